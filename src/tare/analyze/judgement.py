@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may be said of an overhead, and what may not yet."""
+
+import math
+from collections.abc import Sequence
+
+from tare.analyze.estimation import as_fraction, overhead
+from tare.analyze.sentence import sentence
+from tare.analyze.signed_rank import LEVEL, fewest_values, hodges_lehmann
+from tare.analyze.student import standard_deviation
+from tare.records import Estimate, Overhead, Summary, Verdict, Word
+
+EQUIVALENCE_LEVEL = 0.90
+"""Two one-sided tests at 5 % each are a 90 % interval."""
+MOST_BLOCKS = 10_000
+"""Beyond this many further blocks no honest advice can be given."""
+
+
+def verdicts(summaries: Sequence[Summary], margin: float) -> tuple[Verdict, ...]:
+    """One verdict per summary that holds a block; the others have nothing to judge."""
+    return tuple(verdict(overhead(summary), margin) for summary in summaries if summary.blocks)
+
+
+def verdict(judged: Overhead, margin: float) -> Verdict:
+    """Judge one overhead; ``margin`` is the fraction that counts as no difference, declared beforehand."""
+    word = _word(judged, margin)
+    more_blocks = blocks_wanted(judged, margin) if word is Word.UNDECIDED else None
+    below_noise_floor = _is_below_noise_floor(judged.typical, judged.noise_floor)
+    return Verdict(
+        overhead=judged,
+        word=word,
+        margin=margin,
+        sentence=sentence(judged, word, margin, more_blocks, below_noise_floor=below_noise_floor),
+        more_blocks=more_blocks,
+        below_noise_floor=below_noise_floor,
+    )
+
+
+def is_equivalent(log_ratios: Sequence[float], margin: float) -> bool:
+    """Do two one-sided tests: the 90 % signed-rank interval must lie wholly inside ±``margin``.
+
+    Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987) 657-680.
+    """
+    estimate = as_fraction(hodges_lehmann(log_ratios, EQUIVALENCE_LEVEL))
+    if estimate.low is None or estimate.high is None:
+        return False
+    return -margin < estimate.low and estimate.high < margin
+
+
+def blocks_wanted(judged: Overhead, margin: float) -> int | None:
+    """About how many further blocks would decide: (1.96 s / h)^2 + 2 blocks in all, less those there are.
+
+    s is the standard deviation of the log-ratios; h the distance to the nearer decision, which is either
+    to tell the estimate from 0 or to place it inside the margin. ``None`` when one block gives no s, or
+    for more than ``MOST_BLOCKS``.
+    """
+    n = judged.typical.n
+    deviation = standard_deviation(judged.summary.log_ratios)
+    distance = max(abs(judged.typical.point), margin - abs(judged.typical.point))
+    if deviation is None or distance <= 0:
+        return None
+    needed = (1.96 * deviation / math.log1p(distance)) ** 2 + 2
+    if needed - n > MOST_BLOCKS:
+        return None
+    return max(math.ceil(needed), fewest_values(LEVEL), n + 1) - n
+
+
+def _word(judged: Overhead, margin: float) -> Word:
+    low, high = judged.typical.low, judged.typical.high
+    if low is None or high is None:
+        return Word.UNDECIDED
+    if is_equivalent(judged.summary.log_ratios, margin):
+        return Word.WITHIN
+    if low > 0:
+        return Word.SLOWER
+    return Word.FASTER if high < 0 else Word.UNDECIDED
+
+
+def _is_below_noise_floor(typical: Estimate, noise_floor: Estimate) -> bool:
+    if typical.low is None or typical.high is None or noise_floor.low is None or noise_floor.high is None:
+        return False
+    extent = max(abs(noise_floor.low), abs(noise_floor.high))
+    return max(abs(typical.low), abs(typical.high)) <= extent

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A verdict in words."""
+
+import math
+
+from tare.analyze.signed_rank import best_level, fewest_values
+from tare.records import Estimate, Overhead, Word
+
+_DASH = "\N{EN DASH}"
+_MINUS = "\N{MINUS SIGN}"
+_PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
+_MOST_DECIMALS = 3
+
+
+def sentence(
+    overhead: Overhead, word: Word, margin: float, more_blocks: int | None, *, below_noise_floor: bool
+) -> str:
+    """Such as "docker: slower by 5.2-8.1 % (n = 10)"; slower means more time per unit of work."""
+    claim = _claim(overhead, word, margin, more_blocks)
+    remarkable = below_noise_floor and word in (Word.SLOWER, Word.FASTER)
+    remark = _noise_remark(overhead.noise_floor) if remarkable else ""
+    return f"{overhead.summary.environment}: {claim}{remark}"
+
+
+def _claim(overhead: Overhead, word: Word, margin: float, more_blocks: int | None) -> str:
+    typical = overhead.typical
+    if typical.low is None or typical.high is None:
+        return _too_few(typical)
+    if word is Word.WITHIN:
+        return f"within {_PLUS_MINUS}{100 * margin:g} % of native (n = {typical.n})"
+    if word is Word.UNDECIDED:
+        found = _signed_range(typical.low, typical.high)
+        return f"not enough data: {found} (n = {typical.n}; {_advice(more_blocks)})"
+    near, far = sorted((abs(typical.low), abs(typical.high)))
+    return f"{word.value} by {_range(near, far)} (n = {typical.n})"
+
+
+def _too_few(typical: Estimate) -> str:
+    reached = f", which reach {100 * best_level(typical.n):g} % at best" if typical.n > 1 else ""
+    needed = fewest_values(typical.level)
+    return (
+        f"not enough data: a {100 * typical.level:g} % interval needs at least {needed} blocks "
+        f"(n = {typical.n}{reached})"
+    )
+
+
+def _advice(more_blocks: int | None) -> str:
+    if more_blocks is None:
+        return "no feasible number of blocks would decide"
+    return f"about {more_blocks} more block{'s' if more_blocks > 1 else ''}"
+
+
+def _noise_remark(noise_floor: Estimate) -> str:
+    extent = max(abs(noise_floor.low or 0.0), abs(noise_floor.high or 0.0))
+    return f", but native against native differs by up to {_PLUS_MINUS}{_percent(extent, extent)} %"
+
+
+def _range(near: float, far: float) -> str:
+    low, high = _percent(near, far - near), _percent(far, far - near)
+    return f"{low} %" if low == high else f"{low}{_DASH}{high} %"
+
+
+def _signed_range(low: float, high: float) -> str:
+    return f"{_signed(low, high - low)} to {_signed(high, high - low)} %"
+
+
+def _signed(value: float, width: float) -> str:
+    sign = "" if value == 0 else "+" if value > 0 else _MINUS
+    return sign + _percent(abs(value), width)
+
+
+def _percent(value: float, width: float) -> str:
+    """``value`` (not negative) in percent, with the digits that an interval of that width can carry.
+
+    A bound that is not 0 gets the digits to show it, because on which side of 0 it lies is the verdict.
+    """
+    decimals = 1 - math.floor(math.log10(100 * width)) if width > 0 else 2
+    decimals = min(max(decimals, 0), _MOST_DECIMALS)
+    while value > 0 and decimals < _MOST_DECIMALS and float(f"{100 * value:.{decimals}f}") == 0:
+        decimals += 1
+    return f"{100 * value:.{decimals}f}"

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: names, options and help; the work is in ``commands/``, imported when it is asked for."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tare import __version__
+from tare.errors import TareError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: a third of the start-up time
+    help="What a container or a virtual machine costs a high-performance computing job.",
+    epilog="Exit codes: 0 done; 1 a trial failed; 2 the input is wrong; 3 the host cannot do it; 130 interrupted.",
+)
+image_app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="The one root filesystem that every environment runs."
+)
+app.add_typer(image_app, name="image")
+
+Json = Annotated[bool, typer.Option("--json", help='Print JSON ("schema": 1) instead of tables.')]
+Seed = Annotated[int | None, typer.Option(help="Seed of the random order; drawn and logged when left out.")]
+Blocks = Annotated[
+    int | None, typer.Option(help="Blocks to run; 6 are the fewest that give a 95 % interval.")
+]
+Budget = Annotated[str | None, typer.Option(help="Hard limit of the time, such as 10m or 1h30m.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Result folder; continued if it is there.")
+]
+ImageName = Annotated[str, typer.Option("--image", help="Which image to run.")]
+Result = Annotated[Path, typer.Argument(help="A result folder.")]
+
+
+@app.command()
+def run(
+    campaign: Annotated[
+        str, typer.Argument(help="A preset, a campaign file, or a result folder to continue.")
+    ] = "quick",
+    output: Output = None,
+    blocks: Blocks = None,
+    budget: Budget = None,
+    seed: Seed = None,
+    image: ImageName = "default",
+    as_json: Json = False,
+) -> int:
+    """Run a campaign, or continue one."""
+    from tare.commands.run import run_campaign_command
+
+    return run_campaign_command(campaign, output, blocks, budget, seed, image, as_json)
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def weigh(
+    command: Annotated[
+        list[str], typer.Argument(metavar="-- COMMAND...", help="The command and its arguments.")
+    ],
+    environment: Annotated[
+        list[str] | None,
+        typer.Option("--env", help="Technology to compare with native; all usable ones by default."),
+    ] = None,
+    bind: Annotated[
+        list[str] | None,
+        typer.Option(help="Directory to show to the command at the same path; DIR:rw to write there."),
+    ] = None,
+    blocks: Blocks = None,
+    budget: Budget = None,
+    seed: Seed = None,
+    layout: Annotated[
+        str | None, typer.Option(help="NcMpKi; one node with all processors by default.")
+    ] = None,
+    output: Output = None,
+    image: ImageName = "default",
+    as_json: Json = False,
+) -> int:
+    """Weigh your own command natively and in every environment here."""
+    from tare.commands.weigh import WeighOptions, run_weigh
+
+    options = WeighOptions(
+        command=tuple(command),
+        environments=tuple(environment or ()),
+        binds=tuple(bind or ()),
+        layout=layout,
+        blocks=blocks,
+        budget=budget,
+        seed=seed,
+    )
+    return run_weigh(options, output, image, as_json)
+
+
+@app.command()
+def plan(
+    campaign: Annotated[str, typer.Argument(help="A preset or a campaign file.")] = "quick",
+    seed: Seed = None,
+    as_json: Json = False,
+) -> int:
+    """Show what a campaign would run, how long it takes, and what it can decide."""
+    from tare.commands.plan import run_plan
+
+    return run_plan(campaign, seed, as_json)
+
+
+@app.command()
+def show(
+    result: Result,
+    show_all: Annotated[bool, typer.Option("--all", help="Every metric, also the undecided ones.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Print a result's tables."""
+    from tare.commands.show import run_show
+
+    return run_show(result, as_json, show_all)
+
+
+@app.command()
+def report(
+    result: Result,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The HTML file; RESULT/report.html by default.")
+    ] = None,
+) -> int:
+    """Write a result's report: one self-contained HTML file."""
+    from tare.commands.report import run_report
+
+    return run_report(result, output)
+
+
+@app.command()
+def doctor(
+    try_nodes: Annotated[
+        bool, typer.Option("--try", help="Also start, enter and stop a node of each.")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Say which environments work here, what the others lack, and what threatens a measurement."""
+    from tare.commands.doctor import run_doctor
+
+    return run_doctor(as_json, try_nodes)
+
+
+@app.command()
+def clean(as_json: Json = False) -> int:
+    """Remove what a killed run left; nothing of yours is touched."""
+    from tare.commands.clean import run_clean
+
+    return run_clean(as_json)
+
+
+@image_app.command("build")
+def image_build(name: Annotated[str, typer.Argument()] = "default", as_json: Json = False) -> int:
+    """Build the image; nothing is done when it is there and up to date."""
+    from tare.commands.image import run_build
+
+    return run_build(name, as_json)
+
+
+@image_app.command("list")
+def image_list(as_json: Json = False) -> int:
+    """List the images on this host."""
+    from tare.commands.image import run_list
+
+    return run_list(as_json)
+
+
+@image_app.command("verify")
+def image_verify(name: Annotated[str, typer.Argument()] = "default", as_json: Json = False) -> int:
+    """Check that no byte of an image has changed."""
+    from tare.commands.image import run_verify
+
+    return run_verify(name, as_json)
+
+
+@image_app.command("import")
+def image_import(
+    source: Annotated[Path, typer.Argument(help="A directory, a tar file or an OCI archive.")],
+    name: Annotated[str, typer.Option(help="What to call it.")] = "imported",
+    as_json: Json = False,
+) -> int:
+    """Take your own root filesystem as an image."""
+    from tare.commands.image import run_import
+
+    return run_import(source, name, as_json)
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Hold the options of `tare` itself."""
+
+
+def main() -> None:
+    """Run a command; a user sees a sentence and an exit code, never a traceback."""
+    try:
+        code = app(standalone_mode=False)
+    except TareError as error:
+        print(f"tare: {error}", file=sys.stderr)
+        code = error.exit_code
+    except typer.Abort:
+        code = 130
+    except Exception as error:  # noqa: BLE001 - the parser's errors share no public base; others are raised again
+        code = _usage_error(error)
+    sys.exit(code or 0)
+
+
+def _usage_error(error: Exception) -> int:
+    """What the command-line parser objects to is wrong input; all else is a defect and is raised."""
+    show = getattr(error, "show", None)
+    if show is None:
+        raise error
+    show()
+    return 2

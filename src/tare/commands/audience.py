@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Progress on standard error: a line that renews itself on a terminal, a line a trial elsewhere."""
+
+import sys
+import time
+from typing import TextIO
+
+from tare.plan.budget import BudgetPlan
+from tare.records import Outcome, Status, Trial
+from tare.units import format_duration
+
+
+class Progress:
+    """The command line's audience of a run."""
+
+    def __init__(self, stream: TextIO = sys.stderr) -> None:
+        self._stream = stream
+        self._terminal = stream.isatty()
+        self._left = 0
+        self._ended = 0
+        self._bad = 0
+        self._expected_s: float | None = None
+        self._begun = time.monotonic()
+        self._trial = ""
+        self._trial_begun = self._begun
+
+    def says(self, words: str) -> None:
+        self._erase()
+        print(words, file=self._stream, flush=True)
+
+    def plans(self, plan: BudgetPlan) -> None:
+        self._left, self._expected_s = plan.left_trials, plan.expected_s
+        self.says(plan.sentence)
+        for warning in plan.warnings:
+            self.says(f"warning: {warning}")
+
+    def begins(self, trial: Trial) -> None:
+        self._trial, self._trial_begun = trial.identity, time.monotonic()
+        self.tick()
+
+    def tick(self) -> None:
+        if self._terminal:
+            now = time.monotonic()
+            self._erase()
+            here = format_duration(now - self._trial_begun)
+            self._stream.write(
+                f"[{self._ended + 1}/{self._left}] {self._trial} {here}{self._remaining()}"[:100]
+            )
+            self._stream.flush()
+
+    def ended(self, outcome: Outcome) -> None:
+        self._ended += 1
+        if outcome.status is not Status.OK:
+            self._bad += 1
+            self.says(f"{outcome.trial.identity} {outcome.status}: {outcome.reason}")
+        elif not self._terminal:
+            took = format_duration(outcome.elapsed_s)
+            self.says(f"[{self._ended}/{self._left}] {outcome.trial.identity} {took}{self._remaining()}")
+
+    def finish(self) -> None:
+        self._erase()
+
+    def _remaining(self) -> str:
+        """From what the trials of this session took; before the first, from the plan."""
+        if self._ended:
+            rest_s = (time.monotonic() - self._begun) / self._ended * (self._left - self._ended)
+        elif self._expected_s is not None:
+            rest_s = self._expected_s
+        else:
+            return ""
+        return f", about {format_duration(rest_s)} left" if rest_s >= 1 else ""
+
+    def _erase(self) -> None:
+        if self._terminal:
+            self._stream.write("\r\x1b[K")

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``tare weigh``: the user's own command, natively and in every environment here."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.commands.run import budget_s, new_folder, run_and_show
+from tare.environments import PROVIDERS
+from tare.errors import InputError
+from tare.host.facts import memory_byte, online_processors
+from tare.journal.result import ResultFolder
+from tare.measure.campaign import Request
+from tare.plan.campaign import Campaign
+from tare.plan.problems import nearest
+from tare.records import NATIVE, Environment, Layout, Limits, Workload
+from tare.units import GIBIBYTE, MEBIBYTE
+
+_DEFAULT_BLOCKS = 10
+_NOT_BY_DEFAULT = {NATIVE, "fake"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeighOptions:
+    """What the command line said."""
+
+    command: tuple[str, ...]
+    environments: tuple[str, ...]
+    binds: tuple[str, ...]
+    layout: str | None
+    blocks: int | None
+    budget: str | None
+    seed: int | None
+
+
+def run_weigh(options: WeighOptions, output: Path | None, image_name: str, as_json: bool) -> int:
+    """Weigh, and end with one sentence for each environment."""
+    folder = ResultFolder(output or new_folder("weigh"))
+    return run_and_show(
+        Request(campaign=_campaign(options), folder=folder, image_name=image_name, pilot=True),
+        as_json=as_json,
+    )
+
+
+def _campaign(options: WeighOptions) -> Campaign:
+    binds = tuple(_checked_bind(text) for text in options.binds)
+    workload: dict[str, str | list[str]] = {"argv": list(options.command)}
+    if directory := _directory(binds):
+        workload["directory"] = directory
+    return Campaign(
+        name="weigh",
+        environments=tuple(Environment(name=name, technology=name) for name in _technologies(options)),
+        layouts=(_layout(options.layout),),
+        workloads=(Workload(name=Path(options.command[0]).name, kind="command", options=workload),),
+        limits=Limits(memory_byte=max(GIBIBYTE, memory_byte() // 2), shm_byte=256 * MEBIBYTE, time_s=3600.0),
+        blocks=options.blocks or _DEFAULT_BLOCKS,
+        margin=0.01,
+        budget_s=budget_s(options.budget),
+        seed=options.seed,
+        binds=binds,
+    )
+
+
+def _technologies(options: WeighOptions) -> list[str]:
+    for name in options.environments:
+        if name not in PROVIDERS:
+            raise InputError(f"--env: unknown technology {name!r}{nearest(name, PROVIDERS)}")
+    return list(dict.fromkeys(options.environments)) or [
+        name for name in PROVIDERS if name not in _NOT_BY_DEFAULT
+    ]
+
+
+def _layout(text: str | None) -> Layout:
+    if text is None:
+        return Layout(nodes=1, processors=len(online_processors()), instances=1)
+    try:
+        found = Layout.parse(text)
+    except ValueError as error:
+        raise InputError(f"--layout: {error}") from error
+    if found.nodes > 1 or found.processors > len(online_processors()):
+        raise InputError(
+            f"--layout: {text} does not fit: one node, at most {len(online_processors())} processors"
+        )
+    return found
+
+
+def _checked_bind(text: str) -> str:
+    """``DIR`` or ``DIR:rw``, made absolute."""
+    path, separator, mode = text.partition(":")
+    if separator and mode not in {"ro", "rw"}:
+        raise InputError(f"--bind: {text!r}: write DIR or DIR:rw")
+    resolved = Path(path).resolve()
+    if not resolved.is_dir():
+        raise InputError(f"--bind: there is no directory {path!r} on this host")
+    if resolved == Path("/"):
+        raise InputError(
+            "--bind: the root directory would hide the image; bind the folders that the command needs"
+        )
+    return f"{resolved}:{'rw' if mode == 'rw' else 'ro'}"
+
+
+def _directory(binds: tuple[str, ...]) -> str | None:
+    """The current directory, when it lies in a bound one: relative paths then work as in the user's shell."""
+    here = Path(os.getcwd())  # noqa: PTH109 - as resolved by the kernel
+    inside = any(here.is_relative_to(bind.rpartition(":")[0]) for bind in binds)
+    return str(here) if inside else None

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bubblewrap: bwrap(1) as root, with namespaces of its own for processes, IPC, host name and network."""
+
+from collections.abc import Mapping
+
+from tare.environments import confined, layer
+from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.host import process
+
+
+class Bubblewrap(Provider):
+    technology = "bubblewrap"
+    option_names: Mapping[str, str] = {}
+
+    def probe(self) -> Probe:
+        return confined.probe_tool(["bwrap", "--version"], "bubblewrap")
+
+    def start(self, spec: NodeSpec) -> Node:
+        layer.prepare(spec)
+        layer.mount_root(spec)
+        group = confined.create_group(spec)
+        argv = [*confined.join(spec, group), *_bwrap(spec), f"{TOOLS_DIRECTORY}/init"]
+        process.start_idle(argv, log=spec.directory / "init.log")
+        return Node(spec=spec, init_pid=confined.first_process(group))
+
+    def prefix(self, node: Node) -> list[str]:
+        return confined.enter(node)
+
+    def stop(self, spec: NodeSpec) -> None:
+        confined.remove(spec)
+
+
+def _bwrap(spec: NodeSpec) -> list[str]:
+    return [
+        "bwrap",
+        *("--bind", str(spec.directory / "root"), "/"),
+        *("--dev", "/dev", "--size", str(spec.shm_byte), "--perms", "1777", "--tmpfs", "/dev/shm"),
+        *("--proc", "/proc", "--ro-bind", "/sys", "/sys"),
+        *("--bind", str(spec.work), WORK_DIRECTORY),
+        *_binds(spec),
+        *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net"),
+        *("--hostname", spec.name, "--as-pid-1", "--clearenv", "--cap-add", "ALL"),
+    ]
+
+
+def _binds(spec: NodeSpec) -> list[str]:
+    parts: list[str] = []
+    for bound in spec.binds:
+        parts += ["--bind" if bound.writable else "--ro-bind", str(bound.path), str(bound.path)]
+    return parts

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the environments share that leave control groups to us: native, bubblewrap, systemd-nspawn.
+
+The node's processes join Tare's own group first and then become the technology's; entering a node means joining the
+group and the namespaces of its first process (nsenter(1)).
+"""
+
+import os
+from pathlib import Path
+
+from tare.environments import layer
+from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
+from tare.errors import NodeError
+from tare.host import cgroups, process
+
+# Within `layer` the overlay's own option letters are fixed; these are nsenter's.
+_NAMESPACES = ("--mount", "--uts", "--ipc", "--net", "--pid", "--root", "--wd")
+
+
+def probe_root() -> Probe:
+    """Root and control groups: what every confined environment needs."""
+    if os.geteuid() != 0:
+        return Probe(usable=False, reason="needs root for mounts and control groups", remedy="run as root")
+    try:
+        cgroups.find_hierarchies()
+    except NodeError as error:
+        return Probe(usable=False, reason=str(error), remedy="mount the control group file systems")
+    return Probe(usable=True, version=os.uname().release)
+
+
+def probe_tool(argv: list[str], package: str) -> Probe:
+    """Root, control groups, and a tool that prints its version in its first line."""
+    found = probe_root()
+    if not found.usable:
+        return found
+    try:
+        done = process.run(argv, timeout_s=5)
+    except NodeError as error:
+        return Probe(usable=False, reason=str(error), remedy=f"apt-get install {package}")
+    if done.code != 0:
+        return Probe(
+            usable=False, reason=f"{argv[0]} fails: {done.last_words}", remedy=f"reinstall {package}"
+        )
+    return Probe(usable=True, version=done.stdout.splitlines()[0].strip() if done.stdout else "")
+
+
+def create_group(spec: NodeSpec) -> cgroups.Group:
+    group = cgroups.create_own_group(spec.name)
+    group.limit(spec.processors, spec.memory_byte, spec.cpu_quota)
+    return group
+
+
+def join(spec: NodeSpec, group: cgroups.Group) -> list[str]:
+    """The argv prefix whose command starts inside the node's control group; a static program of the image."""
+    return [f"{spec.image_root}{TOOLS_DIRECTORY}/join", *group.process_files, "--"]
+
+
+def first_process(group: cgroups.Group) -> int:
+    """The process of the group that is number 1 in a process-id namespace of its own (proc(5), NSpid)."""
+    for pid in group.processes():
+        numbers = inner_numbers(pid)
+        if len(numbers) > 1 and numbers[-1] == 1:
+            return pid
+    raise NodeError("the node's first process is not in its control group; it ended or escaped")
+
+
+def inner_numbers(pid: int) -> list[int]:
+    """A process's ids from the outermost to the innermost namespace; empty when it is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return []
+    return next((list(map(int, line.split()[1:])) for line in lines if line.startswith("NSpid:")), [])
+
+
+def enter(node: Node) -> list[str]:
+    spec = node.spec
+    target = ["nsenter", "--target", str(node.init_pid), *_NAMESPACES]
+    return [*join(spec, cgroups.own_group(spec.name)), *target]
+
+
+def remove(spec: NodeSpec) -> None:
+    cgroups.own_group(spec.name).remove()
+    process.reap_idle()
+    layer.remove(spec)

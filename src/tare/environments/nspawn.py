@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""systemd-nspawn(1), started by hand: no registration, no unit, our control group."""
+
+from collections.abc import Mapping
+
+from tare.environments import confined, layer
+from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.host import process
+
+
+class Nspawn(Provider):
+    technology = "systemd-nspawn"
+    option_names: Mapping[str, str] = {}
+
+    def probe(self) -> Probe:
+        return confined.probe_tool(["systemd-nspawn", "--version"], "systemd-container")
+
+    def start(self, spec: NodeSpec) -> Node:
+        layer.prepare(spec)
+        layer.mount_root(spec)
+        group = confined.create_group(spec)
+        argv = [*confined.join(spec, group), *_nspawn(spec), f"{TOOLS_DIRECTORY}/init"]
+        process.start_idle(argv, log=spec.directory / "init.log")
+        return Node(spec=spec, init_pid=confined.first_process(group))
+
+    def prefix(self, node: Node) -> list[str]:
+        return confined.enter(node)
+
+    def stop(self, spec: NodeSpec) -> None:
+        confined.remove(spec)
+        (spec.directory / ".#root.lck").unlink(missing_ok=True)  # nspawn's own lock beside the root
+
+
+def _nspawn(spec: NodeSpec) -> list[str]:
+    return [
+        "systemd-nspawn",
+        *("--quiet", "--directory", str(spec.directory / "root"), f"--machine={spec.name}"),
+        *("--register=no", "--keep-unit", "--private-network", "--console=pipe", "--kill-signal=SIGTERM"),
+        *("--resolv-conf=off", "--timezone=off", "--link-journal=no"),
+        f"--tmpfs=/dev/shm:mode=1777,size={spec.shm_byte}",
+        f"--bind={spec.work}:{WORK_DIRECTORY}",
+        *(f"--bind{'' if bound.writable else '-ro'}={bound.path}" for bound in spec.binds),
+    ]

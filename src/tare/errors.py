@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every error that Tare raises on purpose.
+
+    TareError                      exit code
+    ├── InputError                 2   what the user wrote is wrong
+    │   └── CampaignError          2   file, line and key of a campaign
+    ├── HostError                  3   this host cannot do it
+    │   ├── ImageError             3   the image is missing, changed or cannot be built
+    │   ├── LockedError            3   another run holds the host
+    │   └── JournalError           3   the journal cannot be written or read
+    └── TrialError                 -   becomes a failed outcome, never an exit
+        ├── NodeError              -   a node did not start, stop or keep its limits
+        └── WrongOutput            -   the workload's output is missing, cut or wrong
+
+Each message says what happened, where, and what to do next.
+"""
+
+
+class TareError(Exception):
+    """The root; the command line prints its text and exits with ``exit_code``."""
+
+    exit_code = 3
+
+
+class InputError(TareError):
+    """What the user wrote is wrong."""
+
+    exit_code = 2
+
+
+class CampaignError(InputError):
+    """A campaign file is wrong; the text names file, line and key."""
+
+
+class HostError(TareError):
+    """This host cannot do what was asked."""
+
+
+class ImageError(HostError):
+    """The image is missing, changed or cannot be built."""
+
+
+class LockedError(HostError):
+    """Another run of Tare holds this host."""
+
+
+class JournalError(HostError):
+    """The journal cannot be written or read."""
+
+
+class TrialError(TareError):
+    """Ends one trial as failed; ``excerpt`` is a piece of output that shows why."""
+
+    def __init__(self, message: str, excerpt: str | None = None) -> None:
+        super().__init__(message)
+        self.excerpt = excerpt
+
+
+class NodeError(TrialError):
+    """A node did not start, did not stop, or does not keep its limits."""
+
+
+class WrongOutput(TrialError):
+    """A workload's output is missing, cut short or fails its own check."""

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One control group, version 1 or 2: its limits, its processes, what it used, and its end."""
+
+import os
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.errors import NodeError
+from tare.host.cgroups.hierarchies import V1
+from tare.host.cgroups.processors import format_processors, parse_processors
+
+_PERIOD_US = 100_000
+_UNLIMITED_BYTE = 1 << 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a group holds its processes to; ``None``: nothing."""
+
+    processors: tuple[int, ...] | None
+    memory_byte: int | None
+    cpu_quota: float | None
+
+
+class Group:
+    """One control group: the same path below each hierarchy's mount point, or one per controller."""
+
+    def __init__(self, version: int, directories: Mapping[str, Path]) -> None:
+        self.version = version
+        self._directories = directories
+
+    @property
+    def directories(self) -> list[Path]:
+        return list(dict.fromkeys(self._directories.values()))
+
+    @property
+    def process_files(self) -> list[str]:
+        return [str(directory / "cgroup.procs") for directory in self.directories]
+
+    def _read(self, controller: str, name: str) -> str | None:
+        try:
+            return (self._directories[controller] / name).read_text().strip()
+        except (OSError, KeyError):
+            return None
+
+    def _write(self, controller: str, name: str, value: str) -> None:
+        path = self._directories[controller] / name
+        try:
+            path.write_text(value)
+        except OSError as error:
+            raise NodeError(f"the control group refuses {value!r} for {path}: {error.strerror}") from error
+
+    def cpu_s(self) -> float | None:
+        """CPU time that the group's processes have used, by the host's accounting; ``None`` if it keeps none."""
+        if self.version == V1:
+            usage_ns = self._read("cpuacct", "cpuacct.usage")
+            return int(usage_ns) / 1e9 if usage_ns else None
+        usage_us = _keyed(self._read("cpu", "cpu.stat")).get("usage_usec")
+        return usage_us / 1e6 if usage_us is not None else None
+
+    def memory_kills(self) -> int | None:
+        """How many processes the memory limit has killed; ``None`` if the kernel does not count them."""
+        name = "memory.oom_control" if self.version == V1 else "memory.events"
+        return _keyed(self._read("memory", name)).get("oom_kill")
+
+    def settings(self) -> Settings:
+        if self.version == V1:
+            return Settings(
+                processors=_processors(self._read("cpuset", "cpuset.cpus")),
+                memory_byte=_limit(self._read("memory", "memory.limit_in_bytes")),
+                cpu_quota=_quota(
+                    self._read("cpu", "cpu.cfs_quota_us"), self._read("cpu", "cpu.cfs_period_us")
+                ),
+            )
+        quota, _, period = (self._read("cpu", "cpu.max") or "").partition(" ")
+        return Settings(
+            processors=_processors(self._read("cpuset", "cpuset.cpus")),
+            memory_byte=_limit(self._read("memory", "memory.max")),
+            cpu_quota=_quota(quota, period),
+        )
+
+    def processes(self) -> list[int]:
+        """Process ids in the group and in the groups below it."""
+        found: set[int] = set()
+        for path in [path for directory in self.directories for path in _deepest_first(directory)]:
+            try:
+                found.update(map(int, (path / "cgroup.procs").read_text().split()))
+            except OSError:
+                continue
+        return sorted(found)
+
+    def limit(self, processors: tuple[int, ...], memory_byte: int, cpu_quota: float | None) -> None:
+        quota_us = None if cpu_quota is None else round(cpu_quota * _PERIOD_US)
+        self._write("cpuset", "cpuset.mems", self._memory_nodes())
+        self._write("cpuset", "cpuset.cpus", format_processors(processors))
+        if self.version == V1:
+            self._write("cpu", "cpu.cfs_period_us", str(_PERIOD_US))
+            self._write("cpu", "cpu.cfs_quota_us", str(quota_us or -1))
+            self._write("memory", "memory.limit_in_bytes", str(memory_byte))
+        else:
+            self._write("cpu", "cpu.max", f"{quota_us or 'max'} {_PERIOD_US}")
+            self._write("memory", "memory.max", str(memory_byte))
+        self._forbid_swap(memory_byte)
+
+    def _memory_nodes(self) -> str:
+        parent = self._directories["cpuset"].parent
+        name = "cpuset.mems" if self.version == V1 else "cpuset.mems.effective"
+        return (parent / name).read_text().strip()
+
+    def _forbid_swap(self, memory_byte: int) -> None:
+        name, value = (
+            ("memory.memsw.limit_in_bytes", memory_byte) if self.version == V1 else ("memory.swap.max", 0)
+        )
+        if (self._directories["memory"] / name).exists():
+            self._write("memory", name, str(value))
+
+    def remove(self, timeout_s: float = 10.0) -> None:
+        """Kill all in it and remove it with the groups below; ``NodeError`` if it will not go."""
+        deadline = time.monotonic() + timeout_s
+        while any(directory.exists() for directory in self.directories):
+            for pid in self.processes():
+                _kill(pid)
+            for directory in self.directories:
+                _remove_tree(directory)
+            if time.monotonic() > deadline:
+                raise NodeError(
+                    f"the control group {self.directories[0]} is still busy after {timeout_s:.0f} s"
+                )
+            time.sleep(0.001)
+
+
+def _keyed(text: str | None) -> dict[str, int]:
+    pairs = (line.split() for line in (text or "").splitlines())
+    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}  # noqa: PLR2004 - a pair
+
+
+def _processors(text: str | None) -> tuple[int, ...] | None:
+    return parse_processors(text) if text else None
+
+
+def _limit(text: str | None) -> int | None:
+    if not text or text == "max" or int(text) >= _UNLIMITED_BYTE:
+        return None
+    return int(text)
+
+
+def _quota(quota_us: str | None, period_us: str | None) -> float | None:
+    if not quota_us or not period_us or quota_us in {"-1", "max"}:
+        return None
+    return int(quota_us) / int(period_us)
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _remove_tree(directory: Path) -> None:
+    for path in _deepest_first(directory):
+        try:
+            path.rmdir()
+        except OSError:
+            continue
+
+
+def _deepest_first(directory: Path) -> list[Path]:
+    """The group and those below it; os.walk takes it calmly when one vanishes meanwhile."""
+    return [Path(path) for path, _, _ in os.walk(directory, topdown=False)]

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starting other programs: argv lists, a clean environment, and a limit on every wait."""
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.errors import NodeError
+
+_KEPT_VARIABLES = ("PATH", "HOME", "DOCKER_HOST", "DOCKER_CONFIG", "XDG_RUNTIME_DIR")
+_DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_idle: dict[int, "subprocess.Popen[bytes]"] = {}
+_inherited: list[int] = []
+
+
+def inherit(descriptor: int | None) -> None:
+    """Let every tool of ``run`` hold this descriptor while it is at work; ``None`` ends that."""
+    _inherited[:] = [] if descriptor is None else [descriptor]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """A program that ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it said, for an error message."""
+        said = (self.stderr.strip() or self.stdout.strip()).splitlines()
+        return " / ".join(line.strip() for line in said[-3:]) or "it printed nothing"
+
+
+def tool_environment() -> dict[str, str]:
+    """The few variables that a tool of the host needs; no preset of the user's reaches a node through it."""
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    path = kept.get("PATH", "")
+    missing = [part for part in _DEFAULT_PATH.split(":") if part not in path.split(":")]
+    return {**kept, "PATH": ":".join(filter(None, [path, *missing])), "LC_ALL": "C.UTF-8"}
+
+
+def run(
+    argv: Sequence[str], *, timeout_s: float = 60.0, variables: Mapping[str, str] | None = None
+) -> Completed:
+    """Run to the end; ``NodeError`` if the program is missing or overruns, never for its exit code."""
+    try:
+        done = subprocess.run(
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+            env={**tool_environment(), **(variables or {})},
+            pass_fds=tuple(_inherited),
+            start_new_session=True,
+        )
+    except FileNotFoundError as error:
+        raise NodeError(f"the program {argv[0]!r} is not on this host; install it and try again") from error
+    except subprocess.TimeoutExpired as error:
+        raise NodeError(
+            f"{' '.join(argv[:3])} ... did not end within {timeout_s:.0f} s and was killed"
+        ) from error
+    return Completed(
+        code=done.returncode,
+        stdout=done.stdout.decode(errors="replace"),
+        stderr=done.stderr.decode(errors="replace"),
+    )
+
+
+def run_checked(argv: Sequence[str], *, timeout_s: float = 60.0) -> Completed:
+    """As ``run``, but a non-zero exit code is a ``NodeError`` with the program's last words."""
+    done = run(argv, timeout_s=timeout_s)
+    if done.code != 0:
+        raise NodeError(f"{' '.join(argv[:3])} ... ended with {done.code}: {done.last_words}")
+    return done
+
+
+def start_idle(argv: Sequence[str], *, log: Path, ready: bytes = b"READY", timeout_s: float = 20.0) -> int:
+    """Start a node's first process and wait until it prints ``ready``; returns its process id.
+
+    Raises ``NodeError`` if it ends or stays silent; what it wrote to standard error is in ``log``.
+    """
+    with log.open("wb") as errors:
+        try:
+            child = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=tool_environment(),
+                start_new_session=True,
+            )
+        except FileNotFoundError as error:
+            raise NodeError(
+                f"the program {argv[0]!r} is not on this host; install it and try again"
+            ) from error
+    _idle[child.pid] = child
+    seen = _read_until(child, ready, timeout_s)
+    if ready not in seen:
+        kill_idle(child.pid)
+        said = log.read_text(errors="replace").strip().splitlines()[-3:] or ["it printed nothing"]
+        raise NodeError(
+            f"the node's first process did not get ready ({' '.join(argv[:2])} ...): {' / '.join(said)}"
+        )
+    return child.pid
+
+
+def _read_until(child: "subprocess.Popen[bytes]", wanted: bytes, timeout_s: float) -> bytes:
+    assert child.stdout is not None  # noqa: S101 - it was asked for as a pipe
+    seen, deadline = b"", time.monotonic() + timeout_s
+    with selectors.DefaultSelector() as selector:
+        selector.register(child.stdout, selectors.EVENT_READ)
+        while wanted not in seen and selector.select(max(0.0, deadline - time.monotonic())):
+            chunk = os.read(child.stdout.fileno(), 4096)
+            if not chunk:
+                break
+            seen += chunk
+    return seen
+
+
+def kill_idle(pid: int) -> None:
+    """End a process of ``start_idle``, if it is this runner's, and collect it."""
+    child = _idle.pop(pid, None)
+    if child is None:
+        return
+    if child.poll() is None:
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait(timeout=10)
+    if child.stdout is not None:
+        child.stdout.close()
+
+
+def reap_idle() -> None:
+    """Collect the ended ones among the started first processes."""
+    for pid in [pid for pid, child in _idle.items() if child.poll() is not None]:
+        kill_idle(pid)

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign measured, or continued: the host is locked and cleaned, the image verified, each trial journalled."""
+
+import json
+import math
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from tare import __version__
+from tare.environments import PROVIDERS
+from tare.environments.provider import Bind, Provider
+from tare.errors import InputError
+from tare.host.cgroups import remove_parent_if_empty
+from tare.host.facts import host_facts, online_processors
+from tare.image.store import Image, find_image, in_use, verify
+from tare.journal.reader import Journal, read_journal
+from tare.journal.result import ResultFolder
+from tare.journal.writer import JournalWriter
+from tare.measure.clean import clean_up
+from tare.measure.context import Context
+from tare.measure.guardian import guarded
+from tare.measure.lock import host_lock, tools_lock
+from tare.measure.session import Allowance, Watcher, interruptible, run_trials
+from tare.measure.trial import run_trial
+from tare.measure.usable import skipped_environments
+from tare.plan.budget import BudgetPlan, fits, next_block_fits
+from tare.plan.campaign import Campaign, differences, with_overrides
+from tare.plan.trials import plan_trials
+from tare.records import NATIVE, Outcome, Session, Skipped, Status, Trial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A campaign to run or continue, and where its result goes."""
+
+    campaign: Campaign
+    folder: ResultFolder
+    image_name: str = "default"
+    pilot: bool = False
+    """Run the first workload once natively beforehand, and stop with its error if it fails."""
+    providers: Mapping[str, Provider] = field(default_factory=lambda: PROVIDERS)
+
+
+class Audience(Watcher, Protocol):
+    """Told what a run does; the command line shows it."""
+
+    def says(self, words: str) -> None:
+        """Take one line for the user."""
+        ...
+
+    def plans(self, plan: BudgetPlan) -> None:
+        """Take what is about to run."""
+        ...
+
+    def tick(self) -> None:
+        """Called about once a second while a command runs."""
+        ...
+
+
+def measure_campaign(request: Request, audience: Audience) -> bool:
+    """Run what the journal lacks; returns whether the budget cut something off.
+
+    Raises ``KeyboardInterrupt`` after the trial in progress has been taken down, ``InputError`` if the folder belongs
+    to another campaign, ``ImageError``, ``LockedError``, ``JournalError`` or ``HostError``.
+    """
+    with interruptible(), _held_host(request.campaign.name, audience):
+        campaign = _begin(request)
+        image = find_image(request.image_name)
+        with in_use(image):
+            skipped = _ready(request, campaign, image)
+            return _measure(request, campaign, image, skipped, audience)
+
+
+@contextmanager
+def _held_host(purpose: str, audience: Audience) -> Iterator[None]:
+    """Lock, guardian, clean-up of what an earlier run left."""
+    with ExitStack() as stack:
+        lock = stack.enter_context(host_lock(purpose))
+        stack.enter_context(guarded(lock))
+        for name in clean_up():
+            audience.says(f"removed {name}, left by a killed run")
+        stack.enter_context(tools_lock())
+        yield
+    remove_parent_if_empty()
+
+
+def _begin(request: Request) -> Campaign:
+    """The campaign with its seed fixed; kept in a new folder, compared in one that was begun."""
+    if not request.folder.exists():
+        seed = request.campaign.seed if request.campaign.seed is not None else secrets.randbelow(1 << 31)
+        campaign = with_overrides(request.campaign, seed=seed)
+        request.folder.write_campaign(json.dumps(campaign.to_json(), indent=1))
+        return campaign
+    kept = kept_campaign(request.folder)
+    wanted = request.campaign
+    if wanted.seed is None:
+        wanted = with_overrides(wanted, seed=kept.seed)
+    if found := [words for words in differences(kept, wanted) if not words.startswith("budget_s")]:
+        raise InputError(
+            f"{request.folder.path} holds another campaign ({'; '.join(found)}); choose another --output"
+        )
+    return wanted
+
+
+def kept_campaign(folder: ResultFolder) -> Campaign:
+    """The campaign that a result folder belongs to; ``InputError`` if it is none or damaged."""
+    where = str(folder.path / "campaign.json")
+    try:
+        found = json.loads(folder.read_campaign())
+    except ValueError:
+        found = None
+    return Campaign.from_json(found, where)
+
+
+def _ready(request: Request, campaign: Campaign, image: Image) -> tuple[Skipped, ...]:
+    """Verify the image and probe the environments.
+
+    What was skipped when the result began stays skipped: a block's trials belong close together in time.
+    """
+    verify(image)
+    sessions = read_journal(request.folder.journal).sessions
+    if sessions and sessions[0].image_digest != image.digest:
+        raise InputError(
+            f"{request.folder.path} was begun with another image ({sessions[0].image_digest[:19]}..., "
+            f"now {image.digest[:19]}...); start a new result, or bring that image back"
+        )
+    now = skipped_environments(campaign.environments, request.providers, image)
+    before = {one.environment: one for session in sessions for one in session.skipped}
+    return tuple({**before, **{one.environment: one for one in now}}.values())
+
+
+def _measure(
+    request: Request, campaign: Campaign, image: Image, skipped: tuple[Skipped, ...], audience: Audience
+) -> bool:
+    journal = read_journal(request.folder.journal)
+    trials = plan_trials(campaign, campaign.seed or 0)
+    absent = {one.environment for one in skipped}
+    planned = [trial for trial in trials if trial.environment.name not in absent]
+    budget = _Budget(campaign, planned, journal)
+    for one in skipped:
+        audience.says(f"{one.environment} is skipped: {one.reason}; {one.remedy}")
+    audience.plans(fits(campaign, planned, journal.outcomes, budget.remaining()))
+    context = Context(
+        image_root=image.root,
+        image_digest=image.digest,
+        raw_directory=request.folder.raw,
+        available_processors=online_processors(),
+        providers=request.providers,
+        binds=tuple(_bind(text) for text in campaign.binds),
+        tick=audience.tick,
+    )
+    if request.pilot and not journal.outcomes:
+        _pilot(context, planned)
+    session = _session(context.session, campaign, image, skipped, len(planned))
+    left = [trial for trial in planned if trial.identity not in journal.done]
+    with JournalWriter(request.folder.journal / f"{session.started_utc}-{session.identity}.jsonl") as writer:
+        writer.append(session)
+
+        def write(outcome: Outcome) -> None:
+            writer.append(outcome)
+            budget.outcomes.append(outcome)
+
+        return run_trials(context, left, write, budget.allowance(), audience)
+
+
+def _pilot(context: Context, planned: Sequence[Trial]) -> None:
+    """A command that fails natively would fail everywhere: say so at once."""
+    trial = next(trial for trial in planned if trial.environment.name == NATIVE)
+    outcome = run_trial(context, trial)
+    if outcome.status is Status.FAILED:
+        said = f"\n{outcome.excerpt.strip()}" if outcome.excerpt else ""
+        raise InputError(f"the command does not run natively in the image: {outcome.reason}{said}")
+
+
+class _Budget:
+    """The time left, counted over all sessions of the result: the trials' own time, and this session's clock."""
+
+    def __init__(self, campaign: Campaign, planned: Sequence[Trial], journal: Journal) -> None:
+        self.outcomes = list(journal.outcomes)
+        spent_s = sum(outcome.elapsed_s for outcome in journal.outcomes)
+        self._left_s = None if campaign.budget_s is None else campaign.budget_s - spent_s
+        self._begun = time.monotonic()
+        self._planned = planned
+        self._allowed_block: int | None = None
+
+    def remaining(self) -> float | None:
+        return None if self._left_s is None else max(0.0, self._left_s - (time.monotonic() - self._begun))
+
+    def allowance(self) -> Allowance:
+        return Allowance(may_begin=self._may_begin, remaining_s=self._remaining_or_endless)
+
+    def _remaining_or_endless(self) -> float:
+        remaining = self.remaining()
+        return math.inf if remaining is None else remaining
+
+    def _may_begin(self, trial: Trial) -> bool:
+        """Judge a block when it begins, and within it only whether time is left at all."""
+        remaining = self.remaining()
+        if trial.block != self._allowed_block:
+            done = {outcome.trial.identity for outcome in self.outcomes}
+            rest = [one for one in self._planned if one.block == trial.block and one.identity not in done]
+            if not next_block_fits(rest, self.outcomes, remaining):
+                return False
+            self._allowed_block = trial.block
+        return remaining is None or remaining > 0
+
+
+def _session(
+    identity: str, campaign: Campaign, image: Image, skipped: tuple[Skipped, ...], planned: int
+) -> Session:
+    return Session(
+        identity=identity,
+        started_utc=datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ"),
+        tare_version=__version__,
+        seed=campaign.seed or 0,
+        image_name=image.name,
+        image_digest=image.digest,
+        host=host_facts(),
+        skipped=skipped,
+        planned_trials=planned,
+    )
+
+
+def _bind(text: str) -> Bind:
+    """``/path`` or ``/path:rw``."""
+    path, _, mode = text.partition(":")
+    return Bind(path=Path(path), writable=mode == "rw")

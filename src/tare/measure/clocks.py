@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparing the node's clock with the host's: a hard bound, not a guess.
+
+Each probe is a question to the stopwatch and its answer: host stamp before, node stamp, host stamp after. The node's
+stamp was taken between the two, so its clock's offset lies within half a round trip of the middle (Cristian 1989; the
+bound holds for any asymmetry). The best probe before and the best after the run bound how far the node's duration may
+differ from the host's. A clock that runs at another rate, or steps, shows as a larger difference.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tare.records import Clocks
+
+PROBES = 5
+_RATE_TOLERANCE = 100e-6
+"""Two honest clocks may differ by this rate (method.md §5)."""
+_NS = 1e-9
+
+
+def host_ns() -> int:
+    """The host's CLOCK_MONOTONIC_RAW, in nanoseconds."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockProbe:
+    """One question and answer; nanoseconds of each clock."""
+
+    asked_ns: int
+    node_ns: int
+    answered_ns: int
+
+    @property
+    def round_trip_ns(self) -> int:
+        return self.answered_ns - self.asked_ns
+
+    @property
+    def offset_ns(self) -> float:
+        """Node's clock minus the host's, at the middle of the round trip."""
+        return self.node_ns - (self.asked_ns + self.answered_ns) / 2
+
+
+def compare(start_ns: int, end_ns: int, before: Sequence[ClockProbe], after: Sequence[ClockProbe]) -> Clocks:
+    """The node's duration, the same in the host's clock, and the bound of their honest difference."""
+    first = min(before, key=lambda probe: probe.round_trip_ns)
+    last = min(after, key=lambda probe: probe.round_trip_ns)
+    wall_ns = end_ns - start_ns
+    bound_ns = (first.round_trip_ns + last.round_trip_ns) / 2 + _RATE_TOLERANCE * wall_ns
+    return Clocks(
+        wall_s=wall_ns * _NS,
+        host_wall_s=(wall_ns - (last.offset_ns - first.offset_ns)) * _NS,
+        round_trip_s=bound_ns * _NS,
+    )
+
+
+def host_start_ns(start_ns: int, before: Sequence[ClockProbe]) -> float:
+    """The start, as a reading of the host's clock."""
+    first = min(before, key=lambda probe: probe.round_trip_ns)
+    return start_ns - first.offset_ns
+
+
+def disagreement(clocks: Clocks) -> str | None:
+    """Why the node's clock cannot be trusted, in words; ``None`` when it can."""
+    difference_s = abs(clocks.wall_s - clocks.host_wall_s)
+    if difference_s <= clocks.round_trip_s:
+        return None
+    return (
+        f"the node's clock says {clocks.wall_s:.6f} s and the host's {clocks.host_wall_s:.6f} s: "
+        f"they differ by {difference_s * 1000:.3f} ms, and the round trips allow {clocks.round_trip_s * 1000:.3f} ms"
+    )

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all trials of one session share."""
+
+import itertools
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tare.environments import PROVIDERS
+from tare.environments.provider import Bind, NodeSpec, Provider
+from tare.host.paths import nodes_directory
+from tare.measure.placement import NodePlace
+from tare.records import Trial
+
+MINIMAL_VARIABLES = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/root",
+    "LANG": "C.UTF-8",
+}
+"""All that a command finds in its environment, beside what its workload states."""
+
+
+def _ignore() -> None:
+    return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """The host's share for this session, and where things go."""
+
+    image_root: Path
+    image_digest: str
+    raw_directory: Path
+    available_processors: tuple[int, ...]
+    providers: Mapping[str, Provider] = field(default_factory=lambda: PROVIDERS)
+    """Technology → provider; a test puts fakes here."""
+    binds: tuple[Bind, ...] = ()
+    tick: Callable[[], None] = _ignore
+    """Called about once a second while a command runs."""
+    session: str = field(default_factory=lambda: secrets.token_hex(4))
+    counter: Iterator[int] = field(default_factory=itertools.count)
+
+    def node_spec(self, trial: Trial, place: NodePlace) -> NodeSpec:
+        """The same limits in every environment; a name that no other session has."""
+        name = f"tare-{self.session}-{next(self.counter)}"
+        return NodeSpec(
+            name=name,
+            technology=trial.environment.technology,
+            options=trial.environment.options,
+            directory=nodes_directory() / name,
+            image_root=self.image_root,
+            image_digest=self.image_digest,
+            processors=place.processors,
+            memory_byte=place.memory_byte,
+            shm_byte=trial.limits.shm_byte,
+            cpu_quota=trial.limits.cpu_quota,
+            binds=self.binds,
+        )

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small process that outlives a killed runner and takes its nodes away.
+
+It holds the host lock together with the runner and waits, using no CPU time, for the runner's end of a pipe. A word
+through the pipe means a clean end. The pipe closing without it means that the runner was killed.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tare.errors import HostError
+from tare.host.process import tool_environment
+
+_CLEAN_END = b"clean end\n"
+_START_LIMIT_S = 10.0
+
+
+@contextmanager
+def guarded(lock_descriptor: int) -> Iterator[None]:
+    """Have a guardian while the body runs."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tare.measure.guardian"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(lock_descriptor,),
+        start_new_session=True,
+        env={
+            **tool_environment(),
+            **{name: os.environ[name] for name in ("TARE_STATE",) if name in os.environ},
+        },
+    )
+    try:
+        yield
+    finally:
+        try:
+            child.communicate(_CLEAN_END, timeout=_START_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.communicate()
+
+
+def watch() -> int:
+    """The guardian's life; returns its exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    if sys.stdin.buffer.read() == _CLEAN_END:
+        return 0
+    from tare.measure.clean import clean_up  # noqa: PLC0415 - a guardian that is never needed starts faster
+
+    try:
+        clean_up()
+    except HostError:
+        return 1  # the next run tries again and says what it cannot remove
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(watch())

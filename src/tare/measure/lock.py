@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two runs on one host never overlap; and what a killed run began must have ended before it is cleaned up.
+
+Both are flock(2) locks below the state directory. The host lock is held by the runner and its guardian. The tools
+lock is shared by every short-lived tool that the runner starts (``docker run``, ``lxc-start``): whoever gets it alone
+knows that no such tool of a killed runner is still at work.
+"""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tare.errors import HostError, LockedError
+from tare.host import process
+from tare.host.paths import state_directory
+
+_CLEAN_UP_LIMIT_S = 120.0
+_TOOLS_LIMIT_S = 60.0
+
+
+@contextmanager
+def host_lock(purpose: str) -> Iterator[int]:
+    """Hold the host for ``purpose``; yields the lock's descriptor. ``LockedError`` names who holds it.
+
+    A run that was killed is waited for while its guardian cleans up.
+    """
+    descriptor = _open(state_directory() / "lock")
+    try:
+        _acquire(descriptor)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "purpose": purpose}).encode(), 0)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def tools_lock() -> Iterator[None]:
+    """Let every tool started meanwhile hold the tools lock, after waiting for those of an earlier run."""
+    descriptor = _open(state_directory() / "tools.lock")
+    try:
+        wait_for_tools(descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        process.inherit(descriptor)
+        yield
+    finally:
+        process.inherit(None)
+        os.close(descriptor)
+
+
+def wait_for_tools(descriptor: int) -> None:
+    """Until no tool of another runner is at work, or for a minute: a tool that hangs must not stop the clean-up."""
+    deadline = time.monotonic() + _TOOLS_LIMIT_S
+    while not _try(descriptor) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def open_tools_lock() -> int:
+    return _open(state_directory() / "tools.lock")
+
+
+def _open(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise HostError(
+            f"cannot open {path}: {error.strerror}; run as root, or set TARE_STATE to a folder of yours"
+        ) from error
+
+
+def _try(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _acquire(descriptor: int) -> None:
+    deadline = time.monotonic() + _CLEAN_UP_LIMIT_S
+    while not _try(descriptor):
+        pid, purpose = _holder(descriptor)
+        if pid is not None and Path(f"/proc/{pid}").exists():
+            raise LockedError(
+                f"another run of tare is measuring on this host ({purpose}, process {pid}); "
+                "two at once would spoil both: wait for it or end it"
+            )
+        if time.monotonic() > deadline:
+            raise LockedError("a killed run is still being cleaned up; wait, or see what hangs with ps")
+        time.sleep(0.05)
+
+
+def _holder(descriptor: int) -> tuple[int | None, str]:
+    try:
+        found = json.loads(os.pread(descriptor, 4096, 0))
+        return int(found["pid"]), str(found["purpose"])
+    except (ValueError, KeyError, TypeError):
+        return None, "unknown"

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The trials of one session, in order, each in the journal before the next begins."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from tare.measure.context import Context
+from tare.measure.trial import run_trial
+from tare.records import Outcome, Trial
+
+
+class Watcher(Protocol):
+    """Told of every step, to show progress."""
+
+    def begins(self, trial: Trial) -> None: ...
+
+    def ended(self, outcome: Outcome) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """How the budget is asked and what it answers."""
+
+    may_begin: Callable[[Trial], bool]
+    """Whether this trial may still begin; asked before every trial."""
+    remaining_s: Callable[[], float]
+    """What is left; infinite without a budget."""
+
+
+def run_trials(
+    context: Context,
+    trials: Sequence[Trial],
+    write: Callable[[Outcome], None],
+    allowance: Allowance,
+    watcher: Watcher,
+) -> bool:
+    """Run until the end or the budget's; returns whether the budget cut something off."""
+    for trial in trials:
+        if not allowance.may_begin(trial):
+            return True
+        watcher.begins(trial)
+        outcome = _run_within(context, trial, allowance.remaining_s())
+        if outcome is None:
+            return True
+        write(outcome)
+        watcher.ended(outcome)
+    return False
+
+
+def _run_within(context: Context, trial: Trial, remaining_s: float) -> Outcome | None:
+    """The outcome; ``None`` when the budget, not the trial's own limit, ended it: it counts as not begun."""
+    if remaining_s >= trial.limits.time_s:
+        return run_trial(context, trial)
+    cut = replace(trial, limits=replace(trial.limits, time_s=max(remaining_s, 0.1)))
+    outcome = run_trial(context, cut)
+    if any(run.timed_out for run in outcome.instances):
+        return None
+    return replace(outcome, trial=trial)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Turn the first SIGINT, SIGTERM or SIGHUP into ``KeyboardInterrupt``; ignore further ones while it unwinds."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def interrupt(*_: object) -> None:
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

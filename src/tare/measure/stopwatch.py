@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The runner's side of the stopwatch: one command in one node, spoken to over a pipe, line by line.
+
+The stopwatch says READY with what it sees of its node, answers PING with its clock, starts the command on GO, and says
+DONE with what it saw of it; it ends on QUIT or when the pipe closes, and takes the command with it.
+"""
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from tare.errors import NodeError
+from tare.host.process import tool_environment
+from tare.measure.clocks import PROBES, ClockProbe, host_ns
+
+_CHATTER_LIMIT_BYTE = 1 << 20
+_PROBE_LIMIT_S = 20.0
+_TICK_S = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What one stopwatch is to run; paths as the node sees them."""
+
+    argv: tuple[str, ...]
+    directory: str
+    variables: Mapping[str, str]
+    limit_s: float
+    processors: tuple[int, ...] = ()
+    file_limit_byte: int = 1 << 30
+
+    def options(self, output_folder: str) -> list[str]:
+        """The stopwatch's own arguments."""
+        parts = ["--directory", self.directory, "--limit-s", f"{self.limit_s:.3f}"]
+        parts += ["--stdout", f"{output_folder}/stdout", "--stderr", f"{output_folder}/stderr"]
+        parts += ["--file-limit-byte", str(self.file_limit_byte)]
+        if self.processors:
+            parts += ["--processors", ",".join(map(str, self.processors))]
+        for name, value in self.variables.items():
+            parts += ["--env", f"{name}={value}"]
+        return [*parts, "--", *self.argv]
+
+
+class Stopwatch:
+    """One running stopwatch; a context manager that always ends it."""
+
+    def __init__(self, argv: Sequence[str]) -> None:
+        self._process = subprocess.Popen(
+            list(argv),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=tool_environment(),
+            start_new_session=True,
+            bufsize=0,
+        )
+        self._received = b""
+        self.seen: Mapping[str, Any] = {}
+        """What the stopwatch said with READY."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close_input()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait(timeout=10)
+        for stream in (self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+
+    def fileno(self) -> int:
+        assert self._process.stdout is not None  # noqa: S101 - it was asked for as a pipe
+        return self._process.stdout.fileno()
+
+    def wait_ready(self, limit_s: float) -> None:
+        """Until READY; ``NodeError`` with what the prefix or the stopwatch said instead."""
+        self.seen = json.loads(self._expect(b"READY ", time.monotonic() + limit_s))
+
+    def probe(self) -> list[ClockProbe]:
+        return [self._probe_once() for _ in range(PROBES)]
+
+    def _probe_once(self) -> ClockProbe:
+        asked_ns = host_ns()
+        self._send(b"PING\n")
+        node_ns = int(self._expect(b"PONG ", time.monotonic() + _PROBE_LIMIT_S))
+        return ClockProbe(asked_ns=asked_ns, node_ns=node_ns, answered_ns=host_ns())
+
+    def go(self) -> None:
+        self._send(b"GO\n")
+
+    def done(self) -> Mapping[str, Any] | None:
+        """What DONE said, once its line is here; call when the pipe is readable."""
+        self._receive()
+        if b"\n" not in self._received:
+            return None
+        found: Mapping[str, Any] = json.loads(self._line(b"DONE "))
+        return found
+
+    def quit(self) -> None:
+        self._send(b"QUIT\n")
+
+    def _send(self, line: bytes) -> None:
+        assert self._process.stdin is not None  # noqa: S101 - it was asked for as a pipe
+        try:
+            self._process.stdin.write(line)
+        except BrokenPipeError:
+            raise self._ended() from None
+
+    def _expect(self, word: bytes, deadline: float) -> bytes:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self, selectors.EVENT_READ)
+            while b"\n" not in self._received:
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    raise NodeError(f"the stopwatch in the node did not say {word.decode().strip()} in time")
+                self._receive()
+        return self._line(word)
+
+    def _receive(self) -> None:
+        chunk = os.read(self.fileno(), 65536)
+        if not chunk:
+            raise self._ended()
+        self._received += chunk
+        if len(self._received) > _CHATTER_LIMIT_BYTE:
+            raise NodeError(
+                "the node floods the stopwatch's channel", self._received[:400].decode(errors="replace")
+            )
+
+    def _line(self, word: bytes) -> bytes:
+        line, _, self._received = self._received.partition(b"\n")
+        if not line.startswith(word):
+            said = line.decode(errors="replace")[:400]
+            raise NodeError(
+                f"the node answered {said!r} where the stopwatch says {word.decode().strip()}", said
+            )
+        return line.removeprefix(word)
+
+    def _ended(self) -> NodeError:
+        self._close_input()
+        assert self._process.stderr is not None  # noqa: S101 - it was asked for as a pipe
+        try:
+            code: int | str = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            code = "no exit code yet"
+        os.set_blocking(self._process.stderr.fileno(), False)
+        said = (self._process.stderr.read() or b"").decode(errors="replace").strip()
+        last = said.splitlines()[-1] if said else "it said nothing"
+        return NodeError(f"the way into the node broke ({code}): {last}", said[-2000:] or None)
+
+    def _close_input(self) -> None:
+        if self._process.stdin is not None and not self._process.stdin.closed:
+            self._process.stdin.close()
+
+
+def wait_all(
+    stopwatches: Sequence[Stopwatch], limit_s: float, tick: Callable[[], None] = lambda: None
+) -> list[Mapping[str, Any]]:
+    """Wait for every DONE, asleep in between; ``NodeError`` after ``limit_s``; ``tick`` is called each second."""
+    found: dict[int, Mapping[str, Any]] = {}
+    deadline = time.monotonic() + limit_s
+    with selectors.DefaultSelector() as selector:
+        for index, stopwatch in enumerate(stopwatches):
+            selector.register(stopwatch, selectors.EVENT_READ, index)
+        while len(found) < len(stopwatches):
+            for key, _ in selector.select(min(_TICK_S, max(0.0, deadline - time.monotonic()))):
+                said = stopwatches[key.data].done()
+                if said is not None:
+                    found[key.data] = said
+                    selector.unregister(stopwatches[key.data])
+            if time.monotonic() > deadline:
+                raise NodeError(
+                    f"no end of the command after {limit_s:.0f} s, though the stopwatch was to end it"
+                )
+            tick()
+    return [found[index] for index in range(len(stopwatches))]

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The frozen records that travel plan → measure → treat → analyze → report.
+
+Raw and derived values never share a record. A value that is missing is ``None``, never 0.
+Times are seconds, sizes are bytes, overheads are fractions (0.05 is 5 %).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Self, TypeAlias
+
+SCHEMA = 1
+NATIVE = "native"
+
+OptionValue: TypeAlias = str | int | float | bool | list[str]
+
+
+class Direction(StrEnum):
+    """Which way a metric gets better."""
+
+    LESS = "less is better"
+    MORE = "more is better"
+
+
+class Status(StrEnum):
+    """What became of a trial; only ``OK`` outcomes enter the statistics."""
+
+    OK = "ok"
+    FAILED = "failed"
+    INVALID = "invalid"
+    """It ran, but a rule declared before the start (such as the clock check) excludes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """A technology in one configuration; ``name`` is unique within a campaign."""
+
+    name: str
+    technology: str
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """``NcMpKi``: N nodes of M processors each, K instances of the benchmark in all."""
+
+    nodes: int
+    processors: int
+    instances: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read ``NcMpKi``; ``ValueError`` says what is wrong with the text."""
+        found = re.fullmatch(r"([1-9]\d*)c([1-9]\d*)p([1-9]\d*)i", text)
+        if not found:
+            raise ValueError(f"{text!r} is not a layout; write NcMpKi, such as 1c2p1i")
+        nodes, processors, instances = (int(part) for part in found.groups())
+        return cls(nodes=nodes, processors=processors, instances=instances)
+
+    @property
+    def total_processors(self) -> int:
+        return self.nodes * self.processors
+
+    def __str__(self) -> str:
+        return f"{self.nodes}c{self.processors}p{self.instances}i"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What runs: a kind of the workload list, with its options; ``name`` is unique within a campaign."""
+
+    name: str
+    kind: str
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a node may use, the same in every environment, and how long a trial may take."""
+
+    memory_byte: int
+    """Of all nodes of a trial together; split equally among them."""
+    shm_byte: int
+    """Size of each node's own /dev/shm."""
+    cpu_quota: float | None = None
+    """Processors' worth of CPU time per wall time, per node; ``None``: no quota."""
+    time_s: float = 600.0
+    """The command's own time limit, kept inside the node."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One run of one workload in one environment; ``identity`` is stable across resumes."""
+
+    identity: str
+    block: int
+    slot: int
+    """Position in the block's random order, from 0."""
+    environment: Environment
+    replicate: int
+    """0, or 1 for the second native slot of a block."""
+    layout: Layout
+    """The campaign's layout; native runs it as one node with all the processors."""
+    workload: Workload
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One measured value, as the workload or the operating system reported it."""
+
+    name: str
+    value: float
+    unit: str
+    direction: Direction
+    instance: int | None = None
+    """Which of the K instances; ``None``: of the whole trial."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clocks:
+    """One command's duration by the node's clock and by the host's (CLOCK_MONOTONIC_RAW both)."""
+
+    wall_s: float
+    host_wall_s: float
+    round_trip_s: float
+    """Hard bound of |wall_s - host_wall_s| for an honest clock: half the probes' round trips."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceRun:
+    """What the stopwatch saw of one instance (getrusage(2), wait4(2))."""
+
+    instance: int
+    clocks: Clocks
+    start_offset_s: float
+    """Start after the first instance's start, host clock."""
+    user_s: float
+    system_s: float
+    maximum_rss_byte: int
+    minor_faults: int
+    major_faults: int
+    voluntary_switches: int
+    involuntary_switches: int
+    exit_code: int | None
+    signal: int | None
+    timed_out: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """All that one trial left behind: one line of the journal."""
+
+    trial: Trial
+    status: Status
+    reason: str | None
+    """Why it failed or is invalid, in a sentence; ``None`` when ok."""
+    excerpt: str | None
+    """A kept piece of the output that shows the reason."""
+    started_utc: str
+    elapsed_s: float
+    """All of the trial: nodes up, run, nodes down."""
+    node_start_s: float | None
+    node_stop_s: float | None
+    barrier_skew_s: float | None
+    """Latest minus earliest start of the instances; ``None`` with one instance."""
+    cpu_s: float | None
+    """CPU time of the nodes' cgroups on the host, from GO to the end."""
+    samples: tuple[Sample, ...]
+    instances: tuple[InstanceRun, ...]
+    image_digest: str
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Evidence beside the numbers: limits as seen, BLAS kernel, storage driver, ..."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """An environment that did not run, and what to do about it."""
+
+    environment: str
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One start of the runner on one host: the journal's other kind of line."""
+
+    identity: str
+    started_utc: str
+    tare_version: str
+    seed: int
+    image_name: str
+    image_digest: str
+    host: Mapping[str, str]
+    """Kernel, processor, cgroup version, governor, ...: label → value."""
+    skipped: tuple[Skipped, ...]
+    planned_trials: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """What is compared with native: one workload in one layout."""
+
+    workload: str
+    layout: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockValue:
+    """One block's values of one metric, in the metric's own unit."""
+
+    block: int
+    native: tuple[float, float]
+    """The two native slots; replicate 0 first."""
+    environment: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """One metric of one environment in one cell, block by block; complete blocks only."""
+
+    cell: Cell
+    environment: str
+    metric: str
+    unit: str
+    direction: Direction
+    primary: bool
+    """The workload's metric declared before the start."""
+    blocks: tuple[BlockValue, ...]
+    log_ratios: tuple[float, ...]
+    """Per block ln(time per work here) - mean of the two natives' ln; above 0 is slower."""
+    control_log_ratios: tuple[float, ...]
+    """Per block ln(second native) - ln(first native): the A/A control."""
+    dropped_blocks: int
+    """Blocks begun that lack this environment or a native slot."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A point with its interval; as fractions when it is an overhead."""
+
+    point: float
+    low: float | None
+    """``None`` both: too few blocks for the level."""
+    high: float | None
+    level: float
+    n: int
+
+
+class Word(StrEnum):
+    """The verdict words; each is explained in docs/method.md."""
+
+    SLOWER = "slower"
+    FASTER = "faster"
+    WITHIN = "within the margin"
+    UNDECIDED = "not enough data"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overhead:
+    """The overhead of one environment against native for one metric: method.md §0."""
+
+    summary: Summary
+    typical: Estimate
+    """Hodges-Lehmann with the exact signed-rank interval."""
+    mean: Estimate
+    """exp(mean of log-ratios) - 1 with the t interval."""
+    tail_cost: bool
+    """Mean and typical differ by more than the interval's half-width."""
+    spike_rate: float
+    """Share of this arm's runs above 1.2 times its own median."""
+    native_spike_rate: float
+    native_median: float
+    """Absolute native value, in the summary's unit."""
+    noise_floor: Estimate
+    """The A/A control by the same estimator."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What may be said of an overhead."""
+
+    overhead: Overhead
+    word: Word
+    margin: float
+    sentence: str
+    """Such as "docker: slower by 5-8 % (n = 10)"."""
+    more_blocks: int | None
+    """About how many further blocks would decide; ``None`` when decided or not estimable."""
+    below_noise_floor: bool
+    """The whole interval lies within what native against native showed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """All that a report draws."""
+
+    campaign: str
+    sessions: tuple[Session, ...]
+    verdicts: tuple[Verdict, ...]
+    controls: tuple[Overhead, ...]
+    """The A/A rows: the second native slot judged against the first, one per cell and metric."""
+    outcomes: tuple[Outcome, ...]
+    skipped: tuple[Skipped, ...]
+    margin: float
+    planned_trials: int
+    cut_by_budget: bool = False

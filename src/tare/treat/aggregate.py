@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How several values of one metric become one.
+
+A rate is never averaged as it is, nor is a ratio: rates are turned into time per unit of work first,
+and ratios are averaged as logarithms (Hoefler and Belli, SC15, rules 3 and 4).
+"""
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+
+from tare.records import Direction, Sample
+
+
+def usable(value: float) -> bool:
+    """Whether a time or a rate can be compared at all: finite and above 0."""
+    return math.isfinite(value) and value > 0
+
+
+def time_per_work(value: float, direction: Direction) -> float:
+    """Keep a time as it is; turn a rate into the time that one unit of work takes."""
+    return value if direction is Direction.LESS else 1 / value
+
+
+def log_time_per_work(value: float, direction: Direction) -> float:
+    """Take ln of ``time_per_work`` without the division, so that no rate is too small."""
+    return math.log(value) if direction is Direction.LESS else -math.log(value)
+
+
+def median(values: Iterable[float], direction: Direction) -> float:
+    """Take the median of time per unit of work, in the metric's own unit; ``values`` is not empty.
+
+    With an even number of rates the middle two are thus joined by their harmonic mean.
+    """
+    middle = statistics.median(time_per_work(value, direction) for value in values)
+    return time_per_work(middle, direction)
+
+
+def whole_trial(samples: Sequence[Sample], instances: int) -> float | None:
+    """Give one trial's value of one metric, from all its samples of that metric.
+
+    A sample of the whole trial is taken as it is. Else the ``instances`` instances ran at once: rates add
+    up, and a time is that of the slowest. ``None`` when an instance is missing or stands twice, or when a
+    value is not ``usable``: part of a trial is no trial.
+    """
+    if not all(usable(sample.value) for sample in samples):
+        return None
+    whole = [sample.value for sample in samples if sample.instance is None]
+    if whole:
+        return whole[0] if len(whole) == 1 else None
+    if len(samples) != instances or len({sample.instance for sample in samples}) != instances:
+        return None
+    values = [sample.value for sample in samples]
+    joined = max(values) if samples[0].direction is Direction.LESS else sum(values)
+    return joined if usable(joined) else None

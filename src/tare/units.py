@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sizes and durations as people write them."""
+
+import re
+
+KIBIBYTE = 1024
+MEBIBYTE = 1024**2
+GIBIBYTE = 1024**3
+
+_BYTE = {
+    "": 1,
+    "B": 1,
+    "KiB": KIBIBYTE,
+    "MiB": MEBIBYTE,
+    "GiB": GIBIBYTE,
+    "kB": 1000,
+    "MB": 1000**2,
+    "GB": 1000**3,
+}
+_SECOND = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def parse_byte(text: str) -> int:
+    """``"512 MiB"`` → 536870912; ``ValueError`` names the units."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
+    if not found or found[2] not in _BYTE:
+        raise ValueError(
+            f"{text!r} is not a size; write a number and one of {', '.join(filter(None, _BYTE))}"
+        )
+    return round(float(found[1]) * _BYTE[found[2]])
+
+
+def parse_duration_s(text: str) -> float:
+    """``"1h30m"`` → 5400.0; ``ValueError`` names the units."""
+    parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text.replace(" ", ""))
+    if not parts or "".join(number + unit for number, unit in parts) != text.replace(" ", ""):
+        raise ValueError(f"{text!r} is not a duration; write such as 90s, 10m or 1h30m")
+    return sum(float(number) * _SECOND[unit] for number, unit in parts)
+
+
+def format_byte(size_byte: float) -> str:
+    for unit, factor in (("GiB", GIBIBYTE), ("MiB", MEBIBYTE), ("KiB", KIBIBYTE)):
+        if size_byte >= factor:
+            return f"{size_byte / factor:.3g} {unit}"
+    return f"{size_byte:.0f} B"
+
+
+def format_duration(duration_s: float) -> str:
+    """Two units at most: ``"9 min 30 s"``, ``"12 s"``, ``"350 ms"``."""
+    if duration_s < 1:
+        return f"{duration_s * 1000:.0f} ms"
+    whole_s = round(duration_s)
+    if whole_s < 60:  # noqa: PLR2004 - seconds in a minute
+        return f"{whole_s} s"
+    minutes, seconds = divmod(whole_s, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s"

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tare.analyze import CONTROL_NAME, controls, overhead
+from tare.records import BlockValue, Cell, Direction, Summary
+
+LESS, MORE = Direction.LESS, Direction.MORE
+TIMES = st.lists(st.tuples(*[st.floats(min_value=1e-6, max_value=1e6)] * 3), min_size=1, max_size=15)
+
+
+def summary_of(
+    triples: Sequence[tuple[float, float, float]], direction: Direction = LESS, environment: str = "docker"
+) -> Summary:
+    """Blocks of (native, native, environment) as times, kept as rates for ``MORE``."""
+    sign = 1 if direction is LESS else -1
+    return Summary(
+        cell=Cell(workload="burn", layout="1c1p1i"),
+        environment=environment,
+        metric="wall_s",
+        unit="s",
+        direction=direction,
+        primary=True,
+        blocks=tuple(
+            BlockValue(block=block, native=(first**sign, second**sign), environment=other**sign)
+            for block, (first, second, other) in enumerate(triples)
+        ),
+        log_ratios=tuple(
+            math.log(other) - (math.log(first) + math.log(second)) / 2 for first, second, other in triples
+        ),
+        control_log_ratios=tuple(math.log(second) - math.log(first) for first, second, _ in triples),
+        dropped_blocks=0,
+    )
+
+
+def test_an_environment_twice_as_slow_has_an_overhead_of_one() -> None:
+    found = overhead(summary_of([(1.0, 1.0, 2.0)] * 6))
+    assert (found.typical.point, found.typical.low, found.typical.high) == pytest.approx((1.0, 1.0, 1.0))
+    assert (found.mean.point, found.mean.low, found.mean.high) == pytest.approx((1.0, 1.0, 1.0))
+    assert (found.noise_floor.low, found.noise_floor.high) == (0.0, 0.0)
+    assert not found.tail_cost
+
+
+def test_a_summary_without_blocks_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"docker, wall_s: no complete block"):
+        overhead(summary_of([]))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_too_few_blocks_have_a_point_and_no_typical_bounds(n: int) -> None:
+    found = overhead(summary_of([(1.0, 1.0, 1.1)] * n))
+    assert (found.typical.low, found.typical.high, found.typical.n) == (None, None, n)
+    assert found.typical.point == pytest.approx(0.1)
+    assert not found.tail_cost
+
+
+def test_spikes_are_runs_beyond_1_2_times_their_own_arms_median() -> None:
+    found = overhead(summary_of([(1.0, 1.0, 2.0)] * 7 + [(1.0, 1.3, 2.5), (1.0, 1.19, 2.39)]))
+    assert found.spike_rate == pytest.approx(1 / 9)
+    assert found.native_spike_rate == pytest.approx(1 / 18)
+
+
+def test_a_dip_of_a_rate_is_a_spike_and_a_jump_is_not() -> None:
+    dip = overhead(summary_of([(1.0, 1.0, 1.0)] * 8 + [(1.0, 1.0, 1.5)], MORE))
+    jump = overhead(summary_of([(1.0, 1.0, 1.0)] * 8 + [(1.0, 1.0, 1 / 1.5)], MORE))
+    assert (dip.spike_rate, jump.spike_rate) == pytest.approx((1 / 9, 0.0))
+
+
+@pytest.mark.parametrize(("spike", "flagged"), [(1.13, False), (1.27, True)])
+def test_the_tail_flag_rises_where_mean_and_typical_differ_by_half_the_interval(
+    spike: float, flagged: bool
+) -> None:
+    quiet = [(1.0, 1.0, 1.05 + 0.002 * step) for step in range(24)]
+    found = overhead(summary_of([*quiet, (1.0, 1.0, spike), (1.0, 1.0, spike)]))
+    assert found.typical.low is not None
+    assert found.typical.high is not None
+    half_width = (found.typical.high - found.typical.low) / 2
+    assert found.tail_cost == (found.mean.point - found.typical.point > half_width) == flagged
+
+
+def test_rounding_alone_never_raises_the_tail_flag() -> None:
+    for step in range(1, 200):
+        assert not overhead(summary_of([(1.0, 1.0, 1 + 0.001 * step)] * 7)).tail_cost
+
+
+def test_the_native_median_is_in_the_metrics_own_unit() -> None:
+    triples = [(2.0, 4.0, 1.0), (4.0, 5.0, 1.0), (4.0, 8.0, 1.0)]
+    assert overhead(summary_of(triples)).native_median == pytest.approx(4.0)
+    assert overhead(summary_of(triples, MORE)).native_median == pytest.approx(1 / 4.0)
+
+
+def test_values_at_the_ends_of_floating_point_do_not_crash() -> None:
+    found = overhead(summary_of([(1e-300, 1e-300, 1e300), (1e300, 1e-300, 1e-300)] * 3))
+    assert math.isfinite(found.typical.point)
+    assert math.isfinite(found.mean.point)
+
+
+def test_the_control_is_the_second_native_slot_against_the_first() -> None:
+    summary = summary_of([(1.0, 1.1, 9.0)] * 6)
+    (control,) = controls([summary])
+    assert control.summary.environment == CONTROL_NAME == "native again"
+    assert control.typical.point == pytest.approx(0.1)
+    assert control.typical == control.noise_floor == overhead(summary).noise_floor
+    assert [block.environment for block in control.summary.blocks] == [1.1] * 6
+
+
+def test_there_is_one_control_per_cell_and_metric_from_all_blocks_of_any_environment() -> None:
+    whole = summary_of([(1.0, 1.0 + 0.1 * block, 1.0) for block in range(8)])
+    early = replace(cut(whole, 0, 5), environment="lxc")
+    late = replace(cut(whole, 3, 7), environment="nspawn")
+    other_metric = replace(whole, metric="cpu_s")
+    rows = controls([early, late, other_metric])
+    assert [(row.summary.metric, row.typical.n) for row in rows] == [("wall_s", 7), ("cpu_s", 8)]
+    assert rows[0].summary.log_ratios == whole.control_log_ratios[:7]
+    assert [row.summary.dropped_blocks for row in rows] == [1, 0]
+
+
+def test_a_metric_without_any_complete_block_has_no_control() -> None:
+    assert controls([replace(summary_of([]), dropped_blocks=4)]) == ()
+
+
+def cut(summary: Summary, start: int, stop: int) -> Summary:
+    kept = slice(start, stop)
+    return replace(
+        summary,
+        blocks=summary.blocks[kept],
+        log_ratios=summary.log_ratios[kept],
+        control_log_ratios=summary.control_log_ratios[kept],
+        dropped_blocks=len(summary.blocks) - (stop - start),
+    )
+
+
+@given(TIMES)
+def test_rates_and_their_reciprocal_times_have_one_overhead(
+    triples: list[tuple[float, float, float]],
+) -> None:
+    times, rates = overhead(summary_of(triples)), overhead(summary_of(triples, MORE))
+    assert rates.typical == times.typical
+    assert rates.native_median == pytest.approx(1 / times.native_median)
+
+
+@given(TIMES)
+def test_the_control_is_part_of_no_overhead_but_its_own(triples: list[tuple[float, float, float]]) -> None:
+    (control,) = controls([summary_of(triples)])
+    assert control.typical == overhead(summary_of(triples)).noise_floor
+    assert 0 <= control.spike_rate <= 1

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tare.analyze import overhead, verdict, verdicts
+from tare.analyze.judgement import is_equivalent
+from tare.records import BlockValue, Cell, Direction, Summary, Verdict, Word
+
+SPREAD = (-1.0, -0.7, -0.4, -0.2, -0.1, 0.1, 0.2, 0.4, 0.7, 1.0)
+
+
+def summary_of(log_ratios: Sequence[float], control: Sequence[float] | None = None) -> Summary:
+    return Summary(
+        cell=Cell(workload="burn", layout="1c1p1i"),
+        environment="docker",
+        metric="wall_s",
+        unit="s",
+        direction=Direction.LESS,
+        primary=True,
+        blocks=tuple(
+            BlockValue(block=block, native=(1.0, 1.0), environment=math.exp(log_ratio))
+            for block, log_ratio in enumerate(log_ratios)
+        ),
+        log_ratios=tuple(log_ratios),
+        control_log_ratios=tuple(control if control is not None else [0.0] * len(log_ratios)),
+        dropped_blocks=0,
+    )
+
+
+def judged(log_ratios: Sequence[float], control: Sequence[float] | None = None) -> Verdict:
+    return verdict(overhead(summary_of(log_ratios, control)), 0.01)
+
+
+def around(centre: float, spread: float, n: int = 10) -> list[float]:
+    return [centre + spread * SPREAD[block % len(SPREAD)] for block in range(n)]
+
+
+def test_an_interval_above_zero_is_slower() -> None:
+    found = judged(around(math.log(1.066), 0.02))
+    assert (found.word, found.more_blocks) == (Word.SLOWER, None)
+
+
+def test_an_interval_below_zero_is_faster() -> None:
+    found = judged(around(math.log(0.90), 0.05))
+    assert (found.word, found.more_blocks) == (Word.FASTER, None)
+
+
+def test_an_interval_inside_the_margin_is_within_though_it_excludes_zero() -> None:
+    found = judged(around(0.004, 0.001))
+    assert found.overhead.typical.low is not None
+    assert found.overhead.typical.low > 0
+    assert (found.word, found.more_blocks) == (Word.WITHIN, None)
+
+
+def test_an_interval_over_zero_and_beyond_the_margin_is_undecided() -> None:
+    found = judged(around(0.006, 0.03))
+    assert found.word is Word.UNDECIDED
+    deviation = 0.03 * math.sqrt(3.4 / 9)
+    assert found.more_blocks == math.ceil((1.96 * deviation / 0.006) ** 2 + 2) - 10
+
+
+def test_the_advice_is_the_planning_formula_at_the_nearer_decision() -> None:
+    log_ratios = around(0.0, 0.04)
+    deviation = math.sqrt(sum(value**2 for value in log_ratios) / 9)
+    expected = math.ceil((1.96 * deviation / math.log1p(0.01)) ** 2 + 2) - 10
+    assert judged(log_ratios).more_blocks == expected
+
+
+def test_hopeless_noise_promises_no_number_of_blocks() -> None:
+    found = judged(around(0.0, 4.0))
+    assert (found.word, found.more_blocks) == (Word.UNDECIDED, None)
+    assert "no feasible number of blocks would decide" in found.sentence
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_fewer_than_six_blocks_never_decide_and_say_how_many_do(n: int) -> None:
+    found = judged([0.5] * n)
+    assert found.word is Word.UNDECIDED
+    assert found.more_blocks == 6 - n
+    assert "a 95 % interval needs at least 6 blocks" in found.sentence
+    assert f"n = {n}, which reach {100 * (1 - 2 ** (1 - n)):g} % at best" in found.sentence
+
+
+def test_five_blocks_that_agree_with_native_are_still_too_few() -> None:
+    assert is_equivalent([0.0] * 5, 0.01)
+    assert judged([0.0] * 5).word is Word.UNDECIDED
+
+
+def test_one_block_gives_no_advice() -> None:
+    found = judged([0.5])
+    assert (found.word, found.more_blocks) == (Word.UNDECIDED, None)
+    assert found.sentence == "docker: not enough data: a 95 % interval needs at least 6 blocks (n = 1)"
+
+
+def test_values_without_any_spread_are_decided() -> None:
+    assert judged([0.0] * 6).word is Word.WITHIN
+    slower = judged([math.log(1.05)] * 6)
+    assert (slower.word, slower.sentence) == (Word.SLOWER, "docker: slower by 5.00 % (n = 6)")
+    assert not slower.overhead.tail_cost
+
+
+def test_a_difference_as_small_as_native_against_native_is_below_the_noise_floor() -> None:
+    found = judged(around(0.02, 0.005), around(0.0, 0.06))
+    assert (found.word, found.below_noise_floor) == (Word.SLOWER, True)
+    assert "native against native" in found.sentence
+
+
+def test_a_difference_beyond_the_noise_floor_is_not_called_below_it() -> None:
+    found = judged(around(0.05, 0.005), around(0.0, 0.06))
+    assert (found.word, found.below_noise_floor) == (Word.SLOWER, False)
+    assert "native against native" not in found.sentence
+
+
+def test_without_a_noise_floor_nothing_lies_below_it() -> None:
+    assert not judged([0.0] * 4).below_noise_floor
+
+
+def test_summaries_without_blocks_get_no_verdict() -> None:
+    found = verdicts([summary_of([]), summary_of([0.1] * 6)], 0.01)
+    assert [each.word for each in found] == [Word.SLOWER]
+
+
+@given(st.lists(st.floats(min_value=-700, max_value=700), min_size=1, max_size=20), st.floats(0.0001, 0.5))
+def test_each_word_means_what_the_interval_shows(log_ratios: list[float], margin: float) -> None:
+    found = verdict(overhead(summary_of(log_ratios)), margin)
+    low, high = found.overhead.typical.low, found.overhead.typical.high
+    assert (found.word is Word.WITHIN) == (low is not None and is_equivalent(log_ratios, margin))
+    if low is None or high is None:
+        assert found.word is Word.UNDECIDED
+    elif found.word is Word.SLOWER:
+        assert low > 0
+    elif found.word is Word.FASTER:
+        assert high < 0
+    elif found.word is Word.UNDECIDED:
+        assert low <= 0 <= high
+    assert found.more_blocks is None or (found.word is Word.UNDECIDED and found.more_blocks >= 1)
+
+
+@given(st.lists(st.floats(min_value=-3, max_value=3), min_size=6, max_size=20))
+def test_swapped_arms_swap_slower_and_faster(log_ratios: list[float]) -> None:
+    swapped = {Word.SLOWER: Word.FASTER, Word.FASTER: Word.SLOWER}
+    forward = verdict(overhead(summary_of(log_ratios)), 1e-9)
+    backward = verdict(overhead(summary_of([-value for value in log_ratios])), 1e-9)
+    assert backward.word is swapped.get(forward.word, forward.word)

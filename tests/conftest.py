@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests share: Tare's own programs, an image, a state folder of their own, and a look at the machine."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tare.environments.provider import TOOLS_DIRECTORY
+from tare.errors import ImageError
+from tare.image.store import Image, find_image
+from tests.machine import Machine
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+BUILD = REPOSITORY / "build" / "native"
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No preset of whoever runs the tests decides a result."""
+    for name in list(os.environ):
+        if name.startswith(("OPENBLAS_", "OMP_", "OMPI_", "TARE_")) and name != "TARE_DOCKERD_STARTING":
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def programs() -> Path:
+    """The folder of the compiled programs; ``make setup`` builds them, and so does this when they are missing."""
+    folder = BUILD / "bin"
+    if not (folder / "stopwatch").exists():
+        subprocess.run(
+            ["cmake", "-S", str(REPOSITORY / "native"), "-B", str(BUILD), "-G", "Ninja"], check=True
+        )
+        subprocess.run(["cmake", "--build", str(BUILD)], check=True)
+    return folder
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A state directory of the test's own."""
+    folder = tmp_path / "state"
+    monkeypatch.setenv("TARE_STATE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def fake_image(tmp_path: Path, programs: Path, state: Path) -> Path:  # noqa: ARG001 - set for its effect
+    """A root directory that holds nothing but Tare's own programs, for the fake environment."""
+    tools = tmp_path / "image" / TOOLS_DIRECTORY.lstrip("/")
+    tools.parent.mkdir(parents=True)
+    tools.symlink_to(programs)
+    return tmp_path / "image"
+
+
+@pytest.fixture(scope="session")
+def image() -> Image:
+    """The default image, as ``make setup`` builds it."""
+    try:
+        return find_image()
+    except ImageError as error:
+        pytest.skip(f"{error}; run make setup")
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    """What this machine holds before a test; the test asks whether anything was added."""
+    before = Machine.look()
+    yield before
+    left = Machine.look().beyond(before)
+    assert not left, f"the test left {left}"
+
+
+@pytest.fixture(scope="session")
+def docker_daemon() -> None:
+    """Skip where no daemon answers: the test command starts one."""
+    if shutil.which("docker") is None:
+        pytest.skip("the docker command is missing: apt-get install docker.io")
+    done = subprocess.run(["docker", "version"], capture_output=True, check=False, timeout=30)
+    if done.returncode != 0:
+        pytest.skip("no Docker daemon answers; make test starts one")

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every environment owes, tried for real on this machine, for each provider of the list."""
+
+import hashlib
+import os
+import secrets
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tare.environments import PROVIDERS
+from tare.environments.provider import Bind, Node, NodeSpec, Provider
+from tare.host.cgroups import group_of
+from tare.host.facts import online_processors
+from tare.host.process import tool_environment
+from tare.image.store import Image
+from tare.measure.node_life import NodeTimes, leftover_nodes, remove_leftovers, running_nodes, start_node
+
+MEBIBYTE = 1 << 20
+REAL = [name for name in PROVIDERS if name != "fake"]
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups"),
+]
+
+
+@pytest.fixture(params=REAL)
+def provider(request: pytest.FixtureRequest, image: Image) -> Provider:
+    found = PROVIDERS[request.param]
+    if request.param == "docker":
+        request.getfixturevalue("docker_daemon")
+    probe = found.probe()
+    if not probe.usable:
+        pytest.skip(f"{request.param}: {probe.reason}; {probe.remedy}")
+    found.prepare(image.root, image.digest)
+    return found
+
+
+@pytest.fixture
+def spec(provider: Provider, image: Image, state: Path) -> NodeSpec:
+    return make_spec(provider, image, state)
+
+
+def make_spec(provider: Provider, image: Image, state: Path, **changes: object) -> NodeSpec:
+    name = f"tare-test-{secrets.token_hex(4)}"
+    values: dict[str, object] = {
+        "name": name,
+        "technology": provider.technology,
+        "options": {},
+        "directory": state / "nodes" / name,
+        "image_root": image.root,
+        "image_digest": image.digest,
+        "processors": (online_processors()[0],),
+        "memory_byte": 200 * MEBIBYTE,
+        "shm_byte": 16 * MEBIBYTE,
+        "cpu_quota": 0.5,
+    }
+    return NodeSpec(**{**values, **changes})  # type: ignore[arg-type]
+
+
+@contextmanager
+def running(provider: Provider, *specs: NodeSpec) -> Iterator[list[Node]]:
+    times = NodeTimes()
+    with running_nodes(list(specs), {provider.technology: provider}, times) as nodes:
+        yield nodes
+    assert times.problems == []
+
+
+def execute(
+    provider: Provider, node: Node, *argv: str, given: bytes = b"", timeout_s: float = 60
+) -> "subprocess.CompletedProcess[bytes]":
+    return subprocess.run(
+        [*provider.prefix(node), *argv],
+        input=given,
+        capture_output=True,
+        timeout=timeout_s,
+        check=False,
+        env=tool_environment(),
+    )
+
+
+def test_bytes_and_exit_code_pass_through_unchanged(provider: Provider, spec: NodeSpec) -> None:
+    given = secrets.token_bytes(MEBIBYTE)
+    with running(provider, spec) as (node,):
+        echoed = execute(provider, node, "cat", given=given)
+        failed = execute(provider, node, "sh", "-c", "echo out; echo err >&2; exit 7")
+    assert hashlib.sha256(echoed.stdout).digest() == hashlib.sha256(given).digest()
+    assert (failed.returncode, failed.stdout, failed.stderr) == (7, b"out\n", b"err\n")
+
+
+def test_the_node_sees_its_processors_and_no_others(provider: Provider, spec: NodeSpec) -> None:
+    with running(provider, spec) as (node,):
+        seen = execute(provider, node, "nproc").stdout
+    assert seen == b"1\n"
+
+
+def test_the_quota_holds_while_burning(provider: Provider, spec: NodeSpec) -> None:
+    with running(provider, spec) as (node,):
+        assert node.init_pid is not None
+        group = group_of(node.init_pid)
+        before, begun = group.cpu_s(), time.monotonic()
+        execute(provider, node, "timeout", "1", f"{node.tools_directory}/burn", "100000000000")
+        used, wall = group.cpu_s(), time.monotonic() - begun
+    assert before is not None
+    assert used is not None
+    assert (used - before) / wall < 0.5 + 0.15  # one period more than the quota may be caught
+
+
+def test_memory_beyond_the_limit_kills_the_toucher_and_spares_the_node(
+    provider: Provider, spec: NodeSpec
+) -> None:
+    with running(provider, spec) as (node,):
+        burn = f"{node.tools_directory}/burn"
+        within = execute(provider, node, burn, "--touch", str(100 * MEBIBYTE))
+        beyond = execute(provider, node, burn, "--touch", str(300 * MEBIBYTE))
+        alive = execute(provider, node, "true")
+    assert within.returncode == 0
+    assert beyond.returncode in {137, -9}
+    assert alive.returncode == 0
+
+
+def test_shm_is_its_own_and_of_the_stated_size(provider: Provider, spec: NodeSpec) -> None:
+    with running(provider, spec) as (node,):
+        size = execute(provider, node, "df", "--block-size=1", "--output=size", "/dev/shm").stdout.split()[-1]
+        execute(provider, node, "touch", f"/dev/shm/{spec.name}")
+        assert not Path(f"/dev/shm/{spec.name}").exists()
+    assert int(size) == spec.shm_byte
+
+
+def test_device_nodes_are_its_own(provider: Provider, spec: NodeSpec) -> None:
+    with running(provider, spec) as (node,):
+        execute(provider, node, "sh", "-c", "rm -f /dev/null; echo x > /dev/null")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_no_write_reaches_the_image(provider: Provider, spec: NodeSpec) -> None:
+    with running(provider, spec) as (node,):
+        written = execute(
+            provider,
+            node,
+            "sh",
+            "-c",
+            "echo x > /etc/hostname; echo x > /root/tare-test; cat /root/tare-test",
+        )
+    assert written.stdout == b"x\n"
+    assert not (spec.image_root / "root" / "tare-test").exists()
+
+
+def test_the_work_directory_is_shared_with_the_host(provider: Provider, spec: NodeSpec) -> None:
+    with running(provider, spec) as (node,):
+        (spec.work / "input").write_text("from the host")
+        copied = execute(
+            provider, node, "cp", f"{node.work_directory}/input", f"{node.work_directory}/output"
+        )
+        text = (spec.work / "output").read_text()
+    assert copied.returncode == 0
+    assert text == "from the host"
+
+
+def test_nothing_of_the_runners_environment_reaches_a_command(
+    provider: Provider, spec: NodeSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    with running(provider, spec) as (node,):
+        seen = execute(provider, node, "env").stdout
+    assert b"OPENBLAS" not in seen
+
+
+def test_a_bound_directory_is_readable_and_guarded_unless_asked(
+    provider: Provider, image: Image, state: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "data").write_text("precious")
+    (tmp_path / "open").mkdir()
+    binds = (Bind(path=tmp_path / "kept"), Bind(path=tmp_path / "open", writable=True))
+    spec = make_spec(provider, image, state, binds=binds)
+    with running(provider, spec) as (node,):
+        read = execute(provider, node, "cat", f"{tmp_path}/kept/data").stdout
+        refused = execute(provider, node, "touch", f"{tmp_path}/kept/new").returncode
+        allowed = execute(provider, node, "touch", f"{tmp_path}/open/new").returncode
+    assert read == b"precious"
+    assert refused != 0
+    assert allowed == 0
+    assert (tmp_path / "open" / "new").exists()
+    assert (tmp_path / "kept" / "data").read_text() == "precious"
+
+
+def test_two_nodes_at_once_do_not_meet(provider: Provider, image: Image, state: Path) -> None:
+    specs = [make_spec(provider, image, state) for _ in range(2)]
+    with running(provider, *specs) as nodes:
+        execute(provider, nodes[0], "sh", "-c", "echo first > /root/mark")
+        seen = execute(provider, nodes[1], "sh", "-c", "cat /root/mark").returncode
+    assert seen != 0
+
+
+def test_the_host_name_is_the_nodes_except_natively(provider: Provider, spec: NodeSpec) -> None:
+    with running(provider, spec) as (node,):
+        name = execute(provider, node, "cat", "/proc/sys/kernel/hostname").stdout.decode().strip()
+    assert name == (os.uname().nodename if provider.technology == "native" else spec.name)
+
+
+def test_orphans_are_reaped_by_the_idle_init(provider: Provider, spec: NodeSpec) -> None:
+    if provider.technology == "native":
+        pytest.skip("native shares the host's process ids: the host's own init reaps")
+    with running(provider, spec) as (node,):
+        execute(provider, node, "sh", "-c", "(sh -c 'sleep 0.1' &) ; sleep 0.5")
+        states = execute(provider, node, "sh", "-c", "cat /proc/[0-9]*/stat").stdout.decode()
+    assert ") Z " not in states
+
+
+def test_twenty_starts_and_stops_leave_nothing(provider: Provider, image: Image, state: Path) -> None:
+    for _ in range(20):
+        with running(provider, make_spec(provider, image, state)):
+            pass
+    assert list((state / "nodes").iterdir()) == []
+
+
+def test_stopping_twice_and_stopping_nothing_are_harmless(provider: Provider, spec: NodeSpec) -> None:
+    provider.stop(spec)
+    with running(provider, spec):
+        pass
+    provider.stop(spec)
+
+
+def test_a_node_left_by_a_killed_run_is_found_and_removed(provider: Provider, spec: NodeSpec) -> None:
+    start_node(spec, provider)
+    assert [found.name for found in leftover_nodes()] == [spec.name]
+    assert remove_leftovers() == [spec.name]
+    assert leftover_nodes() == []
+
+
+@pytest.mark.usefixtures("docker_daemon")
+def test_a_foreign_container_of_the_same_name_is_refused_and_kept(image: Image, state: Path) -> None:
+    provider = PROVIDERS["docker"]
+    provider.prepare(image.root, image.digest)
+    spec = make_spec(provider, image, state)
+    reference = f"tare:{image.digest.removeprefix('sha256:')[:24]}"
+    subprocess.run(
+        ["docker", "create", "--name", spec.name, reference, "true"], check=True, capture_output=True
+    )
+    try:
+        with pytest.raises(Exception, match="already in use"), running(provider, spec):
+            pass
+        kept = subprocess.run(["docker", "inspect", spec.name], capture_output=True, check=False)
+        assert kept.returncode == 0
+    finally:
+        subprocess.run(["docker", "rm", "--force", spec.name], check=True, capture_output=True)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a machine a run may not change: mounts, network, control groups, containers, processes."""
+
+import os
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+_OURS = (
+    "/opt/tare/bin/",
+    "tare.measure.guardian",
+    "systemd-nspawn",
+    "bwrap",
+    "lxc-start",
+    "[lxc monitor]",
+    "containerd-shim",
+)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Names of everything that a run could leave behind."""
+
+    things: frozenset[str]
+
+    @classmethod
+    def look(cls) -> Self:
+        return cls(frozenset({*_mounts(), *_links(), *_groups(), *_containers(), *_processes()}))
+
+    def beyond(self, before: Self, limit_s: float = 10.0) -> list[str]:
+        """What is here and was not before; ends are waited for, as the kernel removes some things late."""
+        deadline = time.monotonic() + limit_s
+        left = sorted(self.things - before.things)
+        while left and time.monotonic() < deadline:
+            time.sleep(0.1)
+            left = sorted(type(self).look().things - before.things)
+        return left
+
+
+def _mounts() -> list[str]:
+    lines = Path("/proc/self/mounts").read_text().splitlines()
+    return [f"mount {line.split()[1]}" for line in lines]
+
+
+def _links() -> list[str]:
+    links = [f"link {name}" for name in os.listdir("/sys/class/net")]  # noqa: PTH208 - names are wanted
+    folder = Path("/run/netns")
+    return links + (
+        [f"network namespace {entry.name}" for entry in folder.iterdir()] if folder.exists() else []
+    )
+
+
+def _groups() -> list[str]:
+    found = []
+    for directory, folders, _ in os.walk("/sys/fs/cgroup"):
+        found += [f"cgroup {directory}/{name}" for name in folders]
+    return found
+
+
+def _containers() -> list[str]:
+    try:
+        done = subprocess.run(
+            ["docker", "ps", "--all", "--quiet", "--no-trunc"],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    except FileNotFoundError:
+        return []
+    return [f"container {identity}" for identity in done.stdout.split()] if done.returncode == 0 else []
+
+
+def _processes() -> list[str]:
+    """All but kernel threads and whoever belongs to the test runner itself."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        except OSError:
+            continue
+        if command and any(word in command for word in _OURS):
+            found.append(f"process {entry.name} {command[:120]}")
+    return found
