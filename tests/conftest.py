@@ -11,7 +11,7 @@ import pytest
 
 from tare.environments.provider import TOOLS_DIRECTORY
 from tare.errors import ImageError
-from tare.image.store import Image, find_image
+from tare.image.store import Image, find_image, install
 from tests.machine import Machine
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -47,12 +47,12 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def fake_image(tmp_path: Path, programs: Path, state: Path) -> Path:  # noqa: ARG001 - set for its effect
-    """A root directory that holds nothing but Tare's own programs, for the fake environment."""
-    tools = tmp_path / "image" / TOOLS_DIRECTORY.lstrip("/")
-    tools.parent.mkdir(parents=True)
-    tools.symlink_to(programs)
-    return tmp_path / "image"
+def fake_image(state: Path, programs: Path) -> Image:
+    """An image that holds nothing but Tare's own programs, for the fake environment."""
+    staged = state / "images" / ".staged"
+    tools = staged / "rootfs" / TOOLS_DIRECTORY.lstrip("/")
+    shutil.copytree(programs, tools)
+    return install(staged, "default", {"packages": {}, "source": {"kind": "test"}})
 
 
 @pytest.fixture(scope="session")

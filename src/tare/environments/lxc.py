@@ -48,6 +48,7 @@ def configuration(spec: NodeSpec, cgroup_version: int) -> str:
         "lxc.rootfs.path": f"dir:{spec.directory / 'root'}",
         "lxc.init.cmd": f"{TOOLS_DIRECTORY}/init",
         "lxc.net.0.type": "empty",
+        "lxc.net.0.flags": "up",
         "lxc.mount.auto": "proc:mixed sys:ro",
         "lxc.autodev": "1",
         "lxc.tty.max": "0",

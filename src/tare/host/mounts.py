@@ -3,6 +3,7 @@
 
 import ctypes
 import os
+import re
 from pathlib import Path
 
 from tare.errors import NodeError
@@ -10,6 +11,7 @@ from tare.errors import NodeError
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
 _MNT_DETACH = 2
+_ESCAPED = re.compile(r"\\([0-7]{3})")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -31,14 +33,16 @@ def bind(source: Path, target: Path, *, writable: bool) -> None:
         mount("", target, "", MS_REMOUNT | MS_BIND | MS_RDONLY)
 
 
-def mount_points() -> list[Path]:
-    """All mount points of this namespace, in the order of mounting (proc(5))."""
+def mounts_below(directory: Path) -> list[Path]:
+    """Mount points at or below ``directory``, the latest first (proc(5))."""
     lines = Path("/proc/self/mounts").read_text().splitlines()
-    return [Path(line.split(" ")[1].encode().decode("unicode_escape")) for line in lines]
+    names = [line.split(" ", 2)[1] for line in reversed(lines)]
+    plain = [_ESCAPED.sub(lambda found: chr(int(found[1], 8)), name) for name in names]
+    top = str(directory)
+    return [Path(name) for name in plain if name == top or name.startswith(f"{top}/")]
 
 
 def unmount_below(directory: Path) -> None:
     """Unmount everything at or below ``directory``, latest first; busy ones are detached."""
-    for point in reversed(mount_points()):
-        if point == directory or directory in point.parents:
-            _libc.umount2(os.fsencode(point), _MNT_DETACH)
+    for point in mounts_below(directory):
+        _libc.umount2(os.fsencode(point), _MNT_DETACH)

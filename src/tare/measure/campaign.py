@@ -70,7 +70,7 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
     to another campaign, ``ImageError``, ``LockedError``, ``JournalError`` or ``HostError``.
     """
     with interruptible(), _held_host(request.campaign.name, audience):
-        campaign = _begin(request)
+        campaign = _settled(request)
         image = find_image(request.image_name)
         with in_use(image):
             skipped = _ready(request, campaign, image)
@@ -90,13 +90,11 @@ def _held_host(purpose: str, audience: Audience) -> Iterator[None]:
     remove_parent_if_empty()
 
 
-def _begin(request: Request) -> Campaign:
-    """The campaign with its seed fixed; kept in a new folder, compared in one that was begun."""
+def _settled(request: Request) -> Campaign:
+    """The campaign with its seed fixed: drawn for a new folder, the kept one's in a folder that was begun."""
     if not request.folder.exists():
         seed = request.campaign.seed if request.campaign.seed is not None else secrets.randbelow(1 << 31)
-        campaign = with_overrides(request.campaign, seed=seed)
-        request.folder.write_campaign(json.dumps(campaign.to_json(), indent=1))
-        return campaign
+        return with_overrides(request.campaign, seed=seed)
     kept = kept_campaign(request.folder)
     wanted = request.campaign
     if wanted.seed is None:
@@ -157,6 +155,8 @@ def _measure(
     )
     if request.pilot and not journal.outcomes:
         _pilot(context, planned)
+    if not request.folder.exists():
+        request.folder.write_campaign(json.dumps(campaign.to_json(), indent=1))
     session = _session(context.session, campaign, image, skipped, len(planned))
     left = [trial for trial in planned if trial.identity not in journal.done]
     with JournalWriter(request.folder.journal / f"{session.started_utc}-{session.identity}.jsonl") as writer:

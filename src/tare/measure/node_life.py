@@ -12,7 +12,7 @@ from pathlib import Path
 from tare.environments import PROVIDERS
 from tare.environments.provider import Bind, Node, NodeSpec, Provider
 from tare.errors import HostError, NodeError
-from tare.host.mounts import mount_points
+from tare.host.mounts import mounts_below
 from tare.host.paths import nodes_directory
 
 _RECORD = "node.json"
@@ -77,7 +77,7 @@ def stop_node(spec: NodeSpec, provider: Provider) -> None:
 
 def _forget(directory: Path) -> None:
     """Remove the node's folder, but never through a mount: a user's own directory may be bound there."""
-    if any(point == directory or directory in point.parents for point in mount_points()):
+    if mounts_below(directory):
         raise NodeError(f"something is still mounted below {directory}; unmount it and run `tare clean`")
     shutil.rmtree(directory, ignore_errors=True)
 

@@ -7,6 +7,7 @@ DONE with what it saw of it; it ends on QUIT or when the pipe closes, and takes 
 
 import json
 import os
+import select
 import selectors
 import signal
 import subprocess
@@ -60,6 +61,8 @@ class Stopwatch:
             start_new_session=True,
             bufsize=0,
         )
+        self._readable = select.poll()
+        self._readable.register(self.fileno(), select.POLLIN)
         self._received = b""
         self.seen: Mapping[str, Any] = {}
         """What the stopwatch said with READY."""
@@ -117,12 +120,10 @@ class Stopwatch:
             raise self._ended() from None
 
     def _expect(self, word: bytes, deadline: float) -> bytes:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self, selectors.EVENT_READ)
-            while b"\n" not in self._received:
-                if not selector.select(max(0.0, deadline - time.monotonic())):
-                    raise NodeError(f"the stopwatch in the node did not say {word.decode().strip()} in time")
-                self._receive()
+        while b"\n" not in self._received:
+            if not self._readable.poll(max(0.0, deadline - time.monotonic()) * 1000):
+                raise NodeError(f"the stopwatch in the node did not say {word.decode().strip()} in time")
+            self._receive()
         return self._line(word)
 
     def _receive(self) -> None:

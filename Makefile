@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# make run: set up what is missing, measure the preset quick, write and name its report.
+# make test: the same set-up, then every test.  make check: format, lint, types, tests.  make setup: the set-up alone.
+# PACKAGES=no leaves the host's packages alone.
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := setup
+.PHONY: setup setup-test run test check format lint clean
+MAKEFLAGS += --no-print-directory
+
+PACKAGES := yes
+BIN := .venv/bin
+NATIVE_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
+
+setup:
+	@[[ $(PACKAGES) == no ]] || scripts/install-packages scripts/packages.txt
+	@scripts/make-venv
+	@scripts/build-native
+	@$(BIN)/tare image build >/dev/null
+
+setup-test:
+	@[[ $(PACKAGES) == no ]] || scripts/install-packages scripts/packages.txt scripts/packages-test.txt
+	@scripts/make-venv dev
+	@scripts/build-native ON
+	@$(BIN)/tare image build >/dev/null
+
+run: setup
+	@scripts/with-dockerd scripts/run-quick
+
+test: setup-test
+	ctest --test-dir build/native --output-on-failure
+	scripts/with-dockerd $(BIN)/pytest
+
+check: setup-test lint
+	@$(MAKE) test
+
+lint: build/clang-tidy.stamp
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	clang-format --dry-run -Werror $(NATIVE_FILES)
+
+format:
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+	clang-format -i $(NATIVE_FILES)
+
+build/clang-tidy.stamp: .clang-tidy $(NATIVE_FILES)
+	run-clang-tidy -quiet -p build/native $(filter %.cpp,$^)
+	@touch $@
+
+clean:
+	rm -rf build

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stopwatch/facts.hpp"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "common/json.hpp"
+#include "common/number.hpp"
+#include "common/processors.hpp"
+#include "common/system.hpp"
+#include "stopwatch/cgroup.hpp"
+
+namespace tare::stopwatch {
+
+namespace {
+
+/// The size of /dev/shm; nothing when it is part of /dev or has no bound of its own.
+std::optional<std::uint64_t> shm_byte() {
+    struct stat own {};
+    struct stat parent {};
+    struct statvfs size {};
+    const bool mounted = ::stat("/dev/shm", &own) == 0 && ::stat("/dev/shm/..", &parent) == 0 &&
+                         own.st_dev != parent.st_dev && ::statvfs("/dev/shm", &size) == 0;
+    return mounted && size.f_blocks > 0 ? std::optional{std::uint64_t{size.f_blocks} * size.f_frsize}
+                                        : std::nullopt;
+}
+
+/// MemTotal of /proc/meminfo, whose "kB" are 1024 byte (proc(5)).
+std::optional<std::uint64_t> memory_total_byte() {
+    constexpr std::string_view label = "MemTotal:";
+    constexpr std::uint64_t kibibyte = 1024;
+    const auto text = read_text("/proc/meminfo");
+    const auto start = text ? text->find(label) : std::string::npos;
+    if (start == std::string::npos) {
+        return std::nullopt;
+    }
+    const auto value = trimmed(std::string_view{*text}.substr(start + label.size()));
+    const auto total = parse_number<std::uint64_t>(value.substr(0, value.find(' ')));
+    return total ? std::optional{*total * kibibyte} : std::nullopt;
+}
+
+std::vector<std::string> variable_names() {
+    std::vector<std::string> names;
+    for (char** variable = environ; variable != nullptr && *variable != nullptr;
+         variable = std::next(variable)) {
+        const std::string_view text{*variable};
+        names.emplace_back(text.substr(0, text.find('=')));
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+std::optional<std::string> clock_source() {
+    const auto text = read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    return text ? std::optional{std::string{trimmed(*text)}} : std::nullopt;
+}
+
+}  // namespace
+
+std::string node_facts() {
+    utsname system{};
+    if (::uname(&system) != 0) {
+        throw_errno("cannot read the system's name");
+    }
+    const VisibleLimits limits = visible_limits("/proc/self/cgroup", "/sys/fs/cgroup");
+    return JsonObject{}
+        .add("pid", ::getpid())
+        .add("processors", ProcessorSet::of_caller())
+        .add("online_processors", ::sysconf(_SC_NPROCESSORS_ONLN))
+        .add("hostname", std::string_view{&system.nodename[0]})
+        .add("kernel_release", std::string_view{&system.release[0]})
+        .add("uid", ::getuid())
+        .add("shm_byte", shm_byte())
+        .add("memory_total_byte", memory_total_byte())
+        .add("memory_limit_byte", limits.memory_byte)
+        .add("cpu_quota", limits.cpu_quota)
+        .add("variables", variable_names())
+        .add("clock_source", clock_source())
+        .text();
+}
+
+}  // namespace tare::stopwatch

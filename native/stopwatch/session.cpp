@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stopwatch/session.hpp"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <limits>
+
+#include "common/exec.hpp"
+#include "common/json.hpp"
+#include "common/system.hpp"
+#include "stopwatch/facts.hpp"
+
+namespace tare::stopwatch {
+
+namespace {
+
+constexpr std::chrono::seconds write_limit{10};
+constexpr std::size_t longest_line = 4096;
+constexpr int signal_exit_offset = 128;
+
+/// The command inherits dispositions, so all become the default; SIGPIPE is blocked to see EPIPE instead.
+FileDescriptor take_signals() {
+    for (int number = 1; number <= SIGRTMAX; ++number) {
+        static_cast<void>(std::signal(number, SIG_DFL));
+    }
+    sigset_t taken;
+    ::sigemptyset(&taken);
+    for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
+        ::sigaddset(&taken, number);
+    }
+    FileDescriptor signals{::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK)};
+    ::sigaddset(&taken, SIGPIPE);
+    if (!signals || ::sigprocmask(SIG_SETMASK, &taken, nullptr) != 0) {
+        throw_errno("cannot take over the signals");
+    }
+    return signals;
+}
+
+/// Milliseconds for poll(2), rounded up so that it does not wake before the deadline; -1: no limit.
+int poll_limit_ms(std::optional<std::int64_t> deadline_ns) {
+    constexpr std::int64_t nanoseconds_per_millisecond = 1'000'000;
+    if (!deadline_ns) {
+        return -1;
+    }
+    const std::int64_t left_ns = std::max<std::int64_t>(*deadline_ns - monotonic_raw_ns(), 0);
+    const std::int64_t left_ms = (left_ns + nanoseconds_per_millisecond - 1) / nanoseconds_per_millisecond;
+    return static_cast<int>(std::min<std::int64_t>(left_ms, std::numeric_limits<int>::max()));
+}
+
+}  // namespace
+
+Session::Session(Command& command) : command_{command}, signals_{take_signals()} {
+    if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+        throw_errno("cannot adopt the command's orphans");
+    }
+}
+
+int Session::run() {
+    send("READY", ' ' + node_facts());
+    while (!exit_code_ || command_.running()) {
+        wait_for_event();
+        report_if_ended();
+    }
+    return *exit_code_;
+}
+
+void Session::wait_for_event() {
+    constexpr short any_end = POLLIN | POLLHUP | POLLERR | POLLNVAL;
+    std::array<pollfd, 2> waited{{
+        {.fd = signals_.number(), .events = POLLIN, .revents = 0},
+        {.fd = input_open_ ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0},
+    }};
+    const int ready = ::poll(waited.data(), waited.size(), poll_limit_ms(command_.deadline_ns()));
+    const std::int64_t now_ns = monotonic_raw_ns();
+    if (ready > 0 && waited[0].revents != 0) {
+        command_.reap(now_ns);
+        handle_signals();
+    }
+    command_.keep_time(now_ns);
+    if (ready > 0 && (waited[1].revents & any_end) != 0) {
+        handle_input();
+    }
+}
+
+void Session::handle_signals() {
+    signalfd_siginfo received{};
+    while (::read(signals_.number(), &received, sizeof received) == sizeof received) {
+        const auto number = static_cast<int>(received.ssi_signo);
+        if (number != SIGCHLD) {
+            finish(signal_exit_offset + number);
+        }
+    }
+}
+
+void Session::handle_input() {
+    std::array<char, longest_line> buffer{};
+    const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) {
+        return;
+    }
+    if (count <= 0) {
+        finish(0);
+        return;
+    }
+    input_.append(buffer.data(), static_cast<std::size_t>(count));
+    for (std::size_t end = 0; input_open_ && (end = input_.find('\n')) != std::string::npos;) {
+        const std::string line = input_.substr(0, end);
+        input_.erase(0, end + 1);
+        handle_line(line);
+    }
+    if (input_open_ && input_.size() > longest_line) {
+        refuse("a line is longer than " + std::to_string(longest_line) + " byte");
+    }
+}
+
+void Session::handle_line(std::string_view line) {
+    if (line == "PING") {
+        send("PONG", ' ' + std::to_string(monotonic_raw_ns()));
+    } else if (line == "GO" && !started_) {
+        started_ = true;
+        command_.start();
+        report_if_ended();
+    } else if (line == "GO") {
+        refuse("GO was given before; one stopwatch measures one command");
+    } else if (line == "QUIT") {
+        finish(0);
+    } else {
+        refuse("'" + std::string{line} + "' is not one of PING, GO and QUIT");
+    }
+}
+
+void Session::report_if_ended() {
+    if (command_.ended() && !reported_) {
+        reported_ = true;
+        send("DONE", ' ' + command_.report());
+    }
+}
+
+void Session::refuse(const std::string& message) {
+    send("ERROR", ' ' + JsonObject{}.add("message", message).text());
+    finish(exit_wrong_use);
+}
+
+void Session::finish(int exit_code) {
+    input_open_ = false;
+    exit_code_ = exit_code_.value_or(exit_code);
+    command_.terminate();
+}
+
+void Session::send(std::string_view word, const std::string& rest) {
+    if (output_open_ && !write_all(STDOUT_FILENO, std::string{word} + rest + '\n', write_limit)) {
+        output_open_ = false;
+        finish(0);
+    }
+}
+
+}  // namespace tare::stopwatch

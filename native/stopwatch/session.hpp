@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/file_descriptor.hpp"
+#include "stopwatch/command.hpp"
+
+namespace tare::stopwatch {
+
+/// The line protocol on standard input and output around one command.
+///
+///     ← READY {json}       at the start: what the node looks like from inside
+///     → PING               ← PONG nanoseconds       at any time
+///     → GO                 ← DONE {json}            when the command has ended
+///     → QUIT, or the end of the input               ends the session, and the command before
+///     → anything else      ← ERROR {json}           ends it too
+class Session {
+  public:
+    /// Blocks the signals that end a session, and adopts the command's orphans; throws `std::system_error`.
+    explicit Session(Command& command);
+
+    /// Serves until the end; returns the exit code.
+    [[nodiscard]] int run();
+
+  private:
+    void wait_for_event();
+    void handle_signals();
+    void handle_input();
+    void handle_line(std::string_view line);
+    void report_if_ended();
+    void refuse(const std::string& message);
+    void finish(int exit_code);
+    void send(std::string_view word, const std::string& rest);
+
+    Command& command_;
+    FileDescriptor signals_;
+    std::string input_;
+    bool input_open_ = true;
+    bool output_open_ = true;
+    bool started_ = false;
+    bool reported_ = false;
+    std::optional<int> exit_code_;
+};
+
+}  // namespace tare::stopwatch

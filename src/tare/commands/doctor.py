@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``tare doctor``: what works on this host, what is missing and how to get it, and what threatens a measurement."""
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+
+from tare.environments.provider import Probe, Provider
+from tare.host.threats import Threat
+from tare.records import NATIVE, SCHEMA
+
+PROBE_LIMIT_S = 5.0
+CANNOT = 3
+
+TryNode = Callable[[Provider], Probe]
+"""Starts, enters and stops a node of an environment; says what came of it as a probe would."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """All that the doctor saw."""
+
+    environments: Mapping[str, Probe]
+    tried: Mapping[str, Probe]
+    """What a real node of each usable environment did; empty unless asked for."""
+    host: Mapping[str, str]
+    threats: tuple[Threat, ...]
+
+    @property
+    def native_works(self) -> bool:
+        return all(found[NATIVE].usable for found in (self.environments, self.tried) if NATIVE in found)
+
+
+def run_doctor(
+    as_json: bool,
+    try_nodes: bool = False,
+    *,
+    providers: Mapping[str, Provider] | None = None,
+    try_node: TryNode | None = None,
+    probe_limit_s: float = PROBE_LIMIT_S,
+) -> int:
+    """Print the findings; 0 if native is usable, else 3. With ``try_nodes``, a real node of each is started too."""
+    if providers is None:
+        from tare.environments import PROVIDERS
+
+        providers = PROVIDERS
+    probes = probe_all(providers, probe_limit_s)
+    usable = {name: provider for name, provider in providers.items() if probes[name].usable}
+    tried = _try_all(usable, try_node) if try_nodes else {}
+    host, threats = _host()
+    findings = Findings(environments=probes, tried=tried, host=host, threats=threats)
+    print(json.dumps(_as_json(findings), indent=1) if as_json else _as_text(findings))
+    return 0 if findings.native_works else CANNOT
+
+
+def probe_all(providers: Mapping[str, Provider], limit_s: float) -> dict[str, Probe]:
+    """Probe all at once; one that throws, or takes longer than ``limit_s``, is not usable for that reason."""
+    found: dict[str, Probe] = {}
+    threads = {
+        name: threading.Thread(target=_probe, args=(name, provider, found), daemon=True)
+        for name, provider in providers.items()
+    }
+    deadline = time.monotonic() + limit_s
+    for thread in threads.values():
+        thread.start()
+    for thread in threads.values():
+        thread.join(max(deadline - time.monotonic(), 0))
+    late = Probe(
+        usable=False,
+        reason=f"its probe did not end within {limit_s:g} s",
+        remedy="see with ps which of its programs hangs, and restart its daemon",
+    )
+    return {name: found.get(name, late) for name in providers}
+
+
+def _probe(name: str, provider: Provider, found: dict[str, Probe]) -> None:
+    try:
+        found[name] = provider.probe()
+    except Exception as error:  # noqa: BLE001 - one broken environment must not hide the others
+        found[name] = _broken("its probe failed", error)
+
+
+def _broken(what: str, error: Exception) -> Probe:
+    remedy = "correct what it says; if it reads like a fault of Tare's, please report it"
+    return Probe(usable=False, reason=f"{what}: {error or type(error).__name__}", remedy=remedy)
+
+
+def _try_all(providers: Mapping[str, Provider], try_node: TryNode | None) -> dict[str, Probe]:
+    if try_node is not None:
+        return {name: _try_one(name, provider, try_node) for name, provider in providers.items()}
+    from tare.commands.try_nodes import held_for_trying
+    from tare.errors import TareError
+
+    try:
+        with held_for_trying() as real:
+            return {name: _try_one(name, provider, real) for name, provider in providers.items()}
+    except TareError as error:
+        return dict.fromkeys(providers, Probe(usable=False, reason=f"no node can be tried: {error}"))
+
+
+def _try_one(name: str, provider: Provider, try_node: TryNode) -> Probe:
+    print(f"trying {name} ...", file=sys.stderr)
+    try:
+        return try_node(provider)
+    except Exception as error:  # noqa: BLE001 - one broken environment must not hide the others
+        return _broken("its node failed", error)
+
+
+def _host() -> tuple[dict[str, str], tuple[Threat, ...]]:
+    from tare.host.facts import host_facts, online_processors
+    from tare.host.paths import state_directory
+    from tare.host.threats import device_threats, find_threats, space_threats
+
+    facts = host_facts()
+    threats = find_threats(facts, len(online_processors()))
+    return facts, (*threats, *device_threats(), *space_threats(state_directory()), *_image_threats())
+
+
+def _image_threats() -> list[Threat]:
+    from tare.errors import TareError
+    from tare.image import find_image
+
+    try:
+        find_image()
+    except TareError as error:
+        return [Threat(subject="image", remark=f"cannot be used: {error}", remedy="tare image build")]
+    return []
+
+
+def _as_json(findings: Findings) -> dict[str, object]:
+    tried = findings.tried
+    return {
+        "schema": SCHEMA,
+        "environments": [
+            {"technology": name, **asdict(probe), "tried": asdict(tried[name]) if name in tried else None}
+            for name, probe in findings.environments.items()
+        ],
+        "host": dict(findings.host),
+        "threats": [asdict(threat) for threat in findings.threats],
+    }
+
+
+def _as_text(findings: Findings) -> str:
+    width = max(map(len, [*findings.environments, *findings.host]), default=0) + 2
+    lines = ["Environments"]
+    for name, probe in findings.environments.items():
+        lines += _probe_lines(name, probe, "usable", width)
+        if name in findings.tried:
+            lines += _probe_lines("", findings.tried[name], "a node of it worked", width)
+    lines += ["", "Host", *(f"  {label:<{width}}{value}" for label, value in findings.host.items()), ""]
+    if not findings.threats:
+        return "\n".join([*lines, "Nothing here threatens a measurement."])
+    lines.append("What threatens a measurement here")
+    for threat in findings.threats:
+        lines += [f"  {threat.subject} {threat.remark}", f"    → {threat.remedy}"]
+    return "\n".join(lines)
+
+
+def _probe_lines(name: str, probe: Probe, good: str, width: int) -> list[str]:
+    if probe.usable:
+        return [f"  {name:<{width}}{good}" + (f" ({probe.version})" if probe.version else "")]
+    said = [f"  {name:<{width}}not usable: {probe.reason}"]
+    return [*said, f"  {'':<{width}}→ {probe.remedy}"] if probe.remedy else said

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``tare image build|list|verify|import``: results on stdout, progress on stderr."""
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tare.image import Image
+
+
+def run_build(name: str, as_json: bool, *, refresh: bool = False) -> int:
+    """Build the image ``name``, or find that it is current; ``refresh`` fetches the packages anew."""
+    from tare.image.build import build_image
+
+    _print_image(build_image(name, progress=_progress, refresh=refresh), as_json)
+    return 0
+
+
+def run_list(as_json: bool) -> int:
+    from tare.image import list_images
+
+    images = list_images()
+    if as_json:
+        print(json.dumps({"schema": 1, "images": [_facts(image) for image in images]}))
+    elif images:
+        for image in images:
+            _print_image(image, as_json=False)
+    else:
+        _progress("there is no image yet; make one with: tare image build")
+    return 0
+
+
+def run_verify(name: str, as_json: bool) -> int:
+    """Digest the image again; ``ImageError`` names what changed."""
+    from tare.image import find_image, verify
+
+    image = find_image(name)
+    verify(image)
+    if as_json:
+        print(json.dumps({"schema": 1, "image": _facts(image), "unchanged": True}))
+    else:
+        print(f"{image.name} is as it was made: {image.digest}")
+    return 0
+
+
+def run_import(source: "Path", name: str, as_json: bool) -> int:
+    """Import a directory, tar archive or container image archive as image ``name``."""
+    from tare.image.importing import import_image
+
+    _print_image(import_image(source, name, _progress), as_json)
+    return 0
+
+
+def _progress(line: str) -> None:
+    print(f"image: {line}", file=sys.stderr, flush=True)
+
+
+def _facts(image: "Image") -> dict[str, Any]:
+    return {**image.manifest, "name": image.name, "root": str(image.root), "digest": image.digest}
+
+
+def _print_image(image: "Image", as_json: bool) -> None:
+    from tare.units import format_byte
+
+    if as_json:
+        print(json.dumps({"schema": 1, "image": _facts(image)}))
+        return
+    manifest = image.manifest
+    source = manifest.get("source", {})
+    origin = (
+        f"Debian {manifest.get('suite')}"
+        if source.get("kind") == "build"
+        else f"imported from {source.get('path')}"
+    )
+    size = format_byte(manifest["size_byte"]) if "size_byte" in manifest else "unknown size"
+    print(f"{image.name}  {image.digest}  {size}  {len(manifest.get('packages', {}))} packages  {origin}")

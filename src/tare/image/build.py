@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds an image from Debian packages and native/: each part is made once per key and kept in the cache."""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tare.errors import ImageError, InputError
+from tare.host.paths import images_directory
+from tare.image import layout, recipe
+from tare.image.debian import base, staging
+from tare.image.native import native_programs
+from tare.image.packages import read_packages
+from tare.image.store import DEFAULT_NAME, Image, building, find_image, image_directory, install
+from tare.image.tool import Progress, require_root, run_tool
+
+COPY_LIMIT_S = 600
+
+
+def build_image(
+    name: str = DEFAULT_NAME, *, progress: Progress, source: Path | None = None, refresh: bool = False
+) -> Image:
+    """The image ``name`` as this Tare makes it; at once, and without root, when there is one already.
+
+    ``source`` replaces the checkout's native/; ``refresh`` fetches the packages' newest versions. Raises
+    ``HostError`` when the host lacks what a build needs, ``ImageError`` when a step of it fails.
+    """
+    source = source or recipe.native_source()
+    keys = {"base": recipe.base_key(), "native": recipe.native_key(source)}
+    current = _current(name, keys)
+    if current and not refresh:
+        return current
+    require_root("build an image")
+    with building():
+        programs = native_programs(source, progress)
+        packages = base(progress, refresh=refresh)
+        progress("putting the image together")
+        with staging(images_directory()) as staged:
+            root = copy_tree(packages, staged / "rootfs")
+            layout.add_tools(root, programs)
+            return install(staged, name, facts(root, {"kind": "build"}, keys) | {"suite": recipe.SUITE})
+
+
+def copy_tree(source: Path, target: Path) -> Path:
+    """Copy with all metadata, without leaving the file system of ``source``; returns ``target``."""
+    target.mkdir(parents=True)
+    run_tool(["cp", "-a", "-x", "--reflink=auto", f"{source}/.", str(target)], limit_s=COPY_LIMIT_S)
+    return target
+
+
+def facts(root: Path, source: Mapping[str, str], keys: Mapping[str, str]) -> dict[str, Any]:
+    """The manifest's fields that say what an image is and where it comes from."""
+    return {
+        "packages": read_packages(root),
+        "architecture": os.uname().machine,
+        "keys": dict(keys),
+        "source": dict(source),
+        "created_utc": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _current(name: str, keys: Mapping[str, str]) -> Image | None:
+    image_directory(name)
+    try:
+        image = find_image(name)
+    except ImageError:
+        return None
+    if image.manifest.get("source", {}).get("kind") == "import":
+        folder = image.root.parent
+        raise InputError(f"The image {name!r} was imported; build under another name, or remove {folder}.")
+    return image if image.manifest.get("keys") == keys else None

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Debian root filesystems by mmdebstrap(1): the image's base, and the builder that compiles for it."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tare.host.paths import state_directory
+from tare.image import layout, recipe
+from tare.image.store import remove_tree
+from tare.image.tool import CAGE, Progress, require_space, require_tools, run_tool
+
+PACKAGES_LIMIT_S = 1800
+SOURCES, BUILD, PROGRAMS = "/mnt/native", "/mnt/build", "/mnt/programs"
+"""Where the builder sees native/, its build folder, and where the programs go."""
+
+
+def cache_directory() -> Path:
+    return state_directory() / "cache"
+
+
+def base(progress: Progress, *, refresh: bool = False) -> Path:
+    """The image without Tare's own programs; from the cache, unless ``refresh`` wants the newest packages."""
+    folder = cache_directory() / f"base-{recipe.base_key()}"
+    if refresh or not folder.is_dir():
+        _make(folder, recipe.PACKAGES, progress, _finish_base)
+    return folder
+
+
+def builder(progress: Progress) -> Path:
+    """The same packages with a compiler, from the cache when it is there."""
+    folder = cache_directory() / f"builder-{recipe.builder_key()}"
+    if not folder.is_dir():
+        _make(folder, (*recipe.PACKAGES, *recipe.BUILDER_PACKAGES), progress, _finish_builder)
+    return folder
+
+
+@contextmanager
+def staging(parent: Path) -> Iterator[Path]:
+    """An empty folder in ``parent``, gone afterwards unless it was renamed; call it within ``building()``."""
+    path = parent / ".new"
+    remove_tree(path)
+    path.mkdir(parents=True)
+    path.chmod(0o755)
+    try:
+        yield path
+    finally:
+        remove_tree(path)
+
+
+def _make(folder: Path, packages: Sequence[str], progress: Progress, finish: Callable[[Path], None]) -> None:
+    kind = folder.name.partition("-")[0]
+    require_tools({"mmdebstrap": "mmdebstrap", "setpriv": "util-linux", "unshare": "util-linux"})
+    require_space(folder.parent, recipe.NEEDED_BYTE)
+    progress(f"fetching Debian {recipe.SUITE} packages for the {kind}")
+    with staging(folder.parent) as staged:
+        run_tool(
+            _mmdebstrap(packages, staged),
+            limit_s=PACKAGES_LIMIT_S,
+            on_line=progress,
+            variables=_variables(),
+        )
+        finish(staged)
+        for outdated in folder.parent.glob(f"{kind}-*"):
+            remove_tree(outdated)
+        staged.rename(folder)
+
+
+def _mmdebstrap(packages: Sequence[str], target: Path) -> list[str]:
+    return [
+        *CAGE,
+        *("mmdebstrap", "--mode=root", "--variant=essential", "--format=directory", "--skip=check/qemu"),
+        f"--include={','.join(packages)}",
+        "--dpkgopt=force-unsafe-io",
+        *(recipe.SUITE, str(target)),
+    ]
+
+
+def _variables() -> dict[str, str]:
+    """A stated few, so that nothing of the host's environment shapes the image; proxies are how it is reached."""
+    proxies = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
+    path = os.environ.get("PATH", os.defpath)
+    return {"PATH": path, "LC_ALL": "C.UTF-8", "SOURCE_DATE_EPOCH": recipe.SOURCE_DATE_EPOCH} | proxies
+
+
+def _finish_base(root: Path) -> None:
+    layout.strip_host(root)
+    layout.add_mount_points(root)
+
+
+def _finish_builder(root: Path) -> None:
+    shutil.rmtree(root / "dev")
+    for path in (SOURCES, BUILD, PROGRAMS, "/dev"):
+        (root / path.strip("/")).mkdir(parents=True)

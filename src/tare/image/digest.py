@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The content digest of a directory tree: SHA-256 over a sorted listing of all that a program can see in it.
+
+Times are left out, and so are the labels that a host's security module puts on any file.
+"""
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeAlias
+
+Entry: TypeAlias = dict[str, str | int | dict[str, str]]
+Listing: TypeAlias = dict[str, Entry]
+"""Path relative to the root ("." is the root itself) → what is there."""
+
+THREADS = 2
+BATCHES = 16
+HOST_LABELS = ("security.selinux", "security.ima", "security.evm", "security.SMACK64")
+
+
+def list_tree(root: Path) -> Listing:
+    """Every path under ``root`` in byte order, with its regular files' SHA-256; raises ``OSError``."""
+    top = os.fspath(root)
+    entries = {path: _describe(top, path) for path in sorted(_walk(top), key=os.fsencode)}
+    files = [path for path, entry in entries.items() if entry["type"] == "file"]
+    files.sort(key=lambda path: int(str(entries[path]["size"])))
+    with ThreadPoolExecutor(THREADS) as pool:
+        for hashed in pool.map(
+            lambda batch: _hash_files(top, batch), (files[i::BATCHES] for i in range(BATCHES))
+        ):
+            for path, sha256 in hashed:
+                entries[path]["sha256"] = sha256
+    return entries
+
+
+def listing_text(listing: Listing) -> str:
+    """One line of JSON per path: what is digested, and what is kept beside an image."""
+    return "".join(
+        json.dumps({"path": path} | entry, sort_keys=True, separators=(",", ":")) + "\n"
+        for path, entry in listing.items()
+    )
+
+
+def parse_listing(text: str) -> Listing:
+    """The inverse of ``listing_text``; ``ValueError`` when it is not one."""
+    listing: Listing = {}
+    for line in text.splitlines():
+        entry = json.loads(line)
+        if not isinstance(entry, dict) or not isinstance(path := entry.pop("path", None), str):
+            raise ValueError("a line of the listing has no path")  # noqa: TRY004 - one error for all bad listings
+        listing[path] = entry
+    return listing
+
+
+def digest(listing: Listing) -> str:
+    return "sha256:" + hashlib.sha256(listing_text(listing).encode()).hexdigest()
+
+
+def differences(before: Listing, after: Listing) -> list[str]:
+    """One phrase per path that differs, such as ``changed usr/bin/hpcc (sha256)``, in order of path."""
+    lines = []
+    for path in sorted({*before, *after}, key=os.fsencode):
+        old, new = before.get(path), after.get(path)
+        if old is None:
+            lines.append(f"added {path}")
+        elif new is None:
+            lines.append(f"removed {path}")
+        elif old != new:
+            fields = sorted(field for field in {*old, *new} if old.get(field) != new.get(field))
+            lines.append(f"changed {path} ({', '.join(fields)})")
+    return lines
+
+
+def _walk(top: str) -> Iterator[str]:
+    yield "."
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        with os.scandir(os.path.join(top, folder)) as found:  # noqa: PTH118 - half the time of Path over 8 000 files
+            for item in found:
+                path = folder + item.name
+                yield path
+                if item.is_dir(follow_symlinks=False):
+                    waiting.append(path + "/")
+
+
+def _describe(top: str, path: str) -> Entry:
+    full = f"{top}/{path}"
+    status = os.lstat(full)
+    kind = stat.S_IFMT(status.st_mode)
+    entry: Entry = {
+        "type": _TYPES[kind],
+        "mode": stat.S_IMODE(status.st_mode),
+        "uid": status.st_uid,
+        "gid": status.st_gid,
+    }
+    if kind == stat.S_IFREG:
+        entry["size"] = status.st_size
+    elif kind == stat.S_IFLNK:
+        entry["target"] = os.readlink(full)  # noqa: PTH115 - half the time of Path over 8 000 files
+    elif kind in (stat.S_IFCHR, stat.S_IFBLK):
+        entry["device"] = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
+    if labels := _attributes(full):
+        entry["xattrs"] = labels
+    return entry
+
+
+def _attributes(full: str) -> dict[str, str]:
+    names = sorted(set(os.listxattr(full, follow_symlinks=False)).difference(HOST_LABELS))
+    return {name: os.getxattr(full, name, follow_symlinks=False).hex() for name in names}
+
+
+def _hash_files(top: str, paths: list[str]) -> list[tuple[str, str]]:
+    hashed = []
+    for path in paths:
+        with open(f"{top}/{path}", "rb") as file:  # noqa: PTH123 - half the time of Path over 8 000 files
+            hashed.append((path, hashlib.file_digest(file, "sha256").hexdigest()))
+    return hashed
+
+
+_TYPES = {
+    stat.S_IFREG: "file",
+    stat.S_IFDIR: "directory",
+    stat.S_IFLNK: "link",
+    stat.S_IFCHR: "character device",
+    stat.S_IFBLK: "block device",
+    stat.S_IFIFO: "pipe",
+    stat.S_IFSOCK: "socket",
+}

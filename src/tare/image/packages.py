@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The packages that a root filesystem says it has, from Debian's, Alpine's and RPM's own records."""
+
+import sqlite3
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+DPKG = ("var/lib/dpkg/status", "var/lib/dpkg/status.d/*")
+APK = ("lib/apk/db/installed", "usr/lib/apk/db/installed")
+RPM = ("usr/lib/sysimage/rpm/rpmdb.sqlite", "var/lib/rpm/rpmdb.sqlite")
+RPM_NAME, RPM_VERSION, RPM_RELEASE = 1000, 1001, 1002
+RPM_STRING = 6
+
+
+def read_packages(root: Path) -> dict[str, str]:
+    """Name → version; empty when the image has no record of packages that can be read."""
+    found: dict[str, str] = {}
+    for file in _files(root, DPKG):
+        found |= parse_dpkg(file.read_text(errors="replace"))
+    for file in _files(root, APK):
+        found |= parse_apk(file.read_text(errors="replace"))
+    for file in _files(root, RPM):
+        found |= read_rpm(file)
+    return dict(sorted(found.items()))
+
+
+def parse_dpkg(text: str) -> dict[str, str]:
+    """Name → version of a dpkg status file (deb-control(5)); packages that are not installed are left out."""
+    found = {}
+    for paragraph in text.split("\n\n"):
+        lines = [line for line in paragraph.splitlines() if line and not line[0].isspace()]
+        fields = dict(line.split(": ", 1) for line in lines if ": " in line)
+        if "Package" in fields and "Version" in fields and _is_installed(fields.get("Status")):
+            found[fields["Package"]] = fields["Version"]
+    return found
+
+
+def parse_apk(text: str) -> dict[str, str]:
+    """Name → version of Alpine's list of installed packages (apk(5)): lines ``P:`` and ``V:``."""
+    found = {}
+    for paragraph in text.split("\n\n"):
+        fields = dict(line.split(":", 1) for line in paragraph.splitlines() if ":" in line)
+        if "P" in fields and "V" in fields:
+            found[fields["P"]] = fields["V"]
+    return found
+
+
+def read_rpm(database: Path) -> dict[str, str]:
+    """Name → version-release of an RPM database in SQLite; empty when it is broken or of another kind."""
+    address = f"{database.absolute().as_uri()}?mode=ro&immutable=1"
+    try:
+        connection = sqlite3.connect(address, uri=True)
+        try:
+            return dict(
+                map(parse_rpm_header, (row[0] for row in connection.execute("SELECT blob FROM Packages")))
+            )
+        finally:
+            connection.close()
+    except (sqlite3.Error, struct.error, KeyError, ValueError, TypeError):
+        return {}
+
+
+def parse_rpm_header(blob: bytes) -> tuple[str, str]:
+    """Name and version-release of one package's header (RPM file format, section "Header": index, then store).
+
+    Raises ``struct.error``, ``KeyError`` or ``ValueError`` when it is none.
+    """
+    count, _ = struct.unpack_from(">II", blob)
+    store = 8 + 16 * count
+    fields = {}
+    for at in range(8, store, 16):
+        tag, kind, offset, _ = struct.unpack_from(">IIII", blob, at)
+        if tag in (RPM_NAME, RPM_VERSION, RPM_RELEASE) and kind == RPM_STRING:
+            start = store + offset
+            fields[tag] = blob[start : blob.index(b"\0", start)].decode(errors="replace")
+    return fields[RPM_NAME], f"{fields[RPM_VERSION]}-{fields[RPM_RELEASE]}"
+
+
+def _is_installed(status: str | None) -> bool:
+    """Images without a package manager record packages without a status."""
+    return status is None or status.split()[-1:] == ["installed"]
+
+
+def _files(root: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
+    """Those that exist, without leaving the image by a link."""
+    inside = root.resolve()
+    for pattern in patterns:
+        for file in sorted(root.glob(pattern)):
+            if file.is_file() and file.resolve().is_relative_to(inside):
+                yield file

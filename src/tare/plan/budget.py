@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much of a campaign its time budget holds, in figures and in words."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tare.plan.definition import Campaign
+from tare.plan.durations import next_block_fits, total_s, trial_durations_s
+from tare.plan.precision import LEAST_BLOCKS, Precision, precisions
+from tare.records import Outcome, Trial
+from tare.units import format_duration
+from tare.workloads import KINDS
+from tare.workloads.kind import WorkloadKind
+
+__all__ = ["BudgetPlan", "fits", "next_block_fits"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetPlan:
+    """What is left to run, how long it takes, and what of it fits."""
+
+    planned_trials: int
+    left_trials: int
+    left_blocks: int
+    """Blocks with a trial left to run."""
+    expected_s: float | None
+    """For what is left; ``None``: the run time of a workload is unknown."""
+    budget_s: float | None
+    fitting_blocks: int | None
+    """Of ``left_blocks``; ``None`` when the time is unknown."""
+    first_block_s: float | None
+    unknown: tuple[str, ...]
+    """Workloads of unknown run time."""
+    complete_blocks: int
+    """Without a trial left to run."""
+    margin: float
+
+    @property
+    def final_blocks(self) -> int:
+        """Blocks that there will be in the end, as far as known."""
+        fitting = self.left_blocks if self.fitting_blocks is None else self.fitting_blocks
+        return self.complete_blocks + fitting
+
+    @property
+    def sentence(self) -> str:
+        """Such as "60 trials in 10 blocks, about 6 min 20 s; the budget of 10 min holds them all"."""
+        if not self.left_trials:
+            return f"all {self.planned_trials} trials are done"
+        trials = f"{self.planned_trials} trials"
+        if self.left_trials < self.planned_trials:
+            trials = f"{self.left_trials} of {trials}"
+        time = "" if self.expected_s is None else f", about {short_duration(self.expected_s)}"
+        return f"{trials} in {_blocks(self.left_blocks)}{time}; {self._budget_words()}"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should know before the start."""
+        if self.left_blocks and self.fitting_blocks == 0 and self.budget_s is not None:
+            return (f"not even one block fits: {self._shortage(self.budget_s)}; raise it",)
+        if self.final_blocks < LEAST_BLOCKS:
+            cut = self.fitting_blocks not in (None, self.left_blocks)
+            remedy = "raise the budget" if cut else "ask for more blocks"
+            few = "1 block gives" if self.final_blocks == 1 else f"{self.final_blocks} blocks give"
+            return (f"{few} no 95 % interval, which takes {LEAST_BLOCKS}: {remedy}",)
+        return ()
+
+    @property
+    def precision(self) -> tuple[Precision, ...]:
+        """What the sample size can and cannot decide."""
+        return precisions(self.final_blocks, self.margin)
+
+    def _shortage(self, budget_s: float) -> str:
+        if budget_s <= 0:
+            return "the budget is used up"
+        need = "" if self.first_block_s is None else f"it takes about {short_duration(self.first_block_s)}, "
+        return f"{need}the budget is {short_duration(budget_s)}"
+
+    def _budget_words(self) -> str:
+        if self.unknown:
+            names = " and ".join(f"'{name}'" for name in self.unknown)
+            words = f"the run time of {names} is unknown: the first block will tell"
+            kept = None if self.budget_s is None else f"the budget of {short_duration(self.budget_s)} is kept"
+            return f"{words}, and {kept}" if kept else words
+        if self.budget_s is None:
+            return "no budget is set"
+        if self.budget_s <= 0:
+            return "the budget is used up"
+        if self.fitting_blocks == self.left_blocks:
+            return f"the budget of {short_duration(self.budget_s)} holds them all"
+        held = f"about {self.fitting_blocks} of {_blocks(self.left_blocks)}"
+        rest = "the rest will be left out as whole blocks"
+        return f"the budget of {short_duration(self.budget_s)} holds {held}; {rest}"
+
+
+def fits(
+    campaign: Campaign,
+    trials: Sequence[Trial],
+    outcomes: Sequence[Outcome] = (),
+    budget_s: float | None = None,
+    kinds: Mapping[str, WorkloadKind] = KINDS,
+) -> BudgetPlan:
+    """Judge what ``outcomes`` leave of ``trials``; ``budget_s`` is the time for that rest."""
+    done = {outcome.trial.identity for outcome in outcomes}
+    left = [trial for trial in trials if trial.identity not in done]
+    durations_s = trial_durations_s(left, outcomes, statistics.median, kinds)
+    blocks: dict[int, list[float | None]] = {}
+    for trial, duration_s in zip(left, durations_s, strict=True):
+        blocks.setdefault(trial.block, []).append(duration_s)
+    block_durations_s = [total_s(block) for block in blocks.values()]
+    unknown = {trial.workload.name for trial, time in zip(left, durations_s, strict=True) if time is None}
+    return BudgetPlan(
+        planned_trials=len(trials),
+        left_trials=len(left),
+        left_blocks=len(blocks),
+        expected_s=total_s(durations_s),
+        budget_s=budget_s,
+        fitting_blocks=_fitting(block_durations_s, budget_s),
+        first_block_s=block_durations_s[0] if block_durations_s else None,
+        unknown=tuple(sorted(unknown)),
+        complete_blocks=len({trial.block for trial in trials}) - len(blocks),
+        margin=campaign.margin,
+    )
+
+
+def _fitting(block_durations_s: Sequence[float | None], budget_s: float | None) -> int | None:
+    """How many leading blocks end within the budget."""
+    needed_s = 0.0
+    for count, duration_s in enumerate(block_durations_s):
+        if duration_s is None:
+            return None
+        needed_s += duration_s
+        if budget_s is not None and needed_s > budget_s:
+            return count
+    return len(block_durations_s)
+
+
+def short_duration(duration_s: float) -> str:
+    """``format_duration`` without a zero at its end: ``"10 min"``."""
+    return format_duration(duration_s).removesuffix(" 0 s").removesuffix(" 0 min")
+
+
+def _blocks(count: int) -> str:
+    return f"{count} block{'' if count == 1 else 's'}"

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What differs between the campaign that a result folder keeps and the one asked for now."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tare.plan.definition import Campaign
+
+
+def differences(kept: Campaign, now: Campaign) -> list[str]:
+    """Say what a changed campaign would change in a begun result, a phrase each; empty when equal.
+
+    The order of environments, workloads and layouts makes no difference.
+    """
+    before, after = _leaves(kept), _leaves(now)
+    keys = [*before, *(key for key in after if key not in before)]
+    return [
+        f"{key}: {before.get(key, 'absent')} in the result, {after.get(key, 'absent')} now"
+        for key in keys
+        if before.get(key) != after.get(key)
+    ]
+
+
+def _leaves(campaign: Campaign) -> dict[str, str]:
+    data = campaign.to_json()
+    data["layouts"] = ", ".join(sorted(str(layout) for layout in campaign.layouts))
+    for key, singular in (("environments", "environment"), ("workloads", "workload")):
+        for entry in data.pop(key):
+            data[f"{singular} {entry.pop('name')}"] = entry
+    return _flat(data, "")
+
+
+def _flat(value: Any, key: str) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        return {key: "none" if value is None else str(value)}
+    rows: dict[str, str] = {}
+    for name, part in value.items():
+        rows |= _flat(part, f"{key}.{name}" if key else name)
+    return rows

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long trials take: as measured so far, else as their workload guesses."""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from tare.plan.definition import shape_of
+from tare.records import Outcome, Trial
+from tare.workloads import KINDS
+from tare.workloads.kind import WorkloadKind
+
+NODE_ALLOWANCE_S = 0.3
+"""Start and stop of a trial's nodes, until one has been measured: 0.02 s natively, 0.6 s with Docker."""
+_SAFETY = 1.1
+
+_Key = tuple[str, ...]
+
+
+def trial_durations_s(
+    trials: Iterable[Trial],
+    outcomes: Sequence[Outcome],
+    summarize: Callable[[list[float]], float] = statistics.median,
+    kinds: Mapping[str, WorkloadKind] = KINDS,
+) -> list[float | None]:
+    """Estimate each trial with its nodes' start and stop; ``None`` where the run time is unknowable.
+
+    Taken from the measured trials of the same arm and cell, else of the same cell, summarized; else from the
+    workload's own guess and an allowance.
+    """
+    measured: dict[_Key, list[float]] = defaultdict(list)
+    for outcome in outcomes:
+        for key in _keys(outcome.trial):
+            measured[key].append(outcome.elapsed_s)
+    return [_estimate_s(trial, measured, summarize, kinds) for trial in trials]
+
+
+def next_block_fits(
+    block: Sequence[Trial],
+    outcomes: Sequence[Outcome],
+    remaining_s: float | None,
+    kinds: Mapping[str, WorkloadKind] = KINDS,
+) -> bool:
+    """Whether a block's trials, each as slow as its slowest so far and 10 % more, end within ``remaining_s``.
+
+    ``True`` without a budget, and while the run time is unknown and some time is left: that block will tell.
+    """
+    if remaining_s is None:
+        return True
+    needed_s = total_s(trial_durations_s(block, outcomes, max, kinds))
+    return remaining_s > 0 if needed_s is None else needed_s * _SAFETY <= remaining_s
+
+
+def total_s(durations_s: Iterable[float | None]) -> float | None:
+    """Add up; ``None`` as soon as one is unknown."""
+    total = 0.0
+    for duration_s in durations_s:
+        if duration_s is None:
+            return None
+        total += duration_s
+    return total
+
+
+def _keys(trial: Trial) -> tuple[_Key, _Key]:
+    cell = (trial.workload.name, str(trial.layout))
+    return (*cell, trial.environment.name), cell
+
+
+def _estimate_s(
+    trial: Trial,
+    measured: Mapping[_Key, list[float]],
+    summarize: Callable[[list[float]], float],
+    kinds: Mapping[str, WorkloadKind],
+) -> float | None:
+    for key in _keys(trial):
+        if key in measured:
+            return summarize(measured[key])
+    kind = kinds[trial.workload.kind]
+    options = kind.options_model.model_validate(dict(trial.workload.options))
+    run_s = kind.expected_s(options, shape_of(trial.layout, trial.limits))
+    return None if run_s is None else run_s + NODE_ALLOWANCE_S

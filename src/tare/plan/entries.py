@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``[[environment]]`` and ``[[workload]]`` tables to records, with every problem of each collected."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from tare.environments.provider import Provider
+from tare.plan.problems import Problem, from_validation, nearest, shown
+from tare.plan.schema import EnvironmentTable, Host, WorkloadTable
+from tare.plan.toml_lines import Path
+from tare.records import NATIVE, Environment, OptionValue, Workload
+from tare.workloads.kind import WorkloadKind
+
+_Table = TypeVar("_Table", bound=BaseModel)
+
+
+def validated(
+    model: type[_Table], data: object, path: Path, host: Host | None, problems: list[Problem]
+) -> _Table | None:
+    """Return the table as ``model``, or ``None`` after adding to ``problems`` what is wrong with it."""
+    try:
+        return model.model_validate(data, context=host)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        problems += from_validation(found, path, model, data)
+        return None
+
+
+def environments(
+    data: Mapping[str, Any], providers: Mapping[str, Provider], problems: list[Problem]
+) -> list[Environment]:
+    """Read the ``[[environment]]`` tables, in the file's order, without native."""
+    found = [
+        _environment(table, ("environment", position), providers, problems)
+        for position, table in _tables(data, "environment", problems)
+    ]
+    kept = [(position, entry) for position, entry in enumerate(found) if entry]
+    _refuse_duplicates("environment", [(position, entry.name) for position, entry in kept], problems)
+    return [entry for _, entry in kept]
+
+
+def workloads(
+    data: Mapping[str, Any], kinds: Mapping[str, WorkloadKind], problems: list[Problem]
+) -> list[Workload]:
+    """Read the ``[[workload]]`` tables, in the file's order, with each kind's defaults filled in."""
+    found = [
+        _workload(table, ("workload", position), kinds, problems)
+        for position, table in _tables(data, "workload", problems)
+    ]
+    kept = [(position, entry) for position, entry in enumerate(found) if entry]
+    _refuse_duplicates("workload", [(position, entry.name) for position, entry in kept], problems)
+    return [entry for _, entry in kept]
+
+
+def _tables(data: Mapping[str, Any], key: str, problems: list[Problem]) -> list[tuple[int, Any]]:
+    tables = data.get(key)
+    if isinstance(tables, list) and tables:
+        return list(enumerate(tables))
+    if tables is None:
+        problems.append(Problem((), f"has no [[{key}]]; add at least one"))
+    elif isinstance(tables, dict):
+        problems.append(Problem((key,), f"is one table; write [[{key}]] with two brackets"))
+    elif tables == []:
+        problems.append(Problem((key,), f"is an empty list; add at least one [[{key}]]"))
+    else:
+        problems.append(Problem((key,), f"must be written as [[{key}]] tables, but is {shown(tables)}"))
+    return []
+
+
+def _environment(
+    data: object, path: Path, providers: Mapping[str, Provider], problems: list[Problem]
+) -> Environment | None:
+    table = validated(EnvironmentTable, data, path, None, problems)
+    if table is None:
+        return None
+    provider = providers.get(table.technology)
+    if provider is None:
+        text = f"unknown technology {shown(table.technology)}{nearest(table.technology, providers)}"
+        problems.append(Problem((*path, "technology"), text))
+        return None
+    name = table.name or table.technology
+    if name.lower() == NATIVE:
+        text = 'native is always measured; for a control arm give it another name, such as name = "no-op"'
+        problems.append(Problem((*path, "name"), text))
+    options = table.model_extra or {}
+    problems += _option_problems(options, path, provider)
+    return Environment(name=name, technology=table.technology, options=options)
+
+
+def _option_problems(options: Mapping[str, Any], path: Path, provider: Provider) -> list[Problem]:
+    problems = []
+    for key, value in options.items():
+        if key not in provider.option_names:
+            allowed = {"name", "technology", *provider.option_names}
+            text = f"{provider.technology} has no such option{nearest(key, allowed)}"
+            problems.append(Problem((*path, key), text))
+        elif not _is_option_value(value):
+            text = f"must be text, a number, true, false or a list of texts, but is {shown(value)}"
+            problems.append(Problem((*path, key), text))
+    return problems
+
+
+def _is_option_value(value: object) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(part, str) and "\0" not in part for part in value)
+    return isinstance(value, int | float) or (isinstance(value, str) and "\0" not in value)
+
+
+def _workload(
+    data: object, path: Path, kinds: Mapping[str, WorkloadKind], problems: list[Problem]
+) -> Workload | None:
+    table = validated(WorkloadTable, data, path, None, problems)
+    if table is None:
+        return None
+    key = "name" if table.kind is None else "kind"
+    wanted = table.name if table.kind is None else table.kind
+    if wanted is None:
+        problems.append(Problem(path, f"has no name; write name = one of {', '.join(sorted(kinds))}"))
+        return None
+    kind = kinds.get(wanted)
+    if kind is None:
+        hint = "" if key == "kind" else ' (for a name of your own write kind = "..." beside it)'
+        text = f"unknown workload {shown(wanted)}{nearest(wanted, kinds)}{hint}"
+        problems.append(Problem((*path, key), text))
+        return None
+    options = _kind_options(kind, table.model_extra or {}, path, problems)
+    return None if options is None else Workload(name=table.name or wanted, kind=wanted, options=options)
+
+
+def _kind_options(
+    kind: WorkloadKind, data: Mapping[str, Any], path: Path, problems: list[Problem]
+) -> Mapping[str, OptionValue] | None:
+    """With the kind's defaults filled in; a default of ``None`` stays out."""
+    checked = validated(kind.options_model, dict(data), path, None, problems)
+    return None if checked is None else checked.model_dump(mode="json", exclude_none=True)
+
+
+def _refuse_duplicates(key: str, names: Sequence[tuple[int, str]], problems: list[Problem]) -> None:
+    seen: dict[str, int] = {}
+    for position, name in names:
+        first = seen.setdefault(name, position)
+        if first != position:
+            text = f"{name!r} is also the name of {key}[{first + 1}]; give each a name of its own"
+            problems.append(Problem((key, position, "name"), text))

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of a campaign file, as pydantic models; docs/campaign.md explains each key to users."""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+
+from tare.plan.problems import shown
+from tare.records import Layout, Limits
+from tare.units import GIBIBYTE, MEBIBYTE, format_byte, parse_byte, parse_duration_s
+
+DEFAULT_BLOCKS = 10
+DEFAULT_MARGIN = 0.01
+MOST_BLOCKS = 1000
+LARGEST_SEED = 2**63 - 1
+_DEFAULT_MEMORY_BYTE = 2 * GIBIBYTE
+_DEFAULT_SHM_BYTE = 256 * MEBIBYTE
+_DEFAULT_TIME_S = 600.0
+_LEAST_MEMORY_BYTE = 16 * MEBIBYTE
+_LEAST_CPU_QUOTA = 0.01
+"""1 ms in each 100 ms: the kernel's shortest quota (sched-bwc: min_cfs_quota_period)."""
+_LONGEST_S = 366 * 24 * 3600.0
+_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+_LAYOUT_INSIDE = re.compile(r"(?:^|-)\d+c\d+p\d+i(?:-|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What a campaign must fit into."""
+
+    processors: int
+    memory_byte: int
+
+
+def _text(value: object, example: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(  # noqa: TRY004 - pydantic turns only ValueError into a finding
+            f'must be text such as "{example}", but is {shown(value)}'
+        )
+    return value
+
+
+def _slug(value: object) -> str:
+    text = _text(value, "my-name")
+    if not _SLUG.fullmatch(text) or ".." in text:
+        raise ValueError(
+            f"{shown(text)} is not a name; write at most 40 letters, digits, '-', '_' or '.', "
+            "a letter or digit first"
+        )
+    if _LAYOUT_INSIDE.search(text):
+        raise ValueError(f"{shown(text)} looks like a layout, which would make trial identities ambiguous")
+    return text
+
+
+def _quantity(parse: Callable[[str], float], example: str) -> Callable[[object], float]:
+    def validate(value: object) -> float:
+        text = _text(value, example)
+        try:
+            quantity = parse(text)
+        except OverflowError:
+            quantity = math.inf
+        except ValueError as error:
+            raise ValueError(_shortened(str(error))) from None
+        if not quantity > 0:
+            raise ValueError(f"{shown(text)} must be more than 0")
+        return quantity
+
+    return validate
+
+
+def _shortened(message: str) -> str:
+    longest = 160
+    return message if len(message) <= longest else f"{message[:longest]}..."
+
+
+def _duration_s(value: object) -> float:
+    duration_s = _quantity(parse_duration_s, "10m")(value)
+    if duration_s > _LONGEST_S:
+        raise ValueError(f"{shown(value)} is more than a year")
+    return duration_s
+
+
+def _memory_byte(value: object, info: ValidationInfo) -> float:
+    memory_byte = _quantity(parse_byte, "2 GiB")(value)
+    host = _host(info)
+    if memory_byte > host.memory_byte:
+        raise ValueError(f"{shown(value)} is more than this host's {format_byte(host.memory_byte)}")
+    if memory_byte < _LEAST_MEMORY_BYTE:
+        raise ValueError(
+            f"{shown(value)} is too little to start anything; give {_mebibyte(_LEAST_MEMORY_BYTE)} or more"
+        )
+    return memory_byte
+
+
+def _layout(value: object, info: ValidationInfo) -> Layout:
+    text = _text(value, "1c2p1i")
+    try:
+        layout = Layout.parse(text)
+    except ValueError:
+        raise ValueError(f"{shown(text)} is not a layout; write NcMpKi, such as 1c2p1i") from None
+    host = _host(info)
+    if layout.nodes > 1:
+        raise ValueError(
+            f"{shown(text)}: several nodes need networks, which this version has not; write 1cMpKi"
+        )
+    if layout.total_processors > host.processors:
+        raise ValueError(
+            f"{shown(text)} needs {layout.total_processors} processors, "
+            f"but this host offers {host.processors}"
+        )
+    if layout.processors % layout.instances:
+        raise ValueError(
+            f"{shown(text)}: {layout.instances} instances do not divide {layout.processors} processors; "
+            f"allowed: {_divisors(layout.processors)}"
+        )
+    return layout
+
+
+def _divisors(number: int) -> str:
+    return ", ".join(str(part) for part in range(1, number + 1) if number % part == 0)
+
+
+def _host(info: ValidationInfo) -> Host:
+    context = info.context
+    if not isinstance(context, Host):
+        raise TypeError("a campaign is validated for a host")
+    return context
+
+
+def _mebibyte(size_byte: int) -> str:
+    return f"{size_byte // MEBIBYTE} MiB"
+
+
+Slug = Annotated[str, BeforeValidator(_slug)]
+Duration = Annotated[float, BeforeValidator(_duration_s)]
+Memory = Annotated[int, BeforeValidator(_memory_byte)]
+Size = Annotated[int, BeforeValidator(_quantity(parse_byte, "256 MiB"))]
+Count = Annotated[int, Field(ge=1, le=MOST_BLOCKS)]
+
+
+class Table(BaseModel):
+    """No unknown key, no silent conversion."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class BlocksTable(Table):
+    """``blocks = 10``, ``{ count, margin }`` or ``{ looks, margin }``."""
+
+    count: Count | None = None
+    looks: list[Count] | None = Field(default=None, min_length=1)
+    margin: float = Field(default=DEFAULT_MARGIN, gt=0, lt=1, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_number(cls, value: Any) -> Any:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return {"count": value}
+        if not isinstance(value, dict):
+            raise ValueError(  # noqa: TRY004 - pydantic turns only ValueError into a finding
+                "must be a number such as 10, or { count, margin }, or { looks, margin }, "
+                f"but is {shown(value)}"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.count is not None and self.looks is not None:
+            raise ValueError("has both count and looks; keep one")
+        if self.looks is not None and self.looks != sorted(set(self.looks)):
+            raise ValueError(f"looks must rise from block to block, but are {shown(self.looks)}")
+        return self
+
+    @property
+    def number(self) -> int:
+        """Looks between are for a later version; the last one is how many blocks there are."""
+        return self.looks[-1] if self.looks else self.count or DEFAULT_BLOCKS
+
+
+class LimitsTable(Table):
+    """``[limits]``: the same for every environment, native too."""
+
+    memory: Memory | None = None
+    shm: Size | None = None
+    cpu_quota: float | None = Field(default=None, ge=_LEAST_CPU_QUOTA, allow_inf_nan=False)
+    time: Duration = _DEFAULT_TIME_S
+
+    @model_validator(mode="after")
+    def _shm_fits(self, info: ValidationInfo) -> Self:
+        if self.shm is None:
+            return self
+        memory_byte = self.memory or default_memory_byte(_host(info))
+        if self.shm > memory_byte:
+            raise ValueError(
+                f"shm of {format_byte(self.shm)} is more than the memory of {format_byte(memory_byte)}"
+            )
+        return self
+
+    def limits(self, host: Host) -> Limits:
+        memory_byte = self.memory or default_memory_byte(host)
+        shm_byte = self.shm or min(_DEFAULT_SHM_BYTE, memory_byte // 2)
+        return Limits(memory_byte=memory_byte, shm_byte=shm_byte, cpu_quota=self.cpu_quota, time_s=self.time)
+
+
+def default_memory_byte(host: Host) -> int:
+    """2 GiB, or half of a smaller host in whole MiB."""
+    return min(_DEFAULT_MEMORY_BYTE, host.memory_byte // 2 // MEBIBYTE * MEBIBYTE)
+
+
+class CampaignTable(Table):
+    """The whole file; the tables of environments and workloads are validated one by one in ``entries``."""
+
+    name: Slug
+    seed: int | None = Field(default=None, ge=0, le=LARGEST_SEED)
+    blocks: BlocksTable = BlocksTable()
+    budget: Duration | None = None
+    layouts: list[Annotated[Layout, BeforeValidator(_layout)]] = Field(
+        default=[Layout(nodes=1, processors=1, instances=1)], min_length=1
+    )
+    limits: LimitsTable = LimitsTable()
+    environment: Any = None
+    workload: Any = None
+
+
+class EnvironmentTable(BaseModel):
+    """``[[environment]]``; every further key is an option of the technology."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+    technology: str
+    name: Slug | None = None
+
+
+class WorkloadTable(BaseModel):
+    """``[[workload]]``; every further key is an option of the kind."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+    name: Slug | None = None
+    kind: str | None = None

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign file read from disk: text, tables, and the lines of its keys."""
+
+import re
+import stat
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from tare.errors import CampaignError
+from tare.plan.problems import nearest, printable
+from tare.plan.toml_lines import Path, key_lines
+
+_LARGEST_BYTE = 256 * 1024
+_MOST_DOTS = 100
+_BETWEEN_KEYS = re.compile(r"[=\n\[\]{},]")
+_TOMLLIB_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """``label`` is what messages call the file."""
+
+    label: str
+    data: dict[str, Any]
+    lines: dict[Path, int]
+
+
+def read_source(path: FilePath, label: str | None = None) -> Source:
+    """Read and parse a file; ``CampaignError`` if it is missing, unreadable, not UTF-8 or not TOML."""
+    name = label or str(path)
+    return parse_source(_read(path, name), name)
+
+
+def parse_source(content: bytes, label: str) -> Source:
+    """Bytes to tables; ``CampaignError`` with the byte offset or line if they are not UTF-8 or not TOML."""
+    name = printable(label)
+    try:
+        text = content.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise CampaignError(
+            f"{name}:{line}: is not UTF-8: byte 0x{content[error.start]:02x} at offset {error.start}; "
+            "save the file as UTF-8"
+        ) from None
+    # tomllib's time and memory grow with the square of a dotted key's parts
+    if any(part.count(".") > _MOST_DOTS for part in _BETWEEN_KEYS.split(text)):
+        raise CampaignError(f"{name}: is nested too deeply: one key has over {_MOST_DOTS} dots")
+    try:
+        data = tomllib.loads(text)
+    except RecursionError:
+        raise CampaignError(f"{name}: is nested too deeply; a campaign needs three levels") from None
+    except ValueError as error:  # tomllib's own error, and Python's for numbers of thousands of digits
+        raise CampaignError(_not_toml(name, text, str(error))) from None
+    return Source(label=label, data=data, lines=key_lines(text))
+
+
+def _not_toml(name: str, text: str, message: str) -> str:
+    place = _TOMLLIB_PLACE.search(message)
+    said = printable(message[: place.start()] if place else message)
+    line = int(place[1]) if place and place[1] else text.count("\n") + 1 if place else None
+    where = f"{name}:{line}" if line else name
+    column = f" (column {place[2]})" if place and place[2] else " (at the end)" if place else ""
+    return f"{where}: is not TOML: {said}{column}"
+
+
+def _read(path: FilePath, name: str) -> bytes:
+    shown = printable(name)
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise CampaignError(f"{shown}: is a directory; give a campaign file or a preset")
+        if not stat.S_ISREG(mode):
+            raise CampaignError(f"{shown}: is not a regular file; give a campaign file or a preset")
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_BYTE + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise CampaignError(f"{shown}: there is no such file{_similar(path)}") from None
+    except OSError as error:
+        raise CampaignError(f"{shown}: cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise CampaignError(f"{shown}: no file can have this name") from None
+    if len(content) > _LARGEST_BYTE:
+        raise CampaignError(f"{shown}: is larger than 256 KiB, so it is no campaign file")
+    return content
+
+
+def _similar(path: FilePath) -> str:
+    try:
+        names = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".toml"]
+    except OSError:
+        return ""
+    return nearest(path.name, names[:20]) if names else ""

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The analysis in reading order: what belongs together, what comes first, what was lost; it only counts."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tare.records import NATIVE, Analysis, Cell, Direction, Layout, Outcome, Overhead, Status, Verdict, Word
+from tare.report.words import counted, interval_percent, one_line, point_percent
+
+_Key: TypeAlias = tuple[Cell, str, str, Direction]
+CONTROL = "native again"
+"""How the second native slot is called wherever it stands beside the environments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One metric of one cell: its environments' verdicts, and the control that they stand against."""
+
+    cell: Cell
+    name: str
+    verdicts: tuple[Verdict, ...]
+    control: Overhead | None
+
+    @property
+    def reference(self) -> Overhead:
+        """Any overhead of this metric, for what they share: unit, direction, native value."""
+        return self.control or self.verdicts[0].overhead
+
+    @property
+    def overheads(self) -> tuple[Overhead, ...]:
+        """Of all environments, the control last."""
+        own = tuple(verdict.overhead for verdict in self.verdicts)
+        return (*own, self.control) if self.control else own
+
+    @property
+    def primary(self) -> bool:
+        return self.reference.summary.primary
+
+    @property
+    def decided(self) -> tuple[Verdict, ...]:
+        return tuple(verdict for verdict in self.verdicts if verdict.word is not Word.UNDECIDED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What is said of one environment: one part per verdict on a primary metric, one without a word if none."""
+
+    environment: str
+    parts: tuple[tuple[Word | None, str], ...]
+
+    @property
+    def word(self) -> Word | None:
+        """The verdict, if all parts agree on it."""
+        words = {word for word, _ in self.parts}
+        return words.pop() if len(words) == 1 else None
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.environment}: {'; '.join(text for _, text in self.parts)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """Trials of one environment in one cell that failed or are invalid for the same reason."""
+
+    environment: str
+    cell: Cell
+    status: Status
+    reason: str
+    blocks: tuple[int, ...]
+    excerpt: str | None
+    """Of the first of them that kept one."""
+
+
+def metrics(analysis: Analysis) -> tuple[Metric, ...]:
+    """Cell after cell, in each the primary metric first, else in the order of the verdicts."""
+    verdicts: dict[_Key, list[Verdict]] = {}
+    for verdict in analysis.verdicts:
+        verdicts.setdefault(_key(verdict.overhead), []).append(verdict)
+    controls = {_key(control): control for control in analysis.controls}
+    keys = list(dict.fromkeys((*verdicts, *controls)))
+    cells = list(dict.fromkeys(key[0] for key in keys))
+    found = (
+        Metric(cell=key[0], name=key[1], verdicts=tuple(verdicts.get(key, ())), control=controls.get(key))
+        for key in keys
+    )
+    return tuple(sorted(found, key=lambda metric: (cells.index(metric.cell), not metric.primary)))
+
+
+def _key(overhead: Overhead) -> _Key:
+    """Samples of one name in another unit or direction are another metric."""
+    summary = overhead.summary
+    return summary.cell, summary.metric, summary.unit, summary.direction
+
+
+def environments(analysis: Analysis) -> tuple[str, ...]:
+    """Names of all that ran or have a verdict, without native, in the order of the verdicts."""
+    judged = (verdict.overhead.summary.environment for verdict in analysis.verdicts)
+    tried = sorted({outcome.trial.environment.name for outcome in analysis.outcomes})
+    return tuple(name for name in dict.fromkeys((*judged, *tried)) if name != NATIVE)
+
+
+def cells(analysis: Analysis) -> tuple[Cell, ...]:
+    ran = (cell_of(outcome) for outcome in analysis.outcomes)
+    return tuple(dict.fromkeys((*(metric.cell for metric in metrics(analysis)), *ran)))
+
+
+def cell_of(outcome: Outcome) -> Cell:
+    return Cell(workload=outcome.trial.workload.name, layout=str(outcome.trial.layout))
+
+
+def instances_note(cell: Cell) -> str:
+    """How the K instances make one figure; empty when there is one."""
+    count = Layout.parse(cell.layout).instances
+    if count == 1:
+        return ""
+    return f"{count} instances at once: rates are summed, of times the slowest instance's counts"
+
+
+def answers(analysis: Analysis) -> tuple[Answer, ...]:
+    """One sentence per environment, from the verdicts on the metrics that were declared before the start."""
+    primary = [verdict for verdict in analysis.verdicts if verdict.overhead.summary.primary]
+    several = len(cells(analysis)) > 1
+    found = []
+    for name in environments(analysis):
+        own = [verdict for verdict in primary if verdict.overhead.summary.environment == name]
+        parts = tuple((verdict.word, _said(verdict, several=several)) for verdict in own)
+        unjudged = (None, _unjudged(name, analysis.outcomes))
+        found.append(Answer(environment=one_line(name), parts=parts or (unjudged,)))
+    return tuple(found)
+
+
+def _said(verdict: Verdict, *, several: bool) -> str:
+    summary = verdict.overhead.summary
+    said = one_line(verdict.sentence).removeprefix(f"{one_line(summary.environment)}: ")
+    return f"{place(summary.cell)}: {said}" if several else said
+
+
+def place(cell: Cell) -> str:
+    return f"{one_line(cell.workload)} on {cell.layout}"
+
+
+def _unjudged(name: str, outcomes: Iterable[Outcome]) -> str:
+    own = [outcome for outcome in outcomes if outcome.trial.environment.name == name]
+    lost = Counter(outcome.reason or outcome.status for outcome in own if outcome.status is not Status.OK)
+    if not lost:
+        return "no verdict: no complete block"
+    reason, count = lost.most_common(1)[0]
+    return one_line(f"no verdict: {count} of {counted(len(own), 'trial')} lost: {reason}")
+
+
+def control_said(control: Overhead) -> str:
+    """Say what native against native showed: a difference that means nothing on this machine."""
+    floor = control.typical
+    if floor.low is None:
+        return f"{point_percent(floor)}, no interval: n = {floor.n} blocks are too few"
+    return f"{point_percent(floor)}, interval {interval_percent(floor)} (n = {floor.n})"
+
+
+def primary_controls(analysis: Analysis) -> tuple[Overhead, ...]:
+    return tuple(control for control in analysis.controls if control.summary.primary)
+
+
+def losses(analysis: Analysis) -> tuple[Loss, ...]:
+    """Failed and invalid trials, alike ones together, the most frequent first."""
+    alike: dict[tuple[str, Cell, Status, str], list[Outcome]] = {}
+    for outcome in analysis.outcomes:
+        if outcome.status is not Status.OK:
+            reason = one_line(outcome.reason or "no reason was recorded")
+            key = (outcome.trial.environment.name, cell_of(outcome), outcome.status, reason)
+            alike.setdefault(key, []).append(outcome)
+    found = (
+        Loss(
+            environment=name,
+            cell=cell,
+            status=status,
+            reason=reason,
+            blocks=tuple(sorted(outcome.trial.block for outcome in outcomes)),
+            excerpt=next((outcome.excerpt for outcome in outcomes if outcome.excerpt), None),
+        )
+        for (name, cell, status, reason), outcomes in alike.items()
+    )
+    return tuple(sorted(found, key=lambda loss: (-len(loss.blocks), loss.environment)))
+
+
+def status_counts(analysis: Analysis) -> dict[Status, int]:
+    count = Counter(outcome.status for outcome in analysis.outcomes)
+    return {status: count[status] for status in Status}
+
+
+def dropped(analysis: Analysis) -> tuple[Overhead, ...]:
+    """Give the primary metrics' overheads that lack blocks."""
+    primary = (verdict.overhead for verdict in analysis.verdicts if verdict.overhead.summary.primary)
+    return tuple(overhead for overhead in primary if overhead.summary.dropped_blocks)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The few kinds of marks that the pictures are made of, as a Vega-Lite description.
+
+Every position, tick and label is given with the data, so that no picture depends on the measures of a font
+that the reader may not have. A mark's values are rows: field → number, text or ``None``.
+"""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from tare.report.axis import Axis
+
+Row: TypeAlias = dict[str, Any]
+
+
+class Canvas:
+    """Layers over one pair of scales; x and y are rows' fields, unless a place in px is given."""
+
+    def __init__(self, x: Axis, y: Axis, font_px: float) -> None:
+        self._scales = {"x": _scale(x), "y": _scale(y)}
+        self._font_px = font_px
+        self._layers: list[dict[str, Any]] = []
+
+    def _add(self, rows: Sequence[Row], mark: dict[str, Any], encoding: dict[str, Any]) -> None:
+        layer = {"data": {"values": list(rows)}, "mark": {"aria": False} | mark, "encoding": encoding}
+        self._layers.append(layer)
+
+    def _along(self, *fields: str) -> dict[str, Any]:
+        """Place the fields ``x``, ``y``, and their other ends ``x2``, ``y2``, on the scales."""
+        shared = {name: {"type": "quantitative", "axis": None, "scale": self._scales[name]} for name in "xy"}
+        return {name: {"field": name} | shared.get(name, {}) for name in fields}
+
+    def bands(self, rows: Sequence[Row]) -> None:
+        """Fill from ``x`` to ``x2`` and ``y`` to ``y2``."""
+        self._add(rows, {"type": "rect", "fill": "var(--band)"}, self._along("x", "x2", "y", "y2"))
+
+    def horizontals(self, rows: Sequence[Row]) -> None:
+        """Rule the whole width at ``y`` in the colour ``stroke``."""
+        self._add(rows, {"type": "rule"}, self._along("y") | _own("stroke"))
+
+    def lines(self, rows: Sequence[Row], stroke_px: float = 1, *, dashed: bool = False) -> None:
+        """Draw a line from ``x``, ``y`` to ``x2``, ``y2`` in the colour ``stroke``."""
+        mark = {"type": "rule", "strokeWidth": stroke_px, "strokeDash": [2, 3] if dashed else []}
+        self._add(rows, mark, self._along("x", "x2", "y", "y2") | _own("stroke"))
+
+    def points(self, rows: Sequence[Row], size: float, *, told: bool = True) -> None:
+        """Draw ``shape`` with ``stroke`` and ``fill`` at ``x``, ``y``; ``told`` is its tooltip."""
+        mark = {"type": "point", "size": size, "strokeWidth": 1.8, "opacity": 1, "aria": told}
+        tooltip = {"description": {"field": "told", "type": "nominal"}} if told else {}
+        self._add(rows, mark, self._along("x", "y") | _own("shape", "stroke", "fill") | tooltip)
+
+    def texts(
+        self,
+        rows: Sequence[Row],
+        *,
+        x_px: float | None = None,
+        y_px: float | None = None,
+        align: str = "left",
+        bold: bool = False,
+    ) -> None:
+        """Write ``text`` in the colour ``ink`` at ``x``, ``y`` or a fixed place."""
+        mark: dict[str, Any] = {"type": "text", "align": align, "baseline": "middle"}
+        mark |= {"fontSize": self._font_px, "font": "var(--sans)", "fontWeight": "bold" if bold else "normal"}
+        encoding = {"text": {"field": "text", "type": "nominal"}} | _own("ink", channel="color")
+        for name, fixed_px in (("x", x_px), ("y", y_px)):
+            encoding |= self._along(name) if fixed_px is None else {name: {"value": fixed_px}}
+        self._add(rows, mark, encoding)
+
+    def specification(
+        self, width_px: float, height_px: float, padding_px: dict[str, float]
+    ) -> dict[str, Any]:
+        """Give the finished chart; ``padding_px`` has left, right, top and bottom."""
+        return {
+            "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+            "width": width_px,
+            "height": height_px,
+            "padding": padding_px,
+            "autosize": "none",
+            "background": "transparent",
+            "config": {"view": {"stroke": None}},
+            "layer": self._layers,
+        }
+
+
+def _scale(axis: Axis) -> dict[str, Any]:
+    straight = {"type": "linear"}
+    kind = straight if axis.constant is None else {"type": "symlog", "constant": axis.constant}
+    return {"domain": [axis.low, axis.high], "nice": False, "zero": False} | kind
+
+
+def _own(*fields: str, channel: str = "") -> dict[str, Any]:
+    """Take the fields' values as they are, not as categories to be given colours."""
+    return {channel or name: {"field": name, "type": "nominal", "scale": None} for name in fields}

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One self-contained HTML file: answer, pictures, all figures, and where they come from."""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from tare.errors import HostError
+from tare.records import Analysis, Estimate, Status
+from tare.report import arrange, page, provenance, words
+
+
+def write_report(analysis: Analysis, path: Path) -> None:
+    """Write the report to ``path``, replacing a file there only once it is whole.
+
+    Raises ``HostError`` when the folder is missing or the file cannot be written.
+    """
+    text = render_report(analysis)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as file:
+            temporary = Path(file.name)
+            file.write(text)
+        _put(temporary, path)
+    except OSError as error:
+        raise HostError(
+            f"{path}: the report cannot be written: {error.strerror or error}; choose another place with --output"
+        ) from error
+
+
+def _put(temporary: Path, path: Path) -> None:
+    try:
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def render_report(analysis: Analysis) -> str:
+    """Give the HTML text; everything that came from a campaign, a host or a program is escaped in it."""
+    artist = page.Artist(analysis)
+    metrics = arrange.metrics(analysis)
+    template = _environment().get_template("report.html.j2")
+    return template.render(
+        analysis=analysis,
+        answers=arrange.answers(analysis),
+        controls=arrange.primary_controls(analysis),
+        cells=page.cell_sections(artist, analysis),
+        counts=arrange.status_counts(analysis),
+        dropped=arrange.dropped(analysis),
+        evidence=provenance.evidence(analysis),
+        headline=page.headline(artist, metrics),
+        host=provenance.host_facts(analysis),
+        asked=provenance.campaign_facts(analysis),
+        ran=provenance.session_facts(analysis),
+        looks=artist.looks,
+        losses=arrange.losses(analysis),
+        seeds=provenance.seeds(analysis),
+        several=len(arrange.cells(analysis)) > 1,
+    )
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("tare.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "estimate": words.point_percent,
+        "interval": words.interval_percent,
+        "least_level": words.least_level,
+        "share": words.share_percent,
+        "counted": words.counted,
+        "picture": Markup,
+    }
+    environment.globals |= {
+        "quantity": _quantity,
+        "mark": words.MARK,
+        "Status": Status,
+        "place": arrange.place,
+        "control_said": arrange.control_said,
+    }
+    return environment
+
+
+def _quantity(value: float, unit: str) -> str:
+    return words.quantity(value, unit).replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _shown(value: Any) -> Any:
+    """Prepare each value that a template prints: foreign text made harmless, a missing value shown as missing."""
+    if value is None:
+        return words.NO_VALUE
+    if isinstance(value, Estimate):
+        raise TypeError("an estimate needs a filter that prints it with its unit")
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return words.unbreakable(words.printable(value))
+    return value

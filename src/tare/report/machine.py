@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The analysis for programs: JSON of schema 1, described in ``docs/json.md``."""
+
+import math
+from typing import Any
+
+from tare.records import (
+    SCHEMA,
+    Analysis,
+    Cell,
+    Estimate,
+    Outcome,
+    Overhead,
+    Session,
+    Skipped,
+    Status,
+    Verdict,
+)
+from tare.report import arrange
+from tare.treat import InstanceFigure, per_instance
+
+_FRACTION = "1"
+"""The unit of an overhead: a pure number, where 0.05 is 5 %."""
+
+
+def to_json(analysis: Analysis) -> dict[str, Any]:
+    """Give what ``json.dumps`` takes; a missing or not finite number is ``None``, never 0."""
+    counts = arrange.status_counts(analysis)
+    lost = [outcome for outcome in analysis.outcomes if outcome.status is not Status.OK]
+    return {
+        "schema": SCHEMA,
+        "campaign": analysis.campaign,
+        "margin": _number(analysis.margin),
+        "trials": {
+            "planned": analysis.planned_trials,
+            "ok": counts[Status.OK],
+            "failed": counts[Status.FAILED],
+            "invalid": counts[Status.INVALID],
+            "cut_by_budget": analysis.cut_by_budget,
+        },
+        "verdicts": [_verdict(verdict) for verdict in analysis.verdicts],
+        "controls": [_overhead(control) for control in analysis.controls],
+        "instances": [_instance(figure) for figure in per_instance(analysis.outcomes)],
+        "lost": [_lost(outcome) for outcome in lost],
+        "skipped": [_skipped(skipped) for skipped in analysis.skipped],
+        "sessions": [_session(session) for session in analysis.sessions],
+    }
+
+
+def _number(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _estimate(estimate: Estimate) -> dict[str, Any]:
+    return {
+        "point": _number(estimate.point),
+        "low": _number(estimate.low),
+        "high": _number(estimate.high),
+        "level": _number(estimate.level),
+        "n": estimate.n,
+        "unit": _FRACTION,
+    }
+
+
+def _without_interval(value: float, unit: str, n: int) -> dict[str, Any]:
+    return {"point": _number(value), "low": None, "high": None, "level": None, "n": n, "unit": unit}
+
+
+def _cell(cell: Cell) -> dict[str, str]:
+    return {"workload": cell.workload, "layout": cell.layout}
+
+
+def _overhead(overhead: Overhead) -> dict[str, Any]:
+    summary = overhead.summary
+    n = len(summary.blocks)
+    return {
+        "cell": _cell(summary.cell),
+        "environment": summary.environment,
+        "metric": summary.metric,
+        "unit": summary.unit,
+        "direction": summary.direction.name.lower(),
+        "primary": summary.primary,
+        "typical": _estimate(overhead.typical),
+        "mean": _estimate(overhead.mean),
+        "tail_cost": overhead.tail_cost,
+        "spike_rate": _without_interval(overhead.spike_rate, _FRACTION, n),
+        "native_spike_rate": _without_interval(overhead.native_spike_rate, _FRACTION, 2 * n),
+        "native_median": _without_interval(overhead.native_median, summary.unit, n),
+        "noise_floor": _estimate(overhead.noise_floor),
+        "blocks": [
+            {
+                "block": block.block,
+                "native": [_number(value) for value in block.native],
+                "environment": _number(block.environment),
+            }
+            for block in summary.blocks
+        ],
+        "dropped_blocks": summary.dropped_blocks,
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return _overhead(verdict.overhead) | {
+        "word": verdict.word.name.lower(),
+        "sentence": verdict.sentence,
+        "more_blocks": verdict.more_blocks,
+        "below_noise_floor": verdict.below_noise_floor,
+    }
+
+
+def _instance(figure: InstanceFigure) -> dict[str, Any]:
+    return {
+        "cell": _cell(figure.cell),
+        "environment": figure.environment,
+        "metric": figure.metric,
+        "instance": figure.instance,
+        "direction": figure.direction.name.lower(),
+        "median": _without_interval(figure.median, figure.unit, figure.n),
+        "minimum": _number(figure.minimum),
+        "maximum": _number(figure.maximum),
+    }
+
+
+def _lost(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "trial": outcome.trial.identity,
+        "block": outcome.trial.block,
+        "cell": _cell(arrange.cell_of(outcome)),
+        "environment": outcome.trial.environment.name,
+        "status": outcome.status.value,
+        "reason": outcome.reason,
+        "excerpt": outcome.excerpt,
+    }
+
+
+def _skipped(skipped: Skipped) -> dict[str, str]:
+    return {"environment": skipped.environment, "reason": skipped.reason, "remedy": skipped.remedy}
+
+
+def _session(session: Session) -> dict[str, Any]:
+    return {
+        "identity": session.identity,
+        "started_utc": session.started_utc,
+        "tare_version": session.tare_version,
+        "seed": session.seed,
+        "image_name": session.image_name,
+        "image_digest": session.image_digest,
+        "host": dict(session.host),
+        "planned_trials": session.planned_trials,
+    }

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands on the page, section by section, ready for the template, which only sets it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tare.records import Analysis, Cell
+from tare.report import arrange
+from tare.report.arrange import Metric
+from tare.report.axis import overhead_axis
+from tare.report.marks import Look, looks
+from tare.report.overhead_chart import CHARACTER_EM, Frame, Group, extent, overhead_chart
+from tare.report.samples_chart import ground, samples_chart
+from tare.report.svg import Picture, render
+from tare.report.words import interval_percent, one_line, point_percent
+from tare.treat import InstanceFigure, per_instance
+
+_WIDE = Frame(plot_px=590, gutter_px=0, figures_px=370, row_px=21, font_px=13)
+_NARROW = Frame(plot_px=350, gutter_px=0, figures_px=0, row_px=21, font_px=12.5)
+_LONGEST_GUTTER_PX = {"wide": 230.0, "narrow": 136.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One picture, drawn for a wide and for a narrow page."""
+
+    wide: str
+    narrow: str
+    logarithmic: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """A small picture under a title; ``look`` is of the environment it shows, if one."""
+
+    title: str
+    unit: str
+    picture: str
+    look: Look | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellSection:
+    anchor: str
+    cell: Cell
+    note: str
+    metrics: tuple[Metric, ...]
+    decided: Figure | None
+    """The metrics beside the primary one on which some environment is decided."""
+    undecided: Figure | None
+    decided_count: int
+    undecided_count: int
+    primary_panels: tuple[Panel, ...]
+    other_panels: tuple[Panel, ...]
+    instances: tuple[InstanceFigure, ...]
+
+
+class Artist:
+    """Draws an analysis's pictures; each gets an identity of its own."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self.looks = looks(arrange.environments(analysis))
+        self._drawn = 0
+
+    def overheads(self, groups: Sequence[Group], title: str) -> Figure:
+        margin = self._analysis.margin
+        pictures = {}
+        for width, whole in (("wide", _WIDE), ("narrow", _NARROW)):
+            frame = _with_gutter(whole, self.looks, _LONGEST_GUTTER_PX[width])
+            axis = overhead_axis(extent(group.metric for group in groups), margin, frame.plot_px)
+            specification = overhead_chart(groups, self.looks, axis, margin, frame)
+            metrics = [group.metric for group in groups]
+            pictures[width] = render(specification, self._picture(title, _described(metrics), width))
+        return Figure(wide=pictures["wide"], narrow=pictures["narrow"], logarithmic=axis.constant is not None)
+
+    def samples(self, metric: Metric) -> Iterable[Panel]:
+        """Draw one panel per environment for a primary metric, for another one panel with all of them."""
+        summaries = [verdict.overhead.summary for verdict in metric.verdicts]
+        shared = ground(summaries)
+        if shared is None:
+            return
+        for own in [[summary] for summary in summaries] if metric.primary else [summaries]:
+            name = one_line(own[0].environment if metric.primary else metric.name)
+            title = f"{one_line(metric.name)}, samples block by block: {name}"
+            described = (
+                f"{len(shared.blocks)} blocks, in {shared.unit}; the figures are in the table of all figures"
+            )
+            specification = samples_chart(own, summaries, self.looks, shared)
+            yield Panel(
+                title=name,
+                unit=shared.unit,
+                picture=render(specification, self._picture(title, described, "panel")),
+                look=self.looks[own[0].environment] if metric.primary else None,
+            )
+
+    def _picture(self, title: str, description: str, classes: str) -> Picture:
+        self._drawn += 1
+        return Picture(
+            identity=f"picture{self._drawn}", title=title, description=description, classes=classes
+        )
+
+
+def _with_gutter(whole: Frame, names: Iterable[str], longest_px: float) -> Frame:
+    """Give the names the room they need, up to a limit, at the plot's cost."""
+    longest = max((len(name) for name in (*names, arrange.CONTROL)), default=0)
+    gutter_px = min(longest * CHARACTER_EM * whole.font_px + 14, longest_px)
+    return replace(whole, gutter_px=gutter_px, plot_px=whole.plot_px - gutter_px)
+
+
+def _described(metrics: Iterable[Metric]) -> str:
+    """The picture in words, for those who hear the page."""
+    return "; ".join(
+        f"{one_line(overhead.summary.environment)}, {one_line(metric.name)}: {point_percent(overhead.typical)},"
+        f" interval {interval_percent(overhead.typical)}, n = {overhead.typical.n}"
+        for metric in metrics
+        for overhead in metric.overheads
+    )
+
+
+def headline(artist: Artist, metrics: Sequence[Metric]) -> Figure | None:
+    """The primary metric of every cell in one picture."""
+    primary = [metric for metric in metrics if metric.primary]
+    if not primary:
+        return None
+    return artist.overheads(
+        [Group(metric, _heading(metric)) for metric in primary], "Overhead of the primary metrics"
+    )
+
+
+def _heading(metric: Metric) -> str:
+    return f"{arrange.place(metric.cell)}: {metric.name}"
+
+
+def cell_sections(artist: Artist, analysis: Analysis) -> tuple[CellSection, ...]:
+    metrics, instances = arrange.metrics(analysis), per_instance(analysis.outcomes)
+    return tuple(
+        _section(
+            artist,
+            number,
+            cell,
+            tuple(metric for metric in metrics if metric.cell == cell),
+            tuple(figure for figure in instances if figure.cell == cell),
+        )
+        for number, cell in enumerate(arrange.cells(analysis), start=1)
+    )
+
+
+def _section(
+    artist: Artist,
+    number: int,
+    cell: Cell,
+    metrics: tuple[Metric, ...],
+    instances: tuple[InstanceFigure, ...],
+) -> CellSection:
+    others = [metric for metric in metrics if not metric.primary]
+    decided = [metric for metric in others if metric.decided]
+    undecided = [metric for metric in others if not metric.decided]
+    where = arrange.place(cell)
+    return CellSection(
+        anchor=f"cell{number}",
+        cell=cell,
+        note=arrange.instances_note(cell),
+        metrics=metrics,
+        decided=_groups(artist, decided, f"Overhead by metric, {where}"),
+        undecided=_groups(artist, undecided, f"Overhead by undecided metric, {where}"),
+        decided_count=len(decided),
+        undecided_count=len(undecided),
+        primary_panels=tuple(
+            panel for metric in metrics if metric.primary for panel in artist.samples(metric)
+        ),
+        other_panels=tuple(panel for metric in others for panel in artist.samples(metric)),
+        instances=instances,
+    )
+
+
+def _groups(artist: Artist, metrics: Sequence[Metric], title: str) -> Figure | None:
+    if not metrics:
+        return None
+    return artist.overheads([Group(metric, metric.name) for metric in metrics], title)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the figures come from: host, image, campaign, and the evidence beside the samples."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tare.records import NATIVE, Analysis, OptionValue, Outcome
+from tare.report.words import counted, moment
+from tare.units import format_byte, format_duration
+
+_MOST_VALUES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A label with what is known under it; several values when they differ."""
+
+    label: str
+    values: tuple[str, ...]
+
+
+def campaign_facts(analysis: Analysis) -> tuple[Fact, ...]:
+    """What was asked for, as the trials themselves record it."""
+    trials = [outcome.trial for outcome in analysis.outcomes]
+    workloads = _unique(
+        _with_options(each.workload.name, each.workload.kind, each.workload.options) for each in trials
+    )
+    environments = _unique(
+        _with_options(each.environment.name, each.environment.technology, each.environment.options)
+        for each in trials
+        if each.environment.name != NATIVE
+    )
+    facts = [
+        Fact("campaign", (analysis.campaign,)),
+        Fact("workloads", workloads),
+        Fact("layouts", _unique(str(trial.layout) for trial in trials)),
+        Fact("environments", tuple(sorted(environments))),
+        Fact("limits of a trial", _unique(_limits(outcome) for outcome in analysis.outcomes)),
+        Fact("blocks begun", (str(len({trial.block for trial in trials})),)),
+        Fact("trials", (f"{len(trials)} of {analysis.planned_trials} planned",)),
+        Fact("margin", (f"±{analysis.margin * 100:.4g} %",)),
+    ]
+    return tuple(fact for fact in facts if fact.values)
+
+
+def session_facts(analysis: Analysis) -> tuple[Fact, ...]:
+    """Versions, seeds and image; more than one value where the sessions of the result differ."""
+    sessions = analysis.sessions
+    images = (*(each.image_digest for each in sessions), *(each.image_digest for each in analysis.outcomes))
+    facts = [
+        Fact("started", _unique(moment(session.started_utc) for session in sessions)),
+        Fact("seed", _unique(str(session.seed) for session in sessions)),
+        Fact("Tare", _unique(session.tare_version for session in sessions)),
+        Fact("image", _unique(session.image_name for session in sessions)),
+        Fact("image digest", _unique(images)),
+    ]
+    return tuple(fact for fact in facts if fact.values)
+
+
+def host_facts(analysis: Analysis) -> tuple[Fact, ...]:
+    """The host's facts; a value that changed between sessions stands with all its values."""
+    labels = _unique(label for session in analysis.sessions for label in session.host)
+    return tuple(
+        Fact(label, _unique(session.host[label] for session in analysis.sessions if label in session.host))
+        for label in labels
+    )
+
+
+def evidence(analysis: Analysis) -> tuple[Fact, ...]:
+    """The outcomes' facts; where environments differ, each value with the environments that showed it."""
+    seen: dict[str, dict[str, dict[str, None]]] = {}
+    for outcome in analysis.outcomes:
+        for label, value in outcome.facts.items():
+            seen.setdefault(label, {}).setdefault(value, {})[outcome.trial.environment.name] = None
+    return tuple(Fact(label, _told(values)) for label, values in seen.items())
+
+
+def _told(values: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    if len(values) == 1:
+        return tuple(values)
+    told = [f"{value} ({', '.join(sorted(names))})" for value, names in values.items()]
+    if len(told) > _MOST_VALUES:
+        told = [*told[:_MOST_VALUES], f"and {counted(len(told) - _MOST_VALUES, 'more value')}"]
+    return tuple(told)
+
+
+def _limits(outcome: Outcome) -> str:
+    limits = outcome.trial.limits
+    parts = [
+        f"memory {format_byte(limits.memory_byte)}",
+        f"shared memory {format_byte(limits.shm_byte)} a node",
+    ]
+    if limits.cpu_quota is not None:
+        parts.append(f"CPU quota {limits.cpu_quota:g} processors a node")
+    return ", ".join([*parts, f"time {format_duration(limits.time_s)}"])
+
+
+def _with_options(name: str, kind: str, options: Mapping[str, OptionValue]) -> str:
+    told = ", ".join(f"{key} = {_option(value)}" for key, value in options.items())
+    own = "" if name == kind else f" ({kind})"
+    return f"{name}{own}{': ' if told else ''}{told}"
+
+
+def _option(value: OptionValue) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return " ".join(value) if isinstance(value, list) else str(value)
+
+
+def _unique(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def seeds(analysis: Analysis) -> Sequence[int]:
+    return list(dict.fromkeys(session.seed for session in analysis.sessions))

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The analysis as tables and sentences for a terminal of 80 columns or more; colour only repeats words."""
+
+from collections.abc import Iterable
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from tare.records import Analysis, Overhead, Summary, Verdict, Word
+from tare.report import arrange
+from tare.report.words import (
+    MARK,
+    counted,
+    interval_percent,
+    least_level,
+    one_line,
+    point_percent,
+    quantity,
+)
+
+_STYLE = {Word.SLOWER: "red", Word.FASTER: "green", Word.WITHIN: "green", Word.UNDECIDED: "yellow"}
+_MOST_LOSSES = 10
+_NAME_WIDTH = 16
+_FIGURES_WIDTH = 64
+
+
+def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False) -> None:
+    """Print every cell's metrics, then the sentences.
+
+    Without ``show_all`` the primary metrics are whole; of the others only what is slower or faster has a row,
+    and a metric on which nothing is decided is hidden and counted.
+    """
+    heading = f"{one_line(analysis.campaign)}: overhead against native; above 0 is slower"
+    console.print(Text(heading, style="bold"))
+    for cell in arrange.cells(analysis):
+        metrics = [metric for metric in arrange.metrics(analysis) if metric.cell == cell]
+        console.print(Text(f"\n{arrange.place(cell)}", style="bold"))
+        if note := arrange.instances_note(cell):
+            console.print(Text(note))
+        _print_cell(metrics, console, show_all=show_all)
+    console.print(_ending(analysis))
+
+
+def _print_cell(metrics: list[arrange.Metric], console: Console, *, show_all: bool) -> None:
+    if not metrics:
+        console.print(Text("no complete block: nothing to compare"))
+    longest = max(
+        (len(verdict.overhead.summary.environment) for metric in metrics for verdict in metric.verdicts),
+        default=0,
+    )
+    name_width = max(_NAME_WIDTH, min(longest, console.width - _FIGURES_WIDTH))
+    shown = [metric for metric in metrics if show_all or metric.primary or metric.decided]
+    for metric in shown:
+        console.print(_metric(metric, name_width, whole=show_all or metric.primary))
+    if hidden := len(metrics) - len(shown):
+        told = f"{counted(hidden, 'metric')} without any decision hidden; --all shows every row"
+        console.print(Text(f"\n{told}", style="dim"))
+
+
+def _metric(metric: arrange.Metric, name_width: int, *, whole: bool) -> Group:
+    differing = (Word.SLOWER, Word.FASTER)
+    rows = [verdict for verdict in metric.verdicts if whole or verdict.word in differing]
+    parts: list[RenderableType] = [Text(), _title(metric)]
+    if rows:
+        parts.append(_rows(metric, rows, name_width))
+    parts.extend(_others(verdict for verdict in metric.verdicts if verdict not in rows))
+    return Group(*parts)
+
+
+def _rows(metric: arrange.Metric, verdicts: Iterable[Verdict], name_width: int) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_header=metric.primary, show_edge=False, padding=(0, 1))
+    level = least_level(overhead.typical for overhead in metric.overheads)
+    table.add_column("environment", overflow="fold", width=name_width)
+    table.add_column("overhead", justify="right", no_wrap=True, width=8)
+    table.add_column(f"interval (≥ {level})", justify="right", no_wrap=True, min_width=18)
+    table.add_column("verdict", overflow="fold", width=19)
+    table.add_column("n", justify="right", no_wrap=True, min_width=3)
+    for verdict in verdicts:
+        word = Text(f"{MARK[verdict.word]} {verdict.word}{_remarks(verdict)}", style=_STYLE[verdict.word])
+        _row(table, verdict.overhead, word)
+    if metric.control:
+        _row(table, metric.control, Text("  the noise floor"), style="dim")
+    return table
+
+
+def _row(table: Table, overhead: Overhead, told: Text, style: str | None = None) -> None:
+    typical = overhead.typical
+    name = Text(one_line(overhead.summary.environment))
+    figures = (point_percent(typical), interval_percent(typical))
+    table.add_row(name, *figures, told, str(typical.n), style=style)
+
+
+def _others(verdicts: Iterable[Verdict]) -> Iterable[Text]:
+    names: dict[Word, list[str]] = {}
+    for verdict in verdicts:
+        names.setdefault(verdict.word, []).append(one_line(verdict.overhead.summary.environment))
+    for word, alike in names.items():
+        yield Text(f" {MARK[word]} {word}: {', '.join(alike)}", style="dim")
+
+
+def _remarks(verdict: Verdict) -> str:
+    remarks = []
+    if verdict.below_noise_floor and verdict.word in (Word.SLOWER, Word.FASTER):
+        remarks.append(", but below the noise floor")
+    if verdict.overhead.tail_cost:
+        remarks.append(f"; tail cost: mean {point_percent(verdict.overhead.mean)}")
+    return "".join(remarks)
+
+
+def _title(metric: arrange.Metric) -> Text:
+    summary = metric.reference.summary
+    title = Text(one_line(metric.name), style="bold")
+    if metric.primary:
+        title.append(" * primary")
+    native = quantity(metric.reference.native_median, one_line(summary.unit))
+    return title.append(f" (native median {native}, n = {len(summary.blocks)})", style="not bold")
+
+
+def _ending(analysis: Analysis) -> Group:
+    lines = [Text(), *(text for answer in arrange.answers(analysis) for text in _sentences(answer))]
+    several = len(arrange.cells(analysis)) > 1
+    for control in arrange.primary_controls(analysis):
+        where = f" ({arrange.place(control.summary.cell)})" if several else ""
+        lines.append(Text(f"  {arrange.CONTROL}{where}: {arrange.control_said(control)}"))
+    for overhead in arrange.dropped(analysis):
+        blocks = counted(overhead.summary.dropped_blocks, "block")
+        lines.append(Text(f"{_where(overhead.summary)}: {blocks} dropped as incomplete"))
+    return Group(*lines, *_losses(analysis), *_skipped(analysis), *_remaining(analysis))
+
+
+def _where(place: Summary | arrange.Loss) -> str:
+    return f"{one_line(place.environment)} ({arrange.place(place.cell)})"
+
+
+def _sentences(answer: arrange.Answer) -> Iterable[Text]:
+    if len(answer.parts) == 1:
+        yield Text.assemble(_mark(answer.word), answer.sentence)
+        return
+    yield Text.assemble(_mark(answer.word), answer.environment)
+    for word, text in answer.parts:
+        yield Text.assemble("  ", _mark(word), text)
+
+
+def _mark(word: Word | None) -> Text:
+    return Text("  ") if word is None else Text(f"{MARK[word]} ", style=_STYLE[word])
+
+
+def _losses(analysis: Analysis) -> Iterable[Text]:
+    losses = arrange.losses(analysis)
+    for loss in losses[:_MOST_LOSSES]:
+        what = f"{counted(len(loss.blocks), 'trial')} {loss.status}"
+        yield Text(f"{_where(loss)}: {what}: {loss.reason}", style="red")
+    if len(losses) > _MOST_LOSSES:
+        yield Text(f"and {len(losses) - _MOST_LOSSES} more kinds of loss; the report has them all")
+
+
+def _skipped(analysis: Analysis) -> Iterable[Text]:
+    for skipped in analysis.skipped:
+        told = f"{one_line(skipped.environment)} was skipped: {one_line(skipped.reason)}"
+        yield Text(f"{told}. To get it: {one_line(skipped.remedy)}")
+
+
+def _remaining(analysis: Analysis) -> Iterable[Text]:
+    done = len(analysis.outcomes)
+    if done < analysis.planned_trials:
+        why = ": the time budget ended first" if analysis.cut_by_budget else ""
+        yield Text(f"{done} of {analysis.planned_trials} planned trials were run{why}")

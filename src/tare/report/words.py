@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers and foreign text as a reader sees them: true minus signs, en-dash ranges, units always."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from tare.records import Estimate, Word
+
+MINUS = "\N{MINUS SIGN}"
+DASH = "\N{EN DASH}"
+NO_VALUE = "\N{EM DASH}"
+MARK = {
+    Word.SLOWER: "\N{BLACK UP-POINTING TRIANGLE}",
+    Word.FASTER: "\N{BLACK DOWN-POINTING TRIANGLE}",
+    Word.WITHIN: "\N{BLACK CIRCLE}",
+    Word.UNDECIDED: "\N{WHITE CIRCLE}",
+}
+"""Each verdict's own shape, so that colour is never needed to tell them apart."""
+
+_PREFIXED_UNITS = ("s", "B", "B/s", "flop/s", "update/s", "updates/s", "op/s", "ops/s", "bit/s", "Hz")
+_LARGE = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_SMALL = ((1.0, ""), (1e-3, "m"), (1e-6, "\N{MICRO SIGN}"), (1e-9, "n"))
+_MOST_DECIMALS = 3
+
+
+def signed(text: str) -> str:
+    """Put a sign in front of a decimal number, the true minus sign if it is negative; zero has none."""
+    digits = text.lstrip("-")
+    if not float(digits):
+        return digits
+    return f"{MINUS if text.startswith('-') else '+'}{digits}"
+
+
+def _decimals(estimate: Estimate) -> int:
+    """As many as leave the interval's width, in per cent, two digits."""
+    if estimate.low is None or estimate.high is None:
+        return 1
+    width = 100 * (estimate.high - estimate.low)
+    return min(max(1 - math.floor(math.log10(width)), 0), _MOST_DECIMALS) if width > 0 else 2
+
+
+def _bound(fraction: float, decimals: int) -> str:
+    """A bound that is not 0 gets the digits to show it: its side of 0 may be the verdict."""
+    while fraction and decimals < _MOST_DECIMALS and not float(f"{100 * fraction:.{decimals}f}"):
+        decimals += 1
+    return f"{100 * fraction:.{decimals}f}"
+
+
+def point_percent(estimate: Estimate) -> str:
+    """``"+5.2 %"``; no more digits than the interval's width supports."""
+    if not math.isfinite(estimate.point):
+        return NO_VALUE
+    return f"{signed(f'{100 * estimate.point:.{_decimals(estimate)}f}')} %"
+
+
+def interval_percent(estimate: Estimate) -> str:
+    """A range joined by a dash above zero and by "to" elsewhere; ``"none (n = 4)"`` when there is none."""
+    if estimate.low is None or estimate.high is None:
+        return f"none (n = {estimate.n})"
+    decimals = _decimals(estimate)
+    low, high = _bound(estimate.low, decimals), _bound(estimate.high, decimals)
+    if estimate.low >= 0:
+        return f"{low}{DASH}{high} %"
+    return f"{signed(low)} to {signed(high)} %"
+
+
+def least_level(estimates: Iterable[Estimate]) -> str:
+    """``"95 %"``, rounded down: exact intervals of a small n reach a little more than what they were asked for."""
+    level = min((estimate.level for estimate in estimates), default=math.nan)
+    return f"{math.floor(100 * level + 1e-9)} %" if math.isfinite(level) else NO_VALUE
+
+
+def share_percent(share: float) -> str:
+    return f"{share * 100:.0f} %" if math.isfinite(share) else NO_VALUE
+
+
+def prefixed(value: float, unit: str) -> tuple[float, str]:
+    """Which factor makes ``value`` easy to read, and the unit with its prefix: ``(1e9, "Gflop/s")``."""
+    if unit not in _PREFIXED_UNITS or value == 0:
+        return 1.0, unit
+    steps = _SMALL if unit == "s" else _LARGE
+    factor, prefix = next((step for step in steps if abs(value) >= step[0]), steps[-1])
+    return factor, f"{prefix}{unit}"
+
+
+def quantity(value: float, unit: str) -> str:
+    """Four significant digits with the unit, which takes an SI prefix where that is customary."""
+    if not math.isfinite(value):
+        return NO_VALUE
+    factor, unit = prefixed(value, unit)
+    return f"{_four_digits(value / factor)} {unit}".rstrip()
+
+
+def _four_digits(value: float) -> str:
+    return f"{value:.4g}".replace("-", MINUS)
+
+
+def printable(text: str) -> str:
+    """Foreign text with control characters (escape sequences among them) made visible and harmless."""
+    return "".join(_visible(character) for character in text)
+
+
+def _visible(character: str) -> str:
+    if character in "\n\t" or unicodedata.category(character)[0] != "C":
+        return character
+    return "\N{REPLACEMENT CHARACTER}"
+
+
+def one_line(text: str) -> str:
+    return " ".join(printable(text).split())
+
+
+def unbreakable(text: str) -> str:
+    """Keep ranges, a number with its per cent sign, and ``n = 10`` on one line each."""
+    text = re.sub(rf"(?<=\d){DASH}(?=\d)", DASH + "\N{WORD JOINER}", text)
+    text = re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", text)
+    return re.sub(r"\bn = (?=\d)", "n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}", text)
+
+
+def moment(started_utc: str) -> str:
+    """``"2025-03-07 14:00 UTC"`` from an ISO 8601 time; other text as it is."""
+    try:
+        return f"{datetime.fromisoformat(started_utc).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    except ValueError:
+        return started_utc
+
+
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """``"1 trial"``, ``"3 trials"``."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The user's own command, measured from outside.
+
+The runner makes a failed trial of any exit code but 0, and adds ``wall_s`` of each instance and
+``cpu_s`` of the trial itself, so there is nothing here to parse.
+"""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from tare.records import Sample
+from tare.workloads.kind import Job, Options, Output, Shape, own
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+
+
+def _without_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("holds a NUL byte, which no command can be given")
+    return text
+
+
+def _absolute(text: str) -> str:
+    if not text.startswith("/"):
+        raise ValueError(f"{text!r} is not an absolute path inside the node")
+    return text
+
+
+def _assignment(text: str) -> str:
+    if not _ASSIGNMENT.fullmatch(text):
+        raise ValueError(f"{text!r} is not an assignment; write NAME=VALUE")
+    return text
+
+
+_Text = Annotated[str, AfterValidator(_without_nul)]
+
+
+class CommandOptions(Options):
+    """``{tools}`` in ``argv`` and ``variables`` is where the node sees Tare's own programs."""
+
+    argv: list[_Text] = Field(min_length=1)
+    directory: Annotated[_Text, AfterValidator(_absolute)] | None = None
+    """Inside the node; ``None``: the instance's own empty folder."""
+    variables: list[Annotated[_Text, AfterValidator(_assignment)]] = Field(default_factory=list)
+    """``NAME=VALUE`` each."""
+
+
+class Command:
+    """Any argv."""
+
+    name = "command"
+    options_model: type[Options] = CommandOptions
+    primary_metric = "wall_s"
+
+    def expected_s(self, options: Options, shape: Shape) -> float | None:
+        return None
+
+    def job(self, options: Options, shape: Shape) -> Job:
+        chosen = own(CommandOptions, options)
+        placed = [part.replace("{tools}", shape.tools_directory) for part in chosen.argv]
+        pairs = (entry.replace("{tools}", shape.tools_directory).split("=", 1) for entry in chosen.variables)
+        return Job(
+            argv=tuple(placed),
+            variables={name: value for name, value in pairs},  # noqa: C416 - dict() of lists does not type
+            directory=chosen.directory,
+        )
+
+    def samples(self, options: Options, output: Output) -> list[Sample]:
+        return []
+
+    def facts(self, options: Options, output: Output) -> dict[str, str]:
+        return {}

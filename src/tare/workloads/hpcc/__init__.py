@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The HPC Challenge suite: seven tests, with their single, star and mpi figures.
+
+In: a node's memory and processors. Out: hpcc's input file and launch, and its summary as samples in SI units.
+Luszczek et al., "Introduction to the HPC Challenge benchmark suite" (2005); hpcc 1.5.0.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tare.errors import WrongOutput
+from tare.host.facts import cpu_flags
+from tare.records import Sample
+from tare.workloads import excerpt
+from tare.workloads.blas import blas_variables
+from tare.workloads.hpcc.checks import check_input_was_read, check_residuals, check_success
+from tare.workloads.hpcc.facts import run_facts
+from tare.workloads.hpcc.input import check_fits, input_text, problem_size, process_grid
+from tare.workloads.hpcc.metrics import METRICS, MISSING
+from tare.workloads.hpcc.summary import last_run, number, parse_summary
+from tare.workloads.kind import Job, Options, Output, Shape, own
+from tare.workloads.mpi import SingleCopy, local_launch, refused_single_copy
+
+INPUT = "hpccinf.txt"
+OUTPUT = "hpccoutf.txt"
+
+
+class HpccOptions(Options):
+    """The problem, and the two code paths that are pinned alike in every arm."""
+
+    memory_fraction: Annotated[float, Field(gt=0, le=0.8)] = 0.1
+    """Of the instance's memory, for HPL's matrix; the other tests size themselves from it."""
+    problem_size: Annotated[int, Field(gt=0)] | None = None
+    """N itself, instead of a fraction of the memory."""
+    block_size: Annotated[int, Field(gt=0, le=4096)] = 192
+    blas_kernel: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")] = "pinned"
+    """``pinned`` to the host's processor, ``natural`` (OpenBLAS chooses in the node), or OpenBLAS's own name."""
+    single_copy: SingleCopy = "none"
+    """How large messages cross between ranks: see ``tare.workloads.mpi``."""
+
+
+class Hpcc:
+    """hpcc as Debian ships it, its BLAS being OpenBLAS."""
+
+    name = "hpcc"
+    options_model: type[Options] = HpccOptions
+    primary_metric = "hpl_flop_per_s"
+
+    def expected_s(self, options: Options, shape: Shape) -> float | None:
+        """Guess from N: what moves memory grows as N², HPL as N³; fitted on two processors of 2024."""
+        size = _size(own(HpccOptions, options), shape)
+        flop = 2 / 3 * size**3
+        return 0.5 + 6e-7 * size**2 / shape.processors + flop / (4e10 * shape.processors)
+
+    def job(self, options: Options, shape: Shape) -> Job:
+        chosen = own(HpccOptions, options)
+        size = _size(chosen, shape)
+        check_fits(size, shape.memory_byte)
+        grid = process_grid(shape.processors)
+        tools = shape.tools_directory
+        launch = local_launch(shape.processors, single_copy=chosen.single_copy, tools_directory=tools)
+        return Job(
+            argv=(*launch, "hpcc"),
+            files={INPUT: input_text(size, chosen.block_size, grid)},
+            variables=blas_variables(chosen.blas_kernel, cpu_flags()),
+            collect=(OUTPUT, INPUT),
+            evidence={"blas": (f"{tools}/blas",)},
+        )
+
+    def samples(self, options: Options, output: Output) -> list[Sample]:
+        if own(HpccOptions, options).single_copy == "cma" and (refused := refused_single_copy(output.stderr)):
+            raise WrongOutput(
+                "this environment forbids single_copy = cma; choose none for every arm", refused
+            )
+        run, summary = _checked(output)
+        found = []
+        for metric in METRICS:
+            value = number(summary, metric.key)
+            if value == MISSING and metric.name != self.primary_metric:
+                continue
+            if value <= 0:
+                raise WrongOutput(
+                    f"hpcc's summary says {metric.key}={summary[metric.key]}", excerpt.tail(run)
+                )
+            found.append(
+                Sample(
+                    name=metric.name,
+                    value=value * metric.factor,
+                    unit=metric.unit,
+                    direction=metric.direction,
+                )
+            )
+        return found
+
+    def facts(self, options: Options, output: Output) -> dict[str, str]:
+        chosen = own(HpccOptions, options)
+        pinned = {"mpi single copy": chosen.single_copy, "blas kernel asked": chosen.blas_kernel}
+        if refused_single_copy(output.stderr):
+            pinned["mpi single copy"] += ", refused here"
+        if said := output.stderr.strip():
+            pinned["mpi messages"] = excerpt.head(said, 200)
+        try:
+            summary = parse_summary(last_run(output.files.get(OUTPUT, "")))
+        except WrongOutput:
+            return pinned
+        return pinned | run_facts(summary)
+
+
+def _size(options: HpccOptions, shape: Shape) -> int:
+    if options.problem_size is not None:
+        return options.problem_size
+    return problem_size(options.memory_fraction * shape.memory_byte, options.block_size)
+
+
+def _checked(output: Output) -> tuple[str, dict[str, str]]:
+    text = output.files.get(OUTPUT)
+    if text is None:
+        raise WrongOutput(f"hpcc wrote no {OUTPUT}", excerpt.tail(output.stderr or output.stdout))
+    run = last_run(text)
+    summary = parse_summary(run)
+    check_success(run, summary)
+    check_input_was_read(summary, output.files.get(INPUT))
+    check_residuals(summary)
+    return run, summary

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hpcc's input file, computed from what an instance may use."""
+
+import math
+
+from tare.errors import InputError
+from tare.units import format_byte
+
+BYTE_PER_WORD = 8
+
+
+def problem_size(memory_byte: float, block_size: int) -> int:
+    """Return the largest multiple of the block whose square matrix fits in ``memory_byte``; at least one block.
+
+    HPL's tuning guide sizes the matrix from the memory, 8 N² bytes, and rounds N to its blocks NB.
+    """
+    return max(math.isqrt(int(memory_byte) // BYTE_PER_WORD) // block_size, 1) * block_size
+
+
+def check_fits(size: int, memory_byte: int) -> None:
+    """Raise ``InputError`` when the matrix alone would exceed the instance's memory."""
+    matrix_byte = BYTE_PER_WORD * size**2
+    if matrix_byte > memory_byte:
+        raise InputError(
+            f"hpcc with N = {size} needs {format_byte(matrix_byte)} for its matrix, but an instance has"
+            f" {format_byte(memory_byte)}; give a smaller problem_size or block_size, or more memory"
+        )
+
+
+def process_grid(ranks: int) -> tuple[int, int]:
+    """Return P and Q, as near to square as P · Q = ranks allows, with P ≤ Q (HPL's tuning guide)."""
+    rows = next(rows for rows in range(math.isqrt(ranks), 0, -1) if ranks % rows == 0)
+    return rows, ranks // rows
+
+
+def input_text(size: int, block_size: int, grid: tuple[int, int]) -> str:
+    """Write hpccinf.txt: 31 lines of HPL's, a separator, and 4 of PTRANS's, all read by position."""
+    rows, columns = grid
+    lines = (
+        ("HPLinpack input file, written by Tare", ""),
+        ("the next line names the output: hpcc sends all to hpccoutf.txt", ""),
+        ("hpccoutf.txt", "file"),
+        (8, "device: a file"),
+        (1, "problem sizes"),
+        (size, "N"),
+        (1, "block sizes"),
+        (block_size, "NB"),
+        (0, "processes mapped row by row"),
+        (1, "process grids"),
+        (rows, "P"),
+        (columns, "Q"),
+        (16.0, "threshold of the scaled residual"),
+        (1, "panel factorizations"),
+        (2, "right-looking"),
+        (1, "recursive stopping criteria"),
+        (4, "columns"),
+        (1, "panels in recursion"),
+        (2, "panels"),
+        (1, "recursive factorizations"),
+        (1, "Crout"),
+        (1, "broadcasts"),
+        (1, "ring, modified"),
+        (1, "lookahead depths"),
+        (1, "depth"),
+        (2, "swap: mixed"),
+        (64, "swapping threshold"),
+        (0, "L1 transposed"),
+        (0, "U transposed"),
+        (1, "equilibration"),
+        (8, "alignment, double words"),
+        ("---- PTRANS: no sizes beside HPL's ----", ""),
+        (0, "further sizes"),
+        (size, "not read"),
+        (0, "further block sizes"),
+        (block_size, "not read"),
+    )
+    return "".join(f"{value!s:<12} {meaning}".rstrip() + "\n" for value, meaning in lines)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What hpcc's summary holds, in one table: its key → our name, unit, factor to SI and direction."""
+
+from dataclasses import dataclass
+
+from tare.records import Direction
+
+MISSING = -1.0
+"""hpcc's mark of a figure that it did not measure, such as a ping-pong of one rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One figure of the summary; ``factor`` times hpcc's value is in ``unit``."""
+
+    key: str
+    name: str
+    unit: str
+    factor: float
+    direction: Direction
+
+
+def _rate(key: str, name: str, unit: str, factor: float = 1e9) -> Metric:
+    return Metric(key, name, unit, factor, Direction.MORE)
+
+
+def _latency(key: str, name: str) -> Metric:
+    return Metric(key, name, "s", 1e-6, Direction.LESS)
+
+
+def _stream() -> tuple[Metric, ...]:
+    return tuple(
+        _rate(f"{mode}STREAM_{kernel}", f"stream_{kernel.lower()}_{mode.lower()}_byte_per_s", "B/s")
+        for mode in ("Star", "Single")
+        for kernel in ("Copy", "Scale", "Add", "Triad")
+    )
+
+
+def _random_access() -> tuple[Metric, ...]:
+    return tuple(
+        _rate(
+            f"{mode}RandomAccess{generator}_GUPs",
+            f"random_access{generator.lower()}_{mode.lower()}_update_per_s",
+            "updates/s",
+        )
+        for generator in ("", "_LCG")
+        for mode in ("MPI", "Star", "Single")
+    )
+
+
+METRICS: tuple[Metric, ...] = (
+    _rate("HPL_Tflops", "hpl_flop_per_s", "flop/s", 1e12),
+    _rate("StarDGEMM_Gflops", "dgemm_star_flop_per_s", "flop/s"),
+    _rate("SingleDGEMM_Gflops", "dgemm_single_flop_per_s", "flop/s"),
+    _rate("PTRANS_GBs", "ptrans_byte_per_s", "B/s"),
+    *_stream(),
+    *_random_access(),
+    _rate("MPIFFT_Gflops", "fft_mpi_flop_per_s", "flop/s"),
+    _rate("StarFFT_Gflops", "fft_star_flop_per_s", "flop/s"),
+    _rate("SingleFFT_Gflops", "fft_single_flop_per_s", "flop/s"),
+    _latency("MinPingPongLatency_usec", "ping_pong_minimum_latency_s"),
+    _latency("AvgPingPongLatency_usec", "ping_pong_average_latency_s"),
+    _latency("MaxPingPongLatency_usec", "ping_pong_maximum_latency_s"),
+    _latency("NaturallyOrderedRingLatency_usec", "natural_ring_latency_s"),
+    _latency("RandomlyOrderedRingLatency_usec", "random_ring_latency_s"),
+    _rate("MinPingPongBandwidth_GBytes", "ping_pong_minimum_bandwidth_byte_per_s", "B/s"),
+    _rate("AvgPingPongBandwidth_GBytes", "ping_pong_average_bandwidth_byte_per_s", "B/s"),
+    _rate("MaxPingPongBandwidth_GBytes", "ping_pong_maximum_bandwidth_byte_per_s", "B/s"),
+    _rate("NaturallyOrderedRingBandwidth_GBytes", "natural_ring_bandwidth_byte_per_s", "B/s"),
+    _rate("RandomlyOrderedRingBandwidth_GBytes", "random_ring_bandwidth_byte_per_s", "B/s"),
+)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every workload owes: an argv with its input files, and a pure parser of what it printed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from tare.records import Sample
+
+
+class Options(BaseModel):
+    """Base of each workload's options: what a campaign's ``[[workload]]`` table may hold."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+Own = TypeVar("Own", bound=Options)
+
+
+def own(model: type[Own], options: Options) -> Own:
+    """Narrow ``options`` to a kind's own model; ``TypeError`` when another kind's were passed."""
+    if not isinstance(options, model):
+        raise TypeError(f"expected {model.__name__}, got {type(options).__name__}")
+    return options
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What one instance may use of its node."""
+
+    processors: int
+    memory_byte: int
+    instance: int
+    tools_directory: str
+    """Where the node sees Tare's own programs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One instance, ready to run in its own empty folder."""
+
+    argv: tuple[str, ...]
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Input files to write there: relative path → text."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables beside the node's minimal set."""
+    collect: tuple[str, ...] = ()
+    """Output files to keep: relative paths. A missing one is not an error here, but for the parser."""
+    evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Label → argv, run in the node before the measured command with the same variables; output is a fact."""
+    directory: str | None = None
+    """Run here instead of the instance's own folder; a path inside the node."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What one instance left, as text (undecodable bytes replaced)."""
+
+    stdout: str
+    stderr: str
+    files: Mapping[str, str]
+    """The collected files that exist."""
+
+
+class WorkloadKind(Protocol):
+    """One kind of workload; the explicit list is in ``workloads/__init__.py``."""
+
+    name: str
+    options_model: type[Options]
+    primary_metric: str
+    """The sample name whose overhead is this workload's headline, declared before any run."""
+
+    def expected_s(self, options: Options, shape: Shape) -> float | None:
+        """Guess the run time roughly, for the plan; ``None`` when unknowable."""
+        ...
+
+    def job(self, options: Options, shape: Shape) -> Job:
+        """Compose the command of one instance; raises ``InputError`` if the shape cannot hold it."""
+        ...
+
+    def samples(self, options: Options, output: Output) -> list[Sample]:
+        """Turn text to samples, purely; raises ``WrongOutput`` when missing, cut or failing its own check.
+
+        The runner has already made a failed trial of a non-zero exit, a signal or a time-out: none of
+        them comes here. It adds ``wall_s`` and ``cpu_s`` by itself to what this returns.
+        """
+        ...
+
+    def facts(self, options: Options, output: Output) -> dict[str, str]:
+        """Find evidence beside the samples, purely: problem size, library versions; empty when unreadable."""
+        ...

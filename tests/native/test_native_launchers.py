@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""join and pin: programs that prepare something and become another."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PATH = {"PATH": os.environ["PATH"]}
+RANK_VARIABLES = ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"]
+
+
+def run(*argv: object, variables: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(part) for part in argv],
+        env=PATH | (variables or {}),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=20,
+    )
+
+
+@pytest.fixture
+def groups(tmp_path: Path) -> list[Path]:
+    files = [tmp_path / name for name in ("cpu", "memory")]
+    for file in files:
+        file.touch()
+    return files
+
+
+def test_join_writes_itself_into_every_file_and_becomes_the_command(
+    programs: Path, groups: list[Path]
+) -> None:
+    done = run(programs / "join", *groups, "--", "sh", "-c", "echo $0 $1; exit 7", "a b", "--")
+    assert (done.returncode, done.stdout, done.stderr) == (7, "a b --\n", "")
+    assert [file.read_text(encoding="utf-8") for file in groups] == ["0", "0"]
+
+
+def test_join_without_files_becomes_the_command(programs: Path) -> None:
+    assert run(programs / "join", "--", "true").returncode == 0
+
+
+def test_join_names_the_file_that_failed_and_runs_nothing(programs: Path, groups: list[Path]) -> None:
+    missing = groups[0].parent / "none"
+    done = run(programs / "join", groups[0], missing, groups[1], "--", "echo", "ran")
+    assert (done.returncode, done.stdout) == (126, "")
+    assert done.stderr == f"join: cannot enter '{missing}': No such file or directory\n"
+
+
+def test_join_says_when_the_kernel_refuses_the_write(programs: Path) -> None:
+    done = run(programs / "join", "/dev/full", "--", "true")
+    assert done.returncode == 126
+    assert done.stderr == "join: cannot enter '/dev/full': No space left on device\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--"], ["file"], ["file", "--"]])
+def test_join_without_a_command_is_refused(programs: Path, arguments: list[str]) -> None:
+    done = run(programs / "join", *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith("join: write: join FILE...")
+
+
+@pytest.mark.parametrize("program", [["join", "--"], ["pin"]])
+def test_a_command_that_is_not_found_is_said(programs: Path, program: list[str]) -> None:
+    done = run(programs / program[0], *program[1:], "no-such-command")
+    assert done.returncode == 127
+    assert done.stderr == f"{program[0]}: cannot execute 'no-such-command': No such file or directory\n"
+
+
+def allowed_processors(programs: Path, variables: dict[str, str]) -> str:
+    done = run(programs / "pin", "grep", "Cpus_allowed_list", "/proc/self/status", variables=variables)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()[1]
+
+
+@pytest.mark.parametrize("variable", RANK_VARIABLES)
+@pytest.mark.parametrize("rank", [0, 1, 2, 7])
+def test_pin_binds_a_rank_to_its_processor_and_wraps_around(programs: Path, variable: str, rank: int) -> None:
+    allowed = sorted(os.sched_getaffinity(0))
+    found = allowed_processors(programs, {variable: str(rank)})
+    assert found == str(allowed[rank % len(allowed)])
+
+
+def test_pin_counts_only_the_processors_it_may_use(programs: Path) -> None:
+    last = max(os.sched_getaffinity(0))
+    show = ["grep", "Cpus_allowed_list", "/proc/self/status"]
+    argv = ["taskset", "--cpu-list", str(last), programs / "pin", *show]
+    done = run(*argv, variables={RANK_VARIABLES[0]: "0"})
+    assert done.stdout.split()[1] == str(last)
+
+
+def test_pin_without_a_rank_binds_nothing(programs: Path) -> None:
+    shown = Path("/proc/self/status").read_text(encoding="utf-8")
+    own = next(line for line in shown.splitlines() if line.startswith("Cpus_allowed_list"))
+    assert allowed_processors(programs, {}) == own.split()[1]
+
+
+@pytest.mark.parametrize("rank", ["", "x", "-1", "1.5"])
+def test_pin_refuses_what_is_no_rank(programs: Path, rank: str) -> None:
+    done = run(programs / "pin", "echo", "ran", variables={RANK_VARIABLES[0]: rank})
+    assert (done.returncode, done.stdout) == (126, "")
+    assert done.stderr == f"pin: OMPI_COMM_WORLD_LOCAL_RANK is '{rank}', not a rank\n"
+
+
+def test_pin_without_a_command_is_refused(programs: Path) -> None:
+    assert run(programs / "pin").returncode == 2

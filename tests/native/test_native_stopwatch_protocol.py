@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.native.conversation import Conversation, conversation, effort, eventually
+
+
+def raw_ns() -> int:
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+
+
+def pong_ns(talk: Conversation) -> int:
+    talk.send("PING")
+    word, _, number = talk.line().partition(" ")
+    assert word == "PONG"
+    return int(number)
+
+
+def test_ready_says_what_the_node_looks_like(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "true"]) as talk:
+        seen = talk.expect("READY")
+        assert seen["pid"] == talk.process.pid
+    assert set(seen["processors"]) == os.sched_getaffinity(0)
+    assert seen["online_processors"] == os.sysconf("SC_NPROCESSORS_ONLN")
+    assert seen["hostname"] == os.uname().nodename
+    assert seen["kernel_release"] == os.uname().release
+    assert seen["uid"] == os.getuid()
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert seen["memory_total_byte"] == pytest.approx(pages, rel=0.01)
+
+
+def test_ready_names_the_inherited_variables_without_their_values(programs: Path) -> None:
+    with conversation(["env", "-i", "SECRET=abc", "A=", programs / "stopwatch", "--", "true"]) as talk:
+        line = talk.line()
+    assert json.loads(line.removeprefix("READY "))["variables"] == ["A", "SECRET"]
+    assert "abc" not in line
+
+
+def test_ready_says_the_size_of_shared_memory_only_where_it_is_a_mount(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "true"]) as talk:
+        seen = talk.expect("READY")
+    shm = os.statvfs("/dev/shm")
+    mounted = Path("/dev/shm").stat().st_dev != Path("/dev").stat().st_dev
+    assert seen["shm_byte"] == (shm.f_blocks * shm.f_frsize if mounted else None)
+
+
+def test_ready_says_the_stopwatchs_own_processors_not_the_commands(programs: Path) -> None:
+    chosen = min(os.sched_getaffinity(0))
+    argv = [
+        "taskset",
+        "--cpu-list",
+        str(chosen),
+        programs / "stopwatch",
+        "--processors",
+        "8000",
+        "--",
+        "true",
+    ]
+    with conversation(argv) as talk:
+        assert talk.expect("READY")["processors"] == [chosen]
+
+
+def test_ping_is_answered_before_during_and_after_the_command(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "sleep", "0.3"]) as talk:
+        talk.expect("READY")
+        asked = raw_ns()
+        before = pong_ns(talk)
+        talk.send("GO")
+        during = pong_ns(talk)
+        done = talk.expect("DONE")
+        after = pong_ns(talk)
+        assert asked <= before <= done["start_ns"] <= during <= done["end_ns"] <= after <= raw_ns()
+
+
+def test_the_stopwatch_times_within_the_hosts_own_stamps(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "sleep", "0.2"]) as talk:
+        talk.expect("READY")
+        sent_ns = raw_ns()
+        done = talk.run()
+        received_ns = raw_ns()
+    assert sent_ns <= done["start_ns"] <= done["end_ns"] <= received_ns
+    assert done["wall_s"] == (done["end_ns"] - done["start_ns"]) / 1e9
+    assert done["wall_s"] >= 0.2
+
+
+@pytest.mark.parametrize("last", ["QUIT", None])
+def test_quit_and_the_end_of_the_input_end_it_well(programs: Path, last: str | None) -> None:
+    with conversation([programs / "stopwatch", "--", "true"]) as talk:
+        talk.expect("READY")
+        assert talk.run()["exit_code"] == 0
+        if last:
+            talk.send(last)
+        else:
+            talk.stdin.close()
+        assert talk.exit_code() == 0
+
+
+@pytest.mark.parametrize("line", ["", "go", "GO ", "PING\r", "STOP", "GO GO", "\u00e9", "x" * 5000])
+def test_an_unknown_line_is_an_error(programs: Path, line: str) -> None:
+    with conversation([programs / "stopwatch", "--", "true"]) as talk:
+        talk.expect("READY")
+        talk.send(line)
+        assert talk.expect("ERROR")["message"]
+        assert talk.exit_code() == 2
+
+
+def test_an_endless_line_is_an_error(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "true"]) as talk:
+        talk.expect("READY")
+        talk.stdin.write(b"x" * 5000)
+        assert "longer than 4096 byte" in talk.expect("ERROR")["message"]
+        assert talk.exit_code() == 2
+
+
+def test_a_second_go_is_an_error(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "true"]) as talk:
+        talk.expect("READY")
+        talk.run()
+        talk.send("GO")
+        assert "GO was given before" in talk.expect("ERROR")["message"]
+        assert talk.exit_code() == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--colour", "red", "--", "true"], "unknown option '--colour'"),
+        (["--processors", "1-0", "--", "true"], "--processors: '1-0'"),
+        ([], "no command"),
+        (["--"], "no command"),
+    ],
+)
+def test_a_wrong_command_line_is_said_on_standard_error(
+    programs: Path, options: list[str], said: str
+) -> None:
+    done = subprocess.run(
+        [programs / "stopwatch", *options], capture_output=True, text=True, check=False, timeout=20
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("stopwatch: ")
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--directory", "--stdout", "--stderr"])
+def test_a_place_that_does_not_exist_is_an_error_at_once(programs: Path, tmp_path: Path, option: str) -> None:
+    place = f"{tmp_path}/none/such"
+    with conversation([programs / "stopwatch", option, place, "--", "true"]) as talk:
+        message = talk.expect("ERROR")["message"]
+        assert place in message
+        assert "No such file or directory" in message
+        assert talk.exit_code() == 2
+
+
+def test_it_costs_nothing_while_it_waits(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--limit-s", "60", "--", "sleep", "60"]) as talk:
+        talk.expect("READY")
+        talk.send("GO")
+        pong_ns(talk)
+        # It answers before it sleeps again: let it.
+        eventually(lambda: "sleeping" in Path(f"/proc/{talk.process.pid}/status").read_text(), "it sleeps")
+        ticks, sleeps = effort(talk.process.pid)
+        time.sleep(1.0)
+        ticks_after, sleeps_after = effort(talk.process.pid)
+    assert ticks_after - ticks <= 1
+    assert sleeps_after - sleeps <= 1
+
+
+WORDS = st.sampled_from([b"PING", b"GO", b"QUIT", b"READY", b"DONE {}"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(lines=st.lists(st.one_of(WORDS, st.binary(max_size=80)), max_size=8), last=st.binary(max_size=80))
+def test_no_input_makes_it_hang_or_say_nonsense(programs: Path, lines: list[bytes], last: bytes) -> None:
+    done = subprocess.run(
+        [programs / "stopwatch", "--", "sleep", "300"],
+        input=b"".join(line + b"\n" for line in lines) + last,
+        capture_output=True,
+        check=False,
+        timeout=10,
+    )
+    assert done.returncode in {0, 2}
+    for line in done.stdout.decode().splitlines():
+        word, _, rest = line.partition(" ")
+        assert word in {"READY", "PONG", "DONE", "ERROR"}
+        assert json.loads(rest) is not None
+    assert (b"\nERROR " in done.stdout) == (done.returncode == 2)

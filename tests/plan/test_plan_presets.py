@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+import pytest
+
+from tare.errors import CampaignError
+from tare.plan.campaign import Campaign, load_preset, preset_names, resolve
+from tare.plan.presets import preset_path
+from tare.plan.trials import plan_trials
+
+GIBIBYTE = 1024**3
+
+
+def preset(name: str, processors: int = 4) -> Campaign:
+    return load_preset(name, host_processors=processors, host_memory_byte=8 * GIBIBYTE)
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_a_preset_is_valid_and_named_like_its_file(name: str) -> None:
+    assert preset(name).name == name
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_a_preset_says_what_it_is_for(name: str) -> None:
+    first, second = preset_path(name).read_text().splitlines()[:2]
+    assert first == "# SPDX-License-Identifier: Apache-2.0"
+    assert second.startswith("# ")
+
+
+@pytest.mark.parametrize(
+    ("name", "processors"), [("smoke", 1), ("fake", 1), ("quick", 2), ("b16-instances", 4)]
+)
+def test_a_preset_that_does_not_fit_says_what_it_needs(name: str, processors: int) -> None:
+    assert preset(name, processors).layouts
+    if processors > 1:
+        told = f"preset {name}:.*needs {processors} processors, but this host offers {processors - 1}"
+        with pytest.raises(CampaignError, match=told):
+            preset(name, processors - 1)
+
+
+def test_quick_is_kept_within_ten_minutes_with_enough_blocks_for_intervals() -> None:
+    campaign = preset("quick")
+    assert campaign.blocks >= 8
+    assert campaign.budget_s is not None
+    assert campaign.budget_s <= 600
+    assert {environment.technology for environment in campaign.environments} == {
+        "docker",
+        "lxc",
+        "systemd-nspawn",
+        "bubblewrap",
+    }
+
+
+def test_smoke_is_kept_within_a_minute_with_enough_blocks_for_intervals() -> None:
+    campaign = preset("smoke")
+    assert 6 <= campaign.blocks <= 8
+    assert campaign.budget_s is not None
+    assert campaign.budget_s <= 60
+
+
+def test_fake_needs_no_container() -> None:
+    technologies = {trial.environment.technology for trial in plan_trials(preset("fake"), 1)}
+    assert technologies == {"native", "fake"}
+
+
+def test_an_unknown_preset_offers_the_nearest() -> None:
+    with pytest.raises(CampaignError, match="did you mean 'smoke'"):
+        load_preset("smoek", host_processors=1, host_memory_byte=GIBIBYTE)
+
+
+def test_a_presets_name_is_not_looked_up_as_a_path() -> None:
+    with pytest.raises(CampaignError):
+        load_preset("../presets/smoke", host_processors=1, host_memory_byte=GIBIBYTE)
+    assert resolve("smoke", host_processors=1, host_memory_byte=GIBIBYTE).name == "smoke"

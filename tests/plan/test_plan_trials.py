@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+import dataclasses
+from collections import Counter
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tare.plan.campaign import Campaign
+from tare.plan.trials import plan_block, plan_trials, trial_identity
+from tare.records import NATIVE, Environment, Layout, Limits, Workload
+
+SEEDS = st.integers(min_value=0, max_value=2**63 - 1)
+
+
+def campaign(environments: int = 3, layouts: int = 2, workloads: int = 2, blocks: int = 5) -> Campaign:
+    return Campaign(
+        name="test",
+        environments=tuple(
+            Environment(name=f"e{index}", technology="docker") for index in range(environments)
+        ),
+        layouts=tuple(Layout(nodes=1, processors=index + 1, instances=1) for index in range(layouts)),
+        workloads=tuple(Workload(name=f"w{index}", kind="command") for index in range(workloads)),
+        limits=Limits(memory_byte=2**30, shm_byte=2**20),
+        blocks=blocks,
+        margin=0.01,
+        budget_s=None,
+        seed=None,
+    )
+
+
+CAMPAIGNS = st.builds(
+    campaign,
+    environments=st.integers(1, 5),
+    layouts=st.integers(1, 3),
+    workloads=st.integers(1, 3),
+    blocks=st.integers(1, 6),
+)
+
+
+@given(CAMPAIGNS, SEEDS)
+def test_each_arm_stands_once_in_each_cell_of_each_block(asked: Campaign, seed: int) -> None:
+    found = Counter(
+        (trial.block, trial.workload.name, str(trial.layout), trial.environment.name, trial.replicate)
+        for trial in plan_trials(asked, seed)
+    )
+    arms = [(NATIVE, 0), (NATIVE, 1), *((environment.name, 0) for environment in asked.environments)]
+    expected = {
+        (block, workload.name, str(layout), *arm)
+        for block in range(asked.blocks)
+        for workload in asked.workloads
+        for layout in asked.layouts
+        for arm in arms
+    }
+    assert set(found) == expected
+    assert set(found.values()) == {1}
+
+
+@given(CAMPAIGNS, SEEDS)
+def test_the_same_seed_gives_the_same_plan(asked: Campaign, seed: int) -> None:
+    assert plan_trials(asked, seed) == plan_trials(asked, seed)
+
+
+@given(CAMPAIGNS, SEEDS, st.integers(1, 6))
+def test_a_block_does_not_depend_on_how_many_there_are(asked: Campaign, seed: int, more: int) -> None:
+    longer = dataclasses.replace(asked, blocks=asked.blocks + more)
+    trials = plan_trials(asked, seed)
+    assert plan_trials(longer, seed)[: len(trials)] == trials
+
+
+@given(CAMPAIGNS, SEEDS)
+def test_the_order_in_the_file_makes_no_difference(asked: Campaign, seed: int) -> None:
+    turned = dataclasses.replace(
+        asked,
+        environments=asked.environments[::-1],
+        layouts=asked.layouts[::-1],
+        workloads=asked.workloads[::-1],
+    )
+    assert plan_trials(turned, seed) == plan_trials(asked, seed)
+
+
+@given(CAMPAIGNS, SEEDS, SEEDS)
+def test_what_is_run_is_named_alike_whatever_the_order(asked: Campaign, seed: int, other: int) -> None:
+    first = {trial.identity for trial in plan_trials(asked, seed)}
+    assert first == {trial.identity for trial in plan_trials(asked, other)}
+    assert len(first) == len(plan_trials(asked, seed))
+
+
+@given(CAMPAIGNS, SEEDS)
+def test_slots_count_through_the_block_and_cells_stay_together(asked: Campaign, seed: int) -> None:
+    block = plan_block(asked, seed, 0)
+    assert [trial.slot for trial in block] == list(range(len(block)))
+    cells = [(trial.workload.name, str(trial.layout)) for trial in block]
+    changes = sum(before != after for before, after in pairwise(cells))
+    assert changes + 1 == len(set(cells))
+
+
+def test_an_identity_says_what_is_run() -> None:
+    assert trial_identity(3, "hpcc", "1c2p1i", "docker", 0) == "b003-hpcc-1c2p1i-docker-0"
+
+
+def test_the_order_of_a_begun_campaign_never_changes() -> None:
+    """A begun result is continued by planning again: another order would mix two designs."""
+    assert [trial.identity for trial in plan_block(campaign(2, 1, 1), 42, 3)] == [
+        "b003-w0-1c1p1i-e1-0",
+        "b003-w0-1c1p1i-e0-0",
+        "b003-w0-1c1p1i-native-1",
+        "b003-w0-1c1p1i-native-0",
+    ]
+
+
+def test_every_arm_comes_at_every_position_about_equally_often() -> None:
+    asked = campaign(environments=3, layouts=1, workloads=1, blocks=1)
+    plans = 3000
+    found = Counter(
+        (trial.environment.name, trial.replicate, trial.slot)
+        for seed in range(plans)
+        for trial in plan_block(asked, seed, 0)
+    )
+    expected = plans / 5
+    chi_square = sum((count - expected) ** 2 / expected for count in found.values())
+    assert len(found) == 25
+    assert chi_square < 50  # 16 degrees of freedom: exceeded once in 40 000 fair shuffles
+
+
+def test_cells_come_in_every_order_and_blocks_differ() -> None:
+    asked = campaign(environments=1, layouts=2, workloads=2, blocks=200)
+    orders = Counter(
+        tuple(
+            dict.fromkeys((trial.workload.name, str(trial.layout)) for trial in plan_block(asked, 1, block))
+        )
+        for block in range(asked.blocks)
+    )
+    assert len(orders) == 24

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tare.errors import HostError
+from tare.records import Analysis, Status
+from tare.report.document import render_report, write_report
+from tare.report.words import interval_percent
+from tests.report.report_example import DIGEST, FIGURES, example, renamed, several_cells
+from tests.report.report_page import Page
+
+HOSTILE = (
+    "</style></svg><script>alert(1)</script><img src=x onerror=alert(2)> & {{ 7*7 }} \x1b[31m\u202e\ud800"
+)
+
+
+EXAMPLES: dict[str, Callable[[], Analysis]] = {
+    "one cell": example,
+    "several cells": several_cells,
+    "few blocks": lambda: example(blocks=4),
+}
+
+
+@cache
+def page(name: str) -> Page:
+    return Page(render_report(EXAMPLES[name]()))
+
+
+@pytest.mark.parametrize("name", ["one cell", "several cells", "few blocks"])
+def test_every_element_is_closed_in_order(name: str) -> None:
+    assert page(name).faults == []
+
+
+@pytest.mark.parametrize("name", ["one cell", "several cells"])
+def test_the_page_loads_nothing_and_runs_nothing(name: str) -> None:
+    found = page(name)
+    assert not found.tags & {"script", "link", "img", "iframe", "object", "embed", "base", "form"}
+    assert not [attribute for _, each in found.elements for attribute in each if attribute.startswith("on")]
+    assert all(target.startswith("#") for target in found.attributes("href"))
+    assert not re.search(r"https?:|url\(|@import", found.style)
+
+
+def test_no_address_stands_anywhere_in_the_file() -> None:
+    assert not re.search(r"https?://", render_report(example()))
+
+
+@pytest.mark.parametrize("name", ["one cell", "several cells"])
+def test_identities_are_unique_and_every_reference_has_its_target(name: str) -> None:
+    found = page(name)
+    identities = found.attributes("id")
+    assert len(set(identities)) == len(identities)
+    labels = [part for value in found.attributes("aria-labelledby") for part in value.split()]
+    links = [target.removeprefix("#") for target in found.attributes("href")]
+    assert links
+    assert set(labels) | set(links) <= set(identities)
+
+
+def test_pictures_and_tables_can_be_heard() -> None:
+    found = page("one cell")
+    charts = [each for tag, each in found.elements if tag == "svg" and "chart" in each.get("class", "")]
+    assert charts
+    assert all(each["role"] == "img" and each["aria-labelledby"] for each in charts)
+    assert all("scope" in each for tag, each in found.elements if tag == "th")
+    tags = [tag for tag, _ in found.elements]
+    assert tags.count("caption") == tags.count("table")
+    assert ("html", {"lang": "en"}) in found.elements
+
+
+def test_the_answer_holds_each_environments_sentence() -> None:
+    analysis = example()
+    for verdict in analysis.verdicts:
+        if verdict.overhead.summary.primary:
+            assert verdict.sentence in page("one cell").text
+
+
+def test_with_several_cells_each_sentence_stands_under_its_environment() -> None:
+    analysis = several_cells()
+    primary = [verdict for verdict in analysis.verdicts if verdict.overhead.summary.primary]
+    assert len(primary) == 15
+    for verdict in primary:
+        summary = verdict.overhead.summary
+        said = verdict.sentence.removeprefix(f"{summary.environment}: ")
+        assert f"{summary.cell.workload} on {summary.cell.layout}: {said}" in page("several cells").text
+
+
+def test_the_noise_floor_of_the_primary_metric_is_said_at_the_top() -> None:
+    control = next(control for control in example().controls if control.summary.primary)
+    top = page("one cell").text.split("Samples of the primary metric")[0]
+    assert f"interval {interval_percent(control.typical)} (n = {control.typical.n})" in top
+    assert "This is the noise floor" in top
+
+
+def test_every_metric_has_its_figures_with_unit_and_count() -> None:
+    text = page("one cell").text
+    for control in example().controls:
+        assert control.summary.metric in text
+    assert re.search(r"native median \d+(\.\d+)? Gflop/s \(n = 10 blocks\)", text)
+
+
+def test_what_was_lost_stands_with_reason_and_excerpt() -> None:
+    analysis, text = example(), page("one cell").text
+    lost = [outcome for outcome in analysis.outcomes if outcome.status is not Status.OK]
+    assert len(lost) == 3
+    for outcome in lost:
+        assert outcome.reason is not None
+        assert outcome.reason in text
+    assert "Error response from daemon: context deadline exceeded" in text
+    assert "2 trials failed (blocks 4, 7)" in text
+    assert "docker, hpcc on 1c2p1i: 2 blocks dropped as incomplete" in text
+
+
+def test_a_skipped_environment_stands_with_reason_and_remedy() -> None:
+    assert re.search(r"podman is not installed\s*To get it: apt install podman", page("one cell").text)
+
+
+def test_seed_image_host_and_evidence_are_there() -> None:
+    text = page("one cell").text
+    for expected in (DIGEST, "20250307", "AMD EPYC 7543", "OpenBLAS 0.3.21 SkylakeX", "fuse (bubblewrap)"):
+        assert expected in text
+
+
+def test_each_instance_has_its_figures_only_where_there_are_several() -> None:
+    assert "What each instance got" in page("several cells").text
+    assert "What each instance got" not in page("one cell").text
+
+
+def test_a_missing_interval_is_called_missing() -> None:
+    text = page("few blocks").text
+    assert "none (n = 4)" in text
+    assert "no interval: n = 4 blocks are too few" in text
+
+
+def test_foreign_text_is_shown_and_never_run() -> None:
+    hostile = renamed(example(), workload=HOSTILE, environment='"><b onclick=x>', text=HOSTILE)
+    found = Page(render_report(hostile))
+    assert found.faults == []
+    assert not found.tags & {"script", "img"}
+    assert "onclick" not in {name for _, each in found.elements for name in each}
+    assert "<script>alert(1)</script>" in found.text
+    assert "{{ 7*7 }}" in found.text
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202e\ud800]", found.text)
+
+
+def test_an_environment_without_any_complete_block_says_why() -> None:
+    reason = "its node never started"
+    analysis = example()
+    analysis = replace(
+        analysis,
+        verdicts=tuple(each for each in analysis.verdicts if each.overhead.summary.environment != "lxc"),
+        outcomes=tuple(
+            replace(each, status=Status.FAILED, reason=reason)
+            if each.trial.environment.name == "lxc"
+            else each
+            for each in analysis.outcomes
+        ),
+    )
+    assert f"lxc: no verdict: 10 of 10 trials lost: {reason}" in Page(render_report(analysis)).text
+
+
+def _empty(analysis: Analysis) -> Analysis:
+    return replace(analysis, verdicts=(), controls=(), outcomes=(), cut_by_budget=True)
+
+
+def test_a_result_without_any_outcome_still_has_a_page() -> None:
+    found = Page(render_report(_empty(example())))
+    assert found.faults == []
+    assert "No environment was compared with native." in found.text
+    assert "The time budget ended before the plan: 0 of 70 trials were run." in found.text
+
+
+def test_a_result_without_sessions_or_skips_still_has_a_page() -> None:
+    analysis = replace(example(figures=FIGURES[:1], losing=False), sessions=(), skipped=())
+    found = Page(render_report(analysis))
+    assert found.faults == []
+    assert "Everything planned ran, and every trial counts." in found.text
+
+
+def test_the_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    write_report(_empty(example()), path)
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_place_that_cannot_be_written_is_named_with_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "absent" / "report.html"
+    with pytest.raises(HostError, match=r"absent/report\.html: the report cannot be written: .*--output"):
+        write_report(_empty(example()), path)
+
+
+def test_a_failed_write_leaves_neither_the_new_nor_harms_the_old(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.mkdir()
+    with pytest.raises(HostError):
+        write_report(_empty(example()), path)
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tare.report.machine import to_json
+from tests.report.report_example import example, several_cells
+
+DOCUMENTATION = Path(__file__).parents[2] / "docs" / "json.md"
+ESTIMATE = {"point", "low", "high", "level", "n", "unit"}
+FREE_KEYS = {"host"}
+
+
+def objects(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        for key, inner in value.items():
+            if key not in FREE_KEYS:
+                yield from objects(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from objects(inner)
+
+
+def test_the_object_is_plain_json_and_names_its_schema() -> None:
+    told = to_json(several_cells())
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    assert told["schema"] == 1
+
+
+def test_every_key_is_documented() -> None:
+    documented = set(re.findall(r"`(\w+)`", DOCUMENTATION.read_text(encoding="utf-8")))
+    keys = {key for each in objects(to_json(several_cells())) for key in each}
+    assert keys
+    assert keys <= documented
+
+
+def test_every_figure_has_unit_count_and_interval() -> None:
+    told = to_json(example())
+    for verdict in told["verdicts"] + told["controls"]:
+        for key in ("typical", "mean", "spike_rate", "native_spike_rate", "native_median", "noise_floor"):
+            assert set(verdict[key]) == ESTIMATE
+            assert verdict[key]["unit"]
+            assert verdict[key]["n"] > 0
+
+
+def test_each_verdict_and_each_value_of_its_blocks_is_there() -> None:
+    analysis = example()
+    told = to_json(analysis)["verdicts"]
+    assert len(told) == len(analysis.verdicts)
+    for ours, theirs in zip(analysis.verdicts, told, strict=True):
+        assert theirs["sentence"] == ours.sentence
+        assert theirs["typical"]["point"] == ours.overhead.typical.point
+        assert [each["environment"] for each in theirs["blocks"]] == [
+            block.environment for block in ours.overhead.summary.blocks
+        ]
+
+
+def test_a_missing_interval_is_null_and_not_zero() -> None:
+    told = to_json(example(blocks=4))["verdicts"][0]
+    assert told["typical"]["low"] is None
+    assert told["typical"]["high"] is None
+    assert told["typical"]["n"] == 4
+
+
+def test_a_number_that_is_none_becomes_null() -> None:
+    analysis = example()
+    overhead = replace(analysis.controls[0], native_median=math.nan, spike_rate=math.inf)
+    told = to_json(replace(analysis, controls=(overhead,)))["controls"][0]
+    assert told["native_median"]["point"] is None
+    assert told["spike_rate"]["point"] is None
+
+
+def test_losses_and_skips_keep_their_reasons() -> None:
+    told = to_json(example())
+    assert told["trials"] == {"planned": 70, "ok": 67, "failed": 2, "invalid": 1, "cut_by_budget": False}
+    assert {each["status"] for each in told["lost"]} == {"failed", "invalid"}
+    assert all(each["reason"] for each in told["lost"])
+    assert told["skipped"] == [
+        {"environment": "podman", "reason": "podman is not installed", "remedy": "apt install podman"}
+    ]
+
+
+def test_instances_are_told_apart_where_there_are_several() -> None:
+    assert to_json(example())["instances"] == []
+    found = to_json(several_cells())["instances"]
+    assert {each["instance"] for each in found} == {0, 1}
+    assert all(each["minimum"] <= each["median"]["point"] <= each["maximum"] for each in found)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tare.records import Estimate
+from tare.report.words import (
+    DASH,
+    MINUS,
+    NO_VALUE,
+    interval_percent,
+    least_level,
+    moment,
+    one_line,
+    point_percent,
+    printable,
+    quantity,
+    unbreakable,
+)
+
+
+def estimate(
+    point: float, low: float | None, high: float | None, level: float = 0.95, n: int = 10
+) -> Estimate:
+    return Estimate(point=point, low=low, high=high, level=level, n=n)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (0.052, 0.081, f"5.2{DASH}8.1 %"),
+        (-0.008, 0.021, f"{MINUS}0.8 to +2.1 %"),
+        (-0.081, -0.052, f"{MINUS}8.1 to {MINUS}5.2 %"),
+        (0.9, 1.4, f"90{DASH}140 %"),
+        (0.0, 0.004, f"0.00{DASH}0.40 %"),
+        (None, None, "none (n = 10)"),
+    ],
+)
+def test_an_interval_has_true_signs_and_as_many_digits_as_its_width_carries(
+    low: float | None, high: float | None, text: str
+) -> None:
+    assert interval_percent(estimate(0.01, low, high)) == text
+
+
+def test_a_bound_just_beside_zero_keeps_its_side() -> None:
+    assert interval_percent(estimate(0.01, 0.0002, 0.03)) == f"0.02{DASH}3.0 %"
+    assert interval_percent(estimate(0.01, -0.0002, 0.03)) == f"{MINUS}0.02 to +3.0 %"
+
+
+@given(st.floats(-0.9, 5), st.floats(0, 5))
+def test_an_interval_never_shows_a_hyphen_for_minus_and_always_its_unit(low: float, width: float) -> None:
+    text = interval_percent(estimate(low, low, low + width))
+    assert "-" not in text
+    assert text.endswith(" %")
+    assert (MINUS in text) <= (low < 0)
+
+
+def test_a_point_is_signed_and_a_rounded_zero_is_not() -> None:
+    assert point_percent(estimate(0.066, 0.06, 0.07)) == "+6.6 %"
+    assert point_percent(estimate(-0.066, -0.07, -0.06)) == f"{MINUS}6.6 %"
+    assert point_percent(estimate(-0.0001, -0.02, 0.02)) == "0.0 %"
+    assert point_percent(estimate(math.nan, None, None)) == NO_VALUE
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (93.21e9, "flop/s", "93.21 Gflop/s"),
+        (2.3e-7, "s", "230 ns"),
+        (75.0, "s", "75 s"),
+        (0.0, "s", "0 s"),
+        (12.5, "widget", "12.5 widget"),
+        (math.inf, "s", NO_VALUE),
+    ],
+)
+def test_a_quantity_takes_a_prefix_only_where_that_is_customary(value: float, unit: str, text: str) -> None:
+    assert quantity(value, unit) == text
+
+
+def test_the_level_is_rounded_down_so_that_it_holds_for_all() -> None:
+    assert least_level([estimate(0, 0, 0, 0.9609), estimate(0, 0, 0, 0.9512)]) == "95 %"
+    assert least_level([estimate(0, 0, 0, 0.95)]) == "95 %"
+    assert least_level([]) == NO_VALUE
+
+
+def test_escape_sequences_and_direction_marks_are_made_harmless() -> None:
+    assert printable("a\x1b[31mb\x00\u202e\ud800c") == "a\ufffd[31mb\ufffd\ufffd\ufffdc"
+    assert one_line("a\n b\tc") == "a b c"
+
+
+@given(st.text())
+def test_printable_text_can_always_be_written_as_utf_8(text: str) -> None:
+    shown = printable(text)
+    assert shown.encode().decode() == shown
+    assert len(shown) == len(text)
+
+
+def test_a_range_with_its_unit_and_count_stays_on_one_line() -> None:
+    kept = unbreakable(f"slower by 5.2{DASH}8.1 % (n = 10)")
+    assert kept.split(" ") == ["slower", "by", f"5.2{DASH}\u20608.1\u00a0%", "(n\u00a0=\u00a010)"]
+
+
+@pytest.mark.parametrize(
+    "text", ["2025-03-07T14:00:00Z", "20250307T140000.283136Z", "2025-03-07T16:00:00+02:00"]
+)
+def test_a_time_is_told_in_universal_time(text: str) -> None:
+    assert moment(text) == "2025-03-07 14:00 UTC"
+
+
+def test_what_is_no_time_is_left_as_it_is() -> None:
+    assert moment("yesterday") == "yesterday"

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command that the documentation shows runs, in the order shown, as a reader would type it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tare.image.store import Image
+from tests.conftest import REPOSITORY
+
+DOCUMENTS = [REPOSITORY / "docs" / "tutorial.md", REPOSITORY / "README.md"]
+LONG = {"tare run quick": "tare plan quick"}
+"""What takes minutes is planned here instead; `make run` is what runs it."""
+
+
+def shell_blocks(document: Path) -> list[str]:
+    return re.findall(r"^```sh\n(.*?)^```", document.read_text(), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.root
+@pytest.mark.timeout(280)
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups")
+@pytest.mark.usefixtures("machine")
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_shown_commands_run(document: Path, image: Image, tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "images").symlink_to(image.root.parent.parent)
+    (tmp_path / "here").mkdir()
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    blocks = shell_blocks(document)
+    assert blocks, f"{document.name} shows no command"
+    for block in blocks:
+        done = subprocess.run(
+            ["bash", "-euc", _shortened(block)],
+            cwd=tmp_path / "here",
+            env={**os.environ, "PATH": path, "TARE_STATE": str(tmp_path / "state")},
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert done.returncode == 0, f"{block}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+
+
+def _shortened(block: str) -> str:
+    for long, short in LONG.items():
+        block = re.sub(rf"^{long}\b.*$", short, block, flags=re.MULTILINE)
+    return re.sub(r"^(git|make|cd) .*$", ":", block, flags=re.MULTILINE)
+
+
+def test_every_command_of_the_command_line_is_documented() -> None:
+    text = "".join(document.read_text() for document in DOCUMENTS)
+    shown = subprocess.run(
+        [sys.executable, "-m", "tare", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    commands = re.findall(r"^  ([a-z]+)  ", shown.partition("Commands:")[2], re.MULTILINE)
+    assert commands
+    assert [name for name in commands if f"tare {name}" not in text] == []
+
+
+@pytest.mark.parametrize("document", sorted((REPOSITORY / "docs").glob("*.md")), ids=lambda path: path.name)
+def test_links_between_documents_lead_somewhere(document: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text())
+    assert [link for link in links if not (document.parent / link).exists()] == []

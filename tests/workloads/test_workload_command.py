@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The user's own command."""
+
+import pytest
+from pydantic import ValidationError
+from tests.workloads.recorded import SHAPE
+
+from tare.workloads.command import Command, CommandOptions
+from tare.workloads.kind import Output
+
+COMMAND = Command()
+
+
+def test_the_command_runs_as_it_was_written() -> None:
+    job = COMMAND.job(CommandOptions(argv=["python3", "-c", "print('a b')"]), SHAPE)
+    assert job.argv == ("python3", "-c", "print('a b')")
+    assert job.directory is None
+
+
+def test_the_tools_folder_is_filled_in_and_other_braces_are_left_alone() -> None:
+    options = CommandOptions(argv=["{tools}/burn", "{n}", "{}"], variables=["LD_PRELOAD={tools}/x.so", "B={"])
+    job = COMMAND.job(options, SHAPE)
+    assert job.argv == ("/opt/tare/bin/burn", "{n}", "{}")
+    assert job.variables == {"LD_PRELOAD": "/opt/tare/bin/x.so", "B": "{"}
+
+
+def test_a_value_may_hold_equals_signs_and_may_be_empty() -> None:
+    job = COMMAND.job(CommandOptions(argv=["x"], variables=["A=b=c", "E="]), SHAPE)
+    assert job.variables == {"A": "b=c", "E": ""}
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"argv": []}, "at least 1 item"),
+        ({}, "Field required"),
+        ({"argv": "ls -l"}, "valid list"),
+        ({"argv": ["a\0b"]}, "NUL byte"),
+        ({"argv": ["x"], "directory": "work"}, "not an absolute path"),
+        ({"argv": ["x"], "variables": ["=x"]}, "NAME=VALUE"),
+        ({"argv": ["x"], "variables": ["1A=x"]}, "NAME=VALUE"),
+        ({"argv": ["x"], "success_exit_codes": [0, 1]}, "Extra inputs"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_words(options: dict[str, object], says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        CommandOptions.model_validate(options)
+
+
+def test_what_a_command_prints_is_no_sample_whatever_it_is() -> None:
+    output = Output(stdout="time_s 1\nend of output\n", stderr="\0", files={})
+    assert COMMAND.samples(CommandOptions(argv=["x"]), output) == []

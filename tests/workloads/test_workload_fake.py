@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fake workload, with the real program behind it."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+from tests.workloads.recorded import SHAPE, recorded
+
+from tare.errors import WrongOutput
+from tare.records import Direction
+from tare.workloads.fake import Fake, FakeOptions
+from tare.workloads.kind import Output, Shape
+
+FAKE = Fake()
+
+
+def run(programs: Path, options: FakeOptions, variables: dict[str, str] | None = None) -> Output:
+    shape = Shape(processors=1, memory_byte=1, instance=0, tools_directory=str(programs))
+    argv = FAKE.job(options, shape).argv
+    done = subprocess.run(argv, env=variables or {}, capture_output=True, timeout=20, check=False)
+    return Output(stdout=done.stdout.decode(errors="replace"), stderr=done.stderr.decode(), files={})
+
+
+def value_of(output: Output) -> float:
+    (sample,) = FAKE.samples(FakeOptions(), output)
+    return sample.value
+
+
+def test_the_recorded_output_is_one_time_in_seconds() -> None:
+    (sample,) = FAKE.samples(FakeOptions(), recorded("fake", "ok"))
+    assert (sample.name, sample.unit, sample.direction) == ("time_s", "s", Direction.LESS)
+    assert sample.value == pytest.approx(1.5, rel=0.1)
+
+
+def test_the_recorded_cut_output_is_wrong() -> None:
+    with pytest.raises(WrongOutput, match="cut"):
+        FAKE.samples(FakeOptions(), recorded("fake", "truncated"))
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-1", "0", "1e999", "x"])
+def test_an_impossible_time_is_wrong(value: str) -> None:
+    with pytest.raises(WrongOutput, match=value):
+        FAKE.samples(FakeOptions(), Output(stdout=f"time_s {value}\nend of output\n", stderr="", files={}))
+
+
+def test_the_program_reports_the_planted_value_and_slowdown(programs: Path) -> None:
+    options = FakeOptions(value=2.0)
+    assert value_of(run(programs, options)) == pytest.approx(2.0)
+    assert value_of(run(programs, options, {"TARE_FAKE_SLOWDOWN": "0.05"})) == pytest.approx(2.1)
+
+
+def test_a_seed_fixes_the_noise_and_its_absence_does_not(programs: Path) -> None:
+    seeded, free = FakeOptions(noise=0.1, seed=7), FakeOptions(noise=0.1)
+    assert value_of(run(programs, seeded)) == value_of(run(programs, seeded))
+    assert value_of(run(programs, free)) != value_of(run(programs, free))
+
+
+@pytest.mark.parametrize("behaviour", ["garbage", "truncated", "missing"])
+def test_a_program_that_misbehaves_is_wrong_output(programs: Path, behaviour: str) -> None:
+    output = run(programs, FakeOptions.model_validate({"behaviour": behaviour}))
+    with pytest.raises(WrongOutput):
+        FAKE.samples(FakeOptions(), output)
+
+
+@pytest.mark.parametrize(
+    "options", [{"value": 0}, {"value": float("nan")}, {"noise": -1}, {"behaviour": "odd"}]
+)
+def test_an_impossible_option_is_refused(options: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        FakeOptions.model_validate(options)
+
+
+def test_the_plan_expects_what_the_program_sleeps() -> None:
+    assert FAKE.expected_s(FakeOptions(sleep_s=0.3), SHAPE) == 0.3
