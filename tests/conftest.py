@@ -8,11 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tare.environments.provider import TOOLS_DIRECTORY
 from tare.errors import ImageError
 from tare.image.store import Image, find_image, install
 from tests.machine import Machine
+
+settings.register_profile("shared machine", deadline=None)
+settings.load_profile("shared machine")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BUILD = REPOSITORY / "build" / "native"

@@ -81,8 +81,7 @@ void Session::wait_for_event() {
     const int ready = ::poll(waited.data(), waited.size(), poll_limit_ms(command_.deadline_ns()));
     const std::int64_t now_ns = monotonic_raw_ns();
     if (ready > 0 && waited[0].revents != 0) {
-        command_.reap(now_ns);
-        handle_signals();
+        handle_signals(now_ns);
     }
     command_.keep_time(now_ns);
     if (ready > 0 && (waited[1].revents & any_end) != 0) {
@@ -90,13 +89,17 @@ void Session::wait_for_event() {
     }
 }
 
-void Session::handle_signals() {
+void Session::handle_signals(std::int64_t now_ns) {
+    std::optional<int> ending_signal;
     signalfd_siginfo received{};
     while (::read(signals_.number(), &received, sizeof received) == sizeof received) {
         const auto number = static_cast<int>(received.ssi_signo);
-        if (number != SIGCHLD) {
-            finish(signal_exit_offset + number);
-        }
+        ending_signal = number == SIGCHLD ? ending_signal : number;
+    }
+    // Only now: of a death that is told while the signals are still read, nothing would be heard again.
+    command_.reap(now_ns);
+    if (ending_signal) {
+        finish(signal_exit_offset + *ending_signal);
     }
 }
 

@@ -28,7 +28,7 @@ class Session {
 
   private:
     void wait_for_event();
-    void handle_signals();
+    void handle_signals(std::int64_t now_ns);
     void handle_input();
     void handle_line(std::string_view line);
     void report_if_ended();

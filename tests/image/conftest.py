@@ -3,6 +3,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from tests.image.stand_ins import BWRAP, MMDEBSTRAP, write_program
 
 

@@ -12,6 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tare.image.oci import ARCHITECTURES
+
+HERE = ARCHITECTURES.get(os.uname().machine, os.uname().machine)
+"""This host's architecture, as image platforms call it."""
+
 
 @dataclass(frozen=True)
 class Member:

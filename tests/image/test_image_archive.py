@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.image.image_example import Member, hardlink, sha256, symlink, tar_bytes, write_tar
 
 from tare.errors import HostError, InputError
 from tare.image.archive import unpack
 from tare.image.digest import differences, list_tree
+from tests.image.image_example import Member, hardlink, sha256, symlink, tar_bytes, write_tar
 
 OUTSIDE = "precious"
 

@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.image.stand_ins import MMDEBSTRAP, quiet, sources, write_program
 
 from tare.errors import HostError, ImageError, InputError
 from tare.image import Image, find_image, list_images, verify
 from tare.image.build import build_image
 from tare.image.tool import CAGE, run_tool
+from tests.image.stand_ins import MMDEBSTRAP, quiet, sources, write_program
 
 
 @pytest.mark.root

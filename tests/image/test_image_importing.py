@@ -4,13 +4,14 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from tests.image.image_example import Member, OciArchive, symlink, write_docker_archive
-from tests.image.stand_ins import quiet, sources
 
 from tare.errors import HostError, ImageError, InputError
-from tare.image import find_image, importing, list_images, verify
+from tare.image import find_image, list_images, recipe, verify
+from tare.image.archive import unpack
 from tare.image.digest import list_tree
 from tare.image.importing import import_image
+from tests.image.image_example import HERE, Member, OciArchive, symlink, write_docker_archive
+from tests.image.stand_ins import quiet, sources
 
 ADDED = {"opt/tare/bin/init", "mnt/tare", "dev/shm", "proc"}
 
@@ -18,7 +19,7 @@ ADDED = {"opt/tare/bin/init", "mnt/tare", "dev/shm", "proc"}
 @pytest.fixture(autouse=True)
 def own_sources(tmp_path: Path, stand_ins: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert stand_ins.is_dir()
-    monkeypatch.setattr(importing.recipe, "native_source", lambda: sources(tmp_path))
+    monkeypatch.setattr(recipe, "native_source", lambda: sources(tmp_path))
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def _with_attributes(member: tarfile.TarInfo) -> tarfile.TarInfo:
 @pytest.mark.root
 def test_container_image_archives_are_detected(tmp_path: Path) -> None:
     layers = [[Member("usr/bin/tool", b"x"), Member("old", b"x")], [Member(".wh.old")]]
-    archive = OciArchive(importing_architecture())
+    archive = OciArchive(HERE)
     for layer in layers:
         archive.add_layer(layer)
     of_oci = import_image(archive.write(tmp_path / "oci.tar"), "oci", quiet)
@@ -73,18 +74,12 @@ def test_container_image_archives_are_detected(tmp_path: Path) -> None:
     assert not (of_oci.root / "old").exists()
 
 
-def importing_architecture() -> str:
-    from tare.image.oci import ARCHITECTURES
-
-    return ARCHITECTURES.get(os.uname().machine, os.uname().machine)
-
-
 @pytest.mark.root
 def test_an_unpacked_oci_layout_is_not_taken_for_a_root(tmp_path: Path) -> None:
-    archive = OciArchive(importing_architecture())
+    archive = OciArchive(HERE)
     archive.add_layer([Member("usr/bin/tool", b"x")])
-    with tarfile.open(archive.write(tmp_path / "oci.tar")) as tar:
-        tar.extractall(tmp_path / "layout", filter="data")
+    (tmp_path / "layout").mkdir()
+    unpack(archive.write(tmp_path / "oci.tar"), tmp_path / "layout")
     image = import_image(tmp_path / "layout", "mine", quiet)
     assert (image.root / "usr/bin/tool").is_file()
     assert (tmp_path / "layout" / "index.json").is_file()
@@ -102,7 +97,7 @@ def test_a_root_whose_mount_points_lead_away_is_refused_and_leaves_nothing(tree:
 
 @pytest.mark.root
 def test_a_hostile_archive_leaves_nothing(tmp_path: Path, state: Path) -> None:
-    archive = OciArchive(importing_architecture())
+    archive = OciArchive(HERE)
     archive.add_layer([symlink("way", "../.."), Member("way/evil", b"x")])
     with pytest.raises(InputError, match="refused"):
         import_image(archive.write(tmp_path / "oci.tar"), "mine", quiet)

@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 import copy
 import json
-import os
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.image.image_example import Member, OciArchive, sha256, symlink, tar_bytes, write_docker_archive
 
 from tare.errors import InputError
 from tare.image.archive import unpack
 from tare.image.digest import list_tree
-from tare.image.oci import ARCHITECTURES, archive_format, unpack_image
+from tare.image.oci import archive_format, unpack_image
+from tests.image.image_example import (
+    HERE,
+    Member,
+    OciArchive,
+    sha256,
+    symlink,
+    tar_bytes,
+    write_docker_archive,
+)
 
-HERE = ARCHITECTURES.get(os.uname().machine, os.uname().machine)
 LAYERS = (
     [Member("etc/"), Member("etc/one", b"1"), Member("etc/two", b"2"), Member("opt/tool/old", b"3")],
     [Member("etc/.wh.one"), Member("opt/tool/.wh..wh..opq"), Member("opt/tool/new", b"4")],

@@ -76,7 +76,7 @@ def test_init_works_when_nobody_reads_it(programs: Path) -> None:
     script = 'exec "$0" >&-'
     process = subprocess.Popen(["sh", "-c", script, str(programs / "init")])
     try:
-        eventually(lambda: blocks(process.pid, signal.SIGTERM), "init blocks its signals")
+        eventually(lambda: blocks(process.pid, signal.SIGUSR1), "init blocks its signals")
         time.sleep(0.05)
         assert process.poll() is None
         process.send_signal(signal.SIGTERM)

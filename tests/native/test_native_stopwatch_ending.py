@@ -111,6 +111,18 @@ def test_a_signal_ends_the_command_and_still_reports_it(
         talk.close()
 
 
+def test_a_command_that_dies_while_a_signal_is_handled_is_not_missed(programs: Path) -> None:
+    for _ in range(200):
+        with conversation([programs / "stopwatch", "--", "sleep", "300"]) as talk:
+            talk.expect("READY")
+            talk.send("GO", "PING")
+            assert talk.line().startswith("PONG")
+            talk.process.send_signal(signal.SIGHUP)
+            done = talk.expect("DONE")
+        assert done["signal"] == signal.SIGTERM
+        assert done["wall_s"] < 2
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_a_stopwatch_that_has_not_started(programs: Path, number: signal.Signals) -> None:
     with conversation([programs / "stopwatch", "--", "true"]) as talk:

@@ -249,6 +249,13 @@ def test_a_missing_file_offers_a_near_one(tmp_path: Path) -> None:
         load(tmp_path / "mien.toml")
 
 
+def test_a_missing_file_offers_a_near_preset(tmp_path: Path) -> None:
+    with pytest.raises(CampaignError, match=r"no such file; did you mean 'smoke'\?"):
+        load(tmp_path / "smok")
+    with pytest.raises(CampaignError, match=r"no such file; presets: .*quick"):
+        load(tmp_path / "unlike" / "anything.toml")
+
+
 def test_a_directory_and_an_endless_device_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match="is a directory"):
         load(tmp_path)

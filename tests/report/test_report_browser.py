@@ -5,7 +5,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
+import tempfile
+from contextlib import suppress
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -55,26 +58,37 @@ def report() -> str:
     return render_report(renamed(several_cells(), workload=long, environment=long, text="word" * 60))
 
 
+def shown_document(command: list[str], home: str) -> str:
+    """Run the browser and end all of its processes."""
+    with subprocess.Popen(
+        command,
+        env={**os.environ, "HOME": home},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    ) as browser:
+        try:
+            return browser.communicate(timeout=120)[0]
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(browser.pid, signal.SIGKILL)
+
+
 def measured(report: str, folder: Path, width_px: int, *, dark: bool) -> dict[str, Any]:
     assert BROWSER is not None
     name = f"{width_px}-{'dark' if dark else 'light'}"
-    frame, home = folder / f"{name}.html", folder / name
+    frame = folder / f"{name}.html"
     frame.write_text(FRAME.format(width_px=width_px, page=escape(report)), encoding="utf-8")
-    chosen = [
-        f"--user-data-dir={home}",
-        "--window-size=1400,900",
-        f"--blink-settings=preferredColorScheme={0 if dark else 1}",
-    ]
-    done = subprocess.run(
-        [BROWSER, *OPTIONS, *chosen, frame.as_uri()],
-        env={**os.environ, "HOME": str(home)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    title = re.search(r"<title>(.*?)</title>", done.stdout, re.DOTALL)
-    assert title, done.stderr[-2000:]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+        chosen = [
+            f"--user-data-dir={home}",
+            "--window-size=1400,900",
+            f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+        ]
+        shown = shown_document([BROWSER, *OPTIONS, *chosen, frame.as_uri()], home)
+    title = re.search(r"<title>(.*?)</title>", shown, re.DOTALL)
+    assert title
     found: dict[str, Any] = json.loads(unescape(title[1]))
     return found
 

@@ -131,6 +131,7 @@ def test_an_absent_output_shows_what_mpirun_said() -> None:
         (r"^HPL_NB=.*$", "HPL_NB=80", "HPL_NB=80"),
         (r"^HPL_npcol=.*$", "HPL_npcol=1", "HPL_npcol=1"),
         (r"^End of Summary section\.$", "", "cut short"),
+        (r"^End of HPC Challenge tests\.$", "", "after its Summary section"),
     ],
 )
 def test_a_wrong_line_in_the_summary_is_named(pattern: str, replacement: str, says: str) -> None:

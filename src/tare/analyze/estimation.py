@@ -23,6 +23,8 @@ def overhead(summary: Summary) -> Overhead:
         raise ValueError(f"{summary.environment}, {summary.metric}: no complete block to estimate from")
     typical = as_fraction(hodges_lehmann(summary.log_ratios))
     mean = as_fraction(mean_estimate(summary.log_ratios))
+    if typical.low is None:
+        mean = replace(mean, low=None, high=None)  # a t interval over so few blocks is wide beyond use
     native = [value for block in summary.blocks for value in block.native]
     own = [block.environment for block in summary.blocks]
     return Overhead(

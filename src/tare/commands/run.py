@@ -7,10 +7,10 @@ from pathlib import Path
 
 from tare.errors import InputError
 from tare.host.facts import memory_byte, online_processors
-from tare.journal.result import ResultFolder
+from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.measure.campaign import Request, kept_campaign
 from tare.plan.campaign import Campaign, resolve, with_overrides
-from tare.records import Status
+from tare.records import Analysis, Status
 from tare.units import parse_duration_s
 
 INTERRUPTED = 130
@@ -32,8 +32,11 @@ def run_campaign_command(
 
 
 def _campaign_and_folder(campaign: str, output: Path | None) -> tuple[Campaign, ResultFolder]:
-    """A result folder names itself; everything else is a preset or a file."""
+    """A result folder is continued, the campaign that it keeps is repeated; all else is a preset or a file."""
     folder = ResultFolder(Path(campaign))
+    if Path(campaign).name == CAMPAIGN_FILE:
+        kept = kept_campaign(ResultFolder(Path(campaign).parent))
+        return kept, ResultFolder(output or new_folder(kept.name))
     if folder.exists():
         if output is not None and output.resolve() != folder.path.resolve():
             raise InputError(
@@ -69,13 +72,15 @@ def run_and_show(request: Request, *, as_json: bool) -> int:
         print(f"interrupted; continue with: tare run {request.folder.path}", file=sys.stderr)
         return INTERRUPTED
     progress.finish()
-    _show(request.folder, as_json=as_json)
+    _show(analysis, request.folder, as_json=as_json)
     return 1 if any(outcome.status is Status.FAILED for outcome in analysis.outcomes) else 0
 
 
-def _show(folder: ResultFolder, *, as_json: bool) -> None:
-    from tare.commands.report import run_report
-    from tare.commands.show import run_show
+def _show(analysis: Analysis, folder: ResultFolder, *, as_json: bool) -> None:
+    """The tables or the JSON to standard output; where the report is, as a note."""
+    from tare.commands.show import print_analysis
+    from tare.report.document import write_report
 
-    run_show(folder.path, as_json, False)
-    run_report(folder.path, None)
+    print_analysis(analysis, as_json=as_json, show_all=False)
+    write_report(analysis, folder.report)
+    print(f"report: {folder.report}", file=sys.stderr)

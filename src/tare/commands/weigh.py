@@ -11,6 +11,7 @@ from tare.errors import InputError
 from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
+from tare.plan.binds import normal_bind, parse_bind
 from tare.plan.campaign import Campaign
 from tare.plan.problems import nearest
 from tare.records import NATIVE, Environment, Layout, Limits, Workload
@@ -43,7 +44,7 @@ def run_weigh(options: WeighOptions, output: Path | None, image_name: str, as_js
 
 
 def _campaign(options: WeighOptions) -> Campaign:
-    binds = tuple(_checked_bind(text) for text in options.binds)
+    binds = tuple(_bind(text) for text in options.binds)
     workload: dict[str, str | list[str]] = {"argv": list(options.command)}
     if directory := _directory(binds):
         workload["directory"] = directory
@@ -84,23 +85,15 @@ def _layout(text: str | None) -> Layout:
     return found
 
 
-def _checked_bind(text: str) -> str:
-    """``DIR`` or ``DIR:rw``, made absolute."""
-    path, separator, mode = text.partition(":")
-    if separator and mode not in {"ro", "rw"}:
-        raise InputError(f"--bind: {text!r}: write DIR or DIR:rw")
-    resolved = Path(path).resolve()
-    if not resolved.is_dir():
-        raise InputError(f"--bind: there is no directory {path!r} on this host")
-    if resolved == Path("/"):
-        raise InputError(
-            "--bind: the root directory would hide the image; bind the folders that the command needs"
-        )
-    return f"{resolved}:{'rw' if mode == 'rw' else 'ro'}"
+def _bind(text: str) -> str:
+    try:
+        return normal_bind(text)
+    except ValueError as error:
+        raise InputError(f"--bind: {error}") from error
 
 
 def _directory(binds: tuple[str, ...]) -> str | None:
     """The current directory, when it lies in a bound one: relative paths then work as in the user's shell."""
     here = Path(os.getcwd())  # noqa: PTH109 - as resolved by the kernel
-    inside = any(here.is_relative_to(bind.rpartition(":")[0]) for bind in binds)
+    inside = any(here.is_relative_to(parse_bind(bind).path) for bind in binds)
     return str(here) if inside else None

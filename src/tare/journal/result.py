@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tare.errors import InputError, JournalError
 
-_CAMPAIGN = "campaign.json"
+CAMPAIGN_FILE = "campaign.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +29,18 @@ class ResultFolder:
         return self.path / "report.html"
 
     def exists(self) -> bool:
-        return (self.path / _CAMPAIGN).is_file()
+        return (self.path / CAMPAIGN_FILE).is_file()
 
     def write_campaign(self, text: str) -> None:
         """Keep the normalized campaign; written whole or not at all."""
         self.path.mkdir(parents=True, exist_ok=True)
-        temporary = self.path / f".{_CAMPAIGN}"
+        temporary = self.path / f".{CAMPAIGN_FILE}"
         try:
             with temporary.open("w") as opened:
                 opened.write(text)
                 opened.flush()
                 os.fsync(opened.fileno())
-            temporary.replace(self.path / _CAMPAIGN)
+            temporary.replace(self.path / CAMPAIGN_FILE)
         except OSError as error:
             raise JournalError(f"cannot write to {self.path}: {error.strerror}") from error
 
@@ -48,8 +48,8 @@ class ResultFolder:
         if not self.path.exists():
             raise InputError(f"{self.path}: there is no such result folder; `tare run` makes one")
         try:
-            return (self.path / _CAMPAIGN).read_text()
+            return (self.path / CAMPAIGN_FILE).read_text()
         except OSError as error:
             raise InputError(
-                f"{self.path} is not a result folder of tare (no {_CAMPAIGN}): {error.strerror}"
+                f"{self.path} is not a result folder of tare (no {CAMPAIGN_FILE}): {error.strerror}"
             ) from error

@@ -9,12 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Protocol
 
 from tare import __version__
 from tare.environments import PROVIDERS
-from tare.environments.provider import Bind, Provider
+from tare.environments.provider import Provider
 from tare.errors import InputError
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import host_facts, online_processors
@@ -29,6 +28,7 @@ from tare.measure.lock import host_lock, tools_lock
 from tare.measure.session import Allowance, Watcher, interruptible, run_trials
 from tare.measure.trial import run_trial
 from tare.measure.usable import skipped_environments
+from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits, next_block_fits
 from tare.plan.campaign import Campaign, differences, with_overrides
 from tare.plan.trials import plan_trials
@@ -150,7 +150,7 @@ def _measure(
         raw_directory=request.folder.raw,
         available_processors=online_processors(),
         providers=request.providers,
-        binds=tuple(_bind(text) for text in campaign.binds),
+        binds=tuple(map(parse_bind, campaign.binds)),
         tick=audience.tick,
     )
     if request.pilot and not journal.outcomes:
@@ -225,9 +225,3 @@ def _session(
         skipped=skipped,
         planned_trials=planned,
     )
-
-
-def _bind(text: str) -> Bind:
-    """``/path`` or ``/path:rw``."""
-    path, _, mode = text.partition(":")
-    return Bind(path=Path(path), writable=mode == "rw")

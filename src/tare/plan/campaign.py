@@ -132,6 +132,7 @@ def _build(
         margin=table.blocks.margin,
         budget_s=table.budget,
         seed=table.seed,
+        binds=tuple(table.binds),
     )
     if problems := whole_problems(campaign, kinds):
         raise failure(source.label, problems, source.lines)

@@ -7,8 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    model_validator,
+)
 
+from tare.plan.binds import normal_bind
 from tare.plan.problems import shown
 from tare.records import Layout, Limits
 from tare.units import GIBIBYTE, MEBIBYTE, format_byte, parse_byte, parse_duration_s
@@ -222,6 +231,7 @@ class CampaignTable(Table):
         default=[Layout(nodes=1, processors=1, instances=1)], min_length=1
     )
     limits: LimitsTable = LimitsTable()
+    binds: list[Annotated[str, AfterValidator(normal_bind)]] = []
     environment: Any = None
     workload: Any = None
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A campaign file read from disk: text, tables, and the lines of its keys."""
 
+import difflib
 import re
 import stat
 import tomllib
@@ -9,7 +10,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from tare.errors import CampaignError
-from tare.plan.problems import nearest, printable
+from tare.plan.presets import preset_names
+from tare.plan.problems import printable
 from tare.plan.toml_lines import Path, key_lines
 
 _LARGEST_BYTE = 256 * 1024
@@ -87,8 +89,10 @@ def _read(path: FilePath, name: str) -> bytes:
 
 
 def _similar(path: FilePath) -> str:
+    """Offer a campaign file beside it or a preset, whichever has the nearest name."""
     try:
-        names = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".toml"]
+        names = sorted(entry.name for entry in path.parent.iterdir() if entry.suffix == ".toml")
     except OSError:
-        return ""
-    return nearest(path.name, names[:20]) if names else ""
+        names = []
+    close = difflib.get_close_matches(path.name, [*names, *preset_names()], n=1)
+    return f"; did you mean {printable(close[0])!r}?" if close else f"; presets: {', '.join(preset_names())}"

@@ -63,7 +63,6 @@ def render_report(analysis: Analysis) -> str:
         ran=provenance.session_facts(analysis),
         looks=artist.looks,
         losses=arrange.losses(analysis),
-        seeds=provenance.seeds(analysis),
         several=len(arrange.cells(analysis)) > 1,
     )
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the figures come from: host, image, campaign, and the evidence beside the samples."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tare.records import NATIVE, Analysis, OptionValue, Outcome
@@ -109,7 +109,3 @@ def _option(value: OptionValue) -> str:
 
 def _unique(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
-
-
-def seeds(analysis: Analysis) -> Sequence[int]:
-    return list(dict.fromkeys(session.seed for session in analysis.sessions))

@@ -46,7 +46,7 @@ def _bound(fraction: float, decimals: int) -> str:
     """A bound that is not 0 gets the digits to show it: its side of 0 may be the verdict."""
     while fraction and decimals < _MOST_DECIMALS and not float(f"{100 * fraction:.{decimals}f}"):
         decimals += 1
-    return f"{100 * fraction:.{decimals}f}"
+    return f"{100 * fraction + 0.0:.{decimals}f}"  # + 0.0 makes a negative zero positive
 
 
 def point_percent(estimate: Estimate) -> str:

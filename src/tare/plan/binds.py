@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Directories of the host that every node shows at the same path: ``DIR``, ``DIR:ro`` or ``DIR:rw``."""
+
+from pathlib import Path
+
+from tare.environments.provider import WORK_DIRECTORY, Bind
+
+_HIDING = ("/", "/bin", "/dev", "/etc", "/lib", "/lib64", "/opt", "/proc", "/run", "/sbin", "/sys", "/usr")
+"""Binding one of these would hide the image's own, and then not the same bits would run."""
+
+
+def normal_bind(text: str) -> str:
+    """The absolute path and its mode, as campaigns keep it; ``ValueError`` says what is wrong."""
+    path, separator, mode = text.rpartition(":")
+    if not separator:
+        path, mode = text, "ro"
+    if mode not in {"ro", "rw"} or not path:
+        raise ValueError(f"{text!r}: write DIR, DIR:ro or DIR:rw")
+    resolved = Path(path).resolve()
+    if not resolved.is_dir():
+        raise ValueError(f"there is no directory {path!r} on this host")
+    if ":" in str(resolved) or "\n" in str(resolved):
+        raise ValueError(
+            f"{path!r} has a colon or a line break in its name, which some environments cannot bind"
+        )
+    if str(resolved) in {*_HIDING, WORK_DIRECTORY}:
+        raise ValueError(f"{path!r} would hide the image's own; bind the folders that the command needs")
+    return f"{resolved}:{mode}"
+
+
+def parse_bind(kept: str) -> Bind:
+    """What ``normal_bind`` made."""
+    path, _, mode = kept.rpartition(":")
+    return Bind(path=Path(path), writable=mode == "rw")
