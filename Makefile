@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make run: set up what is missing, measure the preset quick, write and name its report.
-# make test: the same set-up, then every test.  make check: format, lint, types, tests.  make setup: the set-up alone.
+# make test: the same set-up, then every test.  make check: format, lint, types and tests.
+# make setup: the set-up alone.  make format: writes Python and C++ the way `make check` wants it.
 # PACKAGES=no leaves the host's packages alone.
 
 SHELL := /bin/bash
@@ -11,7 +12,8 @@ MAKEFLAGS += --no-print-directory
 
 PACKAGES := yes
 BIN := .venv/bin
-NATIVE_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
+NATIVE_FILES = $(shell find native tests/native -name '*.cpp' -o -name '*.hpp')
+TIDY_FILES = $(filter native/%,$(NATIVE_FILES))
 
 setup:
 	@[[ $(PACKAGES) == no ]] || scripts/install-packages scripts/packages.txt
@@ -26,14 +28,14 @@ setup-test:
 	@$(BIN)/tare image build >/dev/null
 
 run: setup
-	@scripts/with-dockerd scripts/run-quick
+	@scripts/with-dockerd $(BIN)/tare run quick
 
 test: setup-test
 	ctest --test-dir build/native --output-on-failure
 	scripts/with-dockerd $(BIN)/pytest
 
-check: setup-test lint
-	@$(MAKE) test
+check: setup-test
+	@$(MAKE) lint test
 
 lint: build/clang-tidy.stamp
 	$(BIN)/ruff format --check
@@ -46,7 +48,7 @@ format:
 	$(BIN)/ruff check --fix
 	clang-format -i $(NATIVE_FILES)
 
-build/clang-tidy.stamp: .clang-tidy $(NATIVE_FILES)
+build/clang-tidy.stamp: .clang-tidy $(TIDY_FILES)
 	run-clang-tidy -quiet -p build/native $(filter %.cpp,$^)
 	@touch $@
 

@@ -19,9 +19,8 @@ constexpr std::chrono::seconds print_limit{10};
 using TextFunction = char* (*)();
 
 TextFunction find_function(void* library, const char* name) {
-    // NOLINTNEXTLINE(*-reinterpret-cast) - the only way from dlsym(3) to a function; POSIX requires that it
-    // works
-    return reinterpret_cast<TextFunction>(::dlsym(library, name));
+    // POSIX promises that dlsym(3) can give a function this way, and there is no other.
+    return reinterpret_cast<TextFunction>(::dlsym(library, name));  // NOLINT(*-reinterpret-cast)
 }
 
 /// The first two words of "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".

@@ -151,11 +151,15 @@ def clean(as_json: Json = False) -> int:
 
 
 @image_app.command("build")
-def image_build(name: Annotated[str, typer.Argument()] = "default", as_json: Json = False) -> int:
+def image_build(
+    name: Annotated[str, typer.Argument()] = "default",
+    refresh: Annotated[bool, typer.Option("--refresh", help="Fetch the newest packages.")] = False,
+    as_json: Json = False,
+) -> int:
     """Build the image; nothing is done when it is there and up to date."""
     from tare.commands.image import run_build
 
-    return run_build(name, as_json)
+    return run_build(name, as_json, refresh=refresh)
 
 
 @image_app.command("list")

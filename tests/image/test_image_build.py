@@ -76,7 +76,9 @@ class TestBuild:
         self, tmp_path: Path, stand_ins: Path, state: Path
     ) -> None:
         waiting = tmp_path / "waiting"
-        script = f"#!/bin/sh\nmount -t tmpfs none {state}/cache/.new\necho $$ >{waiting}\nexec sleep 60\n"
+        script = (
+            f"#!/bin/sh\nmount -t tmpfs none {state}/cache/.new\necho $$ >{waiting}\nexec sleep 60.0625\n"
+        )
         write_program(stand_ins / "mmdebstrap", script)
         code = f"from tare.image.build import *\nbuild_image(progress=print, source=Path({str(sources(tmp_path))!r}))"
         process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
@@ -149,10 +151,10 @@ def test_a_tool_that_never_ends_is_ended() -> None:
 
 @pytest.mark.root
 def test_the_cage_ends_children_and_mounts(tmp_path: Path) -> None:
-    script = f"mount -t tmpfs none {tmp_path}; sleep 61 & echo started; sleep 62"
+    script = f"mount -t tmpfs none {tmp_path}; sleep 61.0625 & echo started; sleep 62.0625"
     with pytest.raises(ImageError, match=r"sh did not end within 0\.5 s.*\n.*started"):
         run_tool([*CAGE, "sh", "-c", script], limit_s=0.5)
-    for number in ("61", "62"):
+    for number in ("61.0625", "62.0625"):
         assert wait_until_nothing_runs(["sleep", number], time.monotonic() + 5)
     assert str(tmp_path) not in Path("/proc/self/mounts").read_text()
 

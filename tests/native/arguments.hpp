@@ -20,6 +20,8 @@ class Arguments {
     }
     Arguments(const Arguments&) = delete;
     Arguments& operator=(const Arguments&) = delete;
+    Arguments(Arguments&&) = delete;
+    Arguments& operator=(Arguments&&) = delete;
     ~Arguments() = default;
 
     [[nodiscard]] std::span<char* const> span() const { return pointers_; }

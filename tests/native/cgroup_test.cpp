@@ -23,6 +23,8 @@ class FakeGroups {
     }
     FakeGroups(const FakeGroups&) = delete;
     FakeGroups& operator=(const FakeGroups&) = delete;
+    FakeGroups(FakeGroups&&) = delete;
+    FakeGroups& operator=(FakeGroups&&) = delete;
     ~FakeGroups() { fs::remove_all(root_); }
 
     void write(const fs::path& file, const std::string& text) const {

@@ -45,6 +45,6 @@ def _bwrap(spec: NodeSpec) -> list[str]:
 
 def _binds(spec: NodeSpec) -> list[str]:
     parts: list[str] = []
-    for bound in spec.binds:
-        parts += ["--bind" if bound.writable else "--ro-bind", str(bound.path), str(bound.path)]
+    for source, bound in layer.bound_sources(spec):
+        parts += ["--bind" if bound.writable else "--ro-bind", str(source), str(bound.path)]
     return parts

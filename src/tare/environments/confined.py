@@ -74,12 +74,15 @@ def inner_numbers(pid: int) -> list[int]:
 
 
 def enter(node: Node) -> list[str]:
+    """Join the group of the first process, which may lie below the node's, and its namespaces."""
     spec = node.spec
+    if node.init_pid is None:
+        raise NodeError(f"{spec.name} has no first process whose namespaces a command could enter")
     target = ["nsenter", "--target", str(node.init_pid), *_NAMESPACES]
-    return [*join(spec, cgroups.own_group(spec.name)), *target]
+    return [*join(spec, cgroups.group_of(node.init_pid)), *target]
 
 
 def remove(spec: NodeSpec) -> None:
-    cgroups.own_group(spec.name).remove()
+    cgroups.named_groups(f"{cgroups.PARENT}/{spec.name}").remove()
     process.reap_idle()
     layer.remove(spec)

@@ -17,6 +17,7 @@ _LABEL = "tare.node"
 _IMAGE_LABEL = "tare.image"
 _STARTING_LIMIT_S = 15.0
 _REMOVAL_LIMIT_S = 30.0
+_IMPORT_LIMIT_S = 600.0
 
 
 class Docker(Provider):
@@ -103,7 +104,8 @@ def _docker_run(spec: NodeSpec) -> list[str]:
         *("--label", f"{_LABEL}={spec.name}", "--network", "none"),
         *("--cpuset-cpus", ",".join(map(str, spec.processors)), *quota),
         *("--memory", str(spec.memory_byte), "--memory-swap", str(spec.memory_byte)),
-        *("--shm-size", str(spec.shm_byte), "--volume", f"{spec.work}:{WORK_DIRECTORY}"),
+        *("--shm-size", str(spec.shm_byte)),
+        *("--mount", _mount(spec.work, WORK_DIRECTORY, writable=True)),
         *_binds(spec),
         *(_reference(spec.image_digest), f"{TOOLS_DIRECTORY}/init"),
     ]
@@ -111,9 +113,16 @@ def _docker_run(spec: NodeSpec) -> list[str]:
 
 def _binds(spec: NodeSpec) -> list[str]:
     parts: list[str] = []
-    for bound in spec.binds:
-        parts += ["--volume", f"{bound.path}:{bound.path}:{'rw' if bound.writable else 'ro'}"]
+    for source, bound in layer.bound_sources(spec):
+        parts += ["--mount", _mount(source, str(bound.path), writable=bound.writable)]
     return parts
+
+
+def _mount(source: Path, target: str, *, writable: bool) -> str:
+    """One line of CSV (RFC 4180), as ``docker run --mount`` reads it: a path may hold commas and colons."""
+    fields = ["type=bind", f"source={source}", f"target={target}", *([] if writable else ["readonly"])]
+    quoted = [field.replace('"', '""') for field in fields]
+    return ",".join(f'"{field}"' for field in quoted)
 
 
 def _import(image_root: Path, reference: str) -> None:
@@ -121,8 +130,20 @@ def _import(image_root: Path, reference: str) -> None:
     load = ["docker", "import", "--change", f"LABEL {_IMAGE_LABEL}=1", "-", reference]
     environment = process.tool_environment()
     with subprocess.Popen(pack, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as packer:
-        done = subprocess.run(
-            load, stdin=packer.stdout, capture_output=True, timeout=600, check=False, env=environment
-        )
+        try:
+            done = subprocess.run(
+                load,
+                stdin=packer.stdout,
+                capture_output=True,
+                timeout=_IMPORT_LIMIT_S,
+                check=False,
+                env=environment,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise NodeError(f"Docker did not import the image within {_IMPORT_LIMIT_S:.0f} s") from error
     if done.returncode != 0 or packer.returncode != 0:
-        raise NodeError(f"Docker cannot import the image: {done.stderr.decode(errors='replace').strip()}")
+        process.run(
+            ["docker", "image", "rm", "--force", reference]
+        )  # half an image must not be taken for one
+        said = done.stderr.decode(errors="replace").strip() or f"tar ended with {packer.returncode}"
+        raise NodeError(f"Docker cannot import the image: {said}")

@@ -1,24 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """The throw-away layer of a node: the read-only image below, a memory file system above, both gone with the node.
 
-``directory/layer`` is a tmpfs with the overlay's upper and work folders and the node's own work directory;
-``directory/root`` is the overlay. The pages count against the node's memory limit, as they are first touched by it.
+``directory/layer`` is a tmpfs with the overlay's upper and work folders, the node's own work directory, and the user's
+bound directories; ``directory/root`` is the overlay. The tmpfs pages count against the node's memory limit, as they
+are first touched by it.
 """
 
+import shutil
 from pathlib import Path
 
-from tare.environments.provider import WORK_DIRECTORY, NodeSpec
+from tare.environments.provider import WORK_DIRECTORY, Bind, NodeSpec
 from tare.host import mounts
 
 _OVERLAY_SPECIAL = ",:\\"
 
 
 def prepare(spec: NodeSpec) -> None:
-    """Mount the layer; the work directory exists afterwards."""
+    """Mount the layer and, in it, what is bound; the work directory exists afterwards."""
     layer = spec.directory / "layer"
     layer.mkdir(parents=True, exist_ok=True)
     mounts.mount("tare", layer, "tmpfs", mounts.MS_NOSUID, f"size={spec.memory_byte},mode=755")
     spec.work.mkdir()
+    for source, bound in bound_sources(spec):
+        source.mkdir(parents=True)
+        mounts.bind(bound.path, source, writable=bound.writable)
+
+
+def bound_sources(spec: NodeSpec) -> list[tuple[Path, Bind]]:
+    """Where the node takes each bound directory from: Docker and LXC would leave what is mounted below it unguarded."""
+    return [(spec.directory / "layer" / "bound" / str(number), one) for number, one in enumerate(spec.binds)]
 
 
 def mount_root(spec: NodeSpec) -> Path:
@@ -27,7 +37,7 @@ def mount_root(spec: NodeSpec) -> Path:
     for folder in (root, layer / "upper", layer / "overlay-work"):
         folder.mkdir()
     for point in [WORK_DIRECTORY, *(str(bound.path) for bound in spec.binds)]:
-        (layer / "upper" / point.lstrip("/")).mkdir(parents=True, exist_ok=True)
+        _make_point(spec.image_root, layer / "upper", Path(point.lstrip("/")))
     options = f"lowerdir={_escaped(spec.image_root)},upperdir={_escaped(layer / 'upper')}"
     mounts.mount("tare", root, "overlay", 0, f"{options},workdir={_escaped(layer / 'overlay-work')}")
     return root
@@ -39,6 +49,14 @@ def remove(spec: NodeSpec) -> None:
     for folder in ("root", "layer"):
         if (spec.directory / folder).exists():
             (spec.directory / folder).rmdir()
+
+
+def _make_point(image_root: Path, upper: Path, point: Path) -> None:
+    """A mount point above the image; a directory that the image has too keeps its mode, such as /tmp's."""
+    for folder in (*reversed(point.parents), point):
+        (upper / folder).mkdir(exist_ok=True)
+        if (image_root / folder).is_dir() and not (image_root / folder).is_symlink():
+            shutil.copymode(image_root / folder, upper / folder)
 
 
 def _escaped(path: Path) -> str:

@@ -3,11 +3,15 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 from tare.environments import confined, layer
 from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.errors import NodeError
 from tare.host import cgroups, process
+
+_GROUPS = {"container": "lxc.payload", "monitor": "lxc.monitor", "monitor.pivot": "lxc.pivot"}
+"""LXC's own groups; each node has all three to itself, so that nothing shared is left behind."""
 
 
 class Lxc(Provider):
@@ -22,7 +26,7 @@ class Lxc(Provider):
         layer.mount_root(spec)
         folder = spec.directory / "lxc" / spec.name
         folder.mkdir(parents=True)
-        (folder / "config").write_text(configuration(spec, cgroups.find_hierarchies().version))
+        (folder / "config").write_text(configuration(spec, cgroups.find_hierarchies()))
         log = spec.directory / "lxc" / "log"
         done = process.run(["lxc-start", *_named(spec), "--daemon", "--logfile", str(log)])
         if done.code != 0:
@@ -36,12 +40,12 @@ class Lxc(Provider):
     def stop(self, spec: NodeSpec) -> None:
         if (spec.directory / "lxc" / spec.name / "config").exists():
             process.run(["lxc-stop", *_named(spec), "--kill", "--timeout", "10"], timeout_s=20)
-        for part in ("payload", "monitor"):
-            cgroups.named_groups(f"lxc.{part}.{spec.name}").remove()
+        for name in _GROUPS.values():
+            cgroups.named_groups(f"{name}.{spec.name}").remove()
         layer.remove(spec)
 
 
-def configuration(spec: NodeSpec, cgroup_version: int) -> str:
+def configuration(spec: NodeSpec, host: cgroups.Hierarchies) -> str:
     """The container's configuration, lxc.container.conf(5)."""
     lines = {
         "lxc.uts.name": spec.name,
@@ -53,39 +57,47 @@ def configuration(spec: NodeSpec, cgroup_version: int) -> str:
         "lxc.autodev": "1",
         "lxc.tty.max": "0",
         "lxc.signal.halt": "SIGTERM",
-        **_limits(spec, cgroup_version),
+        **{f"lxc.cgroup.dir.{part}": f"{name}.{spec.name}" for part, name in _GROUPS.items()},
+        **_limits(spec, host),
     }
     if os.path.exists("/sys/kernel/security/apparmor"):  # noqa: PTH110 - a plain question
         lines["lxc.apparmor.profile"] = "unconfined"
     return "".join(f"{key} = {value}\n" for key, value in lines.items()) + _mounts(spec)
 
 
-def _limits(spec: NodeSpec, cgroup_version: int) -> dict[str, str]:
-    processors = cgroups.format_processors(spec.processors)
-    if cgroup_version == 1:
-        limits = {
-            "lxc.cgroup.cpuset.cpus": processors,
-            "lxc.cgroup.memory.limit_in_bytes": str(spec.memory_byte),
-        }
-        if spec.cpu_quota is not None:
-            limits["lxc.cgroup.cpu.cfs_quota_us"] = str(round(spec.cpu_quota * 100_000))
-        return limits
-    quota = "max" if spec.cpu_quota is None else str(round(spec.cpu_quota * 100_000))
-    return {
-        "lxc.cgroup2.cpuset.cpus": processors,
-        "lxc.cgroup2.memory.max": str(spec.memory_byte),
-        "lxc.cgroup2.memory.swap.max": "0",
-        "lxc.cgroup2.cpu.max": f"{quota} 100000",
-    }
+def _limits(spec: NodeSpec, host: cgroups.Hierarchies) -> dict[str, str]:
+    processors, memory_byte = cgroups.format_processors(spec.processors), str(spec.memory_byte)
+    quota_us = None if spec.cpu_quota is None else round(spec.cpu_quota * 100_000)
+    if host.version == cgroups.V1:
+        limits = {"cpuset.cpus": processors, "memory.limit_in_bytes": memory_byte}
+        swap = {"memory.memsw.limit_in_bytes": memory_byte}
+        quota = {} if quota_us is None else {"cpu.cfs_quota_us": str(quota_us)}
+    else:
+        limits = {"cpuset.cpus": processors, "memory.max": memory_byte}
+        swap = {"memory.swap.max": "0"}
+        quota = {"cpu.max": f"{'max' if quota_us is None else quota_us} 100000"}
+    key = "lxc.cgroup" if host.version == cgroups.V1 else "lxc.cgroup2"
+    named = {**limits, **(swap if host.counts_swap() else {}), **quota}
+    return {f"{key}.{name}": value for name, value in named.items()}
 
 
 def _mounts(spec: NodeSpec) -> str:
     shm = f"tmpfs dev/shm tmpfs nosuid,size={spec.shm_byte},mode=1777,create=dir 0 0"
-    entries = [shm, f"{spec.work} {WORK_DIRECTORY.lstrip('/')} none bind 0 0"]
-    for bound in spec.binds:
-        kind = "bind" if bound.writable else "bind,ro"
-        entries.append(f"{bound.path} {str(bound.path).lstrip('/')} none {kind} 0 0")
+    entries = [shm, _bind(spec.work, WORK_DIRECTORY, writable=True)]
+    entries += [
+        _bind(source, str(one.path), writable=one.writable) for source, one in layer.bound_sources(spec)
+    ]
     return "".join(f"lxc.mount.entry = {entry}\n" for entry in entries)
+
+
+def _bind(source: Path, target: str, *, writable: bool) -> str:
+    options = "rbind" if writable else "rbind,ro"
+    return f"{_fstab(str(source))} {_fstab(target.lstrip('/'))} none {options} 0 0"
+
+
+def _fstab(text: str) -> str:
+    """As fstab(5) writes what would end a field: LXC reads its entries with getmntent(3)."""
+    return "".join(f"\\{ord(letter):03o}" if letter in " \t\n\\#" else letter for letter in text)
 
 
 def _named(spec: NodeSpec) -> list[str]:

@@ -37,5 +37,5 @@ def _mount_system(spec: NodeSpec, root: Path) -> None:
     mounts.mount("sysfs", root / "sys", "sysfs", mounts.MS_RDONLY | mounts.MS_NOSUID | mounts.MS_NODEV)
     devices.populate(root / "dev", spec.shm_byte)
     mounts.bind(spec.work, root / WORK_DIRECTORY.lstrip("/"), writable=True)
-    for bound in spec.binds:
-        mounts.bind(bound.path, root / str(bound.path).lstrip("/"), writable=bound.writable)
+    for source, bound in layer.bound_sources(spec):
+        mounts.bind(source, root / str(bound.path).lstrip("/"), writable=bound.writable)

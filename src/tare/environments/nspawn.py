@@ -2,6 +2,7 @@
 """systemd-nspawn(1), started by hand: no registration, no unit, our control group."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from tare.environments import confined, layer
 from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
@@ -38,6 +39,11 @@ def _nspawn(spec: NodeSpec) -> list[str]:
         *("--register=no", "--keep-unit", "--private-network", "--console=pipe", "--kill-signal=SIGTERM"),
         *("--resolv-conf=off", "--timezone=off", "--link-journal=no"),
         f"--tmpfs=/dev/shm:mode=1777,size={spec.shm_byte}",
-        f"--bind={spec.work}:{WORK_DIRECTORY}",
-        *(f"--bind{'' if bound.writable else '-ro'}={bound.path}" for bound in spec.binds),
+        _bind(spec.work, WORK_DIRECTORY, writable=True),
+        *(_bind(source, str(one.path), writable=one.writable) for source, one in layer.bound_sources(spec)),
     ]
+
+
+def _bind(source: Path, target: str, *, writable: bool) -> str:
+    escaped = [text.replace("\\", "\\\\").replace(":", "\\:") for text in (str(source), target)]
+    return f"--bind{'' if writable else '-ro'}={':'.join(escaped)}"

@@ -4,6 +4,7 @@
 import ctypes
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from tare.errors import NodeError
@@ -15,10 +16,39 @@ _ESCAPED = re.compile(r"\\([0-7]{3})")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mount:
+    """One entry of proc(5) mounts."""
+
+    point: Path
+    kind: str
+    options: tuple[str, ...]
+
+
+def mounts_text() -> str:
+    """This process's mounts; names that are no text survive as surrogates (PEP 383)."""
+    return os.fsdecode(Path("/proc/self/mounts").read_bytes())
+
+
+def parse_mounts(text: str) -> list[Mount]:
+    """Entries in the order of mounting, the octal escapes of their mount points undone."""
+    rows = [line.split(" ") for line in text.split("\n") if line]
+    return [
+        Mount(point=Path(_ESCAPED.sub(_character, point)), kind=kind, options=tuple(options.split(",")))
+        for _, point, kind, options, *_ in rows
+    ]
+
+
+def _character(escaped: re.Match[str]) -> str:
+    return chr(int(escaped[1], 8))
+
+
 def mount(source: str, target: Path, kind: str, flags: int = 0, data: str = "") -> None:
     """``NodeError`` names the target and the kernel's reason."""
     if (
-        _libc.mount(source.encode(), os.fsencode(target), kind.encode(), ctypes.c_ulong(flags), data.encode())
+        _libc.mount(
+            os.fsencode(source), os.fsencode(target), kind.encode(), ctypes.c_ulong(flags), os.fsencode(data)
+        )
         != 0
     ):
         reason = os.strerror(ctypes.get_errno())
@@ -28,18 +58,21 @@ def mount(source: str, target: Path, kind: str, flags: int = 0, data: str = "") 
 
 
 def bind(source: Path, target: Path, *, writable: bool) -> None:
+    """Show ``source`` with all that is mounted below it; unmounting ``target`` later leaves the originals alone."""
     mount(str(source), target, "", MS_BIND | MS_REC)
+    # Where "/" is shared, as systemd makes it, an unmount below the copy would reach the original.
+    mount("", target, "", MS_PRIVATE | MS_REC)
     if not writable:
-        mount("", target, "", MS_REMOUNT | MS_BIND | MS_RDONLY)
+        for point in mounts_below(target):
+            kept = os.statvfs(point).f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+            mount("", point, "", MS_REMOUNT | MS_BIND | MS_RDONLY | kept)
 
 
 def mounts_below(directory: Path) -> list[Path]:
-    """Mount points at or below ``directory``, the latest first (proc(5))."""
-    lines = Path("/proc/self/mounts").read_text().splitlines()
-    names = [line.split(" ", 2)[1] for line in reversed(lines)]
-    plain = [_ESCAPED.sub(lambda found: chr(int(found[1], 8)), name) for name in names]
-    top = str(directory)
-    return [Path(name) for name in plain if name == top or name.startswith(f"{top}/")]
+    """Mount points at or below ``directory``, the latest first (proc(5)); links on the way to it are followed."""
+    top = Path(os.path.realpath(directory))
+    points = [entry.point for entry in parse_mounts(mounts_text())]
+    return [point for point in reversed(points) if point.is_relative_to(top)]
 
 
 def unmount_below(directory: Path) -> None:

@@ -7,13 +7,17 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tare.errors import NodeError
 
 _KEPT_VARIABLES = ("PATH", "HOME", "DOCKER_HOST", "DOCKER_CONFIG", "XDG_RUNTIME_DIR")
 _DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_INTERRUPTED_LIMIT_S = 20.0
+_KILL_LIMIT_S = 10.0
 _idle: dict[int, "subprocess.Popen[bytes]"] = {}
 _inherited: list[int] = []
 
@@ -49,29 +53,62 @@ def tool_environment() -> dict[str, str]:
 def run(
     argv: Sequence[str], *, timeout_s: float = 60.0, variables: Mapping[str, str] | None = None
 ) -> Completed:
-    """Run to the end; ``NodeError`` if the program is missing or overruns, never for its exit code."""
+    """Run to the end; ``NodeError`` if the program cannot start or overruns, never for its exit code.
+
+    On an interrupt it may end first: a tool killed in its middle leaves what nobody knows of.
+    """
+    child = _start(
+        argv,
+        stderr=subprocess.PIPE,
+        pass_fds=tuple(_inherited),
+        env={**tool_environment(), **(variables or {})},
+    )
+    with child:
+        try:
+            stdout, stderr = child.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired as error:
+            _kill_session(child)
+            words = f"{' '.join(argv[:3])} ... did not end within {timeout_s:.0f} s and was killed"
+            raise NodeError(words) from error
+        except BaseException:
+            with suppress(subprocess.TimeoutExpired):
+                child.communicate(timeout=_INTERRUPTED_LIMIT_S)
+            _kill_session(child)
+            raise
+    return Completed(
+        code=child.returncode,
+        stdout=stdout.decode(errors="replace"),
+        stderr=stderr.decode(errors="replace"),
+    )
+
+
+def _start(argv: Sequence[str], **options: Any) -> "subprocess.Popen[bytes]":
+    """A program in a session of its own, its output in a pipe; ``NodeError`` if it cannot start."""
     try:
-        done = subprocess.run(
+        return subprocess.Popen(
             list(argv),
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=timeout_s,
-            check=False,
-            env={**tool_environment(), **(variables or {})},
-            pass_fds=tuple(_inherited),
+            stdout=subprocess.PIPE,
             start_new_session=True,
+            **options,
         )
     except FileNotFoundError as error:
         raise NodeError(f"the program {argv[0]!r} is not on this host; install it and try again") from error
+    except OSError as error:
+        raise NodeError(f"the program {argv[0]!r} cannot be started: {error.strerror}") from error
+
+
+def _kill_session(child: "subprocess.Popen[bytes]") -> None:
+    """The program and what it started; its number is its own until it is collected."""
+    if child.poll() is None:
+        os.killpg(child.pid, signal.SIGKILL)
+    try:
+        child.wait(timeout=_KILL_LIMIT_S)
     except subprocess.TimeoutExpired as error:
-        raise NodeError(
-            f"{' '.join(argv[:3])} ... did not end within {timeout_s:.0f} s and was killed"
-        ) from error
-    return Completed(
-        code=done.returncode,
-        stdout=done.stdout.decode(errors="replace"),
-        stderr=done.stderr.decode(errors="replace"),
-    )
+        raise NodeError(f"process {child.pid} does not die; is a file system stuck?") from error
+    for stream in (child.stdout, child.stderr):
+        if stream is not None:
+            stream.close()
 
 
 def run_checked(argv: Sequence[str], *, timeout_s: float = 60.0) -> Completed:
@@ -88,19 +125,7 @@ def start_idle(argv: Sequence[str], *, log: Path, ready: bytes = b"READY", timeo
     Raises ``NodeError`` if it ends or stays silent; what it wrote to standard error is in ``log``.
     """
     with log.open("wb") as errors:
-        try:
-            child = subprocess.Popen(
-                list(argv),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                env=tool_environment(),
-                start_new_session=True,
-            )
-        except FileNotFoundError as error:
-            raise NodeError(
-                f"the program {argv[0]!r} is not on this host; install it and try again"
-            ) from error
+        child = _start(argv, stderr=errors, env=tool_environment())
     _idle[child.pid] = child
     seen = _read_until(child, ready, timeout_s)
     if ready not in seen:
@@ -128,13 +153,8 @@ def _read_until(child: "subprocess.Popen[bytes]", wanted: bytes, timeout_s: floa
 def kill_idle(pid: int) -> None:
     """End a process of ``start_idle``, if it is this runner's, and collect it."""
     child = _idle.pop(pid, None)
-    if child is None:
-        return
-    if child.poll() is None:
-        os.killpg(child.pid, signal.SIGKILL)
-    child.wait(timeout=10)
-    if child.stdout is not None:
-        child.stdout.close()
+    if child is not None:
+        _kill_session(child)
 
 
 def reap_idle() -> None:

@@ -6,15 +6,19 @@ through the same face. On a hybrid host the version that holds the cpu controlle
 Sources: cgroups(7); the kernel's admin-guide pages for cgroup-v1 and cgroup-v2.
 """
 
+from contextlib import suppress
 from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host.cgroups.group import Group, Settings
-from tare.host.cgroups.hierarchies import V1, V2, V2_CONTROLLERS, Hierarchies, find_hierarchies
+from tare.host.cgroups.hierarchies import UNIFIED, V1, V2, V2_CONTROLLERS, Hierarchies, find_hierarchies
 from tare.host.cgroups.processors import format_processors, parse_processors
+from tare.host.mounts import mounts_text, parse_mounts
 
 __all__ = [
     "PARENT",
+    "V1",
+    "V2",
     "Group",
     "Hierarchies",
     "Settings",
@@ -29,6 +33,7 @@ __all__ = [
 ]
 
 PARENT = "tare"
+_ATTEMPTS = 5
 
 
 def own_group(name: str) -> Group:
@@ -38,33 +43,42 @@ def own_group(name: str) -> Group:
 
 
 def create_own_group(name: str) -> Group:
-    found = find_hierarchies()
-    _create_parent(found)
-    group = own_group(name)
-    for directory in group.directories:
-        directory.mkdir(exist_ok=True)
-    return group
+    """Make the group of ``own_group``; ``NodeError`` says what the kernel refuses."""
+    found, group = find_hierarchies(), own_group(name)
+    for _ in range(_ATTEMPTS):
+        try:
+            _create_parent(found)
+            for directory in group.directories:
+                directory.mkdir(exist_ok=True)
+        except FileNotFoundError:
+            continue  # a run below another state folder has just removed the parent, which both share
+        except OSError as error:
+            raise NodeError(
+                f"cannot make the control group {error.filename}: {error.strerror}; run as root"
+            ) from error
+        return group
+    raise NodeError(f"the control group {PARENT}/{name} vanishes as often as it is made; who removes it?")
 
 
 def named_groups(name: str) -> Group:
-    """Groups of this name at the top of every hierarchy, named ones and version 2's too, as LXC makes them."""
-    lines = [line.split(" ") for line in Path("/proc/self/mounts").read_text().splitlines()]
-    points = [Path(point) for _, point, kind, *_ in lines if kind in {"cgroup", "cgroup2"}]
-    return Group(find_hierarchies().version, {str(point): point / name for point in points})
+    """Groups of this path in every hierarchy, those without controllers too: LXC and systemd-nspawn use them all."""
+    entries = parse_mounts(mounts_text())
+    points = [entry.point for entry in entries if entry.kind in {"cgroup", "cgroup2"}]
+    return Group(V1, {str(point): point / name for point in points})
 
 
 def group_of(pid: int) -> Group:
     """The group that a running process is in; ``NodeError`` if the process is gone."""
     found = find_hierarchies()
     try:
-        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+        lines = Path(f"/proc/{pid}/cgroup").read_text().strip().split("\n")
     except OSError as error:
         raise NodeError(f"process {pid} of the node has ended") from error
     paths: dict[str, str] = {}
     for line in lines:
         _, names, path = line.split(":", 2)
         paths.update(dict.fromkeys(names.split(","), path))
-    names_of = {key: "" if found.version == V2 else key for key in found.mounts}
+    names_of = {key: "" if found.version == V2 or key == UNIFIED else key for key in found.mounts}
     own = {
         key: point / paths[names_of[key]].lstrip("/")
         for key, point in found.mounts.items()
@@ -74,11 +88,9 @@ def group_of(pid: int) -> Group:
 
 
 def remove_parent_if_empty() -> None:
-    for root in find_hierarchies().roots:
-        try:
-            (root / PARENT).rmdir()
-        except OSError:
-            continue
+    for group in named_groups(PARENT).directories:
+        with suppress(OSError):
+            group.rmdir()
 
 
 def _create_parent(found: Hierarchies) -> None:

@@ -5,15 +5,18 @@ import os
 import signal
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from tare.errors import NodeError
-from tare.host.cgroups.hierarchies import V1
+from tare.host.cgroups.hierarchies import UNIFIED, V1
 from tare.host.cgroups.processors import format_processors, parse_processors
 
 _PERIOD_US = 100_000
 _UNLIMITED_BYTE = 1 << 60
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,14 @@ class Group:
         except OSError as error:
             raise NodeError(f"the control group refuses {value!r} for {path}: {error.strerror}") from error
 
+    def _inherited(self, controller: str, name: str) -> list[str]:
+        """Version 2: this file's text in the group and in those above it, whose limits hold here too."""
+        found, own = [], self._directories.get(controller)
+        for folder in () if own is None else (own, *own.parents):
+            with suppress(OSError):
+                found.append((folder / name).read_text().strip())
+        return found
+
     def cpu_s(self) -> float | None:
         """CPU time that the group's processes have used, by the host's accounting; ``None`` if it keeps none."""
         if self.version == V1:
@@ -75,40 +86,40 @@ class Group:
                     self._read("cpu", "cpu.cfs_quota_us"), self._read("cpu", "cpu.cfs_period_us")
                 ),
             )
-        quota, _, period = (self._read("cpu", "cpu.max") or "").partition(" ")
+        # systemd-nspawn may put its payload below the group that has the limits.
+        effective = self._inherited("cpuset", "cpuset.cpus.effective")
+        quotas = [_quota(*text.partition(" ")[::2]) for text in self._inherited("cpu", "cpu.max")]
         return Settings(
-            processors=_processors(self._read("cpuset", "cpuset.cpus")),
-            memory_byte=_limit(self._read("memory", "memory.max")),
-            cpu_quota=_quota(quota, period),
+            processors=_processors(effective[0]) if effective else None,
+            memory_byte=_least([_limit(text) for text in self._inherited("memory", "memory.max")]),
+            cpu_quota=_least(quotas),
         )
 
     def processes(self) -> list[int]:
         """Process ids in the group and in the groups below it."""
-        found: set[int] = set()
-        for path in [path for directory in self.directories for path in _deepest_first(directory)]:
-            try:
-                found.update(map(int, (path / "cgroup.procs").read_text().split()))
-            except OSError:
-                continue
-        return sorted(found)
+        return sorted(set().union(*map(_processes, self.directories)))
+
+    def lacks(self, pid: int) -> list[str]:
+        """The controllers whose group does not hold this process."""
+        own = {key: path for key, path in self._directories.items() if key != UNIFIED}
+        return [key for key, path in own.items() if pid not in _processes(path)]
 
     def limit(self, processors: tuple[int, ...], memory_byte: int, cpu_quota: float | None) -> None:
+        """Set the limits; swap counts as memory, so that none can be used beside it."""
         quota_us = None if cpu_quota is None else round(cpu_quota * _PERIOD_US)
-        self._write("cpuset", "cpuset.mems", self._memory_nodes())
-        self._write("cpuset", "cpuset.cpus", format_processors(processors))
         if self.version == V1:
+            self._write("cpuset", "cpuset.mems", self._memory_nodes())  # version 2 inherits when it is empty
             self._write("cpu", "cpu.cfs_period_us", str(_PERIOD_US))
-            self._write("cpu", "cpu.cfs_quota_us", str(quota_us or -1))
+            self._write("cpu", "cpu.cfs_quota_us", str(-1 if quota_us is None else quota_us))
             self._write("memory", "memory.limit_in_bytes", str(memory_byte))
         else:
-            self._write("cpu", "cpu.max", f"{quota_us or 'max'} {_PERIOD_US}")
+            self._write("cpu", "cpu.max", f"{'max' if quota_us is None else quota_us} {_PERIOD_US}")
             self._write("memory", "memory.max", str(memory_byte))
+        self._write("cpuset", "cpuset.cpus", format_processors(processors))
         self._forbid_swap(memory_byte)
 
     def _memory_nodes(self) -> str:
-        parent = self._directories["cpuset"].parent
-        name = "cpuset.mems" if self.version == V1 else "cpuset.mems.effective"
-        return (parent / name).read_text().strip()
+        return self._read("cpuset", "../cpuset.mems") or ""
 
     def _forbid_swap(self, memory_byte: int) -> None:
         name, value = (
@@ -121,8 +132,7 @@ class Group:
         """Kill all in it and remove it with the groups below; ``NodeError`` if it will not go."""
         deadline = time.monotonic() + timeout_s
         while any(directory.exists() for directory in self.directories):
-            for pid in self.processes():
-                _kill(pid)
+            self._kill()
             for directory in self.directories:
                 _remove_tree(directory)
             if time.monotonic() > deadline:
@@ -130,6 +140,19 @@ class Group:
                     f"the control group {self.directories[0]} is still busy after {timeout_s:.0f} s"
                 )
             time.sleep(0.001)
+
+    def _kill(self) -> None:
+        """All at once where the kernel can (version 2's cgroup.kill); else one by one, and no others."""
+        for directory in self.directories:
+            with suppress(OSError), (directory / "cgroup.kill").open("r+") as whole:
+                whole.write("1")
+        handles = {pid: _handle(pid) for pid in self.processes()}
+        still_here = set(self.processes())
+        for pid, handle in handles.items():
+            if pid in still_here:
+                _kill(pid, handle)
+            if handle is not None:
+                os.close(handle)
 
 
 def _keyed(text: str | None) -> dict[str, int]:
@@ -153,19 +176,38 @@ def _quota(quota_us: str | None, period_us: str | None) -> float | None:
     return int(quota_us) / int(period_us)
 
 
-def _kill(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
+def _least(values: list[Number | None]) -> Number | None:
+    return min((value for value in values if value is not None), default=None)
+
+
+def _processes(directory: Path) -> set[int]:
+    """Ids of the group's processes and of those below it; 0 stands for one of another process-id namespace."""
+    found: set[int] = set()
+    for path in _deepest_first(directory):
+        with suppress(OSError):
+            found.update(map(int, (path / "cgroup.procs").read_text().split()))
+    return found - {0}
+
+
+def _handle(pid: int) -> int | None:
+    """A descriptor that stays this process's when its id is used again (pidfd_open(2)); ``None`` without one."""
+    with suppress(OSError):
+        return os.pidfd_open(pid)
+    return None
+
+
+def _kill(pid: int, handle: int | None) -> None:
+    with suppress(ProcessLookupError):
+        if handle is None:
+            os.kill(pid, signal.SIGKILL)
+        else:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
 
 
 def _remove_tree(directory: Path) -> None:
     for path in _deepest_first(directory):
-        try:
+        with suppress(OSError):
             path.rmdir()
-        except OSError:
-            continue
 
 
 def _deepest_first(directory: Path) -> list[Path]:

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.errors import NodeError
+from tare.host.mounts import mounts_text, parse_mounts
 
 V1, V2 = 1, 2
 V1_CONTROLLERS = ("cpuset", "cpu", "cpuacct", "memory", "freezer", "pids")
 V2_CONTROLLERS = ("cpuset", "cpu", "memory", "pids")
+UNIFIED = "unified"
+"""The version 2 hierarchy of a hybrid host: it limits nothing there, but systemd-nspawn makes groups in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,21 +26,28 @@ class Hierarchies:
     def roots(self) -> list[Path]:
         return list(dict.fromkeys(self.mounts.values()))
 
+    def counts_swap(self) -> bool:
+        """Whether this kernel can limit swap: before Linux 6.1 some distributions left it out (swapaccount=)."""
+        root = self.mounts["memory"]
+        if self.version == V1:
+            return (root / "memory.memsw.limit_in_bytes").exists()
+        return any(root.glob("*/memory.swap.max"))  # version 2's root has no limits
 
-def find_hierarchies(mounts_text: str | None = None) -> Hierarchies:
+
+def find_hierarchies(text: str | None = None) -> Hierarchies:
     """Read proc(5) mounts; ``NodeError`` when a controller that limits need is missing."""
-    text = mounts_text if mounts_text is not None else Path("/proc/self/mounts").read_text()
     version_1: dict[str, Path] = {}
     version_2: Path | None = None
-    for line in text.splitlines():
-        _, point, kind, options, *_ = line.split(" ")
-        if kind == "cgroup":
-            names = [name for name in options.split(",") if name in V1_CONTROLLERS]
-            version_1.update({name: version_1.get(name, Path(point)) for name in names})
-        elif kind == "cgroup2":
-            version_2 = version_2 or Path(point)
+    for entry in parse_mounts(mounts_text() if text is None else text):
+        if entry.kind == "cgroup":
+            names = [name for name in entry.options if name in V1_CONTROLLERS]
+            version_1.update({name: version_1.get(name, entry.point) for name in names})
+        elif entry.kind == "cgroup2":
+            version_2 = version_2 or entry.point
     if "cpu" in version_1:
-        return _checked(Hierarchies(version=V1, mounts=version_1), ("cpuset", "cpu", "cpuacct", "memory"))
+        beside = {} if version_2 is None else {UNIFIED: version_2}
+        found = Hierarchies(version=V1, mounts={**version_1, **beside})
+        return _checked(found, ("cpuset", "cpu", "cpuacct", "memory"))
     if version_2 is None:
         raise NodeError("no control groups are mounted; mount cgroup2 on /sys/fs/cgroup")
     return Hierarchies(version=V2, mounts=dict.fromkeys(V2_CONTROLLERS, version_2))
