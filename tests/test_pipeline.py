@@ -144,6 +144,12 @@ def test_a_failing_pilot_stops_before_anything_is_journalled(tmp_path: Path) -> 
     assert read_journal(request.folder.journal).outcomes == ()
 
 
+def test_a_command_that_cannot_be_executed_is_a_failed_trial_that_reads_back(tmp_path: Path) -> None:
+    analysis = run(tmp_path, workload=command_workload("/no/such/program"), blocks=1)
+    assert {outcome.status for outcome in analysis.outcomes} == {Status.FAILED}
+    assert all("/no/such/program" in (outcome.reason or "") for outcome in analysis.outcomes)
+
+
 def test_nodes_are_gone_after_a_campaign_with_broken_starts(tmp_path: Path, state: Path) -> None:
     run(tmp_path, fake_environment("broken", broken="start"), blocks=2)
     assert list((state / "nodes").iterdir()) == []

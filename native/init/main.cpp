@@ -34,9 +34,6 @@ int main() {
     sigset_t every;
     ::sigfillset(&every);
     ::sigprocmask(SIG_SETMASK, &every, nullptr);
-    // Ignored by the parent, SIGCHLD would never arrive.
-    static_cast<void>(std::signal(SIGCHLD, SIG_DFL));
-
     const sigset_t awaited = awaited_signals();
     // Nobody may be reading; a node works without.
     static_cast<void>(tare::write_all(STDOUT_FILENO, "READY\n", ready_limit));

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -39,21 +40,6 @@ std::optional<pid_t> parent_in(const std::string& stat) {
     return fields >> state >> parent ? std::optional{parent} : std::nullopt;
 }
 
-/// For kernels without CONFIG_PROC_CHILDREN, and sandboxes that imitate one.
-std::vector<pid_t> searched_children() {
-    std::vector<pid_t> children;
-    std::error_code ended;
-    for (fs::directory_iterator entry{"/proc", ended}, last; !ended && entry != last;
-         entry.increment(ended)) {
-        const auto process = parse_number<pid_t>(entry->path().filename().string());
-        const auto stat = process ? read_text(entry->path() / "stat") : std::nullopt;
-        if (stat && !stat->empty() && parent_in(*stat) == ::getpid()) {
-            children.push_back(*process);
-        }
-    }
-    return children;
-}
-
 void wait_for_a_death(std::chrono::milliseconds limit) {
     sigset_t death;
     ::sigemptyset(&death);
@@ -79,6 +65,20 @@ Reaped reap_dead() {
 }
 
 }  // namespace
+
+std::vector<pid_t> searched_children() {
+    std::vector<pid_t> children;
+    std::error_code ended;
+    for (fs::directory_iterator entry{"/proc", ended}, last; !ended && entry != last;
+         entry.increment(ended)) {
+        const auto process = parse_number<pid_t>(entry->path().filename().string());
+        const auto stat = process ? read_text(entry->path() / "stat") : std::nullopt;
+        if (stat && !stat->empty() && parent_in(*stat) == ::getpid()) {
+            children.push_back(*process);
+        }
+    }
+    return children;
+}
 
 std::vector<pid_t> own_children() {
     const auto process = std::to_string(::getpid());

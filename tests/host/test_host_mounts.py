@@ -13,7 +13,15 @@ from tare.errors import NodeError
 from tare.host import mounts
 
 AS_ROOT = [pytest.mark.root, pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts")]
-STRANGE_NAMES = ["plain", "a space", "tab\there", "back\\slash", "line\nbreak", "ünïcode", "line\u2028separator"]
+STRANGE_NAMES = [
+    "plain",
+    "a space",
+    "tab\there",
+    "back\\slash",
+    "line\nbreak",
+    "ünïcode",
+    "line\u2028separator",
+]
 
 
 @pytest.fixture

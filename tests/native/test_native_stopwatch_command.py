@@ -142,6 +142,16 @@ def test_a_file_that_may_not_be_executed_is_said_with_the_reason(measure: Measur
     assert measure("./plain")["error"] == "cannot execute './plain': Permission denied"
 
 
+def test_a_command_found_but_denied_counts_more_than_not_found_elsewhere(
+    programs: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "plain").write_text("", encoding="utf-8")
+    path = f"PATH={tmp_path}:{tmp_path}/none"
+    with conversation([programs / "stopwatch", "--env", path, "--", "plain"]) as talk:
+        talk.expect("READY")
+        assert talk.run()["error"] == "cannot execute 'plain': Permission denied"
+
+
 def test_a_file_that_is_no_program_is_said_with_the_reason(measure: Measure, tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("text", encoding="utf-8")
     (tmp_path / "plain").chmod(0o755)

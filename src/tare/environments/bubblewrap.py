@@ -4,8 +4,7 @@
 from collections.abc import Mapping
 
 from tare.environments import confined, layer
-from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
-from tare.host import process
+from tare.environments.provider import WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 
 
 class Bubblewrap(Provider):
@@ -16,12 +15,7 @@ class Bubblewrap(Provider):
         return confined.probe_tool(["bwrap", "--version"], "bubblewrap")
 
     def start(self, spec: NodeSpec) -> Node:
-        layer.prepare(spec)
-        layer.mount_root(spec)
-        group = confined.create_group(spec)
-        argv = [*confined.join(spec, group), *_bwrap(spec), f"{TOOLS_DIRECTORY}/init"]
-        process.start_idle(argv, log=spec.directory / "init.log")
-        return Node(spec=spec, init_pid=confined.first_process(group))
+        return confined.start(spec, _bwrap(spec))
 
     def prefix(self, node: Node) -> list[str]:
         return confined.enter(node)

@@ -13,7 +13,6 @@ from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
 from tare.errors import NodeError
 from tare.host import cgroups, process
 
-# Within `layer` the overlay's own option letters are fixed; these are nsenter's.
 _NAMESPACES = ("--mount", "--uts", "--ipc", "--net", "--pid", "--root", "--wd")
 
 
@@ -48,6 +47,16 @@ def create_group(spec: NodeSpec) -> cgroups.Group:
     group = cgroups.create_own_group(spec.name)
     group.limit(spec.processors, spec.memory_byte, spec.cpu_quota)
     return group
+
+
+def start(spec: NodeSpec, technology: list[str]) -> Node:
+    """Start the image's idle init, in our group, under ``technology``: the argv that makes the namespaces."""
+    layer.prepare(spec)
+    layer.mount_root(spec)
+    group = create_group(spec)
+    argv = [*join(spec, group), *technology, f"{TOOLS_DIRECTORY}/init"]
+    process.start_idle(argv, log=spec.directory / "init.log")
+    return Node(spec=spec, init_pid=first_process(group))
 
 
 def join(spec: NodeSpec, group: cgroups.Group) -> list[str]:

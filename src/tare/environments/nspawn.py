@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tare.environments import confined, layer
-from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
-from tare.host import process
+from tare.environments.provider import WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 
 
 class Nspawn(Provider):
@@ -17,12 +16,7 @@ class Nspawn(Provider):
         return confined.probe_tool(["systemd-nspawn", "--version"], "systemd-container")
 
     def start(self, spec: NodeSpec) -> Node:
-        layer.prepare(spec)
-        layer.mount_root(spec)
-        group = confined.create_group(spec)
-        argv = [*confined.join(spec, group), *_nspawn(spec), f"{TOOLS_DIRECTORY}/init"]
-        process.start_idle(argv, log=spec.directory / "init.log")
-        return Node(spec=spec, init_pid=confined.first_process(group))
+        return confined.start(spec, _nspawn(spec))
 
     def prefix(self, node: Node) -> list[str]:
         return confined.enter(node)

@@ -6,12 +6,14 @@ from pathlib import Path
 
 
 def state_directory() -> Path:
-    """``$TARE_STATE``, else ``/var/lib/tare`` for root, else below ``$XDG_STATE_HOME``."""
+    """``$TARE_STATE``, else ``/var/lib/tare`` for root, else below ``$XDG_STATE_HOME``; without links on the way."""
     if chosen := os.environ.get("TARE_STATE"):
-        return Path(chosen)
-    if os.geteuid() == 0:
-        return Path("/var/lib/tare")
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "tare"
+        found = Path(chosen)
+    elif os.geteuid() == 0:
+        found = Path("/var/lib/tare")
+    else:
+        found = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "tare"
+    return found.resolve()
 
 
 def images_directory() -> Path:

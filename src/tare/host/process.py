@@ -63,18 +63,19 @@ def run(
         pass_fds=tuple(_inherited),
         env={**tool_environment(), **(variables or {})},
     )
-    with child:
+    try:
+        stdout, stderr = child.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired as error:
+        _kill_session(child)
+        words = f"{' '.join(argv[:3])} ... did not end within {timeout_s:.0f} s and was killed"
+        raise NodeError(words) from error
+    except BaseException:
         try:
-            stdout, stderr = child.communicate(timeout=timeout_s)
-        except subprocess.TimeoutExpired as error:
-            _kill_session(child)
-            words = f"{' '.join(argv[:3])} ... did not end within {timeout_s:.0f} s and was killed"
-            raise NodeError(words) from error
-        except BaseException:
             with suppress(subprocess.TimeoutExpired):
                 child.communicate(timeout=_INTERRUPTED_LIMIT_S)
+        finally:
             _kill_session(child)
-            raise
+        raise
     return Completed(
         code=child.returncode,
         stdout=stdout.decode(errors="replace"),
@@ -100,7 +101,7 @@ def _start(argv: Sequence[str], **options: Any) -> "subprocess.Popen[bytes]":
 
 def _kill_session(child: "subprocess.Popen[bytes]") -> None:
     """The program and what it started; its number is its own until it is collected."""
-    if child.poll() is None:
+    if child.returncode is None:
         os.killpg(child.pid, signal.SIGKILL)
     try:
         child.wait(timeout=_KILL_LIMIT_S)
@@ -142,11 +143,11 @@ def _read_until(child: "subprocess.Popen[bytes]", wanted: bytes, timeout_s: floa
     seen, deadline = b"", time.monotonic() + timeout_s
     with selectors.DefaultSelector() as selector:
         selector.register(child.stdout, selectors.EVENT_READ)
-        while wanted not in seen and selector.select(max(0.0, deadline - time.monotonic())):
+        while wanted not in seen and (left_s := deadline - time.monotonic()) > 0 and selector.select(left_s):
             chunk = os.read(child.stdout.fileno(), 4096)
             if not chunk:
                 break
-            seen += chunk
+            seen = seen[-len(wanted) :] + chunk
     return seen
 
 

@@ -4,7 +4,7 @@
 import json
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from tare.errors import JournalError
 from tare.records import SCHEMA, Outcome, Session
@@ -28,8 +28,9 @@ def decode(line: bytes, where: str) -> Session | Outcome:
                 f"{where}: written by a later Tare (schema {found['schema']}); use that version"
             )
         record: Session | Outcome = _ADAPTERS[found["kind"]].validate_python(found["record"], strict=False)
-    except (ValueError, KeyError, TypeError, ValidationError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        reason = str(error).partition("\n")[0]
         raise JournalError(
-            f"{where}: not a line of a journal; restore the file from a copy ({error})"
+            f"{where}: not a line of a journal; restore the file from a copy ({reason})"
         ) from error
     return record

@@ -40,6 +40,9 @@ def read_journal(directory: Path) -> Journal:
 
 
 def _records(path: Path) -> Iterator[Session | Outcome]:
-    *lines, _torn = path.read_bytes().split(b"\n")
+    try:
+        *lines, _torn = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise JournalError(f"cannot read the journal {path}: {error.strerror}") from error
     for number, line in enumerate(lines, start=1):
         yield decode(line, f"{path}:{number}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.errors import InputError, JournalError
+from tare.journal.writer import keep_names
 
 CAMPAIGN_FILE = "campaign.json"
 
@@ -33,14 +34,15 @@ class ResultFolder:
 
     def write_campaign(self, text: str) -> None:
         """Keep the normalized campaign; written whole or not at all."""
-        self.path.mkdir(parents=True, exist_ok=True)
         temporary = self.path / f".{CAMPAIGN_FILE}"
         try:
+            self.path.mkdir(parents=True, exist_ok=True)
             with temporary.open("w") as opened:
                 opened.write(text)
                 opened.flush()
                 os.fsync(opened.fileno())
             temporary.replace(self.path / CAMPAIGN_FILE)
+            keep_names(self.path)
         except OSError as error:
             raise JournalError(f"cannot write to {self.path}: {error.strerror}") from error
 

@@ -2,6 +2,7 @@
 """Appending to a journal: one file for each runner, one line on disk before the next trial begins."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -21,6 +22,7 @@ class JournalWriter:
             self._descriptor = os.open(
                 path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644
             )
+            keep_names(path.parent)
         except OSError as error:
             raise JournalError(f"cannot begin the journal {path}: {error.strerror}") from error
         self._length = 0
@@ -38,12 +40,22 @@ class JournalWriter:
             _write_all(self._descriptor, line)
             os.fsync(self._descriptor)
         except OSError as error:
-            os.ftruncate(self._descriptor, self._length)
+            with suppress(OSError):  # what cannot be taken back is a torn last line, which the reader drops
+                os.ftruncate(self._descriptor, self._length)
             raise JournalError(
                 f"cannot write the journal {self._path}: {error.strerror}. "
                 f"All earlier lines are safe; make room and run the same command again to continue"
             ) from error
         self._length += len(line)
+
+
+def keep_names(folder: Path) -> None:
+    """Put the folder's entries on disk: a file's own fsync(2) does not promise that it is found again."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _write_all(descriptor: int, line: bytes) -> None:

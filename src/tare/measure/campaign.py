@@ -82,12 +82,12 @@ def _held_host(purpose: str, audience: Audience) -> Iterator[None]:
     """Lock, guardian, clean-up of what an earlier run left."""
     with ExitStack() as stack:
         lock = stack.enter_context(host_lock(purpose))
+        stack.callback(remove_parent_if_empty)
         stack.enter_context(guarded(lock))
         for name in clean_up():
             audience.says(f"removed {name}, left by a killed run")
         stack.enter_context(tools_lock())
         yield
-    remove_parent_if_empty()
 
 
 def _settled(request: Request) -> Campaign:

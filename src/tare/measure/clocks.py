@@ -43,11 +43,16 @@ class ClockProbe:
 
 
 def compare(start_ns: int, end_ns: int, before: Sequence[ClockProbe], after: Sequence[ClockProbe]) -> Clocks:
-    """The node's duration, the same in the host's clock, and the bound of their honest difference."""
+    """The node's duration, the same in the host's clock, and the bound of their honest difference.
+
+    Two honest clocks drift apart for as long as lies between the probes: longer than the command, when it waited for
+    the other instances of its trial.
+    """
     first = min(before, key=lambda probe: probe.round_trip_ns)
     last = min(after, key=lambda probe: probe.round_trip_ns)
     wall_ns = end_ns - start_ns
-    bound_ns = (first.round_trip_ns + last.round_trip_ns) / 2 + _RATE_TOLERANCE * wall_ns
+    drift_ns = _RATE_TOLERANCE * (last.answered_ns - first.asked_ns)
+    bound_ns = (first.round_trip_ns + last.round_trip_ns) / 2 + drift_ns
     return Clocks(
         wall_s=wall_ns * _NS,
         host_wall_s=(wall_ns - (last.offset_ns - first.offset_ns)) * _NS,

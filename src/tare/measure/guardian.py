@@ -12,7 +12,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tare.errors import HostError
+from tare.errors import TareError
+from tare.host.paths import state_directory
 from tare.host.process import tool_environment
 
 _CLEAN_END = b"clean end\n"
@@ -23,16 +24,13 @@ _START_LIMIT_S = 10.0
 def guarded(lock_descriptor: int) -> Iterator[None]:
     """Have a guardian while the body runs."""
     child = subprocess.Popen(
-        [sys.executable, "-m", "tare.measure.guardian"],
+        [sys.executable, "-P", "-m", "tare.measure.guardian"],  # -P: no module of the current folder is run
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         pass_fds=(lock_descriptor,),
         start_new_session=True,
-        env={
-            **tool_environment(),
-            **{name: os.environ[name] for name in ("TARE_STATE",) if name in os.environ},
-        },
+        env=_variables(),
     )
     try:
         yield
@@ -42,6 +40,12 @@ def guarded(lock_descriptor: int) -> Iterator[None]:
         except subprocess.TimeoutExpired:
             child.kill()
             child.communicate()
+
+
+def _variables() -> dict[str, str]:
+    """The same state folder and the same modules as here."""
+    kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+    return {**tool_environment(), **kept, "TARE_STATE": str(state_directory())}
 
 
 def watch() -> int:
@@ -54,7 +58,7 @@ def watch() -> int:
 
     try:
         clean_up()
-    except HostError:
+    except TareError:
         return 1  # the next run tries again and says what it cannot remove
     return 0
 

@@ -11,14 +11,17 @@ from tare.environments.provider import Node, Provider
 from tare.errors import WrongOutput
 from tare.measure.clocks import compare, host_start_ns
 from tare.measure.context import MINIMAL_VARIABLES
+from tare.measure.node_files import opened_inside
 from tare.measure.placement import NodePlace
+from tare.measure.protocol import RUN_FIELDS
 from tare.measure.stopwatch import Command, Stopwatch, wait_all
-from tare.records import InstanceRun, Limits
+from tare.records import Clocks, InstanceRun, Limits
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind
 
 _READY_LIMIT_S = 30.0
 _STOP_SLACK_S = 15.0
 _OUTPUT_LIMIT_BYTE = 16 << 20
+_HEAD_BYTE = 2000
 _FILE_LIMIT_BYTE = 1 << 30
 
 
@@ -56,11 +59,24 @@ class Instance:
         return Stopwatch([*prefix, program, *command.options(f"{inside}/{output}")])
 
     def output(self) -> Output:
-        kept = {
-            name: _read(self.folder / name) for name in self.job.collect if (self.folder / name).is_file()
-        }
-        printed = self.folder / ".output"
-        return Output(stdout=_read(printed / "stdout"), stderr=_read(printed / "stderr"), files=kept)
+        """What it printed and left; ``WrongOutput`` when that is longer than any benchmark's."""
+        found = {name: self.read(name) for name in self.job.collect}
+        return Output(
+            stdout=self.read(".output/stdout") or "",
+            stderr=self.read(".output/stderr") or "",
+            files={name: text for name, text in found.items() if text is not None},
+        )
+
+    def read(self, name: str) -> str | None:
+        """A file of its folder as text; ``None`` when there is no such regular file."""
+        with opened_inside(self.node.spec.work, f"{self.folder.name}/{name}") as opened:
+            if opened is None:
+                return None
+            content = opened.read(_OUTPUT_LIMIT_BYTE + 1)
+        if len(content) > _OUTPUT_LIMIT_BYTE:
+            head = content[:_HEAD_BYTE].decode(errors="replace")
+            raise WrongOutput(f"{name} is longer than {_OUTPUT_LIMIT_BYTE >> 20} MiB", head)
+        return content.decode(errors="replace")
 
 
 def make_instances(
@@ -115,7 +131,7 @@ def gather_evidence(instance: Instance) -> dict[str, str]:
             stopwatch.go()
             (said,) = wait_all([stopwatch], _READY_LIMIT_S + _STOP_SLACK_S)
             stopwatch.quit()
-        text = _read(instance.folder / output / "stdout").strip()
+        text = (instance.read(f"{output}/stdout") or "").strip()
         facts[label] = (
             text if said["exit_code"] == 0 else f"not known: {argv[0]} ended with {said['exit_code']}"
         )
@@ -135,64 +151,42 @@ def ready_instances(instances: Sequence[Instance]) -> Iterator[list[Stopwatch]]:
         yield stopwatches
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """One instance's end: the record, and the stopwatch's error if the command never ran."""
-
-    run: InstanceRun
-    error: str | None
-
-
 def run_on_barrier(
     stopwatches: Sequence[Stopwatch], limit_s: float, tick: Callable[[], None], at_end: Callable[[], None]
-) -> list[Ended]:
-    """GO to all at once, wait for all; ``at_end`` is called right after the last DONE."""
+) -> list[InstanceRun]:
+    """GO to all at once, wait for all; ``at_end`` is called right after the last DONE.
+
+    ``WrongOutput`` when a command could not be executed at all.
+    """
     before = [stopwatch.probe() for stopwatch in stopwatches]
     for stopwatch in stopwatches:
         stopwatch.go()
     said = wait_all(stopwatches, limit_s + _STOP_SLACK_S, tick)
     at_end()
+    _refuse_unexecuted(said)
     after = [stopwatch.probe() for stopwatch in stopwatches]
     for stopwatch in stopwatches:
         stopwatch.quit()
     starts = [host_start_ns(words["start_ns"], probes) for words, probes in zip(said, before, strict=True)]
-    ended = []
+    runs = []
     for number, words in enumerate(said):
         clocks = compare(words["start_ns"], words["end_ns"], before[number], after[number])
         offset_s = (starts[number] - min(starts)) * 1e-9
-        ended.append(Ended(run=_record(number, words, clocks, offset_s), error=words["error"]))
-    return ended
+        runs.append(_record(number, words, clocks, offset_s))
+    return runs
 
 
-def _record(number: int, words: Mapping[str, Any], clocks: Any, offset_s: float) -> InstanceRun:
+def _refuse_unexecuted(said: Sequence[Mapping[str, Any]]) -> None:
+    for words in said:
+        if words["error"]:
+            advice = "is it in the image? (tare image list; tare weigh --bind DIR for your own files)"
+            raise WrongOutput(f"{words['error']}; {advice}")
+
+
+def _record(number: int, words: Mapping[str, Any], clocks: Clocks, offset_s: float) -> InstanceRun:
     return InstanceRun(
         instance=number,
         clocks=clocks,
         start_offset_s=offset_s,
-        **{
-            name: words[name]
-            for name in (
-                "user_s",
-                "system_s",
-                "maximum_rss_byte",
-                "minor_faults",
-                "major_faults",
-                "voluntary_switches",
-                "involuntary_switches",
-                "exit_code",
-                "signal",
-                "timed_out",
-            )
-        },
+        **{name: words[name] for name in RUN_FIELDS},
     )
-
-
-def _read(path: Path) -> str:
-    """A node's file as text; never through a link, and never more than a sane benchmark prints."""
-    if path.is_symlink() or not path.exists():
-        return ""
-    if path.stat().st_size > _OUTPUT_LIMIT_BYTE:
-        with path.open("rb") as opened:
-            head = opened.read(2000).decode(errors="replace")
-        raise WrongOutput(f"{path.name} is longer than {_OUTPUT_LIMIT_BYTE >> 20} MiB", head)
-    return path.read_text(errors="replace")

@@ -85,7 +85,7 @@ def _acquire(descriptor: int) -> None:
     deadline = time.monotonic() + _CLEAN_UP_LIMIT_S
     while not _try(descriptor):
         pid, purpose = _holder(descriptor)
-        if pid is not None and Path(f"/proc/{pid}").exists():
+        if pid is not None and _is_running(pid):
             raise LockedError(
                 f"another run of tare is measuring on this host ({purpose}, process {pid}); "
                 "two at once would spoil both: wait for it or end it"
@@ -93,6 +93,14 @@ def _acquire(descriptor: int) -> None:
         if time.monotonic() > deadline:
             raise LockedError("a killed run is still being cleaned up; wait, or see what hangs with ps")
         time.sleep(0.05)
+
+
+def _is_running(pid: int) -> bool:
+    """Whether the process is there; one that was killed and waits to be collected is not (proc(5), state Z)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
+    except OSError:
+        return False
 
 
 def _holder(descriptor: int) -> tuple[int | None, str]:

@@ -5,9 +5,10 @@ import json
 import shutil
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tare.environments import PROVIDERS
 from tare.environments.provider import Bind, Node, NodeSpec, Provider
@@ -39,8 +40,9 @@ def running_nodes(
         nodes = []
         for spec in specs:
             provider = providers[spec.technology]
+            write_down(spec)
             stack.callback(_stop_noting_problems, spec, provider, times)
-            nodes.append(start_node(spec, provider))
+            nodes.append(provider.start(spec))
         times.start_s = time.monotonic() - begun
         stack.callback(_note_stop_begin, times)
         yield nodes
@@ -60,62 +62,105 @@ def _stop_noting_problems(spec: NodeSpec, provider: Provider, times: NodeTimes) 
         stop_node(spec, provider)
     except NodeError as error:
         times.problems.append(f"{spec.name} did not stop cleanly: {error}")
+    except KeyboardInterrupt:
+        _stop_noting_problems(spec, provider, times)  # begun again: what was interrupted may be half done
+        raise
+
+
+def write_down(spec: NodeSpec) -> None:
+    """Make the node's folder with its record; ``NodeError`` if there is such a folder: it is not this node's."""
+    try:
+        spec.directory.mkdir(parents=True)
+        (spec.directory / _RECORD).write_text(json.dumps(asdict(spec), default=str))
+    except FileExistsError as error:
+        raise NodeError(f"{spec.directory} is there already; `tare clean` removes what is Tare's") from error
 
 
 def start_node(spec: NodeSpec, provider: Provider) -> Node:
-    """Write the node down, then start it."""
-    spec.directory.mkdir(parents=True)
-    (spec.directory / _RECORD).write_text(json.dumps(asdict(spec), default=str))
+    """Write one node down and start it; whoever calls this stops it."""
+    write_down(spec)
     return provider.start(spec)
 
 
 def stop_node(spec: NodeSpec, provider: Provider) -> None:
     """Stop it and forget it; ``NodeError`` if something of it stays."""
-    provider.stop(spec)
-    _forget(spec.directory)
+    try:
+        provider.stop(spec)
+        _forget(spec.directory)
+    except OSError as error:
+        raise NodeError(f"cannot remove {error.filename or spec.directory}: {error.strerror}") from error
 
 
 def _forget(directory: Path) -> None:
     """Remove the node's folder, but never through a mount: a user's own directory may be bound there."""
     if mounts_below(directory):
         raise NodeError(f"something is still mounted below {directory}; unmount it and run `tare clean`")
-    shutil.rmtree(directory, ignore_errors=True)
+    if not directory.exists():
+        return
+    for entry in directory.iterdir():
+        if entry.name != _RECORD:  # the last to go: a folder without it is not known as ours
+            _delete(entry)
+    (directory / _RECORD).unlink(missing_ok=True)
+    directory.rmdir()
 
 
-def leftover_nodes() -> list[NodeSpec]:
-    """The nodes that an earlier run wrote down and did not take away."""
-    folder = nodes_directory()
-    if not folder.exists():
-        return []
-    return [_read(record) for record in sorted(folder.glob(f"*/{_RECORD}"))]
+def _delete(entry: Path) -> None:
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.rmtree(entry)
+    else:
+        entry.unlink()
 
 
 def remove_leftovers() -> list[str]:
-    """Take away what a killed run left; returns the names. ``HostError`` names what would not go."""
+    """Take away what a killed run left; returns the names. ``HostError`` names what would not go.
+
+    A folder without a record is not ours unless it is empty: a run was killed before it could write the record.
+    """
     removed, problems = [], []
-    for spec in leftover_nodes():
+    for folder in leftover_nodes():
         try:
-            stop_node(spec, PROVIDERS[spec.technology])
-            removed.append(spec.name)
+            _remove(folder / _RECORD)
+            removed.append(folder.name)
         except NodeError as error:
-            problems.append(f"{spec.name}: {error}")
-    _remove_empty_folders()
+            problems.append(f"{folder.name}: {error}")
+    for directory in nodes_directory().glob("*"):
+        with suppress(OSError):
+            directory.rmdir()
     if problems:
         raise HostError("leftovers of an earlier run cannot be removed: " + "; ".join(problems))
     return removed
 
 
-def _remove_empty_folders() -> None:
-    """A run killed between making a node's folder and writing it down leaves an empty folder."""
-    for directory in nodes_directory().glob("*"):
-        if not any(entry.name == _RECORD for entry in directory.iterdir()):
-            _forget(directory)
+def leftover_nodes() -> list[Path]:
+    """The folders of the nodes that an earlier run wrote down and did not take away."""
+    return sorted(record.parent for record in nodes_directory().glob(f"*/{_RECORD}"))
 
 
-def _read(record: Path) -> NodeSpec:
+def _remove(record: Path) -> None:
+    """Stop the node of a record. One that a kill tore was being written before anything was started."""
     try:
         found = json.loads(record.read_text())
-        return NodeSpec(
+    except ValueError:
+        found = None
+    except OSError as error:
+        raise NodeError(f"cannot read {record}: {error.strerror}") from error
+    if found is None:
+        _forget_torn(record.parent)
+    else:
+        spec = _spec(found, record)
+        stop_node(spec, PROVIDERS[spec.technology])
+
+
+def _forget_torn(directory: Path) -> None:
+    try:
+        _forget(directory)
+    except OSError as error:
+        raise NodeError(f"cannot remove {directory}: {error.strerror}") from error
+
+
+def _spec(found: Any, record: Path) -> NodeSpec:
+    try:
+        spec = NodeSpec(
             **{
                 **found,
                 "directory": record.parent,
@@ -126,21 +171,10 @@ def _read(record: Path) -> NodeSpec:
                 ),
             }
         )
-    except (ValueError, KeyError, TypeError):
-        return _unreadable(record)
-
-
-def _unreadable(record: Path) -> NodeSpec:
-    """A record torn by a kill: nothing had been started yet, so any provider's stop finds nothing but the folder."""
-    return NodeSpec(
-        name=record.parent.name,
-        technology="fake",
-        options={},
-        directory=record.parent,
-        image_root=Path("/"),
-        image_digest="",
-        processors=(),
-        memory_byte=0,
-        shm_byte=0,
-        cpu_quota=None,
-    )
+    except (KeyError, TypeError, AttributeError):
+        spec = None
+    if spec is None or spec.name != record.parent.name or spec.technology not in PROVIDERS:
+        raise NodeError(
+            f"{record} was not written by this version of Tare; run `tare clean` of the version that wrote it"
+        )
+    return spec

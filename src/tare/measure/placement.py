@@ -37,16 +37,19 @@ def effective_layout(trial: Trial) -> Layout:
 
 
 def place(layout: Layout, memory_byte: int, available: Sequence[int]) -> tuple[NodePlace, ...]:
-    """Raises ``NodeError`` when the host has fewer processors than the layout asks for."""
+    """The last of the available processors: the first one usually serves the host's interrupts.
+
+    Raises ``NodeError`` when the host has fewer processors than the layout asks for.
+    """
     if layout.total_processors > len(available):
         raise NodeError(
             f"the layout {layout} needs {layout.total_processors} processors, here are {len(available)}"
         )
-    share = layout.processors
+    share, used = layout.processors, available[len(available) - layout.total_processors :]
     return tuple(
         NodePlace(
             index=index,
-            processors=tuple(available[index * share : (index + 1) * share]),
+            processors=tuple(used[index * share : (index + 1) * share]),
             memory_byte=memory_byte // layout.nodes,
             instances=tuple(range(index, layout.instances, layout.nodes)),
         )

@@ -62,6 +62,10 @@ def _run_within(context: Context, trial: Trial, remaining_s: float) -> Outcome |
     return replace(outcome, trial=trial)
 
 
+def _is_nohup(number: int) -> bool:
+    return number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN
+
+
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Turn the first SIGINT, SIGTERM or SIGHUP into ``KeyboardInterrupt``; ignore further ones while it unwinds."""
@@ -75,7 +79,8 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in numbers}
+    # nohup(1) means that the end of the terminal is not to end the run.
+    before = {number: signal.signal(number, interrupt) for number in numbers if not _is_nohup(number)}
     try:
         yield
     finally:

@@ -5,7 +5,6 @@ The stopwatch says READY with what it sees of its node, answers PING with its cl
 DONE with what it saw of it; it ends on QUIT or when the pipe closes, and takes the command with it.
 """
 
-import json
 import os
 import select
 import selectors
@@ -13,16 +12,21 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
 from tare.errors import NodeError
 from tare.host.process import tool_environment
 from tare.measure.clocks import PROBES, ClockProbe, host_ns
+from tare.measure.protocol import DONE_FIELDS, READY_FIELDS, clock_ns, fields
 
 _CHATTER_LIMIT_BYTE = 1 << 20
 _PROBE_LIMIT_S = 20.0
 _TICK_S = 1.0
+_END_LIMIT_S = 5.0
+_KILL_LIMIT_S = 10.0
+_PIPE_BYTE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +56,19 @@ class Stopwatch:
     """One running stopwatch; a context manager that always ends it."""
 
     def __init__(self, argv: Sequence[str]) -> None:
-        self._process = subprocess.Popen(
-            list(argv),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=tool_environment(),
-            start_new_session=True,
-            bufsize=0,
-        )
+        """Start it; ``NodeError`` if the first program of ``argv`` cannot be started."""
+        try:
+            self._process = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=tool_environment(),
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError as error:
+            raise NodeError(f"the way into the node is closed: {argv[0]}: {error.strerror}") from error
         self._readable = select.poll()
         self._readable.register(self.fileno(), select.POLLIN)
         self._received = b""
@@ -73,13 +81,22 @@ class Stopwatch:
     def __exit__(self, *_: object) -> None:
         self._close_input()
         try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait(timeout=10)
-        for stream in (self._process.stdout, self._process.stderr):
-            if stream is not None:
-                stream.close()
+            self._end()
+        finally:
+            for stream in (self._process.stdout, self._process.stderr):
+                if stream is not None:
+                    stream.close()
+
+    def _end(self) -> None:
+        """Wait for its own end, then take its session with it."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=_END_LIMIT_S)
+            return
+        os.killpg(self._process.pid, signal.SIGKILL)
+        try:
+            self._process.wait(timeout=_KILL_LIMIT_S)
+        except subprocess.TimeoutExpired as error:
+            raise NodeError(f"process {self._process.pid} on the way into the node does not die") from error
 
     def fileno(self) -> int:
         assert self._process.stdout is not None  # noqa: S101 - it was asked for as a pipe
@@ -87,7 +104,8 @@ class Stopwatch:
 
     def wait_ready(self, limit_s: float) -> None:
         """Until READY; ``NodeError`` with what the prefix or the stopwatch said instead."""
-        self.seen = json.loads(self._expect(b"READY ", time.monotonic() + limit_s))
+        line = self._expect(b"READY ", time.monotonic() + limit_s)
+        self.seen = fields(line, READY_FIELDS)
 
     def probe(self) -> list[ClockProbe]:
         return [self._probe_once() for _ in range(PROBES)]
@@ -95,8 +113,9 @@ class Stopwatch:
     def _probe_once(self) -> ClockProbe:
         asked_ns = host_ns()
         self._send(b"PING\n")
-        node_ns = int(self._expect(b"PONG ", time.monotonic() + _PROBE_LIMIT_S))
-        return ClockProbe(asked_ns=asked_ns, node_ns=node_ns, answered_ns=host_ns())
+        line = self._expect(b"PONG ", time.monotonic() + _PROBE_LIMIT_S)
+        answered_ns = host_ns()
+        return ClockProbe(asked_ns=asked_ns, node_ns=clock_ns(line), answered_ns=answered_ns)
 
     def go(self) -> None:
         self._send(b"GO\n")
@@ -106,8 +125,7 @@ class Stopwatch:
         self._receive()
         if b"\n" not in self._received:
             return None
-        found: Mapping[str, Any] = json.loads(self._line(b"DONE "))
-        return found
+        return fields(self._line(b"DONE "), DONE_FIELDS)
 
     def quit(self) -> None:
         self._send(b"QUIT\n")
@@ -122,7 +140,9 @@ class Stopwatch:
     def _expect(self, word: bytes, deadline: float) -> bytes:
         while b"\n" not in self._received:
             if not self._readable.poll(max(0.0, deadline - time.monotonic()) * 1000):
-                raise NodeError(f"the stopwatch in the node did not say {word.decode().strip()} in time")
+                said = self._complaint()
+                words = f"the stopwatch in the node did not say {word.decode().strip()} in time"
+                raise NodeError(f"{words}: {_last(said)}", said or None)
             self._receive()
         return self._line(word)
 
@@ -147,19 +167,29 @@ class Stopwatch:
 
     def _ended(self) -> NodeError:
         self._close_input()
-        assert self._process.stderr is not None  # noqa: S101 - it was asked for as a pipe
         try:
-            code: int | str = self._process.wait(timeout=5)
+            code: int | str = self._process.wait(timeout=_END_LIMIT_S)
         except subprocess.TimeoutExpired:
             code = "no exit code yet"
-        os.set_blocking(self._process.stderr.fileno(), False)
-        said = (self._process.stderr.read() or b"").decode(errors="replace").strip()
-        last = said.splitlines()[-1] if said else "it said nothing"
-        return NodeError(f"the way into the node broke ({code}): {last}", said[-2000:] or None)
+        said = self._complaint()
+        return NodeError(f"the way into the node broke ({code}): {_last(said)}", said or None)
+
+    def _complaint(self) -> str:
+        """What is there of its standard error, without waiting for more; a pipe holds 64 KiB."""
+        assert self._process.stderr is not None  # noqa: S101 - it was asked for as a pipe
+        descriptor = self._process.stderr.fileno()
+        os.set_blocking(descriptor, False)
+        with suppress(BlockingIOError):
+            return os.read(descriptor, _PIPE_BYTE).decode(errors="replace").strip()[-2000:]
+        return ""
 
     def _close_input(self) -> None:
         if self._process.stdin is not None and not self._process.stdin.closed:
             self._process.stdin.close()
+
+
+def _last(said: str) -> str:
+    return said.splitlines()[-1] if said else "it said nothing"
 
 
 def wait_all(
@@ -177,7 +207,7 @@ def wait_all(
                 if said is not None:
                     found[key.data] = said
                     selector.unregister(stopwatches[key.data])
-            if time.monotonic() > deadline:
+            if len(found) < len(stopwatches) and time.monotonic() > deadline:
                 raise NodeError(
                     f"no end of the command after {limit_s:.0f} s, though the stopwatch was to end it"
                 )

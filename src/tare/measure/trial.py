@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """One trial in, one outcome out. Whatever goes wrong becomes a failed outcome with its reason."""
 
+import math
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -13,7 +14,6 @@ from tare.host.cgroups import Group, group_of
 from tare.measure.clocks import disagreement
 from tare.measure.context import Context
 from tare.measure.instances import (
-    Ended,
     Instance,
     gather_evidence,
     make_instances,
@@ -92,14 +92,14 @@ def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
         instances = make_instances(kind, options, placed, trial.limits, provider)
         measured.facts.update(gather_evidence(instances[0]))
         try:
-            ended = _run(context, trial, instances, measured)
+            _run(context, trial, instances, measured)
         finally:
             keep(context.raw_directory / trial.identity, instances)
-        _explain_failure(ended, instances, trial)
+        _explain_failure(measured.runs, instances, trial)
         _parse(kind, options, instances, measured)
 
 
-def _run(context: Context, trial: Trial, instances: Sequence[Instance], measured: _Measured) -> list[Ended]:
+def _run(context: Context, trial: Trial, instances: Sequence[Instance], measured: _Measured) -> None:
     """The measured part itself, between the limits' verification and the last DONE."""
     with ready_instances(instances) as stopwatches:
         groups = _groups(instances)
@@ -108,16 +108,24 @@ def _run(context: Context, trial: Trial, instances: Sequence[Instance], measured
                 group = groups[instance.node.spec.name]
                 measured.facts.update(verify(instance.node, group, stopwatch.seen))
         usage = _CpuUsage(list(groups.values()))
-        ended = run_on_barrier(stopwatches, trial.limits.time_s, context.tick, usage.stop)
-    measured.runs = [end.run for end in ended]
+        try:
+            measured.runs = run_on_barrier(stopwatches, trial.limits.time_s, context.tick, usage.stop)
+        except NodeError:
+            _refuse_memory_kills(
+                groups.values(), instances
+            )  # the better reason, when the stopwatch was the victim
+            raise
     measured.cpu_s = usage.used_s
     measured.samples += _common_samples(measured.runs, usage.used_s)
-    if any(group.memory_kills() for group in groups.values()):
+    _refuse_memory_kills(groups.values(), instances)
+
+
+def _refuse_memory_kills(groups: Iterable[Group], instances: Sequence[Instance]) -> None:
+    if any(group.memory_kills() for group in groups):
         limit = format_byte(instances[0].node.spec.memory_byte)
         raise NodeError(
             f"the node's memory limit of {limit} killed a process; give it more memory or less work"
         )
-    return ended
 
 
 def _groups(instances: Sequence[Instance]) -> dict[str, Group]:
@@ -158,32 +166,41 @@ def _common_samples(runs: Sequence[InstanceRun], cpu_s: float | None) -> list[Sa
     return samples
 
 
-def _explain_failure(ended: Sequence[Ended], instances: Sequence[Instance], trial: Trial) -> None:
+def _explain_failure(runs: Sequence[InstanceRun], instances: Sequence[Instance], trial: Trial) -> None:
     """``WrongOutput`` in words for the first instance that did not end well."""
-    for end, instance in zip(ended, instances, strict=True):
-        if words := _failure(end, instance, trial):
+    for run, instance in zip(runs, instances, strict=True):
+        if words := _failure(run, instance, trial):
             output = instance.output()
             said = (output.stderr.strip() or output.stdout.strip())[-_EXCERPT_CHARACTERS:]
             raise WrongOutput(words, said or None)
 
 
-def _failure(end: Ended, instance: Instance, trial: Trial) -> str | None:
-    run, program = end.run, instance.job.argv[0]
-    if end.error:
-        return f"{end.error}; is it in the image? (tare image list; tare weigh --bind DIR for your own files)"
+def _failure(run: InstanceRun, instance: Instance, trial: Trial) -> str | None:
+    program = instance.job.argv[0]
     if run.timed_out:
         return f"{program} ran into its time limit of {format_duration(trial.limits.time_s)} and was ended"
     if run.signal is not None:
-        return f"{program} was ended by signal {run.signal} ({signal.Signals(run.signal).name})"
+        return f"{program} was ended by signal {run.signal} ({_signal_name(run.signal)})"
     if run.exit_code != 0:
         return f"{program} ended with exit code {run.exit_code}"
     return None
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # most real-time signals have no name
+        return signal.strsignal(number) or "unknown"
 
 
 def _parse(kind: WorkloadKind, options: Options, instances: Sequence[Instance], measured: _Measured) -> None:
     for instance in instances:
         output = instance.output()
         found = kind.samples(options, output)
+        if wrong := [sample.name for sample in found if not math.isfinite(sample.value)]:
+            raise WrongOutput(
+                f"{', '.join(wrong)} is not a finite number", output.stdout[-_EXCERPT_CHARACTERS:]
+            )
         measured.samples += [replace(sample, instance=instance.number) for sample in found]
         measured.facts.update(kind.facts(options, output))
 

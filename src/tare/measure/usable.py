@@ -32,7 +32,7 @@ def _ready(provider: Provider, image: Image) -> Probe:
         found = provider.probe()
         if found.usable:
             provider.prepare(image.root, image.digest)
-    except NodeError as error:
+    except (NodeError, OSError) as error:
         return Probe(usable=False, reason=str(error), remedy="see `tare doctor`")
     return found
 

@@ -44,9 +44,14 @@ def _near(what: str, wanted: float | None, found: float | None, tolerance: float
 
 def _is_member(group: Group, inner_pid: int) -> None:
     """The stopwatch itself must be in the group: a command entered past it would run without limits."""
-    if not any(numbers and numbers[-1] == inner_pid for numbers in map(inner_numbers, group.processes())):
+    found = [pid for pid in group.processes() if inner_numbers(pid)[-1:] == [inner_pid]]
+    if not found:
         raise NodeError(
             "the node's limits do not hold: the entered command is not in the node's control group"
+        )
+    if missing := group.lacks(found[0]):
+        raise NodeError(
+            f"the node's limits do not hold: the entered command is not in the control group of {', '.join(missing)}"
         )
 
 

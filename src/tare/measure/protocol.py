@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the stopwatch's lines hold: one JSON object each, checked before anybody relies on it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tare.errors import NodeError
+
+READY_FIELDS = ("pid", "processors", "shm_byte")
+RUN_FIELDS = (
+    *("user_s", "system_s", "maximum_rss_byte", "minor_faults", "major_faults"),
+    *("voluntary_switches", "involuntary_switches", "exit_code", "signal", "timed_out"),
+)
+"""Of DONE, as they stand in the outcome's record."""
+DONE_FIELDS = ("start_ns", "end_ns", "error", *RUN_FIELDS)
+
+
+def fields(line: bytes, needed: Sequence[str]) -> Mapping[str, Any]:
+    """The object of a line; ``NodeError`` when it is none, or lacks what this version needs."""
+    try:
+        found: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or any(name not in found for name in needed):
+        raise nonsense(line)
+    return found
+
+
+def clock_ns(line: bytes) -> int:
+    """The node's clock; ``NodeError`` when it is no number."""
+    if not line.isdigit():
+        raise nonsense(line)
+    return int(line)
+
+
+def nonsense(line: bytes) -> NodeError:
+    said = line.decode(errors="replace")[:400]
+    return NodeError(
+        "what the stopwatch in the node says makes no sense; is the image of this version? `tare image build`",
+        said,
+    )

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A record becomes one line and comes back the same; a line that is none is named."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.journal.journal_example import a_session, an_outcome, outcomes, sessions
+
+from tare.errors import JournalError
+from tare.journal.lines import decode, encode
+from tare.records import SCHEMA, Outcome, Session
+
+
+@given(outcomes)
+def test_an_outcome_comes_back_as_it_was(outcome: Outcome) -> None:
+    assert decode(encode(outcome).removesuffix(b"\n"), "here") == outcome
+
+
+@given(sessions)
+def test_a_session_comes_back_as_it_was(session: Session) -> None:
+    assert decode(encode(session).removesuffix(b"\n"), "here") == session
+
+
+@given(outcomes)
+def test_a_record_is_one_line_whatever_it_holds(outcome: Outcome) -> None:
+    line = encode(outcome)
+    assert line.count(b"\n") == 1
+    assert line.endswith(b"\n")
+    assert json.loads(line)["schema"] == SCHEMA
+
+
+@given(outcomes, st.data())
+def test_a_line_cut_anywhere_is_refused(outcome: Outcome, data: st.DataObject) -> None:
+    line = encode(outcome).removesuffix(b"\n")
+    cut = line[: data.draw(st.integers(0, len(line) - 1))]
+    with pytest.raises(JournalError, match=r"^a\.jsonl:7: not a line of a journal"):
+        decode(cut, "a.jsonl:7")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"\0\0\0\0",
+        b"\xff\xfe",
+        b"[]",
+        b"null",
+        b"17",
+        b"{}",
+        b'{"schema": 1}',
+        b'{"schema": "1", "kind": "outcome", "record": {}}',
+        b'{"schema": 1, "kind": "elephant", "record": {}}',
+        b'{"schema": 1, "kind": ["outcome"], "record": {}}',
+        b'{"schema": 1, "kind": "outcome", "record": {}}',
+        b'{"schema": 1, "kind": "session", "record": []}',
+        b"[" * 100_000,
+    ],
+)
+def test_what_is_no_record_is_an_error_of_one_line_with_its_place(line: bytes) -> None:
+    with pytest.raises(JournalError, match=r"^here: not a line of a journal; restore") as caught:
+        decode(line, "here")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_later_schema_is_refused_with_the_way_out() -> None:
+    line = encode(an_outcome()).replace(b'{"schema":1', b'{"schema":2', 1)
+    with pytest.raises(JournalError, match=r"here: written by a later Tare \(schema 2\); use that version"):
+        decode(line, "here")
+
+
+def test_a_missing_value_stays_missing() -> None:
+    back = decode(encode(an_outcome()), "here")
+    assert isinstance(back, Outcome)
+    assert back.reason is None
+    assert back.barrier_skew_s is None
+
+
+def test_the_two_kinds_are_told_apart() -> None:
+    assert isinstance(decode(encode(a_session()), "here"), Session)
+    assert isinstance(decode(encode(an_outcome()), "here"), Outcome)
