@@ -46,6 +46,12 @@ def test_a_value_axis_holds_its_values_and_has_readable_ticks(values: list[float
     assert len(set(axis.labels)) == len(axis.labels)
 
 
+def test_values_that_differ_in_their_last_digits_are_drawn_as_equal() -> None:
+    axis = value_axis([1.0000000000000003e-09, 1e-09])
+    assert axis.low < 1e-09 < axis.high
+    assert len(set(axis.labels)) == len(axis.labels)
+
+
 def test_equal_values_still_have_an_axis() -> None:
     axis = value_axis([5.0, 5.0])
     assert axis.low < 5.0 < axis.high

@@ -13,6 +13,7 @@ from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
 from tare.errors import NodeError
 from tare.host import cgroups, process
 
+_PROBE_LIMIT_S = 5.0
 _NAMESPACES = ("--mount", "--uts", "--ipc", "--net", "--pid", "--root", "--wd")
 
 
@@ -33,7 +34,7 @@ def probe_tool(argv: list[str], package: str) -> Probe:
     if not found.usable:
         return found
     try:
-        done = process.run(argv, timeout_s=5)
+        done = process.run(argv, timeout_s=_PROBE_LIMIT_S)
     except NodeError as error:
         return Probe(usable=False, reason=str(error), remedy=f"apt-get install {package}")
     if done.code != 0:

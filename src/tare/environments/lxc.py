@@ -30,8 +30,8 @@ class Lxc(Provider):
         log = spec.directory / "lxc" / "log"
         done = process.run(["lxc-start", *_named(spec), "--daemon", "--logfile", str(log)])
         if done.code != 0:
-            said = log.read_text(errors="replace").splitlines()[-3:] if log.exists() else [done.last_words]
-            raise NodeError(f"lxc-start ended with {done.code}: {' / '.join(said)}")
+            said = _errors(log.read_text(errors="replace")) if log.exists() else ""
+            raise NodeError(f"lxc-start ended with {done.code}: {said or done.last_words}")
         return Node(spec=spec, init_pid=_init_pid(spec))
 
     def prefix(self, node: Node) -> list[str]:
@@ -43,6 +43,12 @@ class Lxc(Provider):
         for name in _GROUPS.values():
             cgroups.named_groups(f"{name}.{spec.name}").remove()
         layer.remove(spec)
+
+
+def _errors(log: str) -> str:
+    """The first errors of a log: the reason comes first, and then who gives up because of it."""
+    lines = [line.split(" - ", 2)[-1].strip() for line in log.splitlines() if " ERROR " in line]
+    return " / ".join(lines[:2])
 
 
 def configuration(spec: NodeSpec, host: cgroups.Hierarchies) -> str:
@@ -97,7 +103,7 @@ def _bind(source: Path, target: str, *, writable: bool) -> str:
 
 def _fstab(text: str) -> str:
     """As fstab(5) writes what would end a field: LXC reads its entries with getmntent(3)."""
-    return "".join(f"\\{ord(letter):03o}" if letter in " \t\n\\#" else letter for letter in text)
+    return "".join(f"\\{ord(letter):03o}" if letter in " \t\n\\" else letter for letter in text)
 
 
 def _named(spec: NodeSpec) -> list[str]:

@@ -13,6 +13,8 @@ LINEAR_UP_TO = 0.2
 _LOGARITHMIC_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _ROOM = 0.04
 _LABEL_PX = 34.0
+_ALIKE = 1e-6
+"""Values closer than this share of themselves are drawn as equal: ticks between them would have no short labels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,8 @@ def overhead_axis(values: Iterable[float], margin: float, width_px: float) -> Ax
 def value_axis(values: Sequence[float]) -> Axis:
     """A linear axis close around ``values``; labels are bare numbers."""
     low, high = min(values), max(values)
-    room = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
+    alike = high - low <= _ALIKE * abs(high)
+    room = (0.05 * abs(high) or 1.0) if alike else 0.08 * (high - low)
     low, high = low - room, high + room
     ticks = _linear_ticks(low, high, 5)
     decimals = _decimals(ticks)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The end of a group, for real: whatever its processes do, they and the group are gone.
+
+Version 2 is tried here in a hierarchy without controllers: its processes, cpu.stat, cgroup.kill and removal.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tare.errors import NodeError
+from tare.host import cgroups
+from tare.host.cgroups import V1, V2, Group
+
+STUBBORN = "trap '' TERM INT HUP; echo ready; while :; do sleep 0.01; done"
+CHAIN = """
+import os, sys, time
+deadline = time.monotonic() + 30
+if os.fork():
+    os._exit(0)
+print("ready", flush=True)
+os.close(1)
+while time.monotonic() < deadline:
+    if os.fork():
+        os._exit(0)
+"""
+"""Every process lives a moment and hands over to a child: whoever lists and then kills comes too late."""
+
+
+@pytest.fixture
+def name() -> str:
+    return f"tare-test-{os.getpid()}-{time.monotonic_ns()}"
+
+
+@pytest.fixture
+def own(name: str) -> Iterator[Group]:
+    group = cgroups.create_own_group(name)
+    yield group
+    for pid in group.processes():
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    group.remove()
+    cgroups.remove_parent_if_empty()
+
+
+@pytest.fixture
+def unified(name: str) -> Iterator[Group]:
+    """A real version 2 group, without controllers where version 1 has them."""
+    roots = [
+        line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines() if " cgroup2 " in line
+    ]
+    if not roots:
+        pytest.skip("no version 2 hierarchy is mounted here")
+    directory = Path(roots[0], name)
+    directory.mkdir()
+    group = Group(V2, dict.fromkeys(("cpuset", "cpu", "memory", "pids"), directory))
+    yield group
+    group.remove()
+
+
+def run_in(group: Group, *argv: str) -> "subprocess.Popen[bytes]":
+    """Start in the group, and wait for its first words."""
+    files = " ".join(f"echo 0 > {file};" for file in group.process_files)
+    child = subprocess.Popen(
+        ["sh", "-c", f'{files} exec "$@"', "sh", *argv], stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"ready\n"
+    return child
+
+
+def ended(child: "subprocess.Popen[bytes]") -> int:
+    assert child.stdout is not None
+    child.stdout.close()
+    return child.wait(timeout=10)
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root for control groups")
+class TestRemoval:
+    def test_a_stubborn_process_is_killed_and_the_group_goes(self, own: Group) -> None:
+        child = run_in(own, "sh", "-c", STUBBORN)
+        own.remove()
+        assert ended(child) == -signal.SIGKILL
+        assert not any(directory.exists() for directory in own.directories)
+
+    def test_groups_made_below_go_too_with_their_processes(self, own: Group) -> None:
+        below = own.directories[-1] / "below"
+        below.mkdir()
+        child = run_in(own, "sh", "-c", STUBBORN)
+        (below / "cgroup.procs").write_text(str(child.pid))
+        own.remove()
+        assert ended(child) == -signal.SIGKILL
+        assert not below.exists()
+
+    def test_a_process_that_keeps_forking_itself_away_is_caught(self, own: Group) -> None:
+        child = run_in(own, sys.executable, "-c", CHAIN)
+        begun = time.monotonic()
+        own.remove()
+        assert time.monotonic() - begun < 5
+        ended(child)
+
+    def test_removing_what_is_gone_is_harmless(self, own: Group) -> None:
+        own.remove()
+        own.remove()
+        assert own.processes() == []
+
+    def test_a_group_that_will_not_go_is_an_error_within_the_limit(self, tmp_path: Path) -> None:
+        (tmp_path / "node").mkdir()
+        (tmp_path / "node" / "file").touch()
+        begun = time.monotonic()
+        with pytest.raises(NodeError, match=r"node is still busy after 0 s"):
+            Group(V1, {"cpu": tmp_path / "node"}).remove(timeout_s=0.1)
+        assert time.monotonic() - begun < 2
+
+    def test_version_2_counts_kills_and_removes_for_real(self, unified: Group) -> None:
+        child = run_in(unified, "sh", "-c", STUBBORN)
+        time.sleep(0.1)
+        used_s = unified.cpu_s()
+        assert used_s is not None
+        assert used_s > 0
+        assert child.pid in unified.processes()
+        assert unified.lacks(child.pid) == []
+        unified.remove()
+        assert ended(child) == -signal.SIGKILL
+        assert not unified.directories[0].exists()
+
+    def test_no_descriptor_is_left_open(self, own: Group) -> None:
+        before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - only their number is wanted
+        child = run_in(own, "sh", "-c", STUBBORN)
+        own.remove()
+        ended(child)
+        assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208 - the same
+
+    def test_the_parent_goes_only_when_it_is_empty(self, own: Group) -> None:
+        cgroups.remove_parent_if_empty()
+        assert all(directory.exists() for directory in own.directories)
+
+
+def test_without_control_groups_there_is_no_parent_to_remove(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cgroups, "mounts_text", lambda: "proc /proc proc rw 0 0\n")
+    cgroups.remove_parent_if_empty()
+    assert cgroups.named_groups("tare").directories == []

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever goes wrong in a trial becomes its outcome, with the best reason there is."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.fake_campaign import FAKES, command_workload, fake_workload
+
+from tare.environments import PROVIDERS
+from tare.environments.fake import Fake
+from tare.environments.provider import Node, NodeSpec
+from tare.errors import NodeError
+from tare.image.store import Image
+from tare.measure import trial as module
+from tare.measure.context import MINIMAL_VARIABLES, Context
+from tare.measure.trial import run_trial
+from tare.records import (
+    Direction,
+    Environment,
+    Layout,
+    Limits,
+    OptionValue,
+    Outcome,
+    Sample,
+    Status,
+    Trial,
+    Workload,
+)
+from tare.workloads import KINDS
+
+MEBIBYTE = 1 << 20
+pytestmark = pytest.mark.usefixtures("state")
+
+
+def a_trial(workload: Workload, technology: str = "fake", **options: OptionValue) -> Trial:
+    return Trial(
+        identity="b000-t",
+        block=0,
+        slot=0,
+        environment=Environment(name="e", technology=technology, options=options),
+        replicate=0,
+        layout=Layout(nodes=1, processors=1, instances=1),
+        workload=workload,
+        limits=Limits(memory_byte=96 * MEBIBYTE, shm_byte=MEBIBYTE, time_s=10.0),
+    )
+
+
+@pytest.fixture
+def context(tmp_path: Path, programs: Path) -> Context:
+    """Fakes, whose image holds nothing but the programs from where they were built."""
+    tools = tmp_path / "image" / "opt" / "tare"
+    tools.mkdir(parents=True)
+    (tools / "bin").symlink_to(programs)
+    return Context(
+        image_root=tmp_path / "image",
+        image_digest="sha256:0",
+        raw_directory=tmp_path / "raw",
+        available_processors=tuple(sorted(os.sched_getaffinity(0))),
+        providers=FAKES,
+    )
+
+
+def failed(outcome: Outcome) -> str:
+    assert outcome.status is Status.FAILED
+    assert outcome.samples == ()
+    assert outcome.reason is not None
+    return outcome.reason
+
+
+def test_a_good_trial_has_times_samples_and_raw_output(context: Context) -> None:
+    outcome = run_trial(context, a_trial(fake_workload()))
+    assert (outcome.status, outcome.reason) == (Status.OK, None)
+    assert {sample.name for sample in outcome.samples} == {"wall_s", "time_s"}
+    assert outcome.node_start_s is not None
+    assert outcome.node_stop_s is not None
+    assert outcome.elapsed_s > 0
+    assert (context.raw_directory / "b000-t" / "i0.stdout").read_text().startswith("time_s ")
+
+
+def test_a_command_finds_the_minimal_variables_and_no_others(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    assert run_trial(context, a_trial(command_workload("/usr/bin/env"))).status is Status.OK
+    text = (context.raw_directory / "b000-t" / "i0.stdout").read_text()
+    names = {line.partition("=")[0] for line in text.splitlines()}
+    assert names == {*MINIMAL_VARIABLES, "TARE_FAKE_SLOWDOWN"}
+
+
+def test_a_real_time_signal_has_no_name_but_a_reason(context: Context) -> None:
+    reason = failed(run_trial(context, a_trial(command_workload("/bin/sh", "-c", "kill -37 $$"))))
+    assert "was ended by signal 37" in reason
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_a_figure_that_is_no_number_never_enters_the_journal(
+    value: float, context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def samples(*_: object) -> list[Sample]:
+        return [Sample(name="gflops", value=value, unit="", direction=Direction.MORE)]
+
+    monkeypatch.setattr(KINDS["fake"], "samples", samples)
+    outcome = run_trial(context, a_trial(fake_workload()))
+    assert failed(outcome) == "gflops is not a finite number"
+    assert outcome.excerpt is not None
+    assert outcome.excerpt.startswith("time_s")
+
+
+def test_a_node_that_does_not_start_is_a_failed_trial(context: Context) -> None:
+    outcome = run_trial(context, a_trial(fake_workload(), broken="start"))
+    assert "told to fail at its start" in failed(outcome)
+    assert outcome.node_start_s is None
+
+
+def test_a_provider_that_trips_over_the_operating_system_is_a_failed_trial(context: Context) -> None:
+    class Tripping(Fake):
+        def start(self, spec: NodeSpec) -> Node:
+            (spec.directory / "absent" / "file").touch()
+            return super().start(spec)
+
+    outcome = run_trial(replace(context, providers={"fake": Tripping()}), a_trial(fake_workload()))
+    assert "No such file or directory" in failed(outcome)
+
+
+def test_a_clock_that_lies_makes_the_outcome_invalid_but_keeps_it(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "disagreement", lambda _: "the clocks differ")
+    outcome = run_trial(context, a_trial(fake_workload()))
+    assert (outcome.status, outcome.reason) == (Status.INVALID, "the clocks differ")
+    assert outcome.samples
+
+
+def test_a_stopwatch_that_the_memory_limit_killed_is_explained_by_the_limit(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed:
+        def cpu_s(self) -> None:
+            """Keep no account."""
+
+        def memory_kills(self) -> int:
+            return 1
+
+    def broken(*_: object) -> Sequence[object]:
+        raise NodeError("the way into the node broke (137): it said nothing")
+
+    monkeypatch.setattr(module, "_groups", lambda _: {"another node": Killed()})
+    monkeypatch.setattr(module, "run_on_barrier", broken)
+    reason = failed(run_trial(context, a_trial(fake_workload())))
+    assert reason.startswith("the node's memory limit of 96 MiB killed a process")
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups")
+def test_a_real_memory_limit_that_kills_is_the_reason(context: Context, image: Image) -> None:
+    real = replace(
+        context, image_root=image.root, image_digest=image.digest, providers={"native": PROVIDERS["native"]}
+    )
+    outcome = run_trial(real, a_trial(command_workload("/usr/bin/tail", "/dev/zero"), "native"))
+    assert "memory limit of 96 MiB killed a process" in failed(outcome)
+    assert outcome.facts["memory limit"] == f"{96 * MEBIBYTE} byte"

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tree is the pipeline: nothing imports against plan → measure → treat → analyze → report."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+SOURCE = REPOSITORY / "src" / "tare"
+BASE = {"errors", "records", "units"}
+ALLOWED: dict[str, set[str]] = {
+    "errors": set(),
+    "records": set(),
+    "units": set(),
+    "host": {"errors", "units"},
+    "environments": BASE | {"host"},
+    "workloads": BASE | {"host"},
+    "image": BASE | {"host", "environments"},
+    "plan": BASE | {"environments", "workloads"},
+    "journal": BASE,
+    "measure": BASE | {"host", "environments", "workloads", "image", "journal", "plan"},
+    "treat": {"records"},
+    "analyze": {"records", "treat"},
+    "report": BASE | {"treat", "analyze"},
+    "pipeline": BASE | {"workloads", "journal", "plan", "measure", "treat", "analyze"},
+}
+"""Part of the program → what else of it each may import; every part may import itself."""
+EVERYTHING = {"cli", "commands", "__main__"}
+PURE = {"treat", "analyze"}
+PURE_MODULES = {
+    "collections",
+    "dataclasses",
+    "enum",
+    "functools",
+    "itertools",
+    "math",
+    "numpy",
+    "scipy",
+    "statistics",
+    "typing",
+}
+STARTING = {"measure", "environments", "image", "host"}
+HEAVY = {"numpy", "scipy", "altair", "vl_convert", "pydantic", "jinja2", "duckdb", "pyarrow"}
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    """The folder or the file directly below ``tare``."""
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported(text: str) -> Iterator[str]:
+    """Every module that a source text imports, anywhere in it; ``from a import b`` counts as ``a.b`` too."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative imports hide what is imported"
+            assert node.module is not None
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def own_parts(text: str) -> set[str]:
+    return {name.split(".")[1] for name in imported(text) if name.startswith("tare.")} - {"__version__"}
+
+
+def calls(text: str) -> set[str]:
+    """Names called, ``open`` or ``os.fork``."""
+    nodes = (node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+    return {ast.unparse(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute)}
+
+
+def against_the_flow(part: str, text: str) -> set[str]:
+    return own_parts(text) - ALLOWED[part] - {part}
+
+
+def impure(text: str) -> set[str]:
+    outside = {name.split(".")[0] for name in imported(text)} - {"tare"} - PURE_MODULES
+    return outside | (calls(text) & {"open", "print", "input", "exec", "eval", "__import__"})
+
+
+def starters(text: str) -> set[str]:
+    """What in a source text starts processes, without going through ``tare.host.process``."""
+    modules = {
+        name for name in imported(text) if name.split(".")[0] in {"subprocess", "multiprocessing", "pty"}
+    }
+    prefixes = ("os.fork", "os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen", "process.run")
+    return modules | {name for name in calls(text) if name.startswith((*prefixes, "process.start_idle"))}
+
+
+def test_every_part_of_the_program_has_its_place() -> None:
+    assert {part_of(path) for path in FILES} - {"__init__"} == set(ALLOWED) | EVERYTHING
+
+
+def test_the_table_itself_has_no_circle() -> None:
+    placed: set[str] = set()
+    while ready := {part for part in ALLOWED if part not in placed and ALLOWED[part] <= placed}:
+        placed |= ready
+    assert placed == set(ALLOWED)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if part_of(path) in ALLOWED],
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_nothing_imports_against_the_flow(path: Path) -> None:
+    assert against_the_flow(part_of(path), path.read_text()) == set()
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if part_of(path) in PURE], ids=lambda path: str(path.relative_to(SOURCE))
+)
+def test_treat_and_analyze_have_no_input_or_output(path: Path) -> None:
+    assert impure(path.read_text()) == set()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if part_of(path) not in STARTING],
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_only_four_folders_start_processes(path: Path) -> None:
+    assert starters(path.read_text()) == set()
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ("host", "from tare.plan.campaign import Campaign"),
+        ("report", "import tare.measure.clocks"),
+        ("report", "def draw():\n    from tare.journal import reader"),
+        ("treat", "from tare import analyze"),
+        ("journal", "if TYPE_CHECKING:\n    from tare.measure.trial import run_trial"),
+    ],
+)
+def test_an_import_against_the_flow_would_be_found(part: str, text: str) -> None:
+    assert against_the_flow(part, text)
+
+
+@pytest.mark.parametrize(
+    "text", ["import os", "from pathlib import Path", "open('x')", "print(1)", "import subprocess"]
+)
+def test_input_and_output_would_be_found(text: str) -> None:
+    assert impure(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import subprocess",
+        "import os\nos.execv('x', [])",
+        "from tare.host import process\nprocess.run(['x'])",
+    ],
+)
+def test_a_started_process_would_be_found(text: str) -> None:
+    assert starters(text)
+
+
+def test_the_command_line_loads_nothing_heavy_before_it_is_asked_to() -> None:
+    script = "import sys, tare.cli; print(' '.join({name.split('.')[0] for name in sys.modules}))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    loaded = set(done.stdout.split())
+    assert "typer" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_a_providers_file_imports_no_other_provider() -> None:
+    names = {path.stem for path in (SOURCE / "environments").glob("*.py")} - {
+        "__init__",
+        "provider",
+        "layer",
+        "confined",
+    }
+    for name in names:
+        text = (SOURCE / "environments" / f"{name}.py").read_text()
+        others = {f"tare.environments.{other}" for other in names - {name}}
+        assert not others & set(imported(text)), name
