@@ -61,6 +61,12 @@ def wait_for(condition: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
+def children_called(parent: int, name: str) -> list[int]:
+    """Those that have got as far as their own program."""
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    return [int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text().strip() == name]
+
+
 WAIT_FOR_DAEMON = "until [ -s {folder}/daemon ]; do sleep 0.02; done; "
 
 
@@ -110,8 +116,8 @@ def test_the_command_can_be_interrupted(host: Host) -> None:
 def test_the_daemon_ends_though_the_script_is_killed(host: Host) -> None:
     with host.start("sleep", "30") as process:
         wait_for(host.daemon_words)
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        command = next(int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text() == "sleep\n")
+        wait_for(lambda: children_called(process.pid, "sleep"))
+        (command,) = children_called(process.pid, "sleep")
         process.kill()
         wait_for(lambda: host.daemon_words() == ["started", "ended"])
         os.kill(command, signal.SIGKILL)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """LXC: lxc-start(1) with a configuration of our own, in a folder of our own; the user's containers are never seen."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +11,9 @@ from tare.host import cgroups, process
 
 _GROUPS = {"container": "lxc.payload", "monitor": "lxc.monitor", "monitor.pivot": "lxc.pivot"}
 """LXC's own groups; each node has all three to itself, so that nothing shared is left behind."""
+
+_APPARMOR = Path("/sys/module/apparmor/parameters/enabled")
+"""Where LXC itself looks whether the kernel has AppArmor; without a profile it would then demand securityfs."""
 
 
 class Lxc(Provider):
@@ -66,7 +68,7 @@ def configuration(spec: NodeSpec, host: cgroups.Hierarchies) -> str:
         **{f"lxc.cgroup.dir.{part}": f"{name}.{spec.name}" for part, name in _GROUPS.items()},
         **_limits(spec, host),
     }
-    if os.path.exists("/sys/kernel/security/apparmor"):  # noqa: PTH110 - a plain question
+    if _APPARMOR.exists():
         lines["lxc.apparmor.profile"] = "unconfined"
     return "".join(f"{key} = {value}\n" for key, value in lines.items()) + _mounts(spec)
 

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node to describe, without starting it."""
+
+from pathlib import Path
+
+from tare.environments.provider import NodeSpec
+
+MEBIBYTE = 1 << 20
+
+
+def described(folder: Path = Path("/state/nodes/tare-1"), **changes: object) -> NodeSpec:
+    values: dict[str, object] = {
+        "name": "tare-1",
+        "technology": "any",
+        "options": {},
+        "directory": folder,
+        "image_root": Path("/image"),
+        "image_digest": "sha256:" + "ab" * 32,
+        "processors": (0, 2, 3),
+        "memory_byte": 512 * MEBIBYTE,
+        "shm_byte": 16 * MEBIBYTE,
+        "cpu_quota": None,
+    }
+    return NodeSpec(**{**values, **changes})  # type: ignore[arg-type]

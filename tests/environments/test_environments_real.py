@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Odd names, missing tools and failing starts, tried for real where the technology is on this machine."""
+
+import os
+import secrets
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tare.environments import PROVIDERS, confined, docker, fake
+from tare.environments.provider import Bind, Node, NodeSpec, Provider
+from tare.errors import NodeError
+from tare.host import mounts, process
+from tare.host.facts import online_processors
+from tare.image.store import Image
+from tare.measure.node_life import NodeTimes, running_nodes, start_node, stop_node
+
+MEBIBYTE = 1 << 20
+REAL = [name for name in PROVIDERS if name != "fake"]
+AS_ROOT = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups"),
+]
+PACKAGES = {
+    "docker": "docker.io",
+    "lxc": "lxc",
+    "systemd-nspawn": "systemd-container",
+    "bubblewrap": "bubblewrap",
+}
+
+
+@pytest.fixture
+def provider(request: pytest.FixtureRequest, image: Image) -> Provider:
+    found = PROVIDERS[request.param]
+    if request.param == "docker":
+        request.getfixturevalue("docker_daemon")
+    probe = found.probe()
+    if not probe.usable:
+        pytest.skip(f"{request.param}: {probe.reason}; {probe.remedy}")
+    found.prepare(image.root, image.digest)
+    return found
+
+
+def real_spec(provider: Provider, image: Image, state: Path, **changes: object) -> NodeSpec:
+    name = f"tare-test-{secrets.token_hex(4)}"
+    values: dict[str, object] = {
+        "name": name,
+        "technology": provider.technology,
+        "options": {},
+        "directory": state / "nodes" / name,
+        "image_root": image.root,
+        "image_digest": image.digest,
+        "processors": (online_processors()[-1],),
+        "memory_byte": 128 * MEBIBYTE,
+        "shm_byte": 4 * MEBIBYTE,
+        "cpu_quota": None,
+    }
+    return NodeSpec(**{**values, **changes})  # type: ignore[arg-type]
+
+
+class TestOddNames:
+    pytestmark = AS_ROOT
+
+    @pytest.mark.parametrize("provider", REAL, indirect=True)
+    @pytest.mark.parametrize("name", ["in put", "a,b", "a:b", "back\\slash", "#hash", "ünïcode", 'quo"te'])
+    def test_a_bound_folder_and_a_state_folder_of_any_name_work(
+        self, provider: Provider, name: str, image: Image, tmp_path: Path
+    ) -> None:
+        data = tmp_path / "data" / name
+        data.mkdir(parents=True)
+        (data / "file").write_text("found")
+        binds = (Bind(path=data, writable=True),)
+        spec = real_spec(provider, image, tmp_path / f"state {name}", binds=binds)
+        times = NodeTimes()
+        with running_nodes([spec], {provider.technology: provider}, times) as (node,):
+            said = inside(provider, node, "cp", f"{data}/file", f"{node.work_directory}/copy")
+            assert said.stderr == b""
+            assert (spec.work / "copy").read_text() == "found"
+        assert times.problems == []
+        assert (data / "file").read_text() == "found"
+        assert mounts.mounts_below(tmp_path) == []
+
+
+class TestGuard:
+    pytestmark = AS_ROOT
+
+    @pytest.fixture
+    def data(self, tmp_path: Path) -> Iterator[Path]:
+        """A folder of the user's with another file system mounted below it."""
+        below = tmp_path / "data" / "below"
+        below.mkdir(parents=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tare-test", str(below)], check=True)
+        (below / "file").write_text("precious")
+        yield tmp_path / "data"
+        subprocess.run(["umount", "--lazy", str(below)], check=True)
+
+    @pytest.mark.parametrize("provider", REAL, indirect=True)
+    def test_what_is_mounted_below_a_guarded_folder_is_seen_and_guarded_too(
+        self, provider: Provider, image: Image, state: Path, data: Path
+    ) -> None:
+        spec = real_spec(provider, image, state, binds=(Bind(path=data),))
+        times = NodeTimes()
+        with running_nodes([spec], {provider.technology: provider}, times) as (node,):
+            seen = inside(provider, node, "cat", f"{data}/below/file").stdout
+            refused = inside(provider, node, "rm", "-f", f"{data}/below/file")
+        assert seen == b"precious"
+        assert refused.returncode != 0
+        assert (data / "below" / "file").read_text() == "precious"
+        assert times.problems == []
+
+
+def inside(provider: Provider, node: Node, *argv: str) -> "subprocess.CompletedProcess[bytes]":
+    return subprocess.run(
+        [*provider.prefix(node), *argv],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=30,
+        check=False,
+        env=process.tool_environment(),
+    )
+
+
+class TestProbe:
+    @pytest.mark.parametrize("technology", PACKAGES)
+    def test_a_missing_tool_names_the_package_that_has_it(
+        self, technology: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(process, "_DEFAULT_PATH", str(tmp_path))
+        monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.setattr(os, "geteuid", lambda: 0)
+        found = PROVIDERS[technology].probe()
+        assert not found.usable
+        assert found.reason
+        assert found.remedy == f"apt-get install {PACKAGES[technology]}"
+
+    @pytest.mark.parametrize("technology", [name for name in REAL if name != "docker"])
+    def test_without_root_it_says_to_be_root(self, technology: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(os, "geteuid", lambda: 1000)
+        found = PROVIDERS[technology].probe()
+        assert (found.usable, found.remedy) == (False, "run as root")
+
+    def test_without_control_groups_it_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def none() -> None:
+            raise NodeError("no control groups are mounted")
+
+        monkeypatch.setattr(os, "geteuid", lambda: 0)
+        monkeypatch.setattr("tare.host.cgroups.find_hierarchies", none)
+        found = confined.probe_root()
+        assert not found.usable
+        assert "no control groups" in found.reason
+
+    @pytest.mark.parametrize(
+        ("script", "reason", "remedy"),
+        [
+            ("echo broken library >&2; exit 127", "bwrap fails: broken library", "reinstall bubblewrap"),
+            ("sleep 60", "did not end within", "apt-get install bubblewrap"),
+        ],
+    )
+    def test_a_tool_that_fails_or_hangs_is_not_usable(
+        self, script: str, reason: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(os, "geteuid", lambda: 0)
+        monkeypatch.setattr("tare.host.cgroups.find_hierarchies", lambda: None)
+        monkeypatch.setattr(confined, "_PROBE_LIMIT_S", 0.3)
+        (tmp_path / "bwrap").write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "bwrap").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+        found = PROVIDERS["bubblewrap"].probe()
+        assert not found.usable
+        assert reason in found.reason
+        assert found.remedy == remedy
+
+    def test_a_docker_daemon_that_is_down_is_said_with_the_way_to_start_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("TARE_DOCKERD_STARTING", raising=False)
+        (tmp_path / "docker").write_text(
+            "#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2\nexit 1\n"
+        )
+        (tmp_path / "docker").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+        found = PROVIDERS["docker"].probe()
+        assert not found.usable
+        assert "daemon does not answer: Cannot connect" in found.reason
+        assert "systemctl start docker" in found.remedy
+
+    def test_a_docker_daemon_that_is_being_started_is_waited_for(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("TARE_DOCKERD_STARTING", "1")
+        up = tmp_path / "up"
+        script = f"#!/bin/sh\nif [ -e {up} ]; then echo 20.10; else : > {up}; exit 1; fi\n"
+        (tmp_path / "docker").write_text(script)
+        (tmp_path / "docker").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+        found = PROVIDERS["docker"].probe()
+        assert (found.usable, found.version) == (True, "20.10")
+
+
+class TestControlGroups:
+    pytestmark = AS_ROOT
+    SHARED = ("payload", "supervisor", "lxc.pivot", "lxc.monitor")
+    """What systemd-nspawn and LXC would make at the top of every hierarchy, and leave there."""
+
+    def groups(self) -> set[Path]:
+        return {path for name in self.SHARED for path in Path("/sys/fs/cgroup").glob(f"**/{name}")}
+
+    @pytest.mark.parametrize("provider", [name for name in REAL if name != "docker"], indirect=True)
+    def test_none_is_left_in_any_hierarchy(self, provider: Provider, image: Image, state: Path) -> None:
+        spec, before = real_spec(provider, image, state), self.groups()
+        with running_nodes([spec], {provider.technology: provider}, NodeTimes()):
+            assert any(Path("/sys/fs/cgroup").glob(f"**/*{spec.name}"))
+        assert not any(Path("/sys/fs/cgroup").glob(f"**/*{spec.name}"))
+        assert self.groups() <= before
+
+
+class TestLxc:
+    pytestmark = AS_ROOT
+
+    @pytest.mark.parametrize("provider", ["lxc"], indirect=True)
+    def test_a_start_that_fails_gives_its_reason_and_leaves_nothing(
+        self, provider: Provider, image: Image, state: Path
+    ) -> None:
+        spec = real_spec(provider, image, state, processors=(4095,))
+        times = NodeTimes()
+        with (
+            pytest.raises(NodeError, match=r"lxc-start ended with 1: .*cgroup"),
+            running_nodes([spec], {"lxc": provider}, times),
+        ):
+            pytest.fail("it must not run")
+        assert times.problems == []
+        assert mounts.mounts_below(state) == []
+        assert not any(Path("/sys/fs/cgroup").glob(f"*/*{spec.name}*"))
+
+
+@pytest.mark.usefixtures("docker_daemon")
+class TestDocker:
+    pytestmark = AS_ROOT
+
+    def test_an_image_that_was_never_imported_is_an_error_and_nothing_stays(
+        self, image: Image, state: Path
+    ) -> None:
+        provider = PROVIDERS["docker"]
+        spec = real_spec(provider, image, state, image_digest="sha256:" + "0" * 64)
+        try:
+            with pytest.raises(NodeError, match=r"docker run --detach .* ended with 125"):
+                start_node(spec, provider)
+        finally:
+            stop_node(spec, provider)
+        assert not spec.directory.exists()
+        assert docker._containers(spec) == []
+        assert mounts.mounts_below(state) == []
+
+    def test_half_an_import_is_not_taken_for_an_image(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "root").mkdir()
+        (tmp_path / "root" / "file").write_text("x")
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin" / "tar").write_text('#!/bin/sh\n/bin/tar "$@"\nexit 2\n')
+        (tmp_path / "bin" / "tar").chmod(0o755)
+        digest = f"sha256:{secrets.token_hex(32)}"
+        with monkeypatch.context() as patched:
+            patched.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+            with pytest.raises(NodeError, match="cannot import the image: tar ended with 2"):
+                PROVIDERS["docker"].prepare(tmp_path / "root", digest)
+        listed = process.run(["docker", "image", "inspect", docker._reference(digest)])
+        assert listed.code != 0
+
+
+class TestFake:
+    def test_what_it_wrote_goes_and_a_second_stop_is_harmless(self, tmp_path: Path) -> None:
+        provider = fake.Fake()
+        spec = NodeSpec(
+            name="tare-x",
+            technology="fake",
+            options={"slowdown": 0.25},
+            directory=tmp_path / "tare-x",
+            image_root=Path("/image"),
+            image_digest="",
+            processors=(0,),
+            memory_byte=1,
+            shm_byte=1,
+            cpu_quota=None,
+        )
+        node = provider.start(spec)
+        assert node.variables == {"TARE_FAKE_SLOWDOWN": "0.25"}
+        assert node.tools_directory == "/image/opt/tare/bin"
+        assert provider.prefix(node) == []
+        provider.stop(spec)
+        provider.stop(spec)
+        assert list(spec.directory.iterdir()) == []
