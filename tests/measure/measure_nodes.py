@@ -59,7 +59,7 @@ def campaign_file(folder: Path, *argv: str, technology: str = "native") -> Path:
     return path
 
 
-def wait_until(happened: Callable[[], object], limit_s: float = 20.0) -> None:
+def wait_until(happened: Callable[[], object], limit_s: float = 60.0) -> None:
     deadline = time.monotonic() + limit_s
     while not happened():
         assert time.monotonic() < deadline, "it did not happen in time"
