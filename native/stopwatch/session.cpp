@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <limits>
 
 #include "common/exec.hpp"
@@ -26,10 +28,27 @@ constexpr std::chrono::seconds write_limit{10};
 constexpr std::size_t longest_line = 4096;
 constexpr int signal_exit_offset = 128;
 
+constexpr int last_signal = 64;
+
+/// As the kernel reads it, rt_sigaction(2); all zero is SIG_DFL.
+struct KernelDisposition {
+    void* handler = nullptr;
+    unsigned long flags = 0;
+    void* restorer = nullptr;
+    std::uint64_t mask = 0;
+};
+
+/// Past signal(2): that refuses the two numbers which the C library keeps, and those can be inherited ignored
+/// too.
+void make_default(int number) {
+    const KernelDisposition disposition;
+    static_cast<void>(::syscall(SYS_rt_sigaction, number, &disposition, nullptr, sizeof disposition.mask));
+}
+
 /// The command inherits dispositions, so all become the default; SIGPIPE is blocked to see EPIPE instead.
 FileDescriptor take_signals() {
-    for (int number = 1; number <= SIGRTMAX; ++number) {
-        static_cast<void>(std::signal(number, SIG_DFL));
+    for (int number = 1; number <= last_signal; ++number) {
+        make_default(number);
     }
     sigset_t taken;
     ::sigemptyset(&taken);

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from tests.environments.environment_example import MEBIBYTE, described
 
-from tare.environments import bubblewrap, docker, layer, lxc, nspawn
+from tare.environments import bubblewrap, confined, docker, layer, lxc, nspawn
 from tare.environments.lxc import configuration
-from tare.environments.provider import Bind
+from tare.environments.provider import Bind, Node
+from tare.errors import NodeError
+from tare.host import cgroups
 from tare.host.cgroups import V1, V2, Hierarchies
 
 BINDS = (Bind(path=Path("/data/in put")), Bind(path=Path("/data/out#\\1"), writable=True))
@@ -168,6 +170,21 @@ class TestBubblewrap:
         assert f"--bind {LAYER}/work /mnt/tare" in words
         assert f"--ro-bind {LAYER}/bound/0 /data/in put --bind {LAYER}/bound/1 /data/out#\\1" in words
         assert "--clearenv" in words
+
+
+class TestConfined:
+    def test_a_command_joins_the_group_in_which_the_first_process_is(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        payload = tmp_path / "tare" / "tare-1" / "payload"
+        monkeypatch.setattr(cgroups, "group_of", lambda _: cgroups.Group(V2, {"cpu": payload}))
+        argv = confined.enter(Node(spec=described(), init_pid=77))
+        assert argv[:3] == ["/image/opt/tare/bin/join", f"{payload}/cgroup.procs", "--"]
+        assert argv[3:6] == ["nsenter", "--target", "77"]
+
+    def test_a_node_without_a_first_process_cannot_be_entered(self) -> None:
+        with pytest.raises(NodeError, match="tare-1 has no first process"):
+            confined.enter(Node(spec=described(), init_pid=None))
 
 
 def test_each_bound_folder_has_a_place_of_its_own() -> None:

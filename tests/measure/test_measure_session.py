@@ -62,6 +62,8 @@ class TestInterruptible:
             with interruptible():
                 os.kill(os.getpid(), signal.SIGHUP)
                 time.sleep(0.05)
+        except KeyboardInterrupt:
+            pytest.fail("the end of the terminal ended the run")
         finally:
             signal.signal(signal.SIGHUP, before)
 

@@ -142,8 +142,7 @@ def _import(image_root: Path, reference: str) -> None:
         except subprocess.TimeoutExpired as error:
             raise NodeError(f"Docker did not import the image within {_IMPORT_LIMIT_S:.0f} s") from error
     if done.returncode != 0 or packer.returncode != 0:
-        process.run(
-            ["docker", "image", "rm", "--force", reference]
-        )  # half an image must not be taken for one
+        # Half an image must not be taken for one by the next run.
+        process.run(["docker", "image", "rm", "--force", reference])
         said = done.stderr.decode(errors="replace").strip() or f"tar ended with {packer.returncode}"
         raise NodeError(f"Docker cannot import the image: {said}")

@@ -111,9 +111,8 @@ def _run(context: Context, trial: Trial, instances: Sequence[Instance], measured
         try:
             measured.runs = run_on_barrier(stopwatches, trial.limits.time_s, context.tick, usage.stop)
         except NodeError:
-            _refuse_memory_kills(
-                groups.values(), instances
-            )  # the better reason, when the stopwatch was the victim
+            # When the stopwatch was the victim, the limit is the better reason.
+            _refuse_memory_kills(groups.values(), instances)
             raise
     measured.cpu_s = usage.used_s
     measured.samples += _common_samples(measured.runs, usage.used_s)
