@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.environments.environment_example import described
 
 from tare.environments import PROVIDERS, confined, docker, fake
 from tare.environments.provider import Bind, Node, NodeSpec, Provider
@@ -233,6 +234,35 @@ class TestLxc:
         assert times.problems == []
         assert mounts.mounts_below(state) == []
         assert not any(Path("/sys/fs/cgroup").glob(f"*/*{spec.name}*"))
+
+
+class TestDockerThatIsBeingStarted:
+    SCRIPT = """#!/bin/sh
+case $1 in
+version) : > {up}; echo 20.10 ;;
+ps) [ -e {up} ] || {{ echo no daemon >&2; exit 1; }} ;;
+esac
+"""
+
+    def test_a_node_left_behind_waits_for_the_daemon(
+        self, tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+        (tmp_path / "docker").write_text(self.SCRIPT.format(up=tmp_path / "up"))
+        (tmp_path / "docker").chmod(0o755)
+        spec = described(state / "nodes" / "tare-1", technology="docker")
+        assert docker._containers(spec) == []
+        assert (tmp_path / "up").exists()
+
+    def test_a_daemon_that_stays_away_is_an_error_with_the_container(
+        self, tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+        (tmp_path / "docker").write_text("#!/bin/sh\necho no daemon >&2\nexit 1\n")
+        (tmp_path / "docker").chmod(0o755)
+        spec = described(state / "nodes" / "tare-1", technology="docker")
+        with pytest.raises(NodeError, match="cannot ask Docker for the container tare-1: no daemon"):
+            docker._containers(spec)
 
 
 @pytest.mark.usefixtures("docker_daemon")

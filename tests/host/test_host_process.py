@@ -161,10 +161,20 @@ class TestStartIdle:
         assert time.monotonic() - begun < 5
         assert not Path(f"/proc/{int(note.read_text())}").exists()
 
-    def test_a_flood_without_ready_ends_within_the_limit(self, tmp_path: Path) -> None:
+    @pytest.mark.timeout(20)
+    def test_a_flood_without_ready_ends_within_the_limit(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        read = os.read
+
+        def read_slowly(descriptor: int, count: int) -> bytes:
+            time.sleep(0.001)  # the pipe never runs empty
+            return read(descriptor, count)
+
+        monkeypatch.setattr("tare.host.process.os.read", read_slowly)
         begun = time.monotonic()
         with pytest.raises(NodeError, match="did not get ready"):
-            process.start_idle(["yes"], log=tmp_path / "log", timeout_s=0.3)
+            process.start_idle(["cat", "/dev/zero"], log=tmp_path / "log", timeout_s=0.3)
         assert time.monotonic() - begun < 5
 
     def test_killing_a_process_of_somebody_else_is_not_possible(self) -> None:

@@ -153,6 +153,15 @@ def test_a_state_folder_that_cannot_be_made_is_an_error_with_a_way_out(
         pytest.fail("there is no lock")
 
 
+def test_a_full_disk_is_an_error_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.pwrite", full)
+    with pytest.raises(HostError, match=r"cannot write to .*: No space left on device"), host_lock("any"):
+        pytest.fail("nobody would know who holds the lock")
+
+
 class TestTools:
     def test_a_tool_at_work_holds_the_lock_and_another_run_waits_for_it(self, tmp_path: Path) -> None:
         note = tmp_path / "begun"

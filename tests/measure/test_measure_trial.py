@@ -125,6 +125,34 @@ def test_a_provider_that_trips_over_the_operating_system_is_a_failed_trial(conte
     assert "No such file or directory" in failed(outcome)
 
 
+def test_a_command_that_fails_with_endless_output_is_told_by_its_end_not_by_its_length(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tare.measure.instances._OUTPUT_LIMIT_BYTE", 100)
+    script = "head -c 1000 /dev/zero | tr '\\0' y; exit 3"
+    outcome = run_trial(context, a_trial(command_workload("/bin/sh", "-c", script)))
+    assert failed(outcome) == "/bin/sh ended with exit code 3"
+    assert outcome.excerpt == "y" * 101
+
+
+@pytest.mark.parametrize(
+    ("argv", "fact"),
+    [
+        (("/bin/echo", "evident"), "evident"),
+        (("/bin/sh", "-c", "exit 4"), "not known: /bin/sh ended with 4"),
+        (("/no/such/program",), "not known: cannot execute '/no/such/program': No such file or directory"),
+    ],
+)
+def test_evidence_that_cannot_be_had_is_a_fact_too(
+    argv: tuple[str, ...], fact: str, context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = KINDS["fake"].job
+    monkeypatch.setattr(KINDS["fake"], "job", lambda *args: replace(made(*args), evidence={"label": argv}))
+    outcome = run_trial(context, a_trial(fake_workload()))
+    assert outcome.status is Status.OK
+    assert outcome.facts["label"] == fact
+
+
 def test_a_clock_that_lies_makes_the_outcome_invalid_but_keeps_it(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Docker: the image imported once by its digest, one container a node, found again by our label alone."""
 
-import json
 import os
 import subprocess
 import time
@@ -46,10 +45,12 @@ class Docker(Provider):
     def start(self, spec: NodeSpec) -> Node:
         layer.prepare(spec)
         process.run_checked(_docker_run(spec), timeout_s=120)
-        form = "{{.State.Pid}} {{json .GraphDriver.Name}}"
+        form = (
+            "{{.State.Pid}} {{with .GraphDriver}}{{.Name}}{{end}}"  # containerd's own image store names none
+        )
         done = process.run_checked(["docker", "inspect", "--format", form, spec.name])
-        pid, driver = done.stdout.split()
-        return Node(spec=spec, init_pid=int(pid), facts={"storage driver": json.loads(driver)})
+        pid, _, driver = done.stdout.strip().partition(" ")
+        return Node(spec=spec, init_pid=int(pid), facts={"storage driver": driver or "not told"})
 
     def prefix(self, node: Node) -> list[str]:
         return ["docker", "exec", "--interactive", node.spec.name]
@@ -73,7 +74,10 @@ def _remove_container(spec: NodeSpec) -> None:
 
 
 def _containers(spec: NodeSpec) -> list[str]:
-    done = process.run(["docker", "ps", "--all", "--quiet", "--filter", f"label={_LABEL}={spec.name}"])
+    ask = ["docker", "ps", "--all", "--quiet", "--filter", f"label={_LABEL}={spec.name}"]
+    done = process.run(ask)
+    if done.code != 0 and _version().code == 0:
+        done = process.run(ask)  # the daemon was being started, and is there now
     if done.code != 0:
         raise NodeError(f"cannot ask Docker for the container {spec.name}: {done.last_words}")
     return done.stdout.split()

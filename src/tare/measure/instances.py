@@ -132,9 +132,8 @@ def gather_evidence(instance: Instance) -> dict[str, str]:
             (said,) = wait_all([stopwatch], _READY_LIMIT_S + _STOP_SLACK_S)
             stopwatch.quit()
         text = (instance.read(f"{output}/stdout") or "").strip()
-        facts[label] = (
-            text if said["exit_code"] == 0 else f"not known: {argv[0]} ended with {said['exit_code']}"
-        )
+        problem = said["error"] or f"{argv[0]} ended with {said['exit_code']}"
+        facts[label] = text if said["exit_code"] == 0 else f"not known: {problem}"
     return facts
 
 

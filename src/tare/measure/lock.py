@@ -31,8 +31,7 @@ def host_lock(purpose: str) -> Iterator[int]:
     descriptor = _open(state_directory() / "lock")
     try:
         _acquire(descriptor)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "purpose": purpose}).encode(), 0)
+        _sign(descriptor, purpose)
         yield descriptor
     finally:
         os.close(descriptor)
@@ -93,6 +92,14 @@ def _acquire(descriptor: int) -> None:
         if time.monotonic() > deadline:
             raise LockedError("a killed run is still being cleaned up; wait, or see what hangs with ps")
         time.sleep(0.05)
+
+
+def _sign(descriptor: int, purpose: str) -> None:
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "purpose": purpose}).encode(), 0)
+    except OSError as error:
+        raise HostError(f"cannot write to {state_directory()}: {error.strerror}; make room there") from error
 
 
 def _is_running(pid: int) -> bool:

@@ -169,9 +169,15 @@ def _explain_failure(runs: Sequence[InstanceRun], instances: Sequence[Instance],
     """``WrongOutput`` in words for the first instance that did not end well."""
     for run, instance in zip(runs, instances, strict=True):
         if words := _failure(run, instance, trial):
-            output = instance.output()
-            said = (output.stderr.strip() or output.stdout.strip())[-_EXCERPT_CHARACTERS:]
-            raise WrongOutput(words, said or None)
+            raise WrongOutput(words, _last_output(instance))
+
+
+def _last_output(instance: Instance) -> str | None:
+    try:
+        output = instance.output()
+    except WrongOutput as error:  # too long to be read: its beginning is there all the same
+        return error.excerpt
+    return (output.stderr.strip() or output.stdout.strip())[-_EXCERPT_CHARACTERS:] or None
 
 
 def _failure(run: InstanceRun, instance: Instance, trial: Trial) -> str | None:

@@ -5,7 +5,21 @@ from pathlib import Path
 
 from tare.environments.provider import WORK_DIRECTORY, Bind
 
-_HIDING = ("/", "/bin", "/dev", "/etc", "/lib", "/lib64", "/opt", "/proc", "/run", "/sbin", "/sys", "/usr")
+_HIDING = (
+    "/",
+    "/bin",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib64",
+    "/mnt",
+    "/opt",
+    "/proc",
+    "/run",
+    "/sbin",
+    "/sys",
+    "/usr",
+)
 """Binding one of these would hide the image's own, and then not the same bits would run."""
 
 

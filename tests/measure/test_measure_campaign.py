@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What belongs to the host is made and removed only while this run holds it."""
+
+import fcntl
+import os
+from pathlib import Path
+
+import pytest
+from tests.fake_campaign import Listener, fake_campaign, fake_request
+from tests.measure.measure_nodes import node_spec
+
+from tare.environments.fake import Fake
+from tare.errors import LockedError
+from tare.measure import campaign as module
+from tare.measure.campaign import measure_campaign
+from tare.measure.lock import host_lock
+from tare.measure.node_life import start_node
+
+pytestmark = pytest.mark.usefixtures("fake_image")
+
+
+def is_held(state: Path) -> bool:
+    with (state / "lock").open() as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def test_the_common_group_is_removed_before_another_run_may_begin(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[bool] = []
+    monkeypatch.setattr(module, "remove_parent_if_empty", lambda: held.append(is_held(state)))
+    measure_campaign(fake_request(fake_campaign(blocks=1), tmp_path / "result"), Listener())
+    assert held == [True]
+    assert not is_held(state)
+
+
+def test_leftovers_are_removed_before_anything_is_measured_and_are_told(state: Path, tmp_path: Path) -> None:
+    spec = node_spec(state)
+    start_node(spec, Fake())
+    listener = Listener()
+    measure_campaign(fake_request(fake_campaign(blocks=1), tmp_path / "result"), listener)
+    assert listener.words[0] == f"removed {spec.name}, left by a killed run"
+    assert not spec.directory.exists()
+
+
+def test_while_another_run_measures_nothing_is_touched(state: Path, tmp_path: Path) -> None:
+    spec = node_spec(state)
+    start_node(spec, Fake())
+    request = fake_request(fake_campaign(blocks=1), tmp_path / "result")
+    with host_lock("another"), pytest.raises(LockedError, match="another run of tare is measuring"):
+        measure_campaign(request, Listener())
+    assert spec.directory.exists()
+    assert not request.folder.path.exists()
+
+
+def test_no_descriptor_is_left_open_by_a_campaign(tmp_path: Path) -> None:
+    measure_campaign(fake_request(fake_campaign(blocks=1), tmp_path / "first"), Listener())
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - only their number is wanted
+    measure_campaign(fake_request(fake_campaign(blocks=2), tmp_path / "second"), Listener())
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208 - the same
