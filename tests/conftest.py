@@ -12,6 +12,7 @@ from hypothesis import settings
 
 from tare.environments.provider import TOOLS_DIRECTORY
 from tare.errors import ImageError
+from tare.host.cgroups import remove_parent_if_empty
 from tare.image.store import Image, find_image, install
 from tests.machine import Machine
 
@@ -28,6 +29,14 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(("OPENBLAS_", "OMP_", "OMPI_", "TARE_")) and name != "TARE_DOCKERD_STARTING":
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_group_outlives_the_tests() -> Iterator[None]:
+    """Nodes that tests start by hand leave the empty common group, which a campaign's end would remove."""
+    yield
+    if os.geteuid() == 0:
+        remove_parent_if_empty()
 
 
 @pytest.fixture(scope="session")
