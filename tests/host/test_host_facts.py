@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tare.errors import HostError
 from tare.host import facts, readings
+from tare.host.cgroups import parse_processors
 from tare.host.facts import cpu_flags, host_facts, memory_byte, online_processors
 
 RECORDED = Path(__file__).parent.parent / "outputs" / "host" / "virtual-machine"
@@ -152,18 +153,18 @@ def test_virtualization_is_told_from_files(
 @given(st.sets(st.integers(0, 500), min_size=1))
 def test_any_list_of_processors_is_read_back(processors: set[int]) -> None:
     ordered = sorted(processors)
-    assert readings.processor_list(",".join(map(str, ordered))) == tuple(ordered)
+    assert parse_processors(",".join(map(str, ordered))) == tuple(ordered)
 
 
 def test_ranges_of_processors_are_read() -> None:
-    assert readings.processor_list("0-2,5\n") == (0, 1, 2, 5)
-    assert readings.processor_list("\n") == ()
+    assert parse_processors("0-2,5\n") == (0, 1, 2, 5)
+    assert parse_processors("\n") == ()
 
 
 @pytest.mark.parametrize(
     "reader",
     [
-        readings.processor_list,
+        parse_processors,
         readings.selected,
         readings.processor_model,
         lambda content: readings.memory_size_byte(content, "MemTotal"),

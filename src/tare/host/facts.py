@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tare.errors import HostError
 from tare.host import readings
+from tare.host.cgroups import parse_processors
 from tare.units import format_byte, format_duration
 
 ROOT = Path("/")
@@ -78,14 +79,14 @@ def _processor(root: Path) -> str:
 
 def _online(root: Path) -> str:
     text = _text(root, f"{_CPU}/online")
-    return f"{len(readings.processor_list(text))} ({text})"
+    return f"{len(parse_processors(text))} ({text})"
 
 
 def _threads_per_core(root: Path) -> str:
     active = _optional(root, f"{_CPU}/smt/active")
     if active is not None:
         return "on" if active == "1" else "off"
-    siblings = readings.processor_list(_text(root, f"{_CPU}/cpu0/topology/thread_siblings_list"))
+    siblings = parse_processors(_text(root, f"{_CPU}/cpu0/topology/thread_siblings_list"))
     return "on" if len(siblings) > 1 else "off"
 
 
@@ -174,9 +175,7 @@ _FACTS: dict[str, Callable[[Path], str]] = {
     "microcode": lambda root: readings.required(_text(root, "proc/cpuinfo"), "microcode"),
     "processors online": _online,
     "SMT": _threads_per_core,
-    "NUMA nodes": lambda root: str(
-        len(readings.processor_list(_text(root, "sys/devices/system/node/online")))
-    ),
+    "NUMA nodes": lambda root: str(len(parse_processors(_text(root, "sys/devices/system/node/online")))),
     "governor": _governor,
     "turbo": _turbo,
     "transparent huge pages": lambda root: readings.selected(

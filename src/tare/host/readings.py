@@ -57,17 +57,6 @@ def memory_size_byte(meminfo: str, key: str) -> int:
     return int(amount) * KIBIBYTE
 
 
-def processor_list(text: str) -> tuple[int, ...]:
-    """Read the kernel's list format, ``0-2,5`` → (0, 1, 2, 5)."""
-    found: list[int] = []
-    for part in filter(None, text.strip().split(",")):
-        limits = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
-        if not limits:
-            raise ValueError(f"{part!r} is not a range of processors")
-        found.extend(range(int(limits[1]), int(limits[2] or limits[1]) + 1))
-    return tuple(found)
-
-
 def selected(text: str) -> str:
     """Read the choice in brackets, ``always [madvise] never`` → madvise."""
     found = _BRACKETED.search(text)

@@ -7,7 +7,7 @@ from typing import Any
 from tare.environments.confined import inner_numbers
 from tare.environments.provider import Node
 from tare.errors import NodeError
-from tare.host.cgroups import Group, format_processors, parse_processors
+from tare.host.cgroups import Group, format_processors
 
 _QUOTA_TOLERANCE = 0.011
 """Quotas are written in whole microseconds per 100 ms, and Docker rounds."""
@@ -56,7 +56,7 @@ def _is_member(group: Group, inner_pid: int) -> None:
 
 
 def _facts(seen: Mapping[str, Any], memory_byte: int | None, cpu_quota: float | None) -> dict[str, str]:
-    inside = parse_processors(",".join(map(str, seen["processors"])))
+    inside = tuple(seen["processors"])
     return {
         "processors": format_processors(inside),
         "memory limit": f"{memory_byte} byte",
