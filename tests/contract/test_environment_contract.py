@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.real_environments import ready_provider
 
 from tare.environments import PROVIDERS
 from tare.environments.provider import Bind, Node, NodeSpec, Provider
@@ -30,14 +31,7 @@ pytestmark = [
 
 @pytest.fixture(params=REAL)
 def provider(request: pytest.FixtureRequest, image: Image) -> Provider:
-    found = PROVIDERS[request.param]
-    if request.param == "docker":
-        request.getfixturevalue("docker_daemon")
-    probe = found.probe()
-    if not probe.usable:
-        pytest.skip(f"{request.param}: {probe.reason}; {probe.remedy}")
-    found.prepare(image.root, image.digest)
-    return found
+    return ready_provider(request, image)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.environments.environment_example import described
+from tests.real_environments import ready_provider
 
 from tare.environments import PROVIDERS, confined, docker, fake
 from tare.environments.provider import Bind, Node, NodeSpec, Provider
@@ -34,14 +35,7 @@ PACKAGES = {
 
 @pytest.fixture
 def provider(request: pytest.FixtureRequest, image: Image) -> Provider:
-    found = PROVIDERS[request.param]
-    if request.param == "docker":
-        request.getfixturevalue("docker_daemon")
-    probe = found.probe()
-    if not probe.usable:
-        pytest.skip(f"{request.param}: {probe.reason}; {probe.remedy}")
-    found.prepare(image.root, image.digest)
-    return found
+    return ready_provider(request, image)
 
 
 def real_spec(provider: Provider, image: Image, state: Path, **changes: object) -> NodeSpec:
