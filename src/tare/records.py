@@ -33,6 +33,30 @@ class Status(StrEnum):
     """It ran, but a rule declared before the start (such as the clock check) excludes it."""
 
 
+class NetworkKind(StrEnum):
+    """How a node is connected (docs/networks.md)."""
+
+    NONE = "none"
+    """Loopback alone."""
+    VETH = "veth"
+    """A link of the node's own to a bridge in a network namespace of the trial's own."""
+    MACVLAN = "macvlan"
+    """As ``VETH``, but the links are macvlan devices of one parent, without a bridge."""
+    HOST = "host"
+    """The host's own network, shared."""
+    DEFAULT = "default"
+    """What the technology does when nobody asks for anything."""
+
+
+class Storage(StrEnum):
+    """What lies below everything that a node writes."""
+
+    TMPFS = "tmpfs"
+    """A memory file system, whose pages count for the node."""
+    DISK = "disk"
+    """A folder of Tare's state directory."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
     """A technology in one configuration; ``name`` is unique within a campaign."""
@@ -40,6 +64,10 @@ class Environment:
     name: str
     technology: str
     options: Mapping[str, OptionValue] = field(default_factory=dict)
+    network: NetworkKind | None = None
+    """``None``: ``NONE`` in a layout of one node, ``VETH`` in one of several."""
+    rto_min_s: float | None = None
+    """Least TCP retransmission timeout of the node's route; ``None``: the kernel's own (200 ms)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +90,16 @@ class Layout:
     @property
     def total_processors(self) -> int:
         return self.nodes * self.processors
+
+    @property
+    def cooperative(self) -> bool:
+        """Whether an instance spans several nodes."""
+        return self.instances < self.nodes
+
+    @property
+    def ranks(self) -> int:
+        """Processes of one instance: its share of the layout's processors."""
+        return max(1, self.total_processors // self.instances)
 
     def __str__(self) -> str:
         return f"{self.nodes}c{self.processors}p{self.instances}i"
@@ -88,6 +126,21 @@ class Limits:
     """Processors' worth of CPU time per wall time, per node; ``None``: no quota."""
     time_s: float = 600.0
     """The command's own time limit, kept inside the node."""
+    storage: Storage = Storage.TMPFS
+    """What every environment's throw-away layer lies on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """What else is at work beside the measured instances, in nodes of its own, from before their start to their end."""
+
+    environment: Environment
+    workload: Workload
+    count: int
+    """How many nodes of it, each with the processors of one of the trial's nodes."""
+
+    def __str__(self) -> str:
+        return f"{self.count}x{self.workload.name}@{self.environment.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +158,12 @@ class Trial:
     """The campaign's layout; native runs it as one node with all the processors."""
     workload: Workload
     limits: Limits
+    neighbour: Neighbour | None = None
+
+    @property
+    def setting(self) -> str:
+        """The layout, and who is at work beside it: what a cell is named by."""
+        return str(self.layout) if self.neighbour is None else f"{self.layout}+{self.neighbour}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +176,8 @@ class Sample:
     direction: Direction
     instance: int | None = None
     """Which of the K instances; ``None``: of the whole trial."""
+    x: float | None = None
+    """Where on a curve, such as the message size in bytes; ``None``: the metric is one figure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +229,9 @@ class Outcome:
     """Latest minus earliest start of the instances; ``None`` with one instance."""
     cpu_s: float | None
     """CPU time of the nodes' cgroups on the host, from GO to the end."""
+    helper_cpu_s: float | None = None
+    """CPU time, over the same span, of the environment's processes on the host that serve the nodes from outside the
+    benchmark: shim, monitor, sentry, VMM; ``None`` where there is none or it cannot be read."""
     samples: tuple[Sample, ...]
     instances: tuple[InstanceRun, ...]
     image_digest: str

@@ -14,7 +14,7 @@ import pytest
 from tests.real_environments import ready_provider
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import Bind, Node, NodeSpec, Provider
+from tare.environments.provider import Bind, Node, NodeSpec, Provider, Shared
 from tare.host.cgroups import group_of
 from tare.host.facts import online_processors
 from tare.host.process import tool_environment
@@ -191,15 +191,15 @@ def test_two_nodes_at_once_do_not_meet(provider: Provider, image: Image, state: 
     assert seen != 0
 
 
-def test_the_host_name_is_the_nodes_except_natively(provider: Provider, spec: NodeSpec) -> None:
+def test_the_host_name_is_the_nodes_unless_shared(provider: Provider, spec: NodeSpec) -> None:
     with running(provider, spec) as (node,):
         name = execute(provider, node, "cat", "/proc/sys/kernel/hostname").stdout.decode().strip()
-    assert name == (os.uname().nodename if provider.technology == "native" else spec.name)
+    assert name == (os.uname().nodename if Shared.HOST_NAME in provider.shares else spec.name)
 
 
 def test_orphans_are_reaped_by_the_idle_init(provider: Provider, spec: NodeSpec) -> None:
-    if provider.technology == "native":
-        pytest.skip("native shares the host's process ids: the host's own init reaps")
+    if Shared.PROCESS_IDS in provider.shares:
+        pytest.skip(f"{provider.technology} shares the host's process ids: the host's own init reaps")
     with running(provider, spec) as (node,):
         execute(provider, node, "sh", "-c", "(sh -c 'sleep 0.1' &) ; sleep 0.5")
         states = execute(provider, node, "sh", "-c", "cat /proc/[0-9]*/stat").stdout.decode()

@@ -7,11 +7,20 @@ from tare.environments.bubblewrap import Bubblewrap
 from tare.environments.docker import Docker
 from tare.environments.fake import Fake
 from tare.environments.lxc import Lxc
-from tare.environments.native import Native
+from tare.environments.native import Chroot, Native
 from tare.environments.nspawn import Nspawn
 from tare.environments.provider import Provider
 
 PROVIDERS: Mapping[str, Provider] = {
-    provider.technology: provider for provider in (Native(), Docker(), Lxc(), Nspawn(), Bubblewrap(), Fake())
+    provider.technology: provider
+    for provider in (
+        Native(),
+        Chroot(),
+        Docker(),
+        Lxc(),
+        Nspawn(),
+        Bubblewrap(),
+        Fake(),
+    )
 }
 """Technology → its provider: every environment that Tare knows."""

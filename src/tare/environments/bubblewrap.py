@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bubblewrap: bwrap(1) as root, with namespaces of its own for processes, IPC, host name and network."""
+"""Bubblewrap: bwrap(1) as root, with namespaces of its own for processes, IPC and host name."""
 
 from collections.abc import Mapping
 
@@ -26,13 +26,14 @@ class Bubblewrap(Provider):
 
 def _bwrap(spec: NodeSpec) -> list[str]:
     return [
+        *confined.join_network(spec),
         "bwrap",
         *("--bind", str(spec.directory / "root"), "/"),
         *("--dev", "/dev", "--size", str(spec.shm_byte), "--perms", "1777", "--tmpfs", "/dev/shm"),
         *("--proc", "/proc", "--ro-bind", "/sys", "/sys"),
         *("--bind", str(spec.work), WORK_DIRECTORY),
         *_binds(spec),
-        *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net"),
+        *("--unshare-pid", "--unshare-ipc", "--unshare-uts"),
         *("--hostname", spec.name, "--as-pid-1", "--clearenv", "--cap-add", "ALL"),
     ]
 

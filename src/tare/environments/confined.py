@@ -65,6 +65,14 @@ def join(spec: NodeSpec, group: cgroups.Group) -> list[str]:
     return [f"{spec.image_root}{TOOLS_DIRECTORY}/join", *group.process_files, "--"]
 
 
+def join_network(spec: NodeSpec) -> list[str]:
+    """The argv prefix whose command has the node's network; empty when that is the host's.
+
+    nsenter(1) and not ``ip netns exec``, which would mount another /sys, without control groups.
+    """
+    return [] if spec.network.namespace is None else ["nsenter", f"--net={spec.network.namespace}", "--"]
+
+
 def first_process(group: cgroups.Group) -> int:
     """The process of the group that is number 1 in a process-id namespace of its own (proc(5), NSpid)."""
     for pid in group.processes():

@@ -21,6 +21,7 @@ _IMPORT_LIMIT_S = 600.0
 
 class Docker(Provider):
     technology = "docker"
+    makes_namespace = True
     option_names: Mapping[str, str] = {}
 
     def probe(self) -> Probe:

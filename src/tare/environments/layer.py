@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The throw-away layer of a node: the read-only image below, a memory file system above, both gone with the node.
+"""The throw-away layer of a node: the read-only image below, what the node writes above, the latter gone with the node.
 
-``directory/layer`` is a tmpfs with the overlay's upper and work folders, the node's own work directory, and the user's
-bound directories; ``directory/root`` is the overlay. The tmpfs pages count against the node's memory limit, as they
-are first touched by it.
+``directory/layer`` holds the overlay's upper and work folders, the node's own work directory, and the user's bound
+directories; ``directory/root`` is the overlay. The layer is a tmpfs, whose pages count against the node's memory limit
+as they are first touched by it, or a plain folder of the disk (``NodeSpec.storage``).
 """
 
 import shutil
 from pathlib import Path
 
 from tare.environments.provider import WORK_DIRECTORY, Bind, NodeSpec
+from tare.errors import NodeError
 from tare.host import mounts
+from tare.records import Storage
 
 _OVERLAY_SPECIAL = ",:\\"
 
@@ -19,8 +21,9 @@ def prepare(spec: NodeSpec) -> None:
     """Mount the layer and, in it, what is bound; the work directory exists afterwards."""
     layer = spec.directory / "layer"
     layer.mkdir(parents=True, exist_ok=True)
-    mounts.mount("tare", layer, "tmpfs", mounts.MS_NOSUID, f"size={spec.memory_byte},mode=755")
-    spec.work.mkdir()
+    if spec.storage is Storage.TMPFS:
+        mounts.mount("tare", layer, "tmpfs", mounts.MS_NOSUID, f"size={spec.memory_byte},mode=755")
+    spec.work.mkdir(exist_ok=True)
     for source, bound in bound_sources(spec):
         source.mkdir(parents=True)
         mounts.bind(bound.path, source, writable=bound.writable)
@@ -46,9 +49,10 @@ def mount_root(spec: NodeSpec) -> Path:
 def remove(spec: NodeSpec) -> None:
     """Unmount all of the node and remove its folder, as far as they are there."""
     mounts.unmount_below(spec.directory)
+    if mounts.mounts_below(spec.directory):
+        raise NodeError(f"something stays mounted below {spec.directory}")
     for folder in ("root", "layer"):
-        if (spec.directory / folder).exists():
-            (spec.directory / folder).rmdir()
+        shutil.rmtree(spec.directory / folder, ignore_errors=True)
 
 
 def _make_point(image_root: Path, upper: Path, point: Path) -> None:

@@ -8,6 +8,7 @@ from tare.environments import confined, layer
 from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.errors import NodeError
 from tare.host import cgroups, process
+from tare.records import NetworkKind
 
 _GROUPS = {"container": "lxc.payload", "monitor": "lxc.monitor", "monitor.pivot": "lxc.pivot"}
 """LXC's own groups; each node has all three to itself, so that nothing shared is left behind."""
@@ -59,8 +60,7 @@ def configuration(spec: NodeSpec, host: cgroups.Hierarchies) -> str:
         "lxc.uts.name": spec.name,
         "lxc.rootfs.path": f"dir:{spec.directory / 'root'}",
         "lxc.init.cmd": f"{TOOLS_DIRECTORY}/init",
-        "lxc.net.0.type": "empty",
-        "lxc.net.0.flags": "up",
+        **_network(spec),
         "lxc.mount.auto": "proc:mixed sys:ro",
         "lxc.autodev": "1",
         "lxc.tty.max": "0",
@@ -71,6 +71,15 @@ def configuration(spec: NodeSpec, host: cgroups.Hierarchies) -> str:
     if _APPARMOR.exists():
         lines["lxc.apparmor.profile"] = "unconfined"
     return "".join(f"{key} = {value}\n" for key, value in lines.items()) + _mounts(spec)
+
+
+def _network(spec: NodeSpec) -> dict[str, str]:
+    """A namespace that is there, the host's, or what the host's administrator made the default."""
+    if spec.network.namespace is not None:
+        return {"lxc.namespace.share.net": str(spec.network.namespace)}
+    if spec.network.kind is NetworkKind.DEFAULT:
+        return {"lxc.include": "/etc/lxc/default.conf"}
+    return {"lxc.net.0.type": "none"}
 
 
 def _limits(spec: NodeSpec, host: cgroups.Hierarchies) -> dict[str, str]:

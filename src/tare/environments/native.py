@@ -1,35 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Native: the host's own kernel, devices, network and process ids, in the image by chroot(2), under the same limits."""
+"""Native: the host's own kernel, devices, network and process ids, in the image by chroot(2), under the same limits.
+
+``chroot`` is the same as an environment of its own: it follows the layout and the network that it is given, where
+native is always one node on the host's network. Between the two lies what a network namespace alone costs.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from tare.environments import confined, layer
-from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.environments.provider import (
+    TOOLS_DIRECTORY,
+    WORK_DIRECTORY,
+    Node,
+    NodeSpec,
+    Probe,
+    Provider,
+    Shared,
+)
 from tare.host import cgroups, devices, mounts, process
+from tare.records import NATIVE
 
 
 class Native(Provider):
-    technology = "native"
+    technology = NATIVE
     option_names: Mapping[str, str] = {}
+    shares = frozenset({Shared.HOST_NAME, Shared.PROCESS_IDS})
 
     def probe(self) -> Probe:
         return confined.probe_root()
 
     def start(self, spec: NodeSpec) -> Node:
         layer.prepare(spec)
-        root = layer.mount_root(spec)
-        _mount_system(spec, root)
+        _mount_system(spec, layer.mount_root(spec))
         group = confined.create_group(spec)
-        argv = [*confined.join(spec, group), "chroot", str(root), f"{TOOLS_DIRECTORY}/init"]
+        argv = [*_enter(spec, group), f"{TOOLS_DIRECTORY}/init"]
         return Node(spec=spec, init_pid=process.start_idle(argv, log=spec.directory / "init.log"))
 
     def prefix(self, node: Node) -> list[str]:
-        spec = node.spec
-        return [*confined.join(spec, cgroups.own_group(spec.name)), "chroot", str(spec.directory / "root")]
+        return _enter(node.spec, cgroups.own_group(node.spec.name))
 
     def stop(self, spec: NodeSpec) -> None:
         confined.remove(spec)
+
+
+class Chroot(Native):
+    technology = "chroot"
+
+
+def _enter(spec: NodeSpec, group: cgroups.Group) -> list[str]:
+    root = str(spec.directory / "root")
+    return [*confined.join(spec, group), *confined.join_network(spec), "chroot", root]
 
 
 def _mount_system(spec: NodeSpec, root: Path) -> None:

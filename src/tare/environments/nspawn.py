@@ -30,12 +30,19 @@ def _nspawn(spec: NodeSpec) -> list[str]:
     return [
         "systemd-nspawn",
         *("--quiet", "--directory", str(spec.directory / "root"), f"--machine={spec.name}"),
-        *("--register=no", "--keep-unit", "--private-network", "--console=pipe", "--kill-signal=SIGTERM"),
+        *("--register=no", "--keep-unit", "--console=pipe", "--kill-signal=SIGTERM"),
+        *_network(spec),
         *("--resolv-conf=off", "--timezone=off", "--link-journal=no"),
         f"--tmpfs=/dev/shm:mode=1777,size={spec.shm_byte}",
         _bind(spec.work, WORK_DIRECTORY, writable=True),
         *(_bind(source, str(one.path), writable=one.writable) for source, one in layer.bound_sources(spec)),
     ]
+
+
+def _network(spec: NodeSpec) -> list[str]:
+    """Started by hand it shares the host's network, unless it is told otherwise."""
+    namespace = spec.network.namespace
+    return [] if namespace is None else [f"--network-namespace-path={namespace}"]
 
 
 def _bind(source: Path, target: str, *, writable: bool) -> str:

@@ -3,15 +3,32 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from tare.records import OptionValue
+from tare.records import NetworkKind, OptionValue, Storage
 
 WORK_DIRECTORY = "/mnt/tare"
 """Where a node sees its work directory; instance k runs in its own folder below it."""
 TOOLS_DIRECTORY = "/opt/tare/bin"
 """Where every image holds Tare's own programs."""
+
+
+class Shared(StrEnum):
+    """What a technology leaves its nodes in common with the host, where others give them their own."""
+
+    HOST_NAME = "host name"
+    PROCESS_IDS = "process ids"
+    SHM = "/dev/shm"
+    DEVICES = "devices"
+
+
+class Victim(StrEnum):
+    """Who dies when a node's processes touch more memory than its limit."""
+
+    PROCESS = "the process that touches it"
+    NODE = "the whole node"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +50,21 @@ class Bind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeNetwork:
+    """How a node is to be connected. ``tare.network`` makes what the paths name; a provider joins ``namespace``."""
+
+    kind: NetworkKind = NetworkKind.NONE
+    namespace: Path | None = None
+    """A file that holds the node's network namespace (as ``nsenter --net=FILE`` takes it), there before ``start``
+    with its loopback up, unless the provider ``makes_namespace``; ``None`` for ``HOST`` and ``DEFAULT``."""
+    switch: Path | None = None
+    """The file that holds the namespace in which the links of the trial's nodes meet; for ``VETH`` and ``MACVLAN``."""
+    address: str | None = None
+    """The node's own, within ``tare.network.SUBNET``."""
+    rto_min_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSpec:
     """A node to start. Written to disk before anything is made, so that any later process can stop it."""
 
@@ -49,10 +81,15 @@ class NodeSpec:
     shm_byte: int
     cpu_quota: float | None
     binds: tuple[Bind, ...] = ()
+    network: NodeNetwork = NodeNetwork()
+    storage: Storage = Storage.TMPFS
+    """What the layer lies on."""
+    shared_work: Path | None = None
+    """Another node's work directory, to be used instead of one of its own."""
 
     @property
     def work(self) -> Path:
-        return self.directory / "layer" / "work"
+        return self.shared_work or self.directory / "layer" / "work"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +114,13 @@ class Provider(Protocol):
     technology: str
     option_names: Mapping[str, str]
     """Option → what it does; a campaign may set no other."""
+    networks: frozenset[NetworkKind] = frozenset(NetworkKind)
+    """The kinds of network that its nodes can have."""
+    shares: frozenset[Shared] = frozenset()
+    memory_victim: Victim = Victim.PROCESS
+    makes_namespace: bool = False
+    """Whether the technology insists on a network namespace of its own, which then gets the node's link after
+    ``start``; else the node joins the one that was made for it."""
 
     def probe(self) -> Probe:
         """Whether it works on this host, within 1 s and leaving nothing."""
@@ -93,6 +137,10 @@ class Provider(Protocol):
     def prefix(self, node: Node) -> list[str]:
         """The argv to put before a command so that it runs in the node, with pipes passed through."""
         ...
+
+    def helpers(self, node: Node) -> list[int]:  # noqa: ARG002 - for those who have some
+        """Process ids, on the host, of what serves the node beside its own processes: shim, monitor, sentry, VMM."""
+        return []
 
     def stop(self, spec: NodeSpec) -> None:
         """Remove all of the node; harmless when part of it or all is gone already."""

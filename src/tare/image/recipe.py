@@ -11,8 +11,19 @@ from tare.errors import ImageError
 from tare.units import GIBIBYTE
 
 SUITE = "bookworm"
-PACKAGES = ("hpcc", "libopenblas0-serial", "mount", "openmpi-bin", "python3", "util-linux")
-BUILDER_PACKAGES = ("cmake", "g++", "ninja-build")
+PACKAGES = (
+    "hpcc",
+    "iproute2",
+    "iputils-ping",
+    "libopenblas0-serial",
+    "mount",
+    "netpipe-openmpi",
+    "netpipe-tcp",
+    "openmpi-bin",
+    "python3",
+    "util-linux",
+)
+BUILDER_PACKAGES = ("cmake", "g++", "libopenmpi-dev", "ninja-build")
 """Added to PACKAGES in the second root filesystem, in which native/ is compiled against the same libraries."""
 SOURCE_DATE_EPOCH = "1704067200"
 """The clock that the packages' scripts are shown, so that two builds write the same bytes."""

@@ -3,7 +3,7 @@
 
 import itertools
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,8 @@ from tare.environments import PROVIDERS
 from tare.environments.provider import Bind, NodeSpec, Provider
 from tare.host.paths import nodes_directory
 from tare.measure.placement import NodePlace
-from tare.records import Trial
+from tare.network import plan_networks
+from tare.records import NATIVE, NetworkKind, Trial
 
 MINIMAL_VARIABLES = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -41,19 +42,35 @@ class Context:
     session: str = field(default_factory=lambda: secrets.token_hex(4))
     counter: Iterator[int] = field(default_factory=itertools.count)
 
-    def node_spec(self, trial: Trial, place: NodePlace) -> NodeSpec:
-        """The same limits in every environment; a name that no other session has."""
-        name = f"tare-{self.session}-{next(self.counter)}"
-        return NodeSpec(
-            name=name,
-            technology=trial.environment.technology,
-            options=trial.environment.options,
-            directory=nodes_directory() / name,
-            image_root=self.image_root,
-            image_digest=self.image_digest,
-            processors=place.processors,
-            memory_byte=place.memory_byte,
-            shm_byte=trial.limits.shm_byte,
-            cpu_quota=trial.limits.cpu_quota,
-            binds=self.binds,
-        )
+    def node_specs(self, trial: Trial, places: Sequence[NodePlace]) -> list[NodeSpec]:
+        """The same limits in every environment; names that no other session has."""
+        names = [f"tare-{self.session}-{next(self.counter)}" for _ in places]
+        directories = [nodes_directory() / name for name in names]
+        environment = trial.environment
+        networks = plan_networks(network_kind(trial), directories, environment.rto_min_s)
+        return [
+            NodeSpec(
+                name=directory.name,
+                technology=environment.technology,
+                options=environment.options,
+                directory=directory,
+                image_root=self.image_root,
+                image_digest=self.image_digest,
+                processors=place.processors,
+                memory_byte=place.memory_byte,
+                shm_byte=trial.limits.shm_byte,
+                cpu_quota=trial.limits.cpu_quota,
+                binds=self.binds,
+                network=network,
+                storage=trial.limits.storage,
+            )
+            for directory, place, network in zip(directories, places, networks, strict=True)
+        ]
+
+
+def network_kind(trial: Trial) -> NetworkKind:
+    """Native has the host's network; nodes that are several are connected unless the campaign says otherwise."""
+    if trial.environment.technology == NATIVE:
+        return NetworkKind.HOST
+    several = NetworkKind.VETH if trial.layout.nodes > 1 else NetworkKind.NONE
+    return trial.environment.network or several

@@ -10,8 +10,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from tare import network
 from tare.environments import PROVIDERS
-from tare.environments.provider import Bind, Node, NodeSpec, Provider
+from tare.environments.provider import Node, NodeSpec, Provider
 from tare.errors import HostError, NodeError
 from tare.host.mounts import mounts_below
 from tare.host.paths import nodes_directory
@@ -42,7 +45,7 @@ def running_nodes(
             provider = providers[spec.technology]
             write_down(spec)
             stack.callback(_stop_noting_problems, spec, provider, times)
-            nodes.append(provider.start(spec))
+            nodes.append(_connected(spec, provider))
         times.start_s = time.monotonic() - begun
         stack.callback(_note_stop_begin, times)
         yield nodes
@@ -79,6 +82,16 @@ def write_down(spec: NodeSpec) -> None:
 def start_node(spec: NodeSpec, provider: Provider) -> Node:
     """Write one node down and start it; whoever calls this stops it."""
     write_down(spec)
+    return _connected(spec, provider)
+
+
+def _connected(spec: NodeSpec, provider: Provider) -> Node:
+    """The node with its network: joined at its start, or given to the namespace that the technology made."""
+    if provider.makes_namespace:
+        node = provider.start(spec)
+        network.adopt(node)
+        return node
+    network.create(spec)
     return provider.start(spec)
 
 
@@ -86,6 +99,7 @@ def stop_node(spec: NodeSpec, provider: Provider) -> None:
     """Stop it and forget it; ``NodeError`` if something of it stays."""
     try:
         provider.stop(spec)
+        network.remove(spec)
         _forget(spec.directory)
     except OSError as error:
         raise NodeError(f"cannot remove {error.filename or spec.directory}: {error.strerror}") from error
@@ -160,18 +174,8 @@ def _forget_torn(directory: Path) -> None:
 
 def _spec(found: Any, record: Path) -> NodeSpec:
     try:
-        spec = NodeSpec(
-            **{
-                **found,
-                "directory": record.parent,
-                "image_root": Path(found["image_root"]),
-                "processors": tuple(found["processors"]),
-                "binds": tuple(
-                    Bind(path=Path(bind["path"]), writable=bind["writable"]) for bind in found["binds"]
-                ),
-            }
-        )
-    except (KeyError, TypeError, AttributeError):
+        spec = TypeAdapter(NodeSpec).validate_python({**found, "directory": record.parent}, strict=False)
+    except (ValueError, TypeError):
         spec = None
     if spec is None or spec.name != record.parent.name or spec.technology not in PROVIDERS:
         raise NodeError(

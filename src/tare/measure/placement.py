@@ -4,7 +4,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tare.errors import NodeError
 from tare.records import NATIVE, Layout, Trial
 
 
@@ -16,7 +15,7 @@ class NodePlace:
     processors: tuple[int, ...]
     memory_byte: int
     instances: tuple[int, ...]
-    """Which of the K instances run in it."""
+    """Which of the K instances run in it; a cooperative one runs in others too."""
 
     def instance_processors(self, instance: int) -> tuple[int, ...]:
         """Equal, disjoint parts when the instances divide the processors; else all of them for each."""
@@ -39,19 +38,33 @@ def effective_layout(trial: Trial) -> Layout:
 def place(layout: Layout, memory_byte: int, available: Sequence[int]) -> tuple[NodePlace, ...]:
     """The last of the available processors: the first one usually serves the host's interrupts.
 
-    Raises ``NodeError`` when the host has fewer processors than the layout asks for.
+    With fewer processors than the layout asks for they are dealt out in turn, so that nodes share them evenly.
     """
-    if layout.total_processors > len(available):
-        raise NodeError(
-            f"the layout {layout} needs {layout.total_processors} processors, here are {len(available)}"
-        )
-    share, used = layout.processors, available[len(available) - layout.total_processors :]
+    share, used = layout.processors, _dealt(layout.total_processors, available)
     return tuple(
         NodePlace(
             index=index,
-            processors=tuple(used[index * share : (index + 1) * share]),
+            processors=tuple(sorted(set(used[index * share : (index + 1) * share]))),
             memory_byte=memory_byte // layout.nodes,
-            instances=tuple(range(index, layout.instances, layout.nodes)),
+            instances=_instances_of(layout, index),
         )
         for index in range(layout.nodes)
     )
+
+
+def oversubscription(layout: Layout, available: Sequence[int]) -> float:
+    """Processors that the layout asks for per processor of the host; at most 1 when every one has its own."""
+    return layout.total_processors / len(available)
+
+
+def _dealt(wanted: int, available: Sequence[int]) -> list[int]:
+    if wanted <= len(available):
+        return list(available[len(available) - wanted :])
+    return [available[number % len(available)] for number in range(wanted)]
+
+
+def _instances_of(layout: Layout, node: int) -> tuple[int, ...]:
+    """Independent instances in turn; a cooperative one has neighbouring nodes, equally many each."""
+    if layout.cooperative:
+        return (node * layout.instances // layout.nodes,)
+    return tuple(range(node, layout.instances, layout.nodes))

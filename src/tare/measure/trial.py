@@ -83,7 +83,7 @@ def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
     kind = KINDS[trial.workload.kind]
     options = kind.options_model.model_validate(dict(trial.workload.options))
     places = place(effective_layout(trial), trial.limits.memory_byte, context.available_processors)
-    specs = [context.node_spec(trial, node_place) for node_place in places]
+    specs = context.node_specs(trial, places)
     provider = context.providers[trial.environment.technology]
     with running_nodes(specs, context.providers, measured.times) as nodes:
         for node in nodes:

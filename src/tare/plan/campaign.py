@@ -118,7 +118,8 @@ def _build(
     if problems:
         raise failure(source.label, problems, source.lines)
     table = entries.validated(CampaignTable, source.data, (), host, problems)
-    environments = entries.environments(source.data, providers, problems)
+    networks = table.networks or () if table else ()
+    environments = entries.environments(source.data, networks, providers, problems)
     workloads = entries.workloads(source.data, kinds, problems)
     if table is None or problems:
         raise failure(source.label, problems, source.lines)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from tare.errors import TareError
 from tare.plan.definition import Campaign, shape_of
 from tare.plan.problems import Problem, printable
+from tare.records import NetworkKind
 from tare.workloads.kind import WorkloadKind
 
 _MOST_TRIALS = 100_000
@@ -26,7 +27,22 @@ def whole_problems(campaign: Campaign, kinds: Mapping[str, WorkloadKind]) -> lis
         problems.append(
             Problem(("blocks",), f"makes {trials} trials, but {_MOST_TRIALS} are the most allowed")
         )
+    problems += _unconnected(campaign)
     return problems or _unfit_workloads(campaign, kinds)
+
+
+def _unconnected(campaign: Campaign) -> list[Problem]:
+    """Find environments whose nodes could not reach each other, though an instance spans them."""
+    spanning = next((layout for layout in campaign.layouts if layout.cooperative), None)
+    if spanning is None:
+        return []
+    return [
+        Problem(
+            ("environment", position), f"{environment.name} has no network, and in {spanning} nodes cooperate"
+        )
+        for position, environment in enumerate(campaign.environments)
+        if environment.network is NetworkKind.NONE
+    ]
 
 
 def _unfit_workloads(campaign: Campaign, kinds: Mapping[str, WorkloadKind]) -> list[Problem]:

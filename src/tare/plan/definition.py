@@ -14,7 +14,7 @@ from tare.errors import CampaignError
 from tare.plan.problems import printable
 from tare.records import SCHEMA, Environment, Layout, Limits, Workload
 from tare.workloads import KINDS
-from tare.workloads.kind import Shape, WorkloadKind
+from tare.workloads.kind import Shape, Span, WorkloadKind
 
 _DAMAGED = "the file is damaged or of another version; start a new result folder"
 
@@ -89,9 +89,11 @@ def shape_of(
     layout: Layout, limits: Limits, instance: int = 0, tools_directory: str = TOOLS_DIRECTORY
 ) -> Shape:
     """Give one instance its equal share of the layout's processors and memory."""
+    hosts = tuple(f"node-{number}" for number in range(layout.nodes // layout.instances))
     return Shape(
-        processors=max(1, layout.total_processors // layout.instances),
+        processors=layout.ranks,
         memory_byte=limits.memory_byte // layout.instances,
         instance=instance,
         tools_directory=tools_directory,
+        span=Span(hosts=hosts, subnet="198.18.0.0/16") if layout.cooperative else None,
     )

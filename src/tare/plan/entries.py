@@ -2,6 +2,7 @@
 """``[[environment]]`` and ``[[workload]]`` tables to records, with every problem of each collected."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -10,7 +11,7 @@ from tare.environments.provider import Provider
 from tare.plan.problems import Problem, from_validation, nearest, shown
 from tare.plan.schema import EnvironmentTable, Host, WorkloadTable
 from tare.plan.toml_lines import Path
-from tare.records import NATIVE, Environment, OptionValue, Workload
+from tare.records import NATIVE, Environment, NetworkKind, OptionValue, Workload
 from tare.workloads.kind import WorkloadKind
 
 _Table = TypeVar("_Table", bound=BaseModel)
@@ -29,14 +30,25 @@ def validated(
 
 
 def environments(
-    data: Mapping[str, Any], providers: Mapping[str, Provider], problems: list[Problem]
+    data: Mapping[str, Any],
+    networks: Sequence[NetworkKind],
+    providers: Mapping[str, Provider],
+    problems: list[Problem],
 ) -> list[Environment]:
-    """Read the ``[[environment]]`` tables, in the file's order, without native."""
+    """Read the ``[[environment]]`` tables, in the file's order, without native.
+
+    One without a network of its own stands for one environment in each of ``networks``.
+    """
     found = [
-        _environment(table, ("environment", position), providers, problems)
+        (position, entry)
         for position, table in _tables(data, "environment", problems)
+        for entry in _in_networks(
+            _environment(table, ("environment", position), providers, problems), networks
+        )
     ]
-    kept = [(position, entry) for position, entry in enumerate(found) if entry]
+    for position, entry in found:
+        problems += _network_problems(entry, ("environment", position), providers[entry.technology])
+    kept = found
     _refuse_duplicates("environment", [(position, entry.name) for position, entry in kept], problems)
     return [entry for _, entry in kept]
 
@@ -86,14 +98,39 @@ def _environment(
         problems.append(Problem((*path, "name"), text))
     options = table.model_extra or {}
     problems += _option_problems(options, path, provider)
-    return Environment(name=name, technology=table.technology, options=options)
+    return Environment(
+        name=name,
+        technology=table.technology,
+        options=options,
+        network=table.network,
+        rto_min_s=table.rto_min,
+    )
+
+
+def _in_networks(environment: Environment | None, networks: Sequence[NetworkKind]) -> list[Environment]:
+    if environment is None:
+        return []
+    if environment.network is not None or not networks:
+        return [environment]
+    return [replace(environment, name=f"{environment.name}-{kind}", network=kind) for kind in networks]
+
+
+def _network_problems(environment: Environment, path: Path, provider: Provider) -> list[Problem]:
+    kind = environment.network
+    if kind is not None and kind not in provider.networks:
+        text = f"{provider.technology} has no network {kind}; it has {', '.join(sorted(provider.networks))}"
+        return [Problem((*path, "network"), text)]
+    if environment.rto_min_s is not None and kind not in {None, NetworkKind.VETH, NetworkKind.MACVLAN}:
+        text = f"needs a route of the node's own: network = veth or macvlan, not {kind}"
+        return [Problem((*path, "rto_min"), text)]
+    return []
 
 
 def _option_problems(options: Mapping[str, Any], path: Path, provider: Provider) -> list[Problem]:
     problems = []
     for key, value in options.items():
         if key not in provider.option_names:
-            allowed = {"name", "technology", *provider.option_names}
+            allowed = {"name", "technology", "network", "rto_min", *provider.option_names}
             text = f"{provider.technology} has no such option{nearest(key, allowed)}"
             problems.append(Problem((*path, key), text))
         elif not _is_option_value(value):

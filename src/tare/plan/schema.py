@@ -5,7 +5,8 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from enum import StrEnum
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -19,13 +20,15 @@ from pydantic import (
 
 from tare.plan.binds import normal_bind
 from tare.plan.problems import shown
-from tare.records import Layout, Limits
+from tare.records import Layout, Limits, NetworkKind, Storage
 from tare.units import GIBIBYTE, MEBIBYTE, format_byte, parse_byte, parse_duration_s
 
 DEFAULT_BLOCKS = 10
 DEFAULT_MARGIN = 0.01
 MOST_BLOCKS = 1000
 LARGEST_SEED = 2**63 - 1
+MOST_NODES = 200
+MOST_OVERSUBSCRIPTION = 16
 _DEFAULT_MEMORY_BYTE = 2 * GIBIBYTE
 _DEFAULT_SHM_BYTE = 256 * MEBIBYTE
 _DEFAULT_TIME_S = 600.0
@@ -111,26 +114,28 @@ def _layout(value: object, info: ValidationInfo) -> Layout:
         layout = Layout.parse(text)
     except ValueError:
         raise ValueError(f"{shown(text)} is not a layout; write NcMpKi, such as 1c2p1i") from None
-    host = _host(info)
-    if layout.nodes > 1:
+    if layout.total_processors > MOST_OVERSUBSCRIPTION * _host(info).processors:
         raise ValueError(
-            f"{shown(text)}: several nodes need networks, which this version has not; write 1cMpKi"
+            f"{shown(text)} needs {layout.total_processors} processors, and this host offers "
+            f"{_host(info).processors}; at most {MOST_OVERSUBSCRIPTION} may share one"
         )
-    if layout.total_processors > host.processors:
+    if layout.nodes > MOST_NODES:
+        raise ValueError(f"{shown(text)}: at most {MOST_NODES} nodes are possible")
+    if layout.instances not in (allowed := _instance_counts(layout)):
         raise ValueError(
-            f"{shown(text)} needs {layout.total_processors} processors, "
-            f"but this host offers {host.processors}"
-        )
-    if layout.processors % layout.instances:
-        raise ValueError(
-            f"{shown(text)}: {layout.instances} instances do not divide {layout.processors} processors; "
-            f"allowed: {_divisors(layout.processors)}"
+            f"{shown(text)}: {layout.instances} instances cannot share {layout.nodes} nodes of "
+            f"{layout.processors} processors equally; allowed: {', '.join(map(str, allowed))}"
         )
     return layout
 
 
-def _divisors(number: int) -> str:
-    return ", ".join(str(part) for part in range(1, number + 1) if number % part == 0)
+def _instance_counts(layout: Layout) -> list[int]:
+    """Each instance has equally many whole nodes, or each node has equally many instances of whole processors."""
+    spanning = [count for count in range(1, layout.nodes) if layout.nodes % count == 0]
+    inside = [
+        layout.nodes * part for part in range(1, layout.processors + 1) if layout.processors % part == 0
+    ]
+    return spanning + inside
 
 
 def _host(info: ValidationInfo) -> Host:
@@ -138,6 +143,19 @@ def _host(info: ValidationInfo) -> Host:
     if not isinstance(context, Host):
         raise TypeError("a campaign is validated for a host")
     return context
+
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def _choice(kind: type[_Choice]) -> Callable[[object], _Choice]:
+    def validate(value: object) -> _Choice:
+        text = _text(value, next(iter(kind)))
+        if text not in list(kind):
+            raise ValueError(f"must be one of {', '.join(kind)}, but is {shown(text)}")
+        return kind(text)
+
+    return validate
 
 
 def _mebibyte(size_byte: int) -> str:
@@ -149,6 +167,7 @@ Duration = Annotated[float, BeforeValidator(_duration_s)]
 Memory = Annotated[int, BeforeValidator(_memory_byte)]
 Size = Annotated[int, BeforeValidator(_quantity(parse_byte, "256 MiB"))]
 Count = Annotated[int, Field(ge=1, le=MOST_BLOCKS)]
+Network = Annotated[NetworkKind, BeforeValidator(_choice(NetworkKind))]
 
 
 class Table(BaseModel):
@@ -197,6 +216,7 @@ class LimitsTable(Table):
     shm: Size | None = None
     cpu_quota: float | None = Field(default=None, ge=_LEAST_CPU_QUOTA, allow_inf_nan=False)
     time: Duration = _DEFAULT_TIME_S
+    storage: Annotated[Storage, BeforeValidator(_choice(Storage))] = Storage.TMPFS
 
     @model_validator(mode="after")
     def _shm_fits(self, info: ValidationInfo) -> Self:
@@ -212,7 +232,13 @@ class LimitsTable(Table):
     def limits(self, host: Host) -> Limits:
         memory_byte = self.memory or default_memory_byte(host)
         shm_byte = self.shm or min(_DEFAULT_SHM_BYTE, memory_byte // 2)
-        return Limits(memory_byte=memory_byte, shm_byte=shm_byte, cpu_quota=self.cpu_quota, time_s=self.time)
+        return Limits(
+            memory_byte=memory_byte,
+            shm_byte=shm_byte,
+            cpu_quota=self.cpu_quota,
+            time_s=self.time,
+            storage=self.storage,
+        )
 
 
 def default_memory_byte(host: Host) -> int:
@@ -231,6 +257,8 @@ class CampaignTable(Table):
         default=[Layout(nodes=1, processors=1, instances=1)], min_length=1
     )
     limits: LimitsTable = LimitsTable()
+    networks: list[Network] | None = Field(default=None, min_length=1)
+    """Every environment without a network of its own is measured in each of these."""
     binds: list[Annotated[str, AfterValidator(normal_bind)]] = []
     environment: Any = None
     workload: Any = None
@@ -243,6 +271,8 @@ class EnvironmentTable(BaseModel):
 
     technology: str
     name: Slug | None = None
+    network: Network | None = None
+    rto_min: Duration | None = None
 
 
 class WorkloadTable(BaseModel):

@@ -27,14 +27,31 @@ def own(model: type[Own], options: Options) -> Own:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """The nodes over which a cooperative instance stretches, as its launch needs them."""
+
+    hosts: tuple[str, ...]
+    """Names, resolved in every node; each takes an equal share of the processes."""
+    subnet: str
+    """Where the nodes reach each other: an address range in CIDR notation, or an interface's name."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """What the launch agent must find in its environment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What one instance may use of its node."""
+    """What one instance may use, all its nodes together."""
 
     processors: int
+    """How many processes it is to have: one for each of its processors."""
     memory_byte: int
     instance: int
     tools_directory: str
     """Where the node sees Tare's own programs."""
+    span: Span | None = None
+    """``None``: it has one node, or a part of one."""
+    oversubscribed: bool = False
+    """Whether the host has fewer processors than the layout asks for, so that processes must share them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
