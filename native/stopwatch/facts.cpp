@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -59,6 +60,13 @@ std::vector<std::string> variable_names() {
     return names;
 }
 
+/// CLOCK_MONOTONIC: where it began says how old the system is that keeps it (clock_gettime(2)).
+std::int64_t monotonic_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
 std::optional<std::string> clock_source() {
     const auto text = read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     return text ? std::optional{std::string{trimmed(*text)}} : std::nullopt;
@@ -85,6 +93,7 @@ std::string node_facts() {
         .add("cpu_quota", limits.cpu_quota)
         .add("variables", variable_names())
         .add("clock_source", clock_source())
+        .add("monotonic_ns", monotonic_ns())
         .text();
 }
 

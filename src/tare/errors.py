@@ -10,6 +10,7 @@
     │   └── JournalError           3   the journal cannot be written or read
     └── TrialError                 -   becomes a failed outcome, never an exit
         ├── NodeError              -   a node did not start, stop or keep its limits
+        ├── ClockFault             -   a clock in a node is wrong: the outcome is invalid
         └── WrongOutput            -   the workload's output is missing, cut or wrong
 
 Each message says what happened, where, and what to do next.
@@ -58,6 +59,10 @@ class TrialError(TareError):
 
 class NodeError(TrialError):
     """A node did not start, did not stop, or does not keep its limits."""
+
+
+class ClockFault(TrialError):
+    """A clock in a node is wrong, so that nothing timed by it can be used."""
 
 
 class WrongOutput(TrialError):

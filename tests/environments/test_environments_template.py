@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract import test_environment_contract as contract
+from tests.contract import test_environment_contract, test_environment_endings
+from tests.contract.contract_nodes import make_spec
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import Provider
+from tare.environments.provider import NodeSpec, Provider
 from tare.image.store import Image
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -54,7 +55,7 @@ def test_the_page_tells_every_duty() -> None:
     duties = {
         name for name, _ in inspect.getmembers(Provider, inspect.isfunction) if not name.startswith("_")
     }
-    assert duties == {"probe", "prepare", "start", "prefix", "stop"}
+    assert {"probe", "prepare", "start", "prefix", "stop", "helpers"} <= duties
     assert all(f"`{duty}`" in PAGE for duty in duties)
 
 
@@ -70,9 +71,14 @@ def provider(image: Image, monkeypatch: pytest.MonkeyPatch) -> Provider:
     return found
 
 
-spec = contract.spec
+@pytest.fixture
+def spec(provider: Provider, image: Image, state: Path) -> NodeSpec:
+    return make_spec(provider, image, state)
+
+
 CONTRACT = {
     name: function
+    for contract in (test_environment_contract, test_environment_endings)
     for name, function in inspect.getmembers(contract, inspect.isfunction)
     if name.startswith("test_") and "provider" in inspect.signature(function).parameters
 }
@@ -82,5 +88,5 @@ globals().update(CONTRACT)
 
 
 def test_the_whole_contract_is_held_to_the_template() -> None:
-    assert len(CONTRACT) >= 15
+    assert len(CONTRACT) >= 20
     assert all(globals()[name] is function for name, function in CONTRACT.items())

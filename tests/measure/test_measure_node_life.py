@@ -190,7 +190,7 @@ class TestLeftovers:
             {"name": "tare-another"},
             {"colour": "blue"},
             {"processors": None},
-            {"binds": [{"path": "/data"}]},
+            {"binds": [{"place": "/data"}]},
         ],
     )
     def test_a_record_of_another_version_is_refused_in_words_and_kept(

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shares of the host are equal and disjoint, and every instance has a place."""
 
-import pytest
+from collections import Counter
+from dataclasses import replace
+
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tare.errors import NodeError
-from tare.measure.placement import NodePlace, effective_layout, place
-from tare.records import Environment, Layout, Limits, Trial, Workload
+from tare.measure.placement import NodePlace, effective_layout, place, places_of
+from tare.records import Environment, Layout, Limits, Neighbour, Trial, Workload
 
 MEMORY_BYTE = 1 << 30
 layouts = st.builds(
@@ -41,13 +42,23 @@ def test_nodes_get_disjoint_equal_shares_of_what_is_there(layout: Layout, host: 
 
 
 @given(layouts, hosts)
-def test_every_instance_is_placed_once_and_nodes_differ_by_at_most_one(
+def test_independent_instances_are_placed_once_and_nodes_differ_by_at_most_one(
     layout: Layout, host: list[int]
 ) -> None:
+    assume(not layout.cooperative)
     places = place(layout, MEMORY_BYTE, host)
     counts = [len(one.instances) for one in places]
     assert sorted(number for one in places for number in one.instances) == list(range(layout.instances))
     assert max(counts) - min(counts) <= 1
+
+
+@given(st.integers(1, 6), st.integers(2, 6), hosts)
+def test_a_cooperative_instance_has_neighbouring_nodes_and_all_have_equally_many(
+    instances: int, span: int, host: list[int]
+) -> None:
+    layout = Layout(nodes=instances * span, processors=1, instances=instances)
+    numbers = [one.instances for one in place(layout, MEMORY_BYTE, host)]
+    assert numbers == [(number,) for number in range(instances) for _ in range(span)]
 
 
 @given(st.integers(1, 32), st.integers(1, 32), st.integers(0, 400))
@@ -64,11 +75,16 @@ def test_instances_share_a_nodes_processors_equally_or_all_have_all(
         assert set(parts) == {own}
 
 
-@given(layouts, st.integers(0, 47))
-def test_too_few_processors_are_an_error_with_both_numbers(layout: Layout, count: int) -> None:
+@given(layouts, st.integers(1, 47))
+def test_too_few_processors_are_shared_evenly(layout: Layout, count: int) -> None:
     assume(count < layout.total_processors)
-    with pytest.raises(NodeError, match=f"needs {layout.total_processors} processors, here are {count}"):
-        place(layout, MEMORY_BYTE, range(count))
+    assert places_of(trial("docker", layout), range(count)).oversubscription > 1
+    if layout.processors > count:
+        assert {one.processors for one in place(layout, MEMORY_BYTE, range(count))} == {tuple(range(count))}
+        return
+    loads = Counter(number for one in place(layout, MEMORY_BYTE, range(count)) for number in one.processors)
+    assert set(loads) == set(range(count))
+    assert max(loads.values()) - min(loads.values()) <= 1
 
 
 @given(layouts)
@@ -80,3 +96,23 @@ def test_native_is_one_node_with_all_processors_and_no_other_is(layout: Layout) 
         layout.instances,
     )
     assert effective_layout(trial("docker", layout)) == layout
+
+
+@given(layouts, st.integers(1, 4), hosts)
+def test_a_neighbour_gets_as_much_as_a_node_and_nothing_of_the_measured_ones(
+    layout: Layout, count: int, host: list[int]
+) -> None:
+    assume(layout.total_processors + count * layout.processors <= len(host))
+    neighbour = Neighbour(
+        environment=Environment(name="n", technology="docker"),
+        workload=Workload(name="w", kind="fake"),
+        count=count,
+    )
+    for technology in ("native", "docker"):
+        places = places_of(replace(trial(technology, layout), neighbour=neighbour), host)
+        measured = {number for one in places.measured for number in one.processors}
+        assert len(places.neighbours) == count
+        assert {len(one.processors) for one in places.neighbours} == {layout.processors}
+        assert not measured & {number for one in places.neighbours for number in one.processors}
+        share_byte = MEMORY_BYTE // layout.nodes
+        assert all(abs(one.memory_byte - share_byte) <= 1 for one in places.neighbours)

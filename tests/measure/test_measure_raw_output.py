@@ -16,8 +16,8 @@ from tare.measure import raw_output
 from tare.measure.instances import Instance
 from tare.measure.node_files import opened_inside
 from tare.measure.raw_output import keep
-from tare.records import Limits
-from tare.workloads.kind import Job
+from tare.measure.seats import Seat
+from tare.workloads.kind import Job, Shape
 
 MEBIBYTE = 1 << 20
 
@@ -25,15 +25,17 @@ MEBIBYTE = 1 << 20
 @pytest.fixture
 def instance(tmp_path: Path) -> Instance:
     spec = node_spec(tmp_path / "state")
-    made = Instance(
+    node = Node(spec=spec, init_pid=None)
+    seat = Seat(
         number=1,
-        node=Node(spec=spec, init_pid=None),
+        node=node,
         provider=Fake(),
+        members=(node,),
         processors=(0,),
-        memory_byte=MEBIBYTE,
-        job=Job(argv=("true",), collect=("result.txt", "deep/result2.txt")),
-        limits=Limits(memory_byte=MEBIBYTE, shm_byte=MEBIBYTE),
+        shape=Shape(processors=1, memory_byte=MEBIBYTE, instance=1, tools_directory="/tools"),
     )
+    job = Job(argv=("true",), collect=("result.txt", "deep/result2.txt"))
+    made = Instance(seat=seat, job=job, limit_s=600.0)
     (made.folder / ".output").mkdir(parents=True)
     (made.folder / ".output" / "stdout").write_text("printed")
     (made.folder / ".output" / "stderr").write_text("")

@@ -15,7 +15,7 @@ from tare.errors import NodeError
 from tare.measure import stopwatch as module
 from tare.measure.stopwatch import Command, Stopwatch, wait_all
 
-READY = {"pid": 1, "processors": [0], "shm_byte": 4096}
+READY = {"pid": 1, "processors": [0], "shm_byte": 4096, "monotonic_ns": 9}
 DONE = {
     "start_ns": 1,
     "end_ns": 2,

@@ -175,7 +175,7 @@ def test_a_stopwatch_that_the_memory_limit_killed_is_explained_by_the_limit(
     def broken(*_: object) -> Sequence[object]:
         raise NodeError("the way into the node broke (137): it said nothing")
 
-    monkeypatch.setattr(module, "_groups", lambda _: {"another node": Killed()})
+    monkeypatch.setattr(module, "inspect", lambda *_: (Killed(), {}))
     monkeypatch.setattr(module, "run_on_barrier", broken)
     reason = failed(run_trial(context, a_trial(fake_workload())))
     assert reason.startswith("the node's memory limit of 96 MiB killed a process")

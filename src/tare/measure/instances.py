@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from tare.environments.provider import Node, Provider
-from tare.errors import WrongOutput
+from tare.errors import ClockFault, NodeError, WrongOutput
 from tare.measure.clocks import compare, host_start_ns
-from tare.measure.context import MINIMAL_VARIABLES
 from tare.measure.node_files import opened_inside
-from tare.measure.placement import NodePlace
 from tare.measure.protocol import RUN_FIELDS
+from tare.measure.seats import Seat
 from tare.measure.stopwatch import Command, Stopwatch, wait_all
-from tare.records import Clocks, InstanceRun, Limits
-from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind
+from tare.records import Clocks, InstanceRun
+from tare.workloads.kind import Job, Options, Output, WorkloadKind
+from tare.workloads.mpi import CLOCK_FAULT, last_words, without_chatter
 
 _READY_LIMIT_S = 30.0
+_ASIDE_LIMIT_S = 30.0
 _STOP_SLACK_S = 15.0
 _OUTPUT_LIMIT_BYTE = 16 << 20
 _HEAD_BYTE = 2000
@@ -27,36 +28,45 @@ _FILE_LIMIT_BYTE = 1 << 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
-    """One instance, its node and its job."""
+    """One instance: its seat and its job."""
 
-    number: int
-    node: Node
-    provider: Provider
-    processors: tuple[int, ...]
-    memory_byte: int
+    seat: Seat
     job: Job
-    limits: Limits
+    limit_s: float
+
+    @property
+    def number(self) -> int:
+        return self.seat.number
+
+    @property
+    def name(self) -> str:
+        """Of its folder in the work directory of each of its nodes."""
+        return f"i{self.number}"
+
+    @property
+    def work(self) -> Path:
+        """The work directory that holds its output, as the host sees it."""
+        return self.seat.members[0].spec.work
 
     @property
     def folder(self) -> Path:
-        """Its own folder, as the host sees it."""
-        return self.node.spec.work / f"i{self.number}"
+        """Its own folder there."""
+        return self.work / self.name
 
     def stopwatch(self, argv: tuple[str, ...], limit_s: float, output: str) -> Stopwatch:
         """Start a stopwatch that will run ``argv`` in the node and keep what it prints in the folder ``output``."""
-        inside = f"{self.node.work_directory}/i{self.number}"
+        seat = self.seat
+        inside = f"{seat.node.work_directory}/{self.name}"
         command = Command(
             argv=argv,
             directory=self.job.directory or inside,
-            variables={**MINIMAL_VARIABLES, **self.node.variables, **self.job.variables},
+            variables={**seat.variables, **self.job.variables},
             limit_s=limit_s,
-            processors=self.processors,
-            file_limit_byte=min(_FILE_LIMIT_BYTE, self.memory_byte // 2),
+            processors=seat.processors,
+            file_limit_byte=min(_FILE_LIMIT_BYTE, seat.shape.memory_byte // 2),
         )
         (self.folder / output).mkdir()
-        prefix = self.provider.prefix(self.node)
-        program = f"{self.node.tools_directory}/stopwatch"
-        return Stopwatch([*prefix, program, *command.options(f"{inside}/{output}")])
+        return Stopwatch(way_to_stopwatch(seat.provider, seat.node, command, f"{inside}/{output}"))
 
     def output(self) -> Output:
         """What it printed and left; ``WrongOutput`` when that is longer than any benchmark's."""
@@ -69,7 +79,7 @@ class Instance:
 
     def read(self, name: str) -> str | None:
         """A file of its folder as text; ``None`` when there is no such regular file."""
-        with opened_inside(self.node.spec.work, f"{self.folder.name}/{name}") as opened:
+        with opened_inside(self.work, f"{self.name}/{name}") as opened:
             if opened is None:
                 return None
             content = opened.read(_OUTPUT_LIMIT_BYTE + 1)
@@ -78,45 +88,34 @@ class Instance:
             raise WrongOutput(f"{name} is longer than {_OUTPUT_LIMIT_BYTE >> 20} MiB", head)
         return content.decode(errors="replace")
 
+    def complaint(self, output: str) -> str:
+        """What it said on standard error so far, without Open MPI's report of its transports."""
+        return without_chatter(self.read(f"{output}/stderr") or "").strip()
+
+
+def way_to_stopwatch(provider: Provider, node: Node, command: Command, output_folder: str) -> list[str]:
+    """The argv of a stopwatch in a node."""
+    program = f"{node.tools_directory}/stopwatch"
+    return [*provider.prefix(node), program, *command.options(output_folder)]
+
 
 def make_instances(
-    kind: WorkloadKind,
-    options: Options,
-    places: Sequence[tuple[Node, NodePlace]],
-    limits: Limits,
-    provider: Provider,
+    kind: WorkloadKind, options: Options, seats: Sequence[Seat], limit_s: float
 ) -> list[Instance]:
-    """All instances in the order of their numbers, their input files written."""
+    """All instances in the order of their seats, their input files written."""
     found = []
-    for node, place in places:
-        memory_byte = place.memory_byte // len(place.instances)
-        for number in place.instances:
-            processors = place.instance_processors(number)
-            shape = Shape(
-                processors=len(processors),
-                memory_byte=memory_byte,
-                instance=number,
-                tools_directory=node.tools_directory,
-            )
-            job = kind.job(options, shape)
-            instance = Instance(
-                number=number,
-                node=node,
-                provider=provider,
-                processors=processors,
-                memory_byte=memory_byte,
-                job=job,
-                limits=limits,
-            )
-            _write_files(instance)
-            found.append(instance)
-    return sorted(found, key=lambda instance: instance.number)
+    for seat in seats:
+        instance = Instance(seat=seat, job=kind.job(options, seat.shape), limit_s=limit_s)
+        for node in seat.members:
+            _write_files(node.spec.work / instance.name, instance.job.files)
+        found.append(instance)
+    return found
 
 
-def _write_files(instance: Instance) -> None:
-    instance.folder.mkdir()
-    for name, text in instance.job.files.items():
-        path = instance.folder / name
+def _write_files(folder: Path, files: Mapping[str, str]) -> None:
+    folder.mkdir()
+    for name, text in files.items():
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
@@ -126,15 +125,50 @@ def gather_evidence(instance: Instance) -> dict[str, str]:
     facts = {}
     for index, (label, argv) in enumerate(instance.job.evidence.items()):
         output = f".evidence{index}"
-        with instance.stopwatch(argv, _READY_LIMIT_S, output) as stopwatch:
-            stopwatch.wait_ready(_READY_LIMIT_S)
-            stopwatch.go()
-            (said,) = wait_all([stopwatch], _READY_LIMIT_S + _STOP_SLACK_S)
-            stopwatch.quit()
+        said = _run_aside(instance, argv, output)
         text = (instance.read(f"{output}/stdout") or "").strip()
         problem = said["error"] or f"{argv[0]} ended with {said['exit_code']}"
         facts[label] = text if said["exit_code"] == 0 else f"not known: {problem}"
     return facts
+
+
+def run_preflight(instance: Instance) -> None:
+    """Try the launch; ``NodeError`` says why it cannot work, ``ClockFault`` that MPI's clock is wrong here."""
+    if not instance.job.preflight:
+        return
+    output = ".preflight"
+    said = _run_aside(instance, instance.job.preflight, output)
+    if said["exit_code"] == 0:
+        return
+    complaint = instance.complaint(output)
+    last = said["error"] or last_words(complaint)
+    if said["exit_code"] == CLOCK_FAULT:
+        raise ClockFault(f"MPI's clock cannot be trusted here: {last}", complaint)
+    if said["timed_out"]:
+        nodes = ", ".join(node.spec.name for node in instance.seat.members)
+        raise NodeError(
+            f"MPI processes in {nodes} did not find each other in {_ASIDE_LIMIT_S:.0f} s: {last}", complaint
+        )
+    raise NodeError(f"MPI does not start here: {last}", complaint)
+
+
+def _run_aside(instance: Instance, argv: tuple[str, ...], output: str) -> Mapping[str, Any]:
+    """One command before the measured one, by the same way in; what the stopwatch said of it."""
+    with instance.stopwatch(argv, _ASIDE_LIMIT_S, output) as stopwatch:
+        stopwatch.wait_ready(_READY_LIMIT_S)
+        stopwatch.go()
+        watch = _launch_watch([instance], output)
+        (said,) = wait_all([stopwatch], _ASIDE_LIMIT_S + _STOP_SLACK_S, watch)
+        stopwatch.quit()
+    return said
+
+
+def _launch_watch(instances: Sequence[Instance], output: str) -> Callable[[], None]:
+    def look() -> None:
+        for instance in instances:
+            instance.seat.refuse_failed_launch(instance.complaint(output))
+
+    return look
 
 
 @contextmanager
@@ -143,7 +177,7 @@ def ready_instances(instances: Sequence[Instance]) -> Iterator[list[Stopwatch]]:
     with ExitStack() as stack:
         stopwatches = []
         for instance in instances:
-            started = instance.stopwatch(instance.job.argv, instance.limits.time_s, ".output")
+            started = instance.stopwatch(instance.job.argv, instance.limit_s, ".output")
             stopwatches.append(stack.enter_context(started))
         for stopwatch in stopwatches:
             stopwatch.wait_ready(_READY_LIMIT_S)
@@ -151,16 +185,25 @@ def ready_instances(instances: Sequence[Instance]) -> Iterator[list[Stopwatch]]:
 
 
 def run_on_barrier(
-    stopwatches: Sequence[Stopwatch], limit_s: float, tick: Callable[[], None], at_end: Callable[[], None]
+    instances: Sequence[Instance],
+    stopwatches: Sequence[Stopwatch],
+    tick: Callable[[], None],
+    at_end: Callable[[], None],
 ) -> list[InstanceRun]:
     """GO to all at once, wait for all; ``at_end`` is called right after the last DONE.
 
-    ``WrongOutput`` when a command could not be executed at all.
+    ``WrongOutput`` when a command could not be executed at all, ``NodeError`` when a launch cannot go on.
     """
+    watch = _launch_watch(instances, ".output")
+
+    def look() -> None:
+        tick()
+        watch()
+
     before = [stopwatch.probe() for stopwatch in stopwatches]
     for stopwatch in stopwatches:
         stopwatch.go()
-    said = wait_all(stopwatches, limit_s + _STOP_SLACK_S, tick)
+    said = wait_all(stopwatches, instances[0].limit_s + _STOP_SLACK_S, look)
     at_end()
     _refuse_unexecuted(said)
     after = [stopwatch.probe() for stopwatch in stopwatches]

@@ -6,7 +6,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +90,10 @@ def _connected(spec: NodeSpec, provider: Provider) -> Node:
     if provider.makes_namespace:
         node = provider.start(spec)
         network.adopt(node)
-        return node
-    network.create(spec)
+        return provider.complete(node)
+    namespace = spec.network.namespace
+    if namespace is not None and namespace.parent == spec.directory:  # else another node's, joined as it is
+        network.create(spec)
     return provider.start(spec)
 
 
@@ -177,6 +179,8 @@ def _spec(found: Any, record: Path) -> NodeSpec:
         spec = TypeAdapter(NodeSpec).validate_python({**found, "directory": record.parent}, strict=False)
     except (ValueError, TypeError):
         spec = None
+    else:
+        spec = spec if set(found) == {one.name for one in fields(NodeSpec)} else None
     if spec is None or spec.name != record.parent.name or spec.technology not in PROVIDERS:
         raise NodeError(
             f"{record} was not written by this version of Tare; run `tare clean` of the version that wrote it"

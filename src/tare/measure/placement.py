@@ -52,9 +52,29 @@ def place(layout: Layout, memory_byte: int, available: Sequence[int]) -> tuple[N
     )
 
 
-def oversubscription(layout: Layout, available: Sequence[int]) -> float:
-    """Processors that the layout asks for per processor of the host; at most 1 when every one has its own."""
-    return layout.total_processors / len(available)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where everything of a trial goes."""
+
+    measured: tuple[NodePlace, ...]
+    neighbours: tuple[NodePlace, ...]
+    oversubscription: float
+    """Processors asked for per processor of the host; at most 1 when every one has its own."""
+
+
+def places_of(trial: Trial, available: Sequence[int]) -> Places:
+    """The measured nodes and those beside them; a neighbour gets as much as one of the layout's nodes."""
+    layout, share = effective_layout(trial), trial.layout.processors
+    count = 0 if trial.neighbour is None else trial.neighbour.count
+    wanted, memory_byte = layout.total_processors + count * share, trial.limits.memory_byte
+    used = _dealt(wanted, available)
+    own, others = used[: layout.total_processors], used[layout.total_processors :]
+    beside = Layout(nodes=max(1, count), processors=share, instances=max(1, count))
+    return Places(
+        measured=place(layout, memory_byte, own),
+        neighbours=place(beside, count * memory_byte // trial.layout.nodes, others) if count else (),
+        oversubscription=wanted / len(available),
+    )
 
 
 def _dealt(wanted: int, available: Sequence[int]) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tare.errors import NodeError
 
-READY_FIELDS = ("pid", "processors", "shm_byte")
+READY_FIELDS = ("pid", "processors", "shm_byte", "monotonic_ns")
 RUN_FIELDS = (
     *("user_s", "system_s", "maximum_rss_byte", "minor_faults", "major_faults"),
     *("voluntary_switches", "involuntary_switches", "exit_code", "signal", "timed_out"),

@@ -18,7 +18,7 @@ def keep(directory: Path, instances: Sequence[Instance]) -> None:
     for instance in instances:
         for name in (".output/stdout", ".output/stderr", *instance.job.collect):
             target = directory / f"i{instance.number}.{Path(name).name}"
-            with opened_inside(instance.node.spec.work, f"{instance.folder.name}/{name}") as opened:
+            with opened_inside(instance.work, f"{instance.name}/{name}") as opened:
                 if opened is not None and (text := _ends(opened)):
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_bytes(text)

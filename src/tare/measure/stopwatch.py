@@ -127,6 +127,10 @@ class Stopwatch:
             return None
         return fields(self._line(b"DONE "), DONE_FIELDS)
 
+    def has_said(self) -> bool:
+        """Whether something waits to be read."""
+        return bool(self._readable.poll(0))
+
     def quit(self) -> None:
         self._send(b"QUIT\n")
 

@@ -4,32 +4,40 @@
 import math
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from tare.environments.provider import Node
-from tare.errors import InputError, NodeError, TrialError, WrongOutput
+from tare import network
+from tare.environments.provider import Node, Provider
+from tare.errors import ClockFault, InputError, NodeError, TrialError, WrongOutput
 from tare.host.cgroups import Group, group_of
 from tare.measure.clocks import disagreement
 from tare.measure.context import Context
+from tare.measure.helper_cost import HelperCost
+from tare.measure.inspection import inspect
 from tare.measure.instances import (
     Instance,
     gather_evidence,
     make_instances,
     ready_instances,
     run_on_barrier,
+    run_preflight,
 )
+from tare.measure.neighbours import Neighbours, ready_neighbours
 from tare.measure.node_life import NodeTimes, running_nodes
-from tare.measure.placement import effective_layout, place
+from tare.measure.placement import effective_layout, places_of
 from tare.measure.raw_output import keep
-from tare.measure.verify_limits import verify
+from tare.measure.seats import Placed, Seat, seated
 from tare.records import Direction, InstanceRun, Outcome, Sample, Status, Trial
 from tare.units import format_byte, format_duration
 from tare.workloads import KINDS
 from tare.workloads.kind import Options, WorkloadKind
+from tare.workloads.mpi import without_chatter
 
 _EXCERPT_CHARACTERS = 2000
+_BETWEEN = " | "
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,9 +46,19 @@ class _Measured:
 
     times: NodeTimes = field(default_factory=NodeTimes)
     cpu_s: float | None = None
+    helper_cpu_s: float | None = None
     samples: list[Sample] = field(default_factory=list)
     runs: list[InstanceRun] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
+
+    def learn(self, found: Mapping[str, str]) -> None:
+        """Facts of one node or instance beside those of the others: what differs stands side by side."""
+        for label, text in found.items():
+            told = self.facts.get(label)
+            if told is None:
+                self.facts[label] = text
+            elif text not in told.split(_BETWEEN):
+                self.facts[label] = f"{told}{_BETWEEN}{text}"
 
 
 def run_trial(context: Context, trial: Trial) -> Outcome:
@@ -56,7 +74,7 @@ def run_trial(context: Context, trial: Trial) -> Outcome:
         reason = _doubt(measured.runs)
         status = Status.INVALID if reason else Status.OK
     except TrialError as error:
-        status, reason, excerpt = Status.FAILED, str(error), error.excerpt
+        status, reason, excerpt = _status_of(error), str(error), error.excerpt
     except (InputError, OSError) as error:
         status, reason = Status.FAILED, str(error)
     if measured.times.problems:
@@ -72,6 +90,7 @@ def run_trial(context: Context, trial: Trial) -> Outcome:
         node_stop_s=measured.times.stop_s,
         barrier_skew_s=_skew_s(measured.runs),
         cpu_s=measured.cpu_s,
+        helper_cpu_s=measured.helper_cpu_s,
         samples=tuple(measured.samples) if status is not Status.FAILED else (),
         instances=tuple(measured.runs),
         image_digest=context.image_digest,
@@ -79,58 +98,105 @@ def run_trial(context: Context, trial: Trial) -> Outcome:
     )
 
 
+def _status_of(error: TrialError) -> Status:
+    return Status.INVALID if isinstance(error, ClockFault) else Status.FAILED
+
+
 def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
     kind = KINDS[trial.workload.kind]
     options = kind.options_model.model_validate(dict(trial.workload.options))
-    places = place(effective_layout(trial), trial.limits.memory_byte, context.available_processors)
-    specs = context.node_specs(trial, places)
+    places = places_of(trial, context.available_processors)
+    if places.oversubscription > 1:
+        measured.facts["oversubscription"] = f"{places.oversubscription:g} processors asked for per processor"
+    specs = context.node_specs(trial, places.measured)
     provider = context.providers[trial.environment.technology]
-    with running_nodes(specs, context.providers, measured.times) as nodes:
-        for node in nodes:
-            measured.facts.update(node.facts)
-        placed = list(zip(nodes, places, strict=True))
-        instances = make_instances(kind, options, placed, trial.limits, provider)
+    with ExitStack() as stack:
+        nodes = stack.enter_context(running_nodes(specs, context.providers, measured.times))
+        groups = _inspect(provider, nodes, measured)
+        placed = Placed(
+            nodes=tuple(nodes),
+            places=places.measured,
+            provider=provider,
+            layout=effective_layout(trial),
+            oversubscribed=places.oversubscription > 1,
+        )
+        seats = stack.enter_context(seated(context, trial, placed))
+        instances = make_instances(kind, options, seats, trial.limits.time_s)
+        for instance in instances:
+            run_preflight(instance)
         measured.facts.update(gather_evidence(instances[0]))
+        company = stack.enter_context(ready_neighbours(context, trial, places.neighbours, placed.times))
         try:
-            _run(context, trial, instances, measured)
+            _run(context, instances, company, _Watched(provider, nodes, groups, seats), measured)
         finally:
             keep(context.raw_directory / trial.identity, instances)
+            measured.times.problems += placed.times.problems
         _explain_failure(measured.runs, instances, trial)
         _parse(kind, options, instances, measured)
 
 
-def _run(context: Context, trial: Trial, instances: Sequence[Instance], measured: _Measured) -> None:
-    """The measured part itself, between the limits' verification and the last DONE."""
+def _inspect(provider: Provider, nodes: Sequence[Node], measured: _Measured) -> list[Group]:
+    """Limits verified in every node; all know each other's names afterwards."""
+    network.name_nodes(nodes, provider)
+    groups = []
+    for node in nodes:
+        group, limits = inspect(provider, node)
+        measured.learn({**node.facts, **network.describe(node), **limits})
+        if group is not None:
+            groups.append(group)
+    return groups
+
+
+class _Watched:
+    """What is counted on the host while the command runs: the nodes' control groups and their helpers."""
+
+    def __init__(
+        self, provider: Provider, nodes: Sequence[Node], groups: Sequence[Group], seats: Sequence[Seat]
+    ) -> None:
+        self.groups = list(groups)
+        self.memory_byte = nodes[0].spec.memory_byte
+        launchers = {seat.node.spec.name: seat.node for seat in seats if seat.node not in nodes}
+        self.all_groups = [
+            *groups,
+            *(group_of(node.init_pid) for node in launchers.values() if node.init_pid),
+        ]
+        self.helpers = [pid for node in nodes for pid in provider.helpers(node)]
+
+
+def _run(
+    context: Context,
+    instances: Sequence[Instance],
+    company: Neighbours,
+    watched: _Watched,
+    measured: _Measured,
+) -> None:
+    """The measured part itself, up to the last DONE."""
     with ready_instances(instances) as stopwatches:
-        groups = _groups(instances)
-        for instance, stopwatch in zip(instances, stopwatches, strict=True):
-            if instance.node.spec.name in groups:
-                group = groups[instance.node.spec.name]
-                measured.facts.update(verify(instance.node, group, stopwatch.seen))
-        usage = _CpuUsage(list(groups.values()))
+        company.begin()
+        usage, helpers = _CpuUsage(watched.all_groups), HelperCost(dict.fromkeys(watched.helpers))
+
+        def at_end() -> None:
+            usage.stop()
+            measured.helper_cpu_s = helpers.used_s()
+            company.check()
+
         try:
-            measured.runs = run_on_barrier(stopwatches, trial.limits.time_s, context.tick, usage.stop)
+            measured.runs = run_on_barrier(instances, stopwatches, context.tick, at_end)
         except NodeError:
             # When the stopwatch was the victim, the limit is the better reason.
-            _refuse_memory_kills(groups.values(), instances)
+            _refuse_memory_kills(watched)
             raise
     measured.cpu_s = usage.used_s
     measured.samples += _common_samples(measured.runs, usage.used_s)
-    _refuse_memory_kills(groups.values(), instances)
+    _refuse_memory_kills(watched)
 
 
-def _refuse_memory_kills(groups: Iterable[Group], instances: Sequence[Instance]) -> None:
-    if any(group.memory_kills() for group in groups):
-        limit = format_byte(instances[0].node.spec.memory_byte)
+def _refuse_memory_kills(watched: _Watched) -> None:
+    if any(group.memory_kills() for group in watched.groups):
+        limit = format_byte(watched.memory_byte)
         raise NodeError(
             f"the node's memory limit of {limit} killed a process; give it more memory or less work"
         )
-
-
-def _groups(instances: Sequence[Instance]) -> dict[str, Group]:
-    """Each node's control group; none for a fake node."""
-    nodes: dict[str, Node] = {instance.node.spec.name: instance.node for instance in instances}
-    return {name: group_of(node.init_pid) for name, node in nodes.items() if node.init_pid is not None}
 
 
 class _CpuUsage:
@@ -177,7 +243,7 @@ def _last_output(instance: Instance) -> str | None:
         output = instance.output()
     except WrongOutput as error:  # too long to be read: its beginning is there all the same
         return error.excerpt
-    return (output.stderr.strip() or output.stdout.strip())[-_EXCERPT_CHARACTERS:] or None
+    return (without_chatter(output.stderr).strip() or output.stdout.strip())[-_EXCERPT_CHARACTERS:] or None
 
 
 def _failure(run: InstanceRun, instance: Instance, trial: Trial) -> str | None:
@@ -207,7 +273,7 @@ def _parse(kind: WorkloadKind, options: Options, instances: Sequence[Instance], 
                 f"{', '.join(wrong)} is not a finite number", output.stdout[-_EXCERPT_CHARACTERS:]
             )
         measured.samples += [replace(sample, instance=instance.number) for sample in found]
-        measured.facts.update(kind.facts(options, output))
+        measured.learn(kind.facts(options, output))
 
 
 def _doubt(runs: Sequence[InstanceRun]) -> str | None:

@@ -10,7 +10,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from tare.errors import InputError
 from tare.records import Sample
+from tare.workloads import mpi
 from tare.workloads.kind import Job, Options, Output, Shape, own
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
@@ -45,6 +47,8 @@ class CommandOptions(Options):
     """Inside the node; ``None``: the instance's own empty folder."""
     variables: list[Annotated[_Text, AfterValidator(_assignment)]] = Field(default_factory=list)
     """``NAME=VALUE`` each."""
+    mpi: bool = False
+    """Start it by mpirun, one process for each of the instance's processors."""
 
 
 class Command:
@@ -61,14 +65,20 @@ class Command:
         chosen = own(CommandOptions, options)
         placed = [part.replace("{tools}", shape.tools_directory) for part in chosen.argv]
         pairs = (entry.replace("{tools}", shape.tools_directory).split("=", 1) for entry in chosen.variables)
+        variables = {name: value for name, value in pairs}  # noqa: C416 - dict() of lists does not type
+        if shape.span is not None and not chosen.mpi:
+            raise InputError("one instance spans several nodes, and only an MPI program can: set mpi = true")
+        launch = mpi.launch(shape, variables=variables) if chosen.mpi else ()
         return Job(
-            argv=tuple(placed),
-            variables={name: value for name, value in pairs},  # noqa: C416 - dict() of lists does not type
+            argv=(*launch, *placed),
+            variables=variables,
             directory=chosen.directory,
+            preflight=mpi.preflight(shape, variables) if chosen.mpi else (),
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
         return []
 
     def facts(self, options: Options, output: Output) -> dict[str, str]:
-        return {}
+        used = mpi.transports(output.stderr) if own(CommandOptions, options).mpi else None
+        return {} if used is None else {"mpi transport": used}

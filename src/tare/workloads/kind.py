@@ -67,6 +67,8 @@ class Job:
     """Output files to keep: relative paths. A missing one is not an error here, but for the parser."""
     evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Label → argv, run in the node before the measured command with the same variables; output is a fact."""
+    preflight: tuple[str, ...] = ()
+    """Run once before the measured command, in the same way: if it fails the command cannot be measured."""
     directory: str | None = None
     """Run here instead of the instance's own folder; a path inside the node."""
 

@@ -1,20 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How Open MPI starts the ranks of one instance inside one node."""
+"""How Open MPI starts the processes of one instance, in one node or over several, and what carried its messages."""
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
+from tare.workloads.kind import Shape, Span
+
 SingleCopy = Literal["none", "cma", "natural"]
-"""How large messages cross between the ranks of a node (Open MPI's vader transport).
+"""How large messages cross between the processes of a node (Open MPI's vader transport).
 
 ``none``: copied twice through shared memory, which works wherever there is a /dev/shm. ``cma``: copied once by
 process_vm_readv(2), which some sandboxes forbid. ``natural``: left to Open MPI, so it may differ between arms.
 """
+CLOCK_FAULT = 3
+"""The exit code of ``mpiprobe`` when MPI's clock cannot be trusted."""
 
 _REFUSED = re.compile(
     r"^.*(?:Read -1, expected \d+, errno = \d+|CMA support is not available).*$", re.MULTILINE
 )
 """What Open MPI 4.1 prints when the kernel forbids process_vm_readv; it then goes on by copying twice."""
+_SENDING = re.compile(r"^\[[^\]]*\] mca: bml: Using (\w+) btl for send to .* on node \S+$", re.MULTILINE)
+_CONNECTED = re.compile(
+    r"^\[[^\]]*\] btl:\s?tcp: .*?(?:now connected to|connect\(\) to) ([0-9a-f.:]+?)(?::\d+ |,)", re.MULTILINE
+)
+_CHATTER = re.compile(r"^\[[^\]]*\] (?:mca: b|select: init|btl:).*\n?", re.MULTILINE)
+_TRANSPORTS = {"vader": "shared memory", "sm": "shared memory", "tcp": "TCP"}
 
 
 def refused_single_copy(stderr: str) -> str | None:
@@ -23,16 +34,92 @@ def refused_single_copy(stderr: str) -> str | None:
     return found[0] if found else None
 
 
-def local_launch(ranks: int, *, single_copy: SingleCopy, tools_directory: str) -> tuple[str, ...]:
-    """Return the argv before the program: ``ranks`` processes in this node, each pinned to its own processor.
+def launch(
+    shape: Shape, *, single_copy: SingleCopy = "none", variables: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """Return the argv before the program: one process for each processor, each pinned to its own.
 
-    Each setting takes a choice away that Open MPI would otherwise make from what it finds in the node: where
-    the slots come from, how daemons are started (never: no ssh needed), and which interface control messages use
-    (loopback, which must be up). The transport is shared memory alone.
+    Each setting takes a choice away that Open MPI would otherwise make from what it finds in the node. ``variables``
+    are handed to processes in other nodes too.
     """
-    argv = ["mpirun", "--allow-run-as-root", "--host", f"localhost:{ranks}", "-np", str(ranks)]
-    argv += ["--bind-to", "none", "--mca", "plm", "isolated", "--mca", "oob_tcp_if_include", "lo"]
-    argv += ["--mca", "pml", "ob1", "--mca", "btl", "vader,self", "--mca", "mpi_yield_when_idle", "0"]
+    return (*_mpirun(shape, single_copy, variables or {}), "-np", str(shape.processors), *pinned(shape))
+
+
+def launch_each(
+    programs: Iterable[tuple[str, ...]], shape: Shape, variables: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """Return the argv of one job whose processes run a program each, in their order."""
+    parts: list[str] = []
+    for program in programs:
+        parts += [*([":"] if parts else []), "-np", "1", *pinned(shape), *program]
+    return (*_mpirun(shape, "none", variables or {}), *parts)
+
+
+def pinned(shape: Shape) -> tuple[str, ...]:
+    return (f"{shape.tools_directory}/pin",)
+
+
+def _mpirun(shape: Shape, single_copy: SingleCopy, variables: Mapping[str, str]) -> list[str]:
+    argv = ["mpirun", "--allow-run-as-root", "--bind-to", "none"]
+    argv += _here(shape) if shape.span is None else _across(shape, shape.span, variables)
+    argv += _mca("pml", "ob1") + _mca("btl_base_verbose", "10")
+    argv += _mca("mpi_yield_when_idle", str(int(shape.oversubscribed)))
     if single_copy != "natural":
-        argv += ["--mca", "btl_vader_single_copy_mechanism", single_copy]
-    return (*argv, f"{tools_directory}/pin")
+        argv += _mca("btl_vader_single_copy_mechanism", single_copy)
+    return argv
+
+
+def _here(shape: Shape) -> list[str]:
+    """No daemon is started, so no ssh is needed; loopback must be up for control messages, data take shared memory."""
+    argv = ["--host", f"localhost:{shape.processors}"]
+    return argv + _mca("plm", "isolated") + _mca("oob_tcp_if_include", "lo") + _mca("btl", "vader,self")
+
+
+def _across(shape: Shape, span: Span, variables: Mapping[str, str]) -> list[str]:
+    """Tare's agent starts the daemons (DESIGN §3.7); without the last setting a daemon that dies is never missed."""
+    slots = shape.processors // len(span.hosts)
+    argv = ["--host", ",".join(f"{host}:{slots}" for host in span.hosts)]
+    argv += [part for name in variables for part in ("-x", name)]
+    argv += _mca("plm", "rsh") + _mca("plm_rsh_agent", f"{shape.tools_directory}/agent")
+    argv += _mca("plm_rsh_no_tree_spawn", "1") + _mca("orte_leave_session_attached", "1")
+    argv += _mca("oob_tcp_if_include", span.subnet)
+    return argv + _mca("btl", "self,vader,tcp") + _mca("btl_tcp_if_include", span.subnet)
+
+
+def _mca(name: str, value: str) -> list[str]:
+    return ["--mca", name, value]
+
+
+def preflight(shape: Shape, variables: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return the argv that tries the same launch beforehand, and MPI's clock: ``CLOCK_FAULT`` if that is wrong."""
+    return (*launch(shape, variables=variables), f"{shape.tools_directory}/mpiprobe")
+
+
+def transports(stderr: str) -> str | None:
+    """Tell from Open MPI's own words what carried the messages: ``"shared memory; TCP (198.18.0.10, 198.18.0.11)"``.
+
+    ``None`` when it said nothing: a single process has nobody to send to.
+    """
+    names = dict.fromkeys(_TRANSPORTS.get(name, name) for name in _SENDING.findall(stderr) if name != "self")
+    addresses = ", ".join(sorted(set(_CONNECTED.findall(stderr))))
+    told = [f"{name} ({addresses})" if name == "TCP" and addresses else name for name in sorted(names)]
+    return "; ".join(told) or None
+
+
+def last_words(stderr: str) -> str:
+    """Return the last line that a program or a daemon said, else the first of what mpirun explains in its boxes."""
+    lines = [line.strip() for line in without_chatter(stderr).splitlines()]
+    edges = [number for number, line in enumerate(lines) if line and set(line) == {"-"}]
+    boxed = {
+        number
+        for first, last in zip(edges[::2], edges[1::2], strict=False)
+        for number in range(first, last + 1)
+    }
+    outside = [line for number, line in enumerate(lines) if line and number not in boxed]
+    inside = [lines[number] for number in sorted(boxed - set(edges)) if lines[number]]
+    return (outside[-1:] or inside[:1] or ["it said nothing"])[0]
+
+
+def without_chatter(stderr: str) -> str:
+    """What is left when Open MPI's report of its transports is taken out."""
+    return _CHATTER.sub("", stderr)

@@ -12,7 +12,7 @@ from pydantic import Field
 from tare.errors import WrongOutput
 from tare.host.facts import cpu_flags
 from tare.records import Sample
-from tare.workloads import excerpt
+from tare.workloads import excerpt, mpi
 from tare.workloads.blas import blas_variables
 from tare.workloads.hpcc.checks import check_input_was_read, check_residuals, check_success
 from tare.workloads.hpcc.facts import run_facts
@@ -20,7 +20,6 @@ from tare.workloads.hpcc.input import check_fits, input_text, problem_size, proc
 from tare.workloads.hpcc.metrics import METRICS, MISSING
 from tare.workloads.hpcc.summary import last_run, number, parse_summary
 from tare.workloads.kind import Job, Options, Output, Shape, own
-from tare.workloads.mpi import SingleCopy, local_launch, refused_single_copy
 
 INPUT = "hpccinf.txt"
 OUTPUT = "hpccoutf.txt"
@@ -36,7 +35,7 @@ class HpccOptions(Options):
     block_size: Annotated[int, Field(gt=0, le=4096)] = 192
     blas_kernel: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")] = "pinned"
     """``pinned`` to the host's processor, ``natural`` (OpenBLAS chooses in the node), or OpenBLAS's own name."""
-    single_copy: SingleCopy = "none"
+    single_copy: mpi.SingleCopy = "none"
     """How large messages cross between ranks: see ``tare.workloads.mpi``."""
 
 
@@ -58,18 +57,21 @@ class Hpcc:
         size = _size(chosen, shape)
         check_fits(size, shape.memory_byte)
         grid = process_grid(shape.processors)
-        tools = shape.tools_directory
-        launch = local_launch(shape.processors, single_copy=chosen.single_copy, tools_directory=tools)
+        variables = blas_variables(chosen.blas_kernel, cpu_flags())
+        launch = mpi.launch(shape, single_copy=chosen.single_copy, variables=variables)
         return Job(
             argv=(*launch, "hpcc"),
             files={INPUT: input_text(size, chosen.block_size, grid)},
-            variables=blas_variables(chosen.blas_kernel, cpu_flags()),
+            variables=variables,
             collect=(OUTPUT, INPUT),
-            evidence={"blas": (f"{tools}/blas",)},
+            evidence={"blas": (f"{shape.tools_directory}/blas",)},
+            preflight=mpi.preflight(shape, variables),
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
-        if own(HpccOptions, options).single_copy == "cma" and (refused := refused_single_copy(output.stderr)):
+        if own(HpccOptions, options).single_copy == "cma" and (
+            refused := mpi.refused_single_copy(output.stderr)
+        ):
             raise WrongOutput(
                 "this environment forbids single_copy = cma; choose none for every arm", refused
             )
@@ -96,9 +98,11 @@ class Hpcc:
     def facts(self, options: Options, output: Output) -> dict[str, str]:
         chosen = own(HpccOptions, options)
         pinned = {"mpi single copy": chosen.single_copy, "blas kernel asked": chosen.blas_kernel}
-        if refused_single_copy(output.stderr):
+        if mpi.refused_single_copy(output.stderr):
             pinned["mpi single copy"] += ", refused here"
-        if said := output.stderr.strip():
+        if used := mpi.transports(output.stderr):
+            pinned["mpi transport"] = used
+        if said := mpi.without_chatter(output.stderr).strip():
             pinned["mpi messages"] = excerpt.head(said, 200)
         try:
             summary = parse_summary(last_run(output.files.get(OUTPUT, "")))

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Can these MPI processes reach each other, and does MPI's clock run? Answers in less than a second, before
+// anything is measured by that clock: a wrong MPI_Wtime would pass as a superb result.
+#include <mpi.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/json.hpp"
+#include "common/system.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int exit_clock_fault = 3;
+constexpr auto stretch = 50ms;
+constexpr double tolerance_s = 0.001;
+constexpr double tolerance_share = 0.01;
+constexpr int message_byte = 8192;
+
+/// One stretch of time by two clocks.
+struct Stretch {
+    double mpi_s;
+    double system_s;
+
+    [[nodiscard]] bool agrees() const {
+        return std::abs(mpi_s - system_s) <= tolerance_s + tolerance_share * system_s;
+    }
+};
+
+Stretch measure_stretch() {
+    constexpr double second_per_nanosecond = 1e-9;
+    const double mpi_start = MPI_Wtime();
+    const auto system_start = tare::monotonic_raw_ns();
+    std::this_thread::sleep_for(stretch);
+    const double mpi_s = MPI_Wtime() - mpi_start;
+    return {.mpi_s = mpi_s,
+            .system_s = static_cast<double>(tare::monotonic_raw_ns() - system_start) * second_per_nanosecond};
+}
+
+/// Every process sends to every other one, so that every connection is made now.
+void exchange_with_all(int processes) {
+    const auto total = static_cast<std::size_t>(processes) * message_byte;
+    std::vector<char> sent(total, 'x');
+    std::vector<char> received(total);
+    MPI_Alltoall(sent.data(), message_byte, MPI_CHAR, received.data(), message_byte, MPI_CHAR,
+                 MPI_COMM_WORLD);
+}
+
+int report(int processes, double worst_s) {
+    std::string version(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+    int length = 0;
+    MPI_Get_library_version(version.data(), &length);
+    version.resize(static_cast<std::size_t>(length));
+    const auto line = tare::JsonObject{}
+                          .add("processes", processes)
+                          .add("library", version.substr(0, version.find(',')))
+                          .add("clock_difference_s", worst_s)
+                          .text();
+    std::puts(line.c_str());
+    return 0;
+}
+
+int probe() {
+    int rank = 0;
+    int processes = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &processes);
+    const Stretch seen = measure_stretch();
+    exchange_with_all(processes);
+    const double difference_s = std::abs(seen.mpi_s - seen.system_s);
+    double worst_s = 0;
+    MPI_Allreduce(&difference_s, &worst_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    if (!seen.agrees()) {
+        tare::complain("mpiprobe", "MPI_Wtime of process " + std::to_string(rank) + " counted " +
+                                       std::to_string(seen.mpi_s) + " s while " +
+                                       std::to_string(seen.system_s) + " s went by");
+        return exit_clock_fault;
+    }
+    return rank == 0 ? report(processes, worst_s) : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    const int code = probe();
+    MPI_Finalize();
+    return code;
+}

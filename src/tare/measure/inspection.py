@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A look at a node before anything is measured in it: its way in, its limits, and the age of its clock."""
+
+import time
+from collections.abc import Callable
+
+from tare.environments.provider import Node, Provider
+from tare.host.cgroups import Group, group_of
+from tare.measure.context import MINIMAL_VARIABLES
+from tare.measure.instances import way_to_stopwatch
+from tare.measure.stopwatch import Command, Stopwatch
+from tare.measure.verify_limits import verify
+
+LEAST_CLOCK_NS = 2_000_000_000
+"""How far a node's own CLOCK_MONOTONIC must be before a benchmark begins.
+
+Some programs take a reading below one second for none at all: Open MPI's MPI_Wtime then stands still, and its every
+figure is wrong. The clock of a node that keeps one of its own, as gVisor does, begins with the node.
+"""
+_READY_LIMIT_S = 60.0
+_FOLDER = ".inspection"
+
+
+def inspect(
+    provider: Provider, node: Node, sleep: Callable[[float], None] = time.sleep
+) -> tuple[Group | None, dict[str, str]]:
+    """The node's control group, where it has one on this host, and the facts of its limits.
+
+    ``NodeError`` if it cannot be entered or a limit does not hold. Waits until the node's clock is old enough.
+    """
+    with _stopwatch(provider, node) as stopwatch:
+        stopwatch.wait_ready(_READY_LIMIT_S)
+        seen = stopwatch.seen
+        group = None if node.init_pid is None else group_of(node.init_pid)
+        facts = {} if group is None else verify(node, group, seen)
+    too_young_ns = LEAST_CLOCK_NS - int(seen["monotonic_ns"])
+    if too_young_ns > 0:
+        sleep(too_young_ns * 1e-9)
+    return group, facts
+
+
+def _stopwatch(provider: Provider, node: Node) -> Stopwatch:
+    """One that is asked what it sees, and never told to run anything."""
+    (node.spec.work / _FOLDER).mkdir(exist_ok=True)
+    command = Command(
+        argv=("true",), directory=node.work_directory, variables=MINIMAL_VARIABLES, limit_s=_READY_LIMIT_S
+    )
+    return Stopwatch(way_to_stopwatch(provider, node, command, f"{node.work_directory}/{_FOLDER}"))

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work beside the measured instances: nodes of another kind, busy from before their start until after their end."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+
+from tare.errors import NodeError
+from tare.measure.context import Context
+from tare.measure.inspection import inspect
+from tare.measure.instances import Instance, make_instances, ready_instances
+from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.placement import NodePlace
+from tare.measure.seats import Placed, Seat, seated
+from tare.measure.stopwatch import Stopwatch
+from tare.records import Layout, Trial
+from tare.workloads import KINDS
+
+_AGAIN_AND_AGAIN = ("sh", "-c", 'while "$@"; do :; done', "sh")
+"""Until it fails or is ended: what runs beside must not be over before the measured command is."""
+_SLACK_S = 120.0
+
+
+class Neighbours:
+    """What was asked to work beside; nothing when the trial has no neighbour."""
+
+    def __init__(self, instances: Sequence[Instance], stopwatches: Sequence[Stopwatch]) -> None:
+        self._instances = instances
+        self._stopwatches = stopwatches
+
+    def begin(self) -> None:
+        for stopwatch in self._stopwatches:
+            stopwatch.go()
+
+    def check(self) -> None:
+        """``NodeError`` when one is idle by now: the measured command then had less company than was asked for."""
+        for instance, stopwatch in zip(self._instances, self._stopwatches, strict=True):
+            if stopwatch.has_said() and stopwatch.done() is not None:
+                said = instance.complaint(".output")
+                last = next(iter(said.splitlines()[-1:]), "it said nothing")
+                raise NodeError(
+                    f"the neighbour in {instance.seat.node.spec.name} stopped working: {last}", said
+                )
+
+
+@contextmanager
+def ready_neighbours(
+    context: Context, trial: Trial, places: Sequence[NodePlace], times: NodeTimes
+) -> Iterator[Neighbours]:
+    """The trial's neighbours, up and ready to begin."""
+    if trial.neighbour is None:
+        yield Neighbours([], [])
+        return
+    alone = _as_trial(trial)
+    provider = context.providers[alone.environment.technology]
+    specs = context.node_specs(alone, places)
+    with ExitStack() as stack:
+        nodes = stack.enter_context(running_nodes(specs, context.providers, times))
+        for node in nodes:
+            inspect(provider, node)
+        placed = Placed(
+            nodes=tuple(nodes),
+            places=tuple(places),
+            provider=provider,
+            layout=alone.layout,
+            oversubscribed=False,
+            times=times,
+        )
+        seats = stack.enter_context(seated(context, alone, placed))
+        instances = [_endless(one) for one in _instances(alone, seats)]
+        yield Neighbours(instances, stack.enter_context(ready_instances(instances)))
+
+
+def _as_trial(trial: Trial) -> Trial:
+    """The neighbours by themselves: a node each, with one instance."""
+    assert trial.neighbour is not None  # noqa: S101 - whoever has none does not come here
+    count = trial.neighbour.count
+    layout = Layout(nodes=count, processors=trial.layout.processors, instances=count)
+    return replace(
+        trial,
+        environment=trial.neighbour.environment,
+        workload=trial.neighbour.workload,
+        layout=layout,
+        neighbour=None,
+    )
+
+
+def _instances(trial: Trial, seats: Sequence[Seat]) -> list[Instance]:
+    kind = KINDS[trial.workload.kind]
+    options = kind.options_model.model_validate(dict(trial.workload.options))
+    return make_instances(kind, options, seats, trial.limits.time_s + _SLACK_S)
+
+
+def _endless(instance: Instance) -> Instance:
+    return replace(instance, job=replace(instance.job, argv=(*_AGAIN_AND_AGAIN, *instance.job.argv)))

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where each instance of a trial sits: the node from which it is started, and those in which it computes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+
+from tare import network
+from tare.environments.provider import WORK_DIRECTORY, Node, NodeNetwork, NodeSpec, Provider
+from tare.measure.agent import AgentServer, explain
+from tare.measure.context import MINIMAL_VARIABLES, Context
+from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.placement import NodePlace
+from tare.records import Layout, NetworkKind, Trial
+from tare.units import MEBIBYTE
+from tare.workloads.kind import Shape, Span
+
+_LAUNCHER = "chroot"
+"""The technology of the node in which mpirun runs: the image, and the network of the nodes."""
+_LAUNCHER_MEMORY_BYTE = 512 * MEBIBYTE
+_LAUNCHER_SHM_BYTE = 16 * MEBIBYTE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """One instance's place."""
+
+    number: int
+    node: Node
+    """Where its command is started."""
+    provider: Provider
+    """Of that node."""
+    members: tuple[Node, ...]
+    """Where it computes; the first one's work directory is the command's own."""
+    processors: tuple[int, ...]
+    """Where the command may run."""
+    shape: Shape
+    agent: AgentServer | None = None
+    """Who starts its processes in the members, when these are several."""
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        span = self.shape.span
+        return {**MINIMAL_VARIABLES, **self.node.variables, **({} if span is None else span.variables)}
+
+    def refuse_failed_launch(self, said: str) -> None:
+        """``NodeError`` once a daemon of the launch has failed: mpirun may wait for it for ever."""
+        failed = None if self.agent is None else self.agent.failure()
+        if failed is not None:
+            raise explain(failed, said)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """The running nodes of a trial, with their places, in order."""
+
+    nodes: tuple[Node, ...]
+    places: tuple[NodePlace, ...]
+    provider: Provider
+    layout: Layout
+    oversubscribed: bool
+    times: NodeTimes = field(default_factory=NodeTimes)
+
+    def shape(self, number: int, memory_byte: int, node: Node, span: Span | None = None) -> Shape:
+        return Shape(
+            processors=self.layout.ranks,
+            memory_byte=memory_byte,
+            instance=number,
+            tools_directory=node.tools_directory,
+            span=span,
+            oversubscribed=self.oversubscribed,
+        )
+
+
+@contextmanager
+def seated(context: Context, trial: Trial, placed: Placed) -> Iterator[list[Seat]]:
+    """A seat for every instance, in the order of their numbers; launchers are up where an instance spans nodes."""
+    if placed.layout.cooperative and placed.provider.cooperates:
+        with _across(context, trial, placed) as seats:
+            yield seats
+    else:
+        yield sorted(_inside(placed), key=lambda seat: seat.number)
+
+
+def _inside(placed: Placed) -> Iterator[Seat]:
+    seen: set[int] = set()
+    for node, place in zip(placed.nodes, placed.places, strict=True):
+        for number in (number for number in place.instances if number not in seen):
+            seen.add(number)
+            yield Seat(
+                number=number,
+                node=node,
+                provider=placed.provider,
+                members=(node,),
+                processors=place.instance_processors(number),
+                shape=placed.shape(number, place.memory_byte // len(place.instances), node),
+            )
+
+
+@contextmanager
+def _across(context: Context, trial: Trial, placed: Placed) -> Iterator[list[Seat]]:
+    share = placed.layout.nodes // placed.layout.instances
+    spans = [placed.nodes[first : first + share] for first in range(0, placed.layout.nodes, share)]
+    specs = [_launcher(context, trial, placed, members) for members in spans]
+    with running_nodes(specs, context.providers, placed.times) as launchers, ExitStack() as stack:
+        yield [
+            stack.enter_context(_seat(context, placed, number, launchers[number], members))
+            for number, members in enumerate(spans)
+        ]
+
+
+def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[Node]) -> NodeSpec:
+    """The image on the members' network, with the work directory of the first of them."""
+    (spec,) = context.node_specs(trial, placed.places[:1])
+    used = sorted({processor for place in placed.places for processor in place.processors})
+    namespace = network.launcher_namespace(members)
+    kind = NetworkKind.HOST if namespace is None else members[0].spec.network.kind
+    return replace(
+        spec,
+        technology=_LAUNCHER,
+        options={},
+        processors=tuple(used),
+        memory_byte=_LAUNCHER_MEMORY_BYTE,
+        shm_byte=_LAUNCHER_SHM_BYTE,
+        cpu_quota=None,
+        binds=(),
+        network=NodeNetwork(kind=kind, namespace=namespace),
+        shared_work=members[0].spec.work,
+    )
+
+
+@contextmanager
+def _seat(
+    context: Context, placed: Placed, number: int, launcher: Node, members: tuple[Node, ...]
+) -> Iterator[Seat]:
+    clean = ["env", "-i", *(f"{name}={value}" for name, value in MINIMAL_VARIABLES.items())]
+    ways = {node.spec.name: [*placed.provider.prefix(node), *clean] for node in members}
+    with AgentServer(launcher.spec.work, ways) as agent:
+        span = Span(
+            hosts=tuple(ways),
+            subnet=network.meeting_place(members),
+            variables={"TARE_AGENT": f"{WORK_DIRECTORY}/{agent.name}"},
+        )
+        memory_byte = sum(node.spec.memory_byte for node in members)
+        yield Seat(
+            number=number,
+            node=launcher,
+            provider=context.providers[_LAUNCHER],
+            members=members,
+            processors=launcher.spec.processors,
+            shape=placed.shape(number, memory_byte, launcher, span),
+            agent=agent,
+        )

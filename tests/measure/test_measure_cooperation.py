@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One MPI job over several nodes, for real: who starts it, what carries it, and what is said when it cannot be."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.machine import Machine
+
+from tare.environments import PROVIDERS
+from tare.environments.native import Chroot
+from tare.environments.provider import Node, NodeSpec, Provider
+from tare.host import process
+from tare.host.facts import online_processors
+from tare.image.store import Image
+from tare.measure import instances
+from tare.measure.context import Context
+from tare.measure.inspection import inspect
+from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.placement import place
+from tare.measure.trial import run_trial
+from tare.records import Environment, Layout, Limits, NetworkKind, Outcome, Status, Trial, Workload
+from tare.units import MEBIBYTE
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups"),
+    pytest.mark.usefixtures("state"),
+]
+
+
+class WithoutDaemon(Chroot):
+    """In its second node everything runs but MPI's daemon."""
+
+    def prefix(self, node: Node) -> list[str]:
+        script = 'case "$*" in *orted*) echo no daemon here >&2; exit 1;; esac; exec "$@"'
+        guard = ["sh", "-c", script, "sh"] if is_second(node.spec) else []
+        return [*guard, *super().prefix(node)]
+
+
+class Unplugged(Chroot):
+    """Its second node's link is down."""
+
+    def start(self, spec: NodeSpec) -> Node:
+        node = super().start(spec)
+        if is_second(spec):
+            process.run_checked(
+                ["nsenter", f"--net={spec.network.namespace}", "ip", "link", "set", "eth0", "down"]
+            )
+        return node
+
+
+def is_second(spec: NodeSpec) -> bool:
+    return spec.name.endswith("-1")
+
+
+class Young(Chroot):
+    """Its nodes keep a clock of their own that has just begun, as gVisor's do (time_namespaces(7))."""
+
+    def prefix(self, node: Node) -> list[str]:
+        uptime_s = int(float(Path("/proc/uptime").read_text().split()[0]))
+        return ["unshare", "--time", f"--monotonic={-uptime_s}", "--fork", "--", *super().prefix(node)]
+
+
+@pytest.fixture
+def context(image: Image, tmp_path: Path) -> Context:
+    return Context(
+        image_root=image.root,
+        image_digest=image.digest,
+        raw_directory=tmp_path / "raw",
+        available_processors=online_processors(),
+    )
+
+
+def outcome_of(
+    context: Context,
+    *argv: str,
+    layout: str = "2c1p1i",
+    provider: Provider | None = None,
+    network: NetworkKind | None = None,
+) -> Outcome:
+    providers: Mapping[str, Provider] = PROVIDERS if provider is None else {**PROVIDERS, "other": provider}
+    trial = a_trial(layout, network, *argv, technology="chroot" if provider is None else "other")
+    return run_trial(replace(context, providers=providers), trial)
+
+
+def a_trial(layout: str, network: NetworkKind | None, *argv: str, technology: str = "chroot") -> Trial:
+    return Trial(
+        identity="b000-t",
+        block=0,
+        slot=0,
+        environment=Environment(name="e", technology=technology, network=network),
+        replicate=0,
+        layout=Layout.parse(layout),
+        workload=Workload(name="w", kind="command", options={"argv": list(argv), "mpi": True}),
+        limits=Limits(memory_byte=512 * MEBIBYTE, shm_byte=16 * MEBIBYTE, time_s=30.0),
+    )
+
+
+def printed(context: Context, instance: int = 0) -> list[str]:
+    return sorted((context.raw_directory / "b000-t" / f"i{instance}.stdout").read_text().split())
+
+
+WHERE = ("sh", "-c", "grep -o 'tare-[0-9a-f]*-[0-9]*' /proc/self/cgroup | head -1")
+
+
+def test_the_processes_of_one_instance_run_in_all_its_nodes(context: Context, machine: Machine) -> None:
+    outcome = outcome_of(context, *WHERE, layout="4c1p1i")
+    assert (outcome.status, outcome.reason) == (Status.OK, None)
+    assert [name.rpartition("-")[2] for name in printed(context)] == ["0", "1", "2", "3"]
+    assert machine.things
+
+
+def test_each_of_two_instances_has_nodes_of_its_own(context: Context) -> None:
+    outcome = outcome_of(context, *WHERE, layout="4c1p2i")
+    assert (outcome.status, outcome.reason) == (Status.OK, None)
+    numbers = [[name.rpartition("-")[2] for name in printed(context, instance)] for instance in (0, 1)]
+    assert numbers == [["0", "1"], ["2", "3"]]
+    assert outcome.barrier_skew_s is not None
+
+
+@pytest.mark.parametrize(
+    ("network", "carried_by"),
+    [
+        (NetworkKind.VETH, "TCP (198.18.0.10, 198.18.0.11)"),
+        (NetworkKind.MACVLAN, "TCP (198.18.0.10, 198.18.0.11)"),
+        (NetworkKind.HOST, "TCP (127.0.0.1)"),
+    ],
+)
+def test_the_transport_that_carried_the_messages_is_recorded(
+    context: Context, network: NetworkKind, carried_by: str
+) -> None:
+    outcome = outcome_of(context, "/opt/tare/bin/mpiprobe", network=network)
+    assert (outcome.status, outcome.reason) == (Status.OK, None)
+    assert outcome.facts["mpi transport"] == carried_by
+
+
+def test_shared_memory_is_used_inside_a_node_and_tcp_between_nodes(context: Context) -> None:
+    outcome = outcome_of(context, "/opt/tare/bin/mpiprobe", layout="2c2p1i")
+    assert outcome.facts["mpi transport"] == "TCP (198.18.0.10, 198.18.0.11); shared memory"
+
+
+def test_a_launch_that_cannot_go_on_is_ended_at_once_and_explained(context: Context) -> None:
+    outcome = outcome_of(context, "true", provider=WithoutDaemon())
+    assert outcome.status is Status.FAILED
+    assert outcome.reason is not None
+    assert "MPI's daemon in" in outcome.reason
+    assert outcome.reason.endswith("ended with 1, so the launch cannot go on: no daemon here")
+    assert outcome.elapsed_s < 25
+
+
+def test_a_launch_that_hangs_is_ended_and_names_the_nodes(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(instances, "_ASIDE_LIMIT_S", 3.0)
+    outcome = outcome_of(context, "true", provider=Unplugged())
+    assert outcome.status is Status.FAILED
+    assert outcome.reason is not None
+    assert re.search(
+        r"MPI processes in tare-\w+-0, tare-\w+-1 did not find each other|MPI's daemon in tare-\w+-1",
+        outcome.reason,
+    )
+    assert outcome.elapsed_s < 25
+
+
+def test_a_failing_process_in_another_node_fails_the_instance_with_its_words(context: Context) -> None:
+    script = 'test "$OMPI_COMM_WORLD_RANK" = 0 || { echo the second one is ill >&2; exit 9; }'
+    outcome = outcome_of(context, "sh", "-c", script)
+    assert outcome.status is Status.FAILED
+    assert outcome.excerpt is not None
+    assert "the second one is ill" in outcome.excerpt
+    assert "mca: b" not in outcome.excerpt
+
+
+def test_a_node_is_given_time_until_its_own_clock_is_old_enough(context: Context) -> None:
+    provider, waits = Young(), list[float]()
+    (spec,) = context.node_specs(
+        a_trial("1c1p1i", NetworkKind.NONE), place(Layout.parse("1c1p1i"), 64 * MEBIBYTE, (0,))
+    )
+    with running_nodes([spec], {"chroot": provider}, NodeTimes()) as (node,):
+        inspect(provider, node, waits.append)
+        inspect(PROVIDERS["chroot"], node, waits.append)
+    (wait_s,) = waits
+    assert 0.5 < wait_s <= 2
+
+
+def test_an_mpi_clock_that_stands_still_makes_the_outcome_invalid(context: Context) -> None:
+    """What gVisor does in its first second, by the same cause: a clock whose seconds are still 0."""
+    outcome = outcome_of(context, "true", layout="1c1p1i", provider=Young())
+    assert outcome.status is Status.INVALID
+    assert outcome.reason is not None
+    assert outcome.reason.startswith(
+        "MPI's clock cannot be trusted here: mpiprobe: MPI_Wtime of process 0 counted 0.0"
+    )
