@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What starting and stopping a node costs, beside the technology's own commands for the same node.
+
+    scripts/with-dockerd python -m bench.node_cost [--rounds 20] [TECHNOLOGY...]      (as root, with the image built)
+
+Both ways in turn, in random order within a round; the ratio is the median over rounds with its signed-rank interval.
+The claim: Tare's way takes at most 1.25 times as long.
+"""
+
+import argparse
+import math
+import os
+import random
+import secrets
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from bench.bare_nodes import BARE, Bare, by_daemon
+from bench.quiet import Quiet
+from tare import network
+from tare.analyze.estimation import as_fraction
+from tare.analyze.signed_rank import hodges_lehmann
+from tare.environments import PROVIDERS
+from tare.environments.provider import NodeSpec
+from tare.host.facts import online_processors
+from tare.host.paths import nodes_directory
+from tare.image.store import Image, find_image
+from tare.measure.node_life import start_node, stop_node
+from tare.records import NATIVE, NetworkKind
+
+MOST = 1.25
+LEVEL = 0.95
+BARE_IMAGE = "localhost/tare-bench:bare"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("technology", nargs="*", default=[*BARE, "docker", "podman"])
+    chosen = parser.parse_args()
+    image = find_image()
+    held = [compare(name, image, chosen.rounds) for name in chosen.technology]
+    return 0 if all(held) else 1
+
+
+def compare(technology: str, image: Image, rounds: int) -> bool:
+    """Print the line of one technology; whether the claim holds for it."""
+    provider = PROVIDERS[technology]
+    found = provider.probe()
+    if not found.usable:
+        print(f"{technology}: not here: {found.reason}")
+        return True
+    provider.prepare(image.root, image.digest)
+    bare = BARE[technology]() if technology in BARE else engine(technology, image)
+    ways = {
+        "tare": lambda spec: timed(spec, start_with_tare, stop_with_tare),
+        "bare": lambda spec: timed(spec, bare.up, bare.down),
+    }
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(rounds + 1):
+        for name in random.sample(sorted(ways), 2):
+            times[name].append(ways[name](a_spec(technology, image)))
+    return report(technology, *(times[name][1:] for name in ("tare", "bare")))
+
+
+def report(technology: str, ours: list[float], bare: list[float]) -> bool:
+    ratios = [math.log(one / other) for one, other in zip(ours, bare, strict=True)]
+    estimate = as_fraction(hodges_lehmann(ratios, LEVEL))
+    assert estimate.low is not None
+    assert estimate.high is not None
+    print(
+        f"{technology}: {statistics.median(ours) * 1000:.0f} ms here, {statistics.median(bare) * 1000:.0f} ms bare; "
+        f"ratio {1 + estimate.point:.2f} (95 % {1 + estimate.low:.2f} to {1 + estimate.high:.2f}, n = {estimate.n})"
+    )
+    return 1 + estimate.point <= MOST
+
+
+def a_spec(technology: str, image: Image) -> NodeSpec:
+    spec = Quiet.spec(technology, image, online_processors()[:1])
+    name = f"{spec.name}-{secrets.token_hex(2)}"
+    directory = nodes_directory() / name
+    kind = NetworkKind.HOST if technology == NATIVE else NetworkKind.NONE
+    (planned,) = network.plan_networks(kind, [directory], None)
+    return replace(spec, name=name, directory=directory, network=planned)
+
+
+def timed(spec: NodeSpec, up: Callable[[NodeSpec], None], down: Callable[[NodeSpec], None]) -> float:
+    begun = time.perf_counter()
+    up(spec)
+    down(spec)
+    return time.perf_counter() - begun
+
+
+def start_with_tare(spec: NodeSpec) -> None:
+    start_node(spec, PROVIDERS[spec.technology])
+
+
+def stop_with_tare(spec: NodeSpec) -> None:
+    stop_node(spec, PROVIDERS[spec.technology])
+
+
+def engine(technology: str, image: Image) -> Bare:
+    """Docker or Podman with the image imported as their users do."""
+    archive = subprocess.Popen(["tar", "-C", str(image.root), "-c", "."], stdout=subprocess.PIPE)
+    tool = ["docker"] if technology == "docker" else ["podman", "--runtime", "runc"]
+    subprocess.run([*tool, "import", "-", BARE_IMAGE], stdin=archive.stdout, check=True, capture_output=True)
+    archive.wait()
+    words = " ".join(tool)
+    limits = " --ulimit nofile=1024:1024 --ulimit nproc=1000:1000" if technology == "podman" else ""
+    return by_daemon(words, f"{limits} {BARE_IMAGE}".strip())
+
+
+if __name__ == "__main__":
+    if os.geteuid() != 0 or not Path("/proc/self/ns/net").exists():
+        sys.exit("run as root: nodes need mounts and control groups")
+    sys.exit(main())

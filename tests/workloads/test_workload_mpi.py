@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One way to start MPI programs, and what Open MPI itself says carried the messages."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.workloads.recorded import OUTPUTS, SHAPE
+
+from tare.errors import InputError
+from tare.workloads import mpi
+from tare.workloads.command import Command, CommandOptions
+from tare.workloads.kind import Span
+
+SPAN = Span(hosts=("one", "two"), subnet="198.18.0.0/16", variables={"TARE_AGENT": "/mnt/tare/.agent"})
+ACROSS = replace(SHAPE, processors=4, span=SPAN)
+
+
+def said(name: str) -> str:
+    return (OUTPUTS / "mpi" / name).read_text()
+
+
+def after(argv: tuple[str, ...], word: str) -> str:
+    return argv[argv.index(word) + 1]
+
+
+def test_in_one_node_shared_memory_carried_it() -> None:
+    assert mpi.transports(said("one-node.stderr")) == "shared memory"
+
+
+def test_across_nodes_tcp_carried_it_between_these_addresses() -> None:
+    told = mpi.transports(said("two-nodes-of-two.stderr"))
+    assert told == "TCP (198.18.0.10, 198.18.0.11); shared memory"
+
+
+def test_a_single_process_or_another_mpi_tells_nothing() -> None:
+    assert mpi.transports("") is None
+    assert mpi.transports("[vm:1] mca: bml: Using self btl for send to [[1,1],0] on node vm\n") is None
+
+
+@pytest.mark.parametrize("name", ["one-node.stderr", "two-nodes-of-two.stderr"])
+def test_nothing_is_left_of_the_report_of_transports(name: str) -> None:
+    assert mpi.without_chatter(said(name)) == ""
+    assert mpi.without_chatter(f"{said(name)}its own words\n") == "its own words\n"
+
+
+BOX = "-" * 74
+EXPLANATION = f"{BOX}\nmpirun was unable to find\nthe program\n{BOX}\n"
+
+
+@pytest.mark.parametrize(
+    ("stderr", "last"),
+    [
+        (f"mpiprobe: too late\n{EXPLANATION}", "mpiprobe: too late"),
+        (EXPLANATION, "mpirun was unable to find"),
+        ("first\nlast\n\n", "last"),
+        ("", "it said nothing"),
+        (f"{BOX}\ncut", "cut"),
+    ],
+)
+def test_the_programs_own_last_words_come_before_mpiruns_explanations(stderr: str, last: str) -> None:
+    assert mpi.last_words(stderr) == last
+
+
+@given(st.text())
+def test_any_text_has_last_words_of_one_line(text: str) -> None:
+    assert len(mpi.last_words(text).splitlines()) == 1
+
+
+def test_in_one_node_no_daemon_is_started() -> None:
+    argv = mpi.launch(SHAPE)
+    assert after(argv, "plm") == "isolated"
+    assert after(argv, "-np") == "2"
+    assert after(argv, "--host") == "localhost:2"
+    assert argv[-1] == "/opt/tare/bin/pin"
+
+
+def test_across_nodes_the_agent_starts_the_daemons_and_variables_are_handed_on() -> None:
+    argv = mpi.launch(ACROSS, variables={"THREADS": "1"})
+    assert after(argv, "--host") == "one:2,two:2"
+    assert after(argv, "plm_rsh_agent") == "/opt/tare/bin/agent"
+    assert after(argv, "btl_tcp_if_include") == after(argv, "oob_tcp_if_include") == "198.18.0.0/16"
+    assert after(argv, "-x") == "THREADS"
+    assert "TARE_AGENT" not in argv
+
+
+@pytest.mark.parametrize(("oversubscribed", "yields"), [(False, "0"), (True, "1")])
+def test_processes_that_share_a_processor_make_room_for_each_other(oversubscribed: bool, yields: str) -> None:
+    argv = mpi.launch(replace(SHAPE, oversubscribed=oversubscribed))
+    assert after(argv, "mpi_yield_when_idle") == yields
+
+
+def test_a_job_of_several_programs_has_one_process_of_each() -> None:
+    argv = mpi.launch_each([("server",), ("client", "-h", "one")], ACROSS)
+    parts = " ".join(argv[argv.index("-np") :]).split(" : ")
+    assert [part.split()[-1] for part in parts] == ["server", "one"]
+    assert all(part.startswith("-np 1 ") for part in parts)
+
+
+def test_the_preflight_is_the_same_launch_with_the_probe() -> None:
+    assert mpi.preflight(ACROSS) == (*mpi.launch(ACROSS), "/opt/tare/bin/mpiprobe")
+
+
+def test_a_command_over_several_nodes_must_be_an_mpi_program() -> None:
+    with pytest.raises(InputError, match="mpi = true"):
+        Command().job(CommandOptions(argv=["true"]), ACROSS)
+    job = Command().job(CommandOptions(argv=["true"], mpi=True), ACROSS)
+    assert job.argv == (*mpi.launch(ACROSS), "true")
+    assert job.preflight == mpi.preflight(ACROSS)
