@@ -25,6 +25,7 @@ setup-test:
 	@[[ $(PACKAGES) == no ]] || scripts/install-packages scripts/packages.txt scripts/packages-test.txt
 	@scripts/make-venv dev
 	@scripts/build-native ON
+	@scripts/build-runsc
 	@$(BIN)/tare image build >/dev/null
 
 run: setup

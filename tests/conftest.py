@@ -21,6 +21,7 @@ settings.load_profile("shared machine")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BUILD = REPOSITORY / "build" / "native"
+os.environ["PATH"] = f"{REPOSITORY / 'build' / 'gvisor'}:{os.environ['PATH']}"  # scripts/build-runsc
 
 
 @pytest.fixture(autouse=True)

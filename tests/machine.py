@@ -16,6 +16,7 @@ _OURS = (
     "lxc-start",
     "[lxc monitor]",
     "containerd-shim",
+    "runsc-",
 )
 
 

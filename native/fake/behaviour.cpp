@@ -31,6 +31,12 @@ std::mt19937_64 generator(const Options& options) {
     return std::mt19937_64{seeds};
 }
 
+/// Lognormal with median 1 and the coefficient of variation that is asked for.
+double drawn_noise(const Options& options, std::mt19937_64& random) {
+    const double sigma = std::sqrt(std::log1p(options.noise * options.noise));
+    return std::exp(sigma * std::normal_distribution<double>{}(random));
+}
+
 std::string value_line(double value) { return "time_s " + json_number(value) + '\n'; }
 
 int print(std::string_view text) { return write_all(STDOUT_FILENO, text, print_limit) ? 0 : 1; }
@@ -68,13 +74,32 @@ int hang() {
 }  // namespace
 
 double drawn_value(const Options& options) {
-    const double sigma = std::sqrt(std::log1p(options.noise * options.noise));
     auto random = generator(options);
-    const double noise = std::exp(sigma * std::normal_distribution<double>{}(random));
-    return options.value * (1.0 + options.slowdown) * noise;
+    return options.value * (1.0 + options.slowdown) * drawn_noise(options, random);
 }
 
-std::string regular_output(double value) { return value_line(value) + "end of output\n"; }
+std::vector<Point> drawn_curve(const Options& options) {
+    constexpr double byte_of_twice_the_time = 4096.0;
+    auto random = generator(options);
+    std::vector<Point> points;
+    std::uint64_t size_byte = 1;
+    std::uint64_t step = 1;
+    while (points.size() < options.curve) {
+        const double whole = options.value * (1.0 + static_cast<double>(size_byte) / byte_of_twice_the_time);
+        points.push_back({size_byte, whole * (1.0 + options.slowdown) * drawn_noise(options, random)});
+        step = size_byte == 4 * step ? 2 * step : step;
+        size_byte += step;
+    }
+    return points;
+}
+
+std::string regular_output(double value, const std::vector<Point>& curve) {
+    std::string text = value_line(value);
+    for (const Point& point : curve) {
+        text += "point " + std::to_string(point.size_byte) + ' ' + json_number(point.time_s) + '\n';
+    }
+    return text + "end of output\n";
+}
 
 int act(const Options& options) {
     const double value = drawn_value(options);
@@ -82,7 +107,7 @@ int act(const Options& options) {
     std::this_thread::sleep_for(std::chrono::duration<double>{options.sleep_s});
     switch (options.behaviour) {
         case Behaviour::ok:
-            return print(regular_output(value));
+            return print(regular_output(value, drawn_curve(options)));
         case Behaviour::fail:
             return fail();
         case Behaviour::crash:

@@ -25,6 +25,8 @@ constexpr std::array<std::pair<std::string_view, Behaviour>, 8> behaviours{{
     {"missing", Behaviour::missing},
 }};
 
+constexpr unsigned most_points = 60;  // the last one is at 2^30 bytes
+
 double parse_above(std::string_view text, double low) {
     const auto value = parse_number<double>(text);
     if (!value || !std::isfinite(*value) || *value < low) {
@@ -42,6 +44,15 @@ std::uint64_t parse_seed(std::string_view text) {
         throw std::invalid_argument("'" + std::string{text} + "' is not a whole number");
     }
     return *seed;
+}
+
+unsigned parse_curve(std::string_view text) {
+    const auto count = parse_number<unsigned>(text);
+    if (!count || *count > most_points) {
+        throw std::invalid_argument("'" + std::string{text} + "' is not a number of points up to " +
+                                    std::to_string(most_points));
+    }
+    return *count;
 }
 
 Behaviour parse_behaviour(std::string_view text) {
@@ -62,6 +73,8 @@ void set_option(Options& options, std::string_view name, std::string_view value)
         options.seed = parse_seed(value);
     } else if (name == "--sleep-s") {
         options.sleep_s = parse_amount(value);
+    } else if (name == "--curve") {
+        options.curve = parse_curve(value);
     } else if (name == "--behaviour") {
         options.behaviour = parse_behaviour(value);
     } else {

@@ -73,6 +73,12 @@ def weigh(
     layout: Annotated[
         str | None, typer.Option(help="NcMpKi; one node with all processors by default.")
     ] = None,
+    network: Annotated[
+        str | None, typer.Option(help="none, veth, macvlan, host or default; veth between several nodes.")
+    ] = None,
+    mpi: Annotated[
+        bool, typer.Option("--mpi", help="Start it by mpirun, a process for each of its processors.")
+    ] = False,
     output: Output = None,
     image: ImageName = "default",
     as_json: Json = False,
@@ -85,6 +91,8 @@ def weigh(
         environments=tuple(environment or ()),
         binds=tuple(bind or ()),
         layout=layout,
+        network=network,
+        mpi=mpi,
         blocks=blocks,
         budget=budget,
         seed=seed,
@@ -134,12 +142,15 @@ def doctor(
     try_nodes: Annotated[
         bool, typer.Option("--try", help="Also start, enter and stop a node of each.")
     ] = False,
+    try_networks: Annotated[
+        bool, typer.Option("--networks", help="Also have two nodes of each meet on every kind of network.")
+    ] = False,
     as_json: Json = False,
 ) -> int:
     """Say which environments work here, what the others lack, and what threatens a measurement."""
     from tare.commands.doctor import run_doctor
 
-    return run_doctor(as_json, try_nodes)
+    return run_doctor(as_json, try_nodes, try_networks)
 
 
 @app.command()

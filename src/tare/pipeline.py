@@ -3,13 +3,13 @@
 
 from pathlib import Path
 
-from tare.analyze import controls, verdicts
+from tare.analyze import controls, curve_estimates, helper_costs, sharing_losses, verdicts
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Audience, Request, kept_campaign, measure_campaign
 from tare.plan.campaign import Campaign
 from tare.records import Analysis
-from tare.treat import summaries
+from tare.treat import curves, helper_summaries, sharing_summaries, summaries
 from tare.workloads import KINDS
 
 
@@ -24,7 +24,9 @@ def analyse_result(path: Path) -> Analysis:
     folder = ResultFolder(path)
     campaign = kept_campaign(folder)
     journal = read_journal(folder.journal)
-    found = summaries(journal.outcomes, _primary_metrics(campaign))
+    primary = _primary_metrics(campaign)
+    found = summaries(journal.outcomes, primary)
+    shared = sharing_summaries(journal.outcomes, campaign.shared_cells, primary)
     planned = journal.sessions[-1].planned_trials if journal.sessions else 0
     return Analysis(
         campaign=campaign.name,
@@ -38,6 +40,9 @@ def analyse_result(path: Path) -> Analysis:
         margin=campaign.margin,
         planned_trials=planned,
         cut_by_budget=campaign.budget_s is not None and len(journal.outcomes) < planned,
+        sharing=sharing_losses(shared, campaign.margin),
+        helper_costs=helper_costs(helper_summaries(journal.outcomes)),
+        curves=curve_estimates(curves(journal.outcomes)),
     )
 
 

@@ -112,6 +112,11 @@ class Workload:
     name: str
     kind: str
     options: Mapping[str, OptionValue] = field(default_factory=dict)
+    layouts: tuple[str, ...] | None = None
+    """Those of the campaign's in which it runs; ``None``: all."""
+
+    def runs_in(self, layout: Layout) -> bool:
+        return self.layouts is None or str(layout) in self.layouts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,10 +142,13 @@ class Neighbour:
     environment: Environment
     workload: Workload
     count: int
-    """How many nodes of it, each with the processors of one of the trial's nodes."""
+    """How many nodes of it, each with the processors and the memory of one of the trial's nodes."""
+    same_environment: bool = False
+    """Whether it always runs in the environment of the instances beside it, whichever that is."""
 
     def __str__(self) -> str:
-        return f"{self.count}x{self.workload.name}@{self.environment.name}"
+        where = "" if self.same_environment else f"@{self.environment.name}"
+        return f"{self.count}x{self.workload.name}{where}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +186,8 @@ class Sample:
     """Which of the K instances; ``None``: of the whole trial."""
     x: float | None = None
     """Where on a curve, such as the message size in bytes; ``None``: the metric is one figure."""
+    x_unit: str | None = None
+    """``None`` without an ``x``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,6 +242,8 @@ class Outcome:
     helper_cpu_s: float | None = None
     """CPU time, over the same span, of the environment's processes on the host that serve the nodes from outside the
     benchmark: shim, monitor, sentry, VMM; ``None`` where there is none or it cannot be read."""
+    helpers: int | None = None
+    """How many such processes there were; 0: the environment has none. ``None``: nobody looked."""
     samples: tuple[Sample, ...]
     instances: tuple[InstanceRun, ...]
     image_digest: str
@@ -359,6 +371,132 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SharedCell:
+    """A cell whose instance has company, and the cell of the same instance by itself (docs/sharing.md)."""
+
+    shared: Cell
+    alone: Cell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharingSummary:
+    """One metric of one environment, native included, with company and alone, block by block."""
+
+    cells: SharedCell
+    environment: str
+    metric: str
+    unit: str
+    direction: Direction
+    primary: bool
+    """The workload's metric declared before the start."""
+    blocks: tuple[int, ...]
+    """Numbers of the complete ones."""
+    log_losses: tuple[tuple[float, ...], ...]
+    """Per block and instance ln(time per work with company) - ln(time per work alone); above 0 is a loss."""
+    beyond_native: tuple[float, ...]
+    """Per block complete natively too: this environment's loss less native's, mean over instances, both as
+    logarithms; empty for native itself."""
+    spreads: tuple[float, ...]
+    """Per block (most - least) / mean of the instances' times per work; empty with one instance."""
+    jain_indices: tuple[float, ...]
+    """Per block Jain's index of the instances' rates: 1 when all get as much; empty with one instance."""
+    skews_s: tuple[float, ...]
+    """Per trial with company, latest minus earliest start of its instances; empty with one instance."""
+    dropped_blocks: int
+    """Blocks begun that lack a trial of this environment, with company or alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharingLoss:
+    """What company costs an instance in one environment."""
+
+    summary: SharingSummary
+    typical: Estimate
+    """Of all instances joined (mean of their logarithms): how much more time the same work takes than alone."""
+    word: Word
+    each: tuple[Estimate, ...]
+    """The same for each instance by itself."""
+    beyond_native: Estimate | None
+    """How much more is lost than natively; ``None`` for native, or without a common block."""
+    spread: Estimate | None
+    """Median of the blocks' spreads; ``None`` with one instance."""
+    jain_index: Estimate | None
+    """Median of the blocks' indices; ``None`` with one instance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HelperSummary:
+    """What an environment's helpers used in one cell, block by block (``Outcome.helper_cpu_s``)."""
+
+    cell: Cell
+    environment: str
+    helpers: int | None
+    """Most helper processes of any trial; 0: the environment has none; ``None``: not known."""
+    cpu_s: tuple[float, ...]
+    """Per block in which it is known."""
+    shares: tuple[float, ...]
+    """Per block the helpers' CPU time per CPU time of the trial's own processes, where both are known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HelperCost:
+    """CPU time of an environment's helpers, which no node's limit holds."""
+
+    summary: HelperSummary
+    cpu_s: Estimate | None
+    """Median over blocks, in seconds per trial; ``None``: there are no helpers, or it is not known."""
+    share: Estimate | None
+    """Median over blocks, as a fraction of the trial's own CPU time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint:
+    """One place on a curve, block by block."""
+
+    x: float
+    blocks: tuple[int, ...]
+    """Numbers of those in which both native slots and the environment have a usable value."""
+    values: tuple[float, ...]
+    """Per block, in the curve's unit; of native the geometric mean of its two slots."""
+    log_ratios: tuple[float, ...]
+    """Per block, as in ``Summary``; empty for native itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """One metric of one environment, native included, in one cell, over the ``x`` of its samples."""
+
+    cell: Cell
+    environment: str
+    metric: str
+    unit: str
+    direction: Direction
+    x_unit: str
+    points: tuple[CurvePoint, ...]
+    """By rising ``x``; a place without a complete block has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointEstimate:
+    """What can be said of one place on a curve, by itself: intervals of several places do not hold together."""
+
+    x: float
+    value: Estimate
+    """In the curve's unit: Hodges-Lehmann of the values' logarithms."""
+    overhead: Estimate | None
+    """Against native, as a fraction, by the same estimator as ``Overhead.typical``; ``None`` for native itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveEstimate:
+    """A curve with its intervals."""
+
+    curve: Curve
+    points: tuple[PointEstimate, ...]
+    """One for each of the curve's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
     """All that a report draws."""
 
@@ -372,3 +510,6 @@ class Analysis:
     margin: float
     planned_trials: int
     cut_by_budget: bool = False
+    sharing: tuple[SharingLoss, ...] = ()
+    helper_costs: tuple[HelperCost, ...] = ()
+    curves: tuple[CurveEstimate, ...] = ()

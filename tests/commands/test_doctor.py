@@ -2,18 +2,25 @@
 """``tare doctor`` with providers that work, do not, throw and hang."""
 
 import json
+import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
-from tare.commands.doctor import probe_all, run_doctor
+from tare import network
+from tare.commands.doctor import NetworkFinding, probe_all, run_doctor
 from tare.environments import PROVIDERS
 from tare.environments.fake import Fake
+from tare.environments.native import Chroot
 from tare.environments.provider import Node, NodeSpec, Probe, Provider
 from tare.errors import NodeError
+from tare.image.store import Image
+from tare.measure.node_life import remove_leftovers
+from tare.records import NetworkKind
 
 pytestmark = pytest.mark.usefixtures("state")
 
@@ -99,6 +106,7 @@ def test_json_holds_environments_host_and_threats(capsys: pytest.CaptureFixture[
     assert [one["technology"] for one in found["environments"]] == ["native", "docker"]
     assert found["environments"][1]["remedy"] == "apt-get install docker.io"
     assert found["environments"][0]["tried"] is None
+    assert found["environments"][0]["networks"] is None
     assert found["host"]["kernel"]
     assert all(set(threat) == {"subject", "remark", "remedy"} for threat in found["threats"])
 
@@ -151,3 +159,138 @@ def test_trying_without_an_image_says_how_to_get_one(capsys: pytest.CaptureFixtu
     assert run_doctor(False, True, providers=providers(Stub("native"))) == 3
     assert "no node can be tried" in (printed := capsys.readouterr().out)
     assert "tare image build" in printed
+
+
+def try_network(provider: Provider, kind: NetworkKind) -> NetworkFinding:
+    """In lxc macvlan is refused and host throws; nobody may ping over veth."""
+    if provider.technology == "lxc" and kind is NetworkKind.MACVLAN:
+        return NetworkFinding(kind=kind, usable=False, reason="no macvlan here", remedy="modprobe macvlan")
+    if provider.technology == "lxc" and kind is NetworkKind.HOST:
+        raise NodeError("no answer")
+    pinged = kind is not NetworkKind.VETH
+    return NetworkFinding(
+        kind=kind,
+        usable=True,
+        network=f"{kind}, 198.18.0.11/16",
+        round_trip_s=0.000052 if pinged else None,
+        transferred_byte=8 << 20,
+        transfer_s=0.0042,
+        remarks=() if pinged else ("the node may not ping",),
+    )
+
+
+class TestNetworks:
+    def run(self, as_json: bool, *names: str) -> int:
+        stubs = providers(Stub("docker", MISSING), *map(Stub, names))
+        return run_doctor(as_json, False, True, providers=stubs, try_network=try_network)
+
+    def test_what_works_is_told_with_its_figures_and_what_not_with_the_way_out(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert self.run(False, "native", "lxc") == 0
+        printed = capsys.readouterr().out
+        assert "network default, 198.18.0.11/16 worked: round trip 0.052 ms, 8 MiB in 4.2 ms" in printed
+        assert "network veth, 198.18.0.11/16 worked: 8 MiB in 4.2 ms, the node may not ping" in printed
+        assert "network macvlan not usable: no macvlan here" in printed
+        assert "→ modprobe macvlan" in printed
+        assert "network host not usable: its nodes failed: no answer" in printed
+
+    def test_every_kind_that_a_usable_environment_has_is_tried(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.run(False, "chroot")
+        tried = [line for line in capsys.readouterr().err.splitlines() if line.startswith("trying")]
+        assert tried == [f"trying chroot's network {kind} ..." for kind in NetworkKind]
+
+    def test_json_has_the_same_and_null_where_nothing_was_tried(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.run(True, "native", "lxc")
+        found = {one["technology"]: one for one in json.loads(capsys.readouterr().out)["environments"]}
+        networks = {one["kind"]: one for one in found["lxc"]["networks"]}
+        assert found["docker"]["networks"] is None
+        assert list(networks) == list(NetworkKind)
+        assert networks["default"] == {
+            "kind": "default",
+            "usable": True,
+            "network": "default, 198.18.0.11/16",
+            "round_trip_s": 0.000052,
+            "transferred_byte": 8 << 20,
+            "transfer_s": 0.0042,
+            "remarks": [],
+            "reason": "",
+            "remedy": "",
+        }
+        assert networks["veth"]["round_trip_s"] is None
+        assert (networks["macvlan"]["usable"], networks["macvlan"]["remedy"]) == (False, "modprobe macvlan")
+        assert networks["macvlan"]["transferred_byte"] is None
+
+    def test_without_an_image_each_environment_says_once_how_to_get_one(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        stubs = providers(Stub("native"), Stub("lxc"))
+        assert run_doctor(False, False, True, providers=stubs) == 0
+        printed = capsys.readouterr().out
+        assert printed.count("networks not usable: none can be tried") == 2
+        assert "tare image build" in printed
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and network namespaces")
+class TestRealNetworks:
+    @pytest.fixture
+    def installed(self, image: Image, state: Path) -> None:
+        state.mkdir()
+        (state / "images").symlink_to(image.root.parent.parent)
+
+    @pytest.mark.usefixtures("installed", "machine")
+    def test_nodes_in_a_chroot_meet_on_every_kind(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert run_doctor(True, False, True, providers={"chroot": PROVIDERS["chroot"]}) == 0
+        (found,) = json.loads(capsys.readouterr().out)["environments"]
+        seen = {one["kind"]: one for one in found["networks"]}
+        assert [one["reason"] for one in seen.values() if not one["usable"]] == []
+        assert {kind: one["network"] for kind, one in seen.items()} == {
+            "none": "none",
+            "veth": "veth, 198.18.0.11/16",
+            "macvlan": "macvlan, 198.18.0.11/16",
+            "host": "host's",
+            "default": "default (the host's)",
+        }
+        assert all(one["round_trip_s"] > 0 and one["transfer_s"] > 0 for one in seen.values())
+        assert {tuple(one["remarks"]) for one in seen.values()} == {()}
+
+    @pytest.mark.usefixtures("installed")
+    def test_a_node_that_does_not_stop_is_told_although_it_was_reached(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        class Stuck(Chroot):
+            networks = frozenset({NetworkKind.VETH})
+
+            def stop(self, spec: NodeSpec) -> None:
+                super().stop(spec)
+                raise NodeError("it is stuck")
+
+        run_doctor(True, False, True, providers={"chroot": Stuck()})
+        (found,) = json.loads(capsys.readouterr().out)["environments"]
+        (seen,) = found["networks"]
+        assert not seen["usable"]
+        assert seen["reason"].count("did not stop cleanly: it is stuck") == 2
+        assert len(remove_leftovers()) == 2
+
+    @pytest.mark.usefixtures("installed", "machine")
+    def test_a_kind_that_fails_hides_no_other_and_leaves_nothing(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(spec: NodeSpec) -> None:
+            if spec.network.kind is NetworkKind.VETH:
+                raise NodeError("no veth here")
+            made(spec)
+
+        made = network.create
+        monkeypatch.setattr(network, "create", refuse)
+        run_doctor(True, False, True, providers={"chroot": PROVIDERS["chroot"]})
+        (found,) = json.loads(capsys.readouterr().out)["environments"]
+        seen = {one["kind"]: one for one in found["networks"]}
+        assert seen["veth"]["reason"] == "no veth here"
+        assert seen["veth"]["remedy"]
+        assert [kind for kind, one in seen.items() if one["usable"]] == ["none", "macvlan", "host", "default"]

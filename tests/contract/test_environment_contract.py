@@ -4,14 +4,12 @@
 import hashlib
 import os
 import secrets
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 from tests.contract.contract_nodes import MEBIBYTE, execute, make_spec, running
 
-from tare.environments import PROVIDERS
 from tare.environments.provider import Bind, NodeSpec, Provider, Shared, Victim
 from tare.host.cgroups import group_of
 from tare.image.store import Image
@@ -175,21 +173,3 @@ def test_a_node_left_by_a_killed_run_is_found_and_removed(provider: Provider, sp
     assert [found.name for found in leftover_nodes()] == [spec.name]
     assert remove_leftovers() == [spec.name]
     assert leftover_nodes() == []
-
-
-@pytest.mark.usefixtures("docker_daemon")
-def test_a_foreign_container_of_the_same_name_is_refused_and_kept(image: Image, state: Path) -> None:
-    provider = PROVIDERS["docker"]
-    provider.prepare(image.root, image.digest)
-    spec = make_spec(provider, image, state)
-    reference = f"tare:{image.digest.removeprefix('sha256:')[:24]}"
-    subprocess.run(
-        ["docker", "create", "--name", spec.name, reference, "true"], check=True, capture_output=True
-    )
-    try:
-        with pytest.raises(Exception, match="already in use"), running(provider, spec):
-            pass
-        kept = subprocess.run(["docker", "inspect", spec.name], capture_output=True, check=False)
-        assert kept.returncode == 0
-    finally:
-        subprocess.run(["docker", "rm", "--force", spec.name], check=True, capture_output=True)

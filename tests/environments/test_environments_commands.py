@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each technology is told, word for word, without starting anything."""
 
-import csv
 from pathlib import Path
 
 import pytest
 from tests.environments.environment_example import MEBIBYTE, described
 
-from tare.environments import bubblewrap, confined, docker, layer, lxc, nspawn
+from tare.environments import bubblewrap, confined, layer, lxc, nspawn
 from tare.environments.lxc import configuration
 from tare.environments.provider import Bind, Node
 from tare.errors import NodeError
@@ -105,44 +104,6 @@ class TestLxc:
             "lxc-start n 20250101 ERROR    lxc_start - ../src/lxc_start.c:main:4 - The container failed to start\n"
         )
         assert lxc._errors(log) == "No such file - /x / Failed to mount /x"
-
-
-class TestDocker:
-    def mounts(self, argv: list[str]) -> list[dict[str, str]]:
-        """As Docker reads --mount: one line of CSV, each field KEY=VALUE."""
-        values = [argv[at + 1] for at, word in enumerate(argv) if word == "--mount"]
-        rows = [next(csv.reader([value])) for value in values]
-        return [dict(field.partition("=")[::2] for field in row) for row in rows]
-
-    def test_limits_name_and_label(self) -> None:
-        argv = docker._docker_run(described(cpu_quota=0.5))
-        words = " ".join(argv)
-        assert argv[:3] == ["docker", "run", "--detach"]
-        for expected in (
-            "--name tare-1 --hostname tare-1 --label tare.node=tare-1 --network none",
-            "--cpuset-cpus 0,2,3 --cpu-period 100000 --cpu-quota 50000",
-            f"--memory {512 * MEBIBYTE} --memory-swap {512 * MEBIBYTE} --shm-size {16 * MEBIBYTE}",
-            "--pull never",
-        ):
-            assert expected in words
-        assert argv[-2:] == ["tare:" + "ab" * 12, "/opt/tare/bin/init"]
-
-    def test_without_a_quota_none_is_set(self) -> None:
-        assert "--cpu-quota" not in docker._docker_run(described())
-
-    def test_bound_folders_are_guarded_unless_asked(self) -> None:
-        assert self.mounts(docker._docker_run(described(binds=BINDS))) == [
-            {"type": "bind", "source": f"{LAYER}/work", "target": "/mnt/tare"},
-            {"type": "bind", "source": f"{LAYER}/bound/0", "target": "/data/in put", "readonly": ""},
-            {"type": "bind", "source": f"{LAYER}/bound/1", "target": "/data/out#\\1"},
-        ]
-
-    @pytest.mark.parametrize("name", ["a:b", "a,b", 'a"b', "a,readonly", "a=b"])
-    def test_a_name_cannot_become_an_option(self, name: str) -> None:
-        spec = described(Path("/state") / name, binds=(Bind(path=Path("/data") / name),))
-        work, bound = self.mounts(docker._docker_run(spec))
-        assert work == {"type": "bind", "source": f"/state/{name}/layer/work", "target": "/mnt/tare"}
-        assert bound["target"] == f"/data/{name}"
 
 
 class TestNspawn:

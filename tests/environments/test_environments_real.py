@@ -8,25 +8,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.environments.environment_example import described
 from tests.real_environments import ready_provider
 
-from tare.environments import PROVIDERS, confined, docker, fake
+from tare.environments import PROVIDERS, confined, fake
 from tare.environments.provider import Bind, Node, NodeSpec, Provider
+from tare.environments.unprivileged.provider import AlsoUnprivileged
 from tare.errors import NodeError
 from tare.host import mounts, process
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure.node_life import NodeTimes, running_nodes, start_node, stop_node
+from tare.measure.node_life import NodeTimes, running_nodes
 
 MEBIBYTE = 1 << 20
 REAL = [name for name in PROVIDERS if name != "fake"]
+ROOTS = [name for name in REAL if not isinstance(PROVIDERS[name], AlsoUnprivileged)]
 AS_ROOT = [
     pytest.mark.root,
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups"),
 ]
 PACKAGES = {
     "docker": "docker.io",
+    "podman": "podman",
     "lxc": "lxc",
     "systemd-nspawn": "systemd-container",
     "bubblewrap": "bubblewrap",
@@ -130,7 +132,7 @@ class TestProbe:
         assert found.reason
         assert found.remedy == f"apt-get install {PACKAGES[technology]}"
 
-    @pytest.mark.parametrize("technology", [name for name in REAL if name != "docker"])
+    @pytest.mark.parametrize("technology", [name for name in ROOTS if name != "docker"])
     def test_without_root_it_says_to_be_root(self, technology: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, "geteuid", lambda: 1000)
         found = PROVIDERS[technology].probe()
@@ -167,32 +169,6 @@ class TestProbe:
         assert reason in found.reason
         assert found.remedy == remedy
 
-    def test_a_docker_daemon_that_is_down_is_said_with_the_way_to_start_it(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.delenv("TARE_DOCKERD_STARTING", raising=False)
-        (tmp_path / "docker").write_text(
-            "#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2\nexit 1\n"
-        )
-        (tmp_path / "docker").chmod(0o755)
-        monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
-        found = PROVIDERS["docker"].probe()
-        assert not found.usable
-        assert "daemon does not answer: Cannot connect" in found.reason
-        assert "systemctl start docker" in found.remedy
-
-    def test_a_docker_daemon_that_is_being_started_is_waited_for(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("TARE_DOCKERD_STARTING", "1")
-        up = tmp_path / "up"
-        script = f"#!/bin/sh\nif [ -e {up} ]; then echo 20.10; else : > {up}; exit 1; fi\n"
-        (tmp_path / "docker").write_text(script)
-        (tmp_path / "docker").chmod(0o755)
-        monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
-        found = PROVIDERS["docker"].probe()
-        assert (found.usable, found.version) == (True, "20.10")
-
 
 class TestControlGroups:
     pytestmark = AS_ROOT
@@ -228,70 +204,6 @@ class TestLxc:
         assert times.problems == []
         assert mounts.mounts_below(state) == []
         assert not any(Path("/sys/fs/cgroup").glob(f"*/*{spec.name}*"))
-
-
-class TestDockerThatIsBeingStarted:
-    SCRIPT = """#!/bin/sh
-case $1 in
-version) : > {up}; echo 20.10 ;;
-ps) [ -e {up} ] || {{ echo no daemon >&2; exit 1; }} ;;
-esac
-"""
-
-    def test_a_node_left_behind_waits_for_the_daemon(
-        self, tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
-        (tmp_path / "docker").write_text(self.SCRIPT.format(up=tmp_path / "up"))
-        (tmp_path / "docker").chmod(0o755)
-        spec = described(state / "nodes" / "tare-1", technology="docker")
-        assert docker._containers(spec) == []
-        assert (tmp_path / "up").exists()
-
-    def test_a_daemon_that_stays_away_is_an_error_with_the_container(
-        self, tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
-        (tmp_path / "docker").write_text("#!/bin/sh\necho no daemon >&2\nexit 1\n")
-        (tmp_path / "docker").chmod(0o755)
-        spec = described(state / "nodes" / "tare-1", technology="docker")
-        with pytest.raises(NodeError, match="cannot ask Docker for the container tare-1: no daemon"):
-            docker._containers(spec)
-
-
-@pytest.mark.usefixtures("docker_daemon")
-class TestDocker:
-    pytestmark = AS_ROOT
-
-    def test_an_image_that_was_never_imported_is_an_error_and_nothing_stays(
-        self, image: Image, state: Path
-    ) -> None:
-        provider = PROVIDERS["docker"]
-        spec = real_spec(provider, image, state, image_digest="sha256:" + "0" * 64)
-        try:
-            with pytest.raises(NodeError, match=r"docker run --detach .* ended with 125"):
-                start_node(spec, provider)
-        finally:
-            stop_node(spec, provider)
-        assert not spec.directory.exists()
-        assert docker._containers(spec) == []
-        assert mounts.mounts_below(state) == []
-
-    def test_half_an_import_is_not_taken_for_an_image(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (tmp_path / "root").mkdir()
-        (tmp_path / "root" / "file").write_text("x")
-        (tmp_path / "bin").mkdir()
-        (tmp_path / "bin" / "tar").write_text('#!/bin/sh\n/bin/tar "$@"\nexit 2\n')
-        (tmp_path / "bin" / "tar").chmod(0o755)
-        digest = f"sha256:{secrets.token_hex(32)}"
-        with monkeypatch.context() as patched:
-            patched.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-            with pytest.raises(NodeError, match="cannot import the image: tar ended with 2"):
-                PROVIDERS["docker"].prepare(tmp_path / "root", digest)
-        listed = process.run(["docker", "image", "inspect", docker._reference(digest)])
-        assert listed.code != 0
 
 
 class TestFake:

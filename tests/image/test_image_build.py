@@ -116,13 +116,6 @@ def wait_until_nothing_runs(argv: list[str], deadline: float) -> bool:
     return False
 
 
-def test_building_needs_root(tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(HostError, match="needs root"):
-        build_image(progress=pytest.fail, source=sources(tmp_path))
-    assert not state.exists()
-
-
 @pytest.mark.root
 def test_a_missing_mmdebstrap_is_named_as_a_package(
     tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch

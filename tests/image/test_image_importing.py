@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tare.errors import HostError, ImageError, InputError
+from tare.errors import ImageError, InputError
 from tare.image import find_image, list_images, recipe, verify
 from tare.image.archive import unpack
 from tare.image.digest import list_tree
@@ -115,9 +115,3 @@ def test_wrong_sources_and_names_are_input_errors(tree: Path, state: Path) -> No
     ):
         with pytest.raises(InputError, match=message):
             import_image(source, name, quiet)
-
-
-def test_importing_needs_root(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(HostError, match="needs root"):
-        import_image(tree, "mine", quiet)

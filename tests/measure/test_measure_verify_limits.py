@@ -9,6 +9,7 @@ import pytest
 from tests.measure.measure_nodes import MEBIBYTE, node_spec
 
 from tare.environments.native import Native
+from tare.environments.node_group import LocalGroup
 from tare.environments.provider import Node
 from tare.errors import NodeError
 from tare.host.cgroups import V1, Group, find_hierarchies, group_of
@@ -52,7 +53,7 @@ def group(tmp_path: Path) -> Group:
 
 
 def test_limits_that_hold_are_facts(group: Group, tmp_path: Path) -> None:
-    assert verify(node(tmp_path), group, SEEN) == {
+    assert verify(node(tmp_path), LocalGroup(group), SEEN) == {
         "processors": "0,1",
         "memory limit": f"{64 * MEBIBYTE} byte",
         "CPU quota": "0.5 processors",
@@ -64,7 +65,7 @@ def test_limits_that_hold_are_facts(group: Group, tmp_path: Path) -> None:
 
 def test_no_quota_is_a_fact_too(group: Group, tmp_path: Path) -> None:
     (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text("-1\n")
-    facts = verify(node(tmp_path, cpu_quota=None), group, {**SEEN, "cpu_quota": None})
+    facts = verify(node(tmp_path, cpu_quota=None), LocalGroup(group), {**SEEN, "cpu_quota": None})
     assert facts["CPU quota"] == "none"
 
 
@@ -84,7 +85,7 @@ def test_what_the_hosts_group_does_not_hold_is_named(
 ) -> None:
     (tmp_path / file).write_text(text)
     with pytest.raises(NodeError, match=f"the node's limits do not hold: {named}"):
-        verify(node(tmp_path), group, SEEN)
+        verify(node(tmp_path), LocalGroup(group), SEEN)
 
 
 @pytest.mark.parametrize(
@@ -102,31 +103,31 @@ def test_what_the_node_sees_otherwise_is_named(
     seen: dict[str, Any], named: str, group: Group, tmp_path: Path
 ) -> None:
     with pytest.raises(NodeError, match=f"the node's limits do not hold: {named}"):
-        verify(node(tmp_path), group, {**SEEN, **seen})
+        verify(node(tmp_path), LocalGroup(group), {**SEEN, **seen})
 
 
 def test_a_node_that_does_not_show_its_limits_is_judged_by_the_hosts_group(
     group: Group, tmp_path: Path
 ) -> None:
     blind = {**SEEN, "memory_limit_byte": None, "cpu_quota": None}
-    assert verify(node(tmp_path), group, blind)["memory limit"] == f"{64 * MEBIBYTE} byte"
+    assert verify(node(tmp_path), LocalGroup(group), blind)["memory limit"] == f"{64 * MEBIBYTE} byte"
 
 
 def test_rounding_to_pages_and_to_percents_is_no_breach(group: Group, tmp_path: Path) -> None:
     odd = node(tmp_path, memory_byte=64 * MEBIBYTE + 4095, cpu_quota=0.505)
-    assert verify(odd, group, SEEN)["CPU quota"] == "0.5 processors"
+    assert verify(odd, LocalGroup(group), SEEN)["CPU quota"] == "0.5 processors"
 
 
 def test_a_quota_that_nobody_asked_for_is_a_breach(group: Group, tmp_path: Path) -> None:
     with pytest.raises(NodeError, match=r"CPU quota \(host's cgroup\) should be None and are 0.5"):
-        verify(node(tmp_path, cpu_quota=None), group, SEEN)
+        verify(node(tmp_path, cpu_quota=None), LocalGroup(group), SEEN)
 
 
 def test_a_command_that_is_in_no_group_of_the_node_is_found(group: Group, tmp_path: Path) -> None:
     for directory in group.directories:
         (directory / "cgroup.procs").write_text(f"{os.getppid()}\n")
     with pytest.raises(NodeError, match="entered command is not in the node's control group"):
-        verify(node(tmp_path), group, SEEN)
+        verify(node(tmp_path), LocalGroup(group), SEEN)
 
 
 def test_a_command_that_is_past_one_controller_is_found_and_the_controller_named(
@@ -134,7 +135,7 @@ def test_a_command_that_is_past_one_controller_is_found_and_the_controller_named
 ) -> None:
     (tmp_path / "memory" / "cgroup.procs").write_text("")
     with pytest.raises(NodeError, match="not in the control group of memory"):
-        verify(node(tmp_path), group, SEEN)
+        verify(node(tmp_path), LocalGroup(group), SEEN)
 
 
 class _PastTheGroup(Native):
@@ -174,4 +175,6 @@ def test_a_real_stopwatch_outside_a_real_group_is_found(provider: Native, image:
             stopwatch.wait_ready(10)
             assert node.init_pid is not None
             with pytest.raises(NodeError, match="control group"):
-                verify(node, group_of(node.init_pid), {**stopwatch.seen, "memory_limit_byte": None})
+                verify(
+                    node, LocalGroup(group_of(node.init_pid)), {**stopwatch.seen, "memory_limit_byte": None}
+                )

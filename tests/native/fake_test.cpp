@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "arguments.hpp"
@@ -14,6 +15,7 @@
 namespace {
 
 using tare::fake::Behaviour;
+using tare::fake::drawn_curve;
 using tare::fake::Options;
 using tare::fake::parse_options;
 using tare::tests::Arguments;
@@ -51,6 +53,8 @@ TEST_CASE("wrong options of the fake are refused") {
     CHECK_THROWS_AS(parse_options(Arguments{"--noise", "-1"}.span(), nullptr), std::invalid_argument);
     CHECK_THROWS_AS(parse_options(Arguments{"--seed"}.span(), nullptr), std::invalid_argument);
     CHECK_THROWS_AS(parse_options(Arguments{"--behaviour", "well"}.span(), nullptr), std::invalid_argument);
+    CHECK_THROWS_AS(parse_options(Arguments{"--curve", "61"}.span(), nullptr), std::invalid_argument);
+    CHECK_THROWS_AS(parse_options(Arguments{"--curve", "-1"}.span(), nullptr), std::invalid_argument);
     CHECK_THROWS_AS(parse_options(Arguments{"--speed", "1"}.span(), nullptr), std::invalid_argument);
     CHECK_THROWS_AS(parse_options(Arguments{}.span(), "slow"), std::invalid_argument);
     CHECK_THROWS_AS(parse_options(Arguments{}.span(), "-1.5"), std::invalid_argument);
@@ -59,6 +63,32 @@ TEST_CASE("wrong options of the fake are refused") {
 TEST_CASE("the slowdown multiplies the value exactly") {
     CHECK(drawn_value(Options{.value = 2.0, .slowdown = 0.5}) == 3.0);
     CHECK(drawn_value(Options{.value = 2.0, .slowdown = -0.5}) == 1.0);
+}
+
+TEST_CASE("a curve has two sizes for every doubling, up to 2^30 bytes") {
+    const auto points = drawn_curve(Options{.curve = 60});
+    std::vector<std::uint64_t> first;
+    for (std::size_t number = 0; number < 9; ++number) {
+        first.push_back(points[number].size_byte);
+    }
+    CHECK(first == std::vector<std::uint64_t>{1, 2, 3, 4, 6, 8, 12, 16, 24});
+    CHECK(points.size() == 60);
+    CHECK(points.back().size_byte == std::uint64_t{1} << 30U);
+    CHECK(drawn_curve(Options{}).empty());
+}
+
+TEST_CASE("a curve grows with its size and with the slowdown") {
+    const auto plain = drawn_curve(Options{.value = 2.0, .curve = 20});
+    const auto slowed = drawn_curve(Options{.value = 2.0, .curve = 20, .slowdown = 0.5});
+    CHECK(plain.front().time_s == doctest::Approx(2.0 * (1.0 + 1.0 / 4096.0)));
+    CHECK(plain.back().size_byte == 1024);
+    CHECK(plain.back().time_s == doctest::Approx(2.5));
+    CHECK(slowed.back().time_s == doctest::Approx(3.75));
+}
+
+TEST_CASE("the points of a curve are printed before the end") {
+    CHECK(tare::fake::regular_output(1.0, {{1, 0.5}, {2, 0.25}}) ==
+          "time_s 1\npoint 1 0.5\npoint 2 0.25\nend of output\n");
 }
 
 TEST_CASE("one seed gives one value, another seed another") {

@@ -11,16 +11,26 @@ from pydantic_core import PydanticUndefined
 
 from tare.environments import PROVIDERS
 from tare.plan.campaign import load_campaign, preset_names
-from tare.plan.schema import BlocksTable, CampaignTable, EnvironmentTable, LimitsTable, WorkloadTable
+from tare.plan.schema import (
+    BlocksTable,
+    CampaignTable,
+    EnvironmentTable,
+    LimitsTable,
+    NeighbourTable,
+    SharingTable,
+    WorkloadTable,
+)
 from tare.workloads import KINDS
 
-TEXT = (Path(__file__).parents[2] / "docs" / "campaign.md").read_text()
+DOCUMENTS = Path(__file__).parents[2] / "docs"
+TEXT = (DOCUMENTS / "campaign.md").read_text()
 EXAMPLES = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
+SHARING_EXAMPLES = re.findall(r"```toml\n(.*?)```", (DOCUMENTS / "sharing.md").read_text(), re.DOTALL)
 ROWS = [[cell.strip() for cell in row.strip("|").split(" | ")] for row in re.findall(r"(?m)^\|.*\|$", TEXT)]
 OPTIONS = {(row[0].strip("`"), row[1].strip("`")): row[3].strip("`") for row in ROWS if len(row) == 4}
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", [*EXAMPLES, *SHARING_EXAMPLES])
 def test_an_example_is_a_valid_campaign(tmp_path: Path, example: str) -> None:
     path = tmp_path / "example.toml"
     path.write_text(example)
@@ -29,12 +39,20 @@ def test_an_example_is_a_valid_campaign(tmp_path: Path, example: str) -> None:
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) == 2
+    assert (len(EXAMPLES), len(SHARING_EXAMPLES)) == (2, 1)
 
 
 @pytest.mark.parametrize(
     "table",
-    [CampaignTable, BlocksTable, LimitsTable, EnvironmentTable, WorkloadTable],
+    [
+        CampaignTable,
+        BlocksTable,
+        LimitsTable,
+        EnvironmentTable,
+        WorkloadTable,
+        SharingTable,
+        NeighbourTable,
+    ],
     ids=lambda table: table.__name__,
 )
 def test_every_key_is_explained(table: type[BaseModel]) -> None:
@@ -59,12 +77,12 @@ def test_no_option_is_explained_that_is_not_there() -> None:
     }
 
 
-def test_every_technology_and_its_options_are_named() -> None:
-    row = next(row for row in ROWS if row[0] == "`technology`")
-    assert set(re.findall(r"`([a-z-]+)`", row[1])) == set(PROVIDERS)
-    with_options = {technology for technology, provider in PROVIDERS.items() if provider.option_names}
-    assert with_options == {"fake"}
-    assert all(f"`{option}`" in TEXT for option in PROVIDERS["fake"].option_names)
+def test_every_technology_and_its_options_are_explained_and_no_others() -> None:
+    section = TEXT.split("### Environments")[1].split("###")[0]
+    rows = re.findall(r"(?m)^\| `([a-z-]+)` \| (?:`(\w+)` )?\| (.+) \|$", section.split("| technology |")[1])
+    told = {(technology, option) for technology, option, meaning in rows if meaning}
+    named = {(name, option) for name, provider in PROVIDERS.items() for option in provider.option_names}
+    assert told == named | {(name, "") for name in PROVIDERS}
 
 
 def test_every_preset_is_named() -> None:

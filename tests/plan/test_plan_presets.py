@@ -2,6 +2,7 @@
 import pytest
 
 from tare.errors import CampaignError
+from tare.plan.budget import fits
 from tare.plan.campaign import Campaign, load_preset, preset_names, resolve
 from tare.plan.presets import preset_path
 from tare.plan.trials import plan_trials
@@ -25,15 +26,9 @@ def test_a_preset_says_what_it_is_for(name: str) -> None:
     assert second.startswith("# ")
 
 
-@pytest.mark.parametrize(
-    ("name", "processors"), [("smoke", 1), ("fake", 1), ("quick", 2), ("b16-instances", 4)]
-)
-def test_a_preset_that_does_not_fit_says_what_it_needs(name: str, processors: int) -> None:
-    assert preset(name, processors).layouts
-    if processors > 1:
-        told = f"preset {name}:.*needs {processors} processors, but this host offers {processors - 1}"
-        with pytest.raises(CampaignError, match=told):
-            preset(name, processors - 1)
+@pytest.mark.parametrize("name", preset_names())
+def test_a_preset_can_be_planned_on_one_processor_too(name: str) -> None:
+    assert preset(name, processors=1).layouts == preset(name).layouts
 
 
 def test_quick_is_kept_within_ten_minutes_with_enough_blocks_for_intervals() -> None:
@@ -54,6 +49,17 @@ def test_smoke_is_kept_within_a_minute_with_enough_blocks_for_intervals() -> Non
     assert 6 <= campaign.blocks <= 8
     assert campaign.budget_s is not None
     assert campaign.budget_s <= 60
+
+
+def test_sharing_is_kept_within_twenty_minutes_on_two_processors_with_enough_blocks_for_intervals() -> None:
+    campaign = preset("sharing", processors=2)
+    plan = fits(campaign, plan_trials(campaign, 1), budget_s=campaign.budget_s)
+    assert campaign.budget_s is not None
+    assert campaign.budget_s <= 1200
+    assert plan.fitting_blocks is not None
+    assert plan.fitting_blocks >= 8
+    assert {str(setting) for setting in campaign.settings} == {"1c1p1i", "1c2p2i", "2c1p2i"}
+    assert {"docker", "lxc", "podman", "systemd-nspawn"} == {one.technology for one in campaign.environments}
 
 
 def test_fake_needs_no_container() -> None:

@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """scripts/with-dockerd with stand-ins for docker and dockerd."""
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "with-dockerd"
 DAEMON = """#!/bin/bash
 trap 'echo ended >>{folder}/daemon; exit 0' TERM
+echo "$@" >{folder}/arguments
 echo started $$ >>{folder}/daemon
 while :; do sleep 0.05; done
 """
@@ -31,9 +35,14 @@ class Host:
         path.chmod(0o755)
 
     def start(self, *command: str) -> subprocess.Popen[str]:
-        variables = {"PATH": f"{self.folder}/bin:/usr/bin:/bin", "TARE_DOCKERD_LOG": str(self.folder / "log")}
+        variables = {
+            "PATH": f"{self.folder}/bin:/usr/bin:/bin",
+            "TARE_DOCKERD_LOG": str(self.folder / "log"),
+            "TARE_DOCKERD_CONFIGURATION": str(self.folder / "daemon.json"),
+        }
+        script = str(self.folder / "scripts" / SCRIPT.name)
         return subprocess.Popen(
-            [str(SCRIPT), *command], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [script, *command], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
     def run(self, *command: str) -> tuple[int, str, str]:
@@ -49,6 +58,8 @@ class Host:
 @pytest.fixture
 def host(tmp_path: Path) -> Host:
     made = Host(tmp_path)
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(SCRIPT, tmp_path / "scripts")
     made.program("docker", "#!/bin/sh\nexit 1\n")
     made.program("dockerd", DAEMON)
     return made
@@ -132,3 +143,51 @@ def test_a_command_that_is_missing_is_said(host: Host) -> None:
     code, _, err = host.run("no-such-command")
     assert code == 127
     assert "no-such-command cannot be run" in err
+
+
+@dataclass(frozen=True)
+class Started:
+    """What the daemon was told."""
+
+    arguments: str
+    settings: Mapping[str, Any]
+
+
+def started(host: Host, *, settings: str, runsc: bool) -> Started:
+    (host.folder / "daemon.json").write_text(settings)
+    if runsc:
+        (host.folder / "build" / "gvisor").mkdir(parents=True)
+        (host.folder / "build" / "gvisor" / "runsc").touch(mode=0o755)
+    host.run("sh", "-c", WAIT_FOR_DAEMON.replace("{folder}", str(host.folder)))
+    written = host.folder / "dockerd.json"
+    return Started(
+        arguments=(host.folder / "arguments").read_text().strip(),
+        settings=json.loads(written.read_text()) if written.exists() else {},
+    )
+
+
+@pytest.mark.root
+def test_a_runsc_that_was_built_is_a_runtime_beside_the_hosts_own(host: Host) -> None:
+    own = {"runtimes": {"other": {"path": "/other"}}, "debug": True}
+    seen = started(host, settings=json.dumps(own), runsc=True)
+    assert seen.arguments == f"--config-file={host.folder}/dockerd.json"
+    assert seen.settings["debug"] is True
+    assert seen.settings["runtimes"].pop("other") == {"path": "/other"}
+    assert {name: told["runtimeArgs"] for name, told in seen.settings["runtimes"].items()} == {
+        "runsc": ["--overlay2=none", "--platform=systrap"],
+        "runsc-ptrace": ["--overlay2=none", "--platform=ptrace"],
+        "runsc-kvm": ["--overlay2=none", "--platform=kvm"],
+    }
+    assert {told["path"] for told in seen.settings["runtimes"].values()} == {
+        f"{host.folder}/build/gvisor/runsc"
+    }
+
+
+@pytest.mark.root
+def test_without_runsc_the_daemon_has_the_hosts_configuration_alone(host: Host) -> None:
+    assert started(host, settings="{}", runsc=False) == Started(arguments="", settings={})
+
+
+@pytest.mark.root
+def test_a_configuration_that_is_no_json_is_left_to_the_daemon_to_complain_about(host: Host) -> None:
+    assert started(host, settings="{oops", runsc=True) == Started(arguments="", settings={})

@@ -57,6 +57,37 @@ def test_a_seed_fixes_the_noise_and_its_absence_does_not(programs: Path) -> None
     assert value_of(run(programs, free)) != value_of(run(programs, free))
 
 
+def test_a_planted_curve_is_slowed_down_as_a_whole(programs: Path) -> None:
+    options = FakeOptions(value=1e-6, curve=14)
+    plain, slowed = (
+        [one for one in FAKE.samples(options, run(programs, options, variables)) if one.x is not None]
+        for variables in ({}, {"TARE_FAKE_SLOWDOWN": "0.25"})
+    )
+    latencies = [one for one in plain if one.name == "latency_s"]
+    assert [one.x for one in latencies] == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128]
+    assert latencies[-1].value == pytest.approx(1e-6 * (1 + 128 / 4096))
+    assert len(plain) == len(slowed) == 28
+    for one, other in zip(plain, slowed, strict=True):
+        factor = 1.25 if one.direction is Direction.LESS else 1 / 1.25
+        assert (other.name, other.x, other.x_unit) == (one.name, one.x, "B")
+        assert other.value == pytest.approx(factor * one.value)
+
+
+@pytest.mark.parametrize("line", ["point 0 1.0", "point 1 0", "point 1 nan", "point x 1.0", "point 1", ""])
+def test_an_impossible_point_is_wrong(line: str) -> None:
+    stdout = f"time_s 1.5\n{line}\nend of output\n"
+    with pytest.raises(WrongOutput):
+        FAKE.samples(FakeOptions(curve=1), Output(stdout=stdout, stderr="", files={}))
+
+
+def test_a_curve_with_points_too_many_or_too_few_is_wrong() -> None:
+    output = Output(stdout="time_s 1.5\npoint 1 1e-6\nend of output\n", stderr="", files={})
+    assert FAKE.samples(FakeOptions(curve=1), output)
+    for asked in (0, 2):
+        with pytest.raises(WrongOutput, match=f"1 points of {asked}"):
+            FAKE.samples(FakeOptions(curve=asked), output)
+
+
 @pytest.mark.parametrize("behaviour", ["garbage", "truncated", "missing"])
 def test_a_program_that_misbehaves_is_wrong_output(programs: Path, behaviour: str) -> None:
     output = run(programs, FakeOptions.model_validate({"behaviour": behaviour}))

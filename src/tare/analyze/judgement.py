@@ -23,7 +23,7 @@ def verdicts(summaries: Sequence[Summary], margin: float) -> tuple[Verdict, ...]
 
 def verdict(judged: Overhead, margin: float) -> Verdict:
     """Judge one overhead; ``margin`` is the fraction that counts as no difference, declared beforehand."""
-    word = _word(judged, margin)
+    word = word_of(judged.typical, judged.summary.log_ratios, margin)
     more_blocks = blocks_wanted(judged, margin) if word is Word.UNDECIDED else None
     below_noise_floor = _is_below_noise_floor(judged.typical, judged.noise_floor)
     return Verdict(
@@ -34,6 +34,17 @@ def verdict(judged: Overhead, margin: float) -> Verdict:
         more_blocks=more_blocks,
         below_noise_floor=below_noise_floor,
     )
+
+
+def word_of(typical: Estimate, log_ratios: Sequence[float], margin: float) -> Word:
+    """Give the word for an overhead (as a fraction) that was estimated from ``log_ratios``."""
+    if typical.low is None or typical.high is None:
+        return Word.UNDECIDED
+    if is_equivalent(log_ratios, margin):
+        return Word.WITHIN
+    if typical.low > 0:
+        return Word.SLOWER
+    return Word.FASTER if typical.high < 0 else Word.UNDECIDED
 
 
 def is_equivalent(log_ratios: Sequence[float], margin: float) -> bool:
@@ -63,17 +74,6 @@ def blocks_wanted(judged: Overhead, margin: float) -> int | None:
     if needed - n > MOST_BLOCKS:
         return None
     return max(math.ceil(needed), fewest_values(LEVEL), n + 1) - n
-
-
-def _word(judged: Overhead, margin: float) -> Word:
-    low, high = judged.typical.low, judged.typical.high
-    if low is None or high is None:
-        return Word.UNDECIDED
-    if is_equivalent(judged.summary.log_ratios, margin):
-        return Word.WITHIN
-    if low > 0:
-        return Word.SLOWER
-    return Word.FASTER if high < 0 else Word.UNDECIDED
 
 
 def _is_below_noise_floor(typical: Estimate, noise_floor: Estimate) -> bool:

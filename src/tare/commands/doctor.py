@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 
 from tare.environments.provider import Probe, Provider
 from tare.host.threats import Threat
-from tare.records import NATIVE, SCHEMA
+from tare.records import NATIVE, SCHEMA, NetworkKind
+from tare.units import format_byte
 
 PROBE_LIMIT_S = 5.0
 CANNOT = 3
@@ -20,12 +21,36 @@ TryNode = Callable[[Provider], Probe]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkFinding:
+    """What two real nodes of an environment could do over one kind of network."""
+
+    kind: NetworkKind | None
+    """``None``: of every kind."""
+    usable: bool
+    network: str = ""
+    """What it turned out to be, such as ``default (the host's)``."""
+    round_trip_s: float | None = None
+    """The least of three pings; ``None`` if none came through: see ``reason`` or ``remarks``."""
+    transferred_byte: int | None = None
+    transfer_s: float | None = None
+    remarks: tuple[str, ...] = ()
+    reason: str = ""
+    remedy: str = ""
+
+
+TryNetwork = Callable[[Provider, NetworkKind], NetworkFinding]
+"""Starts nodes of an environment on a kind of network, has them meet, and stops them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
     """All that the doctor saw."""
 
     environments: Mapping[str, Probe]
     tried: Mapping[str, Probe]
     """What a real node of each usable environment did; empty unless asked for."""
+    networks: Mapping[str, tuple[NetworkFinding, ...]]
+    """The same of each kind of network that each usable environment has."""
     host: Mapping[str, str]
     threats: tuple[Threat, ...]
 
@@ -37,12 +62,17 @@ class Findings:
 def run_doctor(
     as_json: bool,
     try_nodes: bool = False,
+    try_networks: bool = False,
     *,
     providers: Mapping[str, Provider] | None = None,
     try_node: TryNode | None = None,
+    try_network: TryNetwork | None = None,
     probe_limit_s: float = PROBE_LIMIT_S,
 ) -> int:
-    """Print the findings; 0 if native is usable, else 3. With ``try_nodes``, a real node of each is started too."""
+    """Print the findings; 0 if native is usable, else 3.
+
+    With ``try_nodes``, a real node of each is started too; with ``try_networks``, two on each kind of network.
+    """
     if providers is None:
         from tare.environments import PROVIDERS
 
@@ -50,8 +80,9 @@ def run_doctor(
     probes = probe_all(providers, probe_limit_s)
     usable = {name: provider for name, provider in providers.items() if probes[name].usable}
     tried = _try_all(usable, try_node) if try_nodes else {}
+    networks = _try_all_networks(usable, try_network) if try_networks else {}
     host, threats = _host()
-    findings = Findings(environments=probes, tried=tried, host=host, threats=threats)
+    findings = Findings(environments=probes, tried=tried, networks=networks, host=host, threats=threats)
     print(json.dumps(_as_json(findings), indent=1) if as_json else _as_text(findings))
     return 0 if findings.native_works else CANNOT
 
@@ -109,6 +140,36 @@ def _try_one(name: str, provider: Provider, try_node: TryNode) -> Probe:
         return _broken("its node failed", error)
 
 
+def _try_all_networks(
+    providers: Mapping[str, Provider], try_network: TryNetwork | None
+) -> dict[str, tuple[NetworkFinding, ...]]:
+    if try_network is not None:
+        return {name: _try_networks(provider, try_network) for name, provider in providers.items()}
+    from tare.commands.try_networks import held_for_networks
+    from tare.errors import TareError
+
+    try:
+        with held_for_networks() as real:
+            return {name: _try_networks(provider, real) for name, provider in providers.items()}
+    except TareError as error:
+        none = NetworkFinding(kind=None, usable=False, reason=f"none can be tried: {error}")
+        return dict.fromkeys(providers, (none,))
+
+
+def _try_networks(provider: Provider, try_network: TryNetwork) -> tuple[NetworkFinding, ...]:
+    kinds = (kind for kind in NetworkKind if kind in provider.networks)
+    return tuple(_try_one_network(provider, kind, try_network) for kind in kinds)
+
+
+def _try_one_network(provider: Provider, kind: NetworkKind, try_network: TryNetwork) -> NetworkFinding:
+    print(f"trying {provider.technology}'s network {kind} ...", file=sys.stderr)
+    try:
+        return try_network(provider, kind)
+    except Exception as error:  # noqa: BLE001 - one broken environment must not hide the others
+        broken = _broken("its nodes failed", error)
+        return NetworkFinding(kind=kind, usable=False, reason=broken.reason, remedy=broken.remedy)
+
+
 def _host() -> tuple[dict[str, str], tuple[Threat, ...]]:
     from tare.host.facts import host_facts, online_processors
     from tare.host.paths import state_directory
@@ -131,11 +192,17 @@ def _image_threats() -> list[Threat]:
 
 
 def _as_json(findings: Findings) -> dict[str, object]:
-    tried = findings.tried
     return {
         "schema": SCHEMA,
         "environments": [
-            {"technology": name, **asdict(probe), "tried": asdict(tried[name]) if name in tried else None}
+            {
+                "technology": name,
+                **asdict(probe),
+                "tried": asdict(findings.tried[name]) if name in findings.tried else None,
+                "networks": [asdict(one) for one in findings.networks[name]]
+                if name in findings.networks
+                else None,
+            }
             for name, probe in findings.environments.items()
         ],
         "host": dict(findings.host),
@@ -150,6 +217,8 @@ def _as_text(findings: Findings) -> str:
         lines += _probe_lines(name, probe, "usable", width)
         if name in findings.tried:
             lines += _probe_lines("", findings.tried[name], "a node of it worked", width)
+        for network in findings.networks.get(name, ()):
+            lines += _network_lines(network, width)
     lines += ["", "Host", *(f"  {label:<{width}}{value}" for label, value in findings.host.items()), ""]
     if not findings.threats:
         return "\n".join([*lines, "Nothing here threatens a measurement."])
@@ -164,3 +233,23 @@ def _probe_lines(name: str, probe: Probe, good: str, width: int) -> list[str]:
         return [f"  {name:<{width}}{good}" + (f" ({probe.version})" if probe.version else "")]
     said = [f"  {name:<{width}}not usable: {probe.reason}"]
     return [*said, f"  {'':<{width}}→ {probe.remedy}"] if probe.remedy else said
+
+
+def _network_lines(found: NetworkFinding, width: int) -> list[str]:
+    """As a probe's: the figures where it works, the reason and the way out where not."""
+    if found.usable:
+        told = ", ".join([*_figures(found), *found.remarks])
+        return [f"  {'':<{width}}network {found.network or found.kind} worked: {told}"]
+    probe = Probe(usable=False, reason=found.reason, remedy=found.remedy)
+    name = "networks" if found.kind is None else f"network {found.kind}"
+    first, *rest = _probe_lines("", probe, "", width)
+    return [first.replace("not usable", f"{name} not usable", 1), *rest]
+
+
+def _figures(found: NetworkFinding) -> list[str]:
+    figures = []
+    if found.round_trip_s is not None:
+        figures.append(f"round trip {found.round_trip_s * 1000:.3g} ms")
+    if found.transferred_byte is not None and found.transfer_s is not None:
+        figures.append(f"{format_byte(found.transferred_byte)} in {found.transfer_s * 1000:.3g} ms")
+    return figures

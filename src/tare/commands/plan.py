@@ -49,7 +49,7 @@ def _machine(campaign: Campaign, seed: int, trials: Sequence[Trial], budget: Bud
                 "block": trial.block,
                 "slot": trial.slot,
                 "workload": trial.workload.name,
-                "layout": str(trial.layout),
+                "layout": trial.setting,
                 "environment": trial.environment.name,
                 "replicate": trial.replicate,
             }
@@ -87,15 +87,31 @@ def _print_cells(campaign: Campaign) -> None:
     from tare.units import format_byte
 
     arms = ", ".join([f"{NATIVE} twice", *(environment.name for environment in campaign.environments)])
-    table = Table("workload", "layout", "in each block", box=None, pad_edge=False, header_style="bold")
-    for workload in campaign.workloads:
-        for layout in campaign.layouts:
-            table.add_row(workload.name, str(layout), arms)
+    table = Table(
+        "workload", "layout", "memory", "in each block", box=None, pad_edge=False, header_style="bold"
+    )
+    for workload, setting in campaign.cells:
+        table.add_row(workload.name, str(setting), format_byte(setting.limits.memory_byte), arms)
     Console(highlight=False).print(table)
     limits = campaign.limits
     quota = "no CPU quota" if limits.cpu_quota is None else f"{limits.cpu_quota:g} processors' CPU time"
-    sizes = f"{format_byte(limits.memory_byte)} of memory, {format_byte(limits.shm_byte)} of /dev/shm"
-    print(f"\nEach trial: {sizes}, {quota}, at most {short_duration(limits.time_s)}.")
+    sizes = f"{format_byte(limits.shm_byte)} of /dev/shm in each node, {quota}"
+    print(f"\nEach trial: {sizes}, at most {short_duration(limits.time_s)}.")
+    _print_oversubscription(campaign)
+
+
+def _print_oversubscription(campaign: Campaign) -> None:
+    """Say where nodes must share processors: their slowness is then no property of an environment."""
+    from tare.host.facts import online_processors
+
+    here = len(online_processors())
+    for setting in campaign.settings:
+        beside = setting.company.count * setting.layout.processors if setting.company else 0
+        wanted = setting.layout.total_processors + beside
+        if wanted > here:
+            print(
+                f"Oversubscribed: {setting} asks for {wanted} processors, and {here} are here; nodes share them."
+            )
 
 
 def _print_precision(budget: BudgetPlan) -> None:
@@ -117,7 +133,5 @@ def _print_precision(budget: BudgetPlan) -> None:
 
 
 def _order(block: Sequence[Trial]) -> Iterator[str]:
-    for (workload, layout), cell in groupby(
-        block, key=lambda trial: (trial.workload.name, str(trial.layout))
-    ):
+    for (workload, layout), cell in groupby(block, key=lambda trial: (trial.workload.name, trial.setting)):
         yield f"{workload} {layout}: " + ", ".join(trial.environment.name for trial in cell)

@@ -14,11 +14,13 @@ from tare.measure.campaign import Request
 from tare.plan.binds import normal_bind, parse_bind
 from tare.plan.campaign import Campaign
 from tare.plan.problems import nearest
-from tare.records import NATIVE, Environment, Layout, Limits, Workload
+from tare.plan.schema import Host, parse_layout
+from tare.records import NATIVE, Environment, Layout, Limits, NetworkKind, Workload
 from tare.units import GIBIBYTE, MEBIBYTE
 
 _DEFAULT_BLOCKS = 10
-_NOT_BY_DEFAULT = {NATIVE, "fake"}
+_NOT_BY_DEFAULT = {NATIVE, "chroot", "custom", "fake", "ssh"}
+"""What is no environment by itself, or needs options that only a campaign file can give."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,8 @@ class WeighOptions:
     environments: tuple[str, ...]
     binds: tuple[str, ...]
     layout: str | None
+    network: str | None
+    mpi: bool
     blocks: int | None
     budget: str | None
     seed: int | None
@@ -45,13 +49,16 @@ def run_weigh(options: WeighOptions, output: Path | None, image_name: str, as_js
 
 def _campaign(options: WeighOptions) -> Campaign:
     binds = tuple(_bind(text) for text in options.binds)
-    workload: dict[str, str | list[str]] = {"argv": list(options.command)}
+    workload: dict[str, str | list[str] | bool] = {"argv": list(options.command), "mpi": options.mpi}
+    layout, network = _layout(options), _network(options.network)
     if directory := _directory(binds):
         workload["directory"] = directory
     return Campaign(
         name="weigh",
-        environments=tuple(Environment(name=name, technology=name) for name in _technologies(options)),
-        layouts=(_layout(options.layout),),
+        environments=tuple(
+            Environment(name=name, technology=name, network=network) for name in _technologies(options)
+        ),
+        layouts=(layout,),
         workloads=(Workload(name=Path(options.command[0]).name, kind="command", options=workload),),
         limits=Limits(memory_byte=max(GIBIBYTE, memory_byte() // 2), shm_byte=256 * MEBIBYTE, time_s=3600.0),
         blocks=options.blocks or _DEFAULT_BLOCKS,
@@ -71,18 +78,29 @@ def _technologies(options: WeighOptions) -> list[str]:
     ]
 
 
-def _layout(text: str | None) -> Layout:
-    if text is None:
-        return Layout(nodes=1, processors=len(online_processors()), instances=1)
+def _layout(options: WeighOptions) -> Layout:
+    processors = len(online_processors())
+    if options.layout is None:
+        return Layout(nodes=1, processors=processors, instances=1)
     try:
-        found = Layout.parse(text)
+        found = parse_layout(options.layout, Host(processors, memory_byte()))
     except ValueError as error:
         raise InputError(f"--layout: {error}") from error
-    if found.nodes > 1 or found.processors > len(online_processors()):
+    if found.cooperative and not options.mpi:
         raise InputError(
-            f"--layout: {text} does not fit: one node, at most {len(online_processors())} processors"
+            f"--layout: in {found} an instance spans nodes, which takes an MPI program: add --mpi"
         )
     return found
+
+
+def _network(text: str | None) -> NetworkKind | None:
+    if text is None:
+        return None
+    if text not in list(NetworkKind):
+        raise InputError(
+            f"--network: {text!r} is none of {', '.join(NetworkKind)}{nearest(text, NetworkKind)}"
+        )
+    return NetworkKind(text)
 
 
 def _bind(text: str) -> str:

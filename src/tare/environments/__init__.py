@@ -4,12 +4,20 @@
 from collections.abc import Mapping
 
 from tare.environments.bubblewrap import Bubblewrap
+from tare.environments.charliecloud import Charliecloud
+from tare.environments.custom import Custom
 from tare.environments.docker import Docker
 from tare.environments.fake import Fake
+from tare.environments.gvisor import Gvisor
 from tare.environments.lxc import Lxc
 from tare.environments.native import Chroot, Native
 from tare.environments.nspawn import Nspawn
+from tare.environments.openvz import Openvz
+from tare.environments.podman import Podman
 from tare.environments.provider import Provider
+from tare.environments.singularity import Singularity
+from tare.environments.ssh import Ssh
+from tare.environments.vserver import Vserver
 
 PROVIDERS: Mapping[str, Provider] = {
     provider.technology: provider
@@ -17,9 +25,17 @@ PROVIDERS: Mapping[str, Provider] = {
         Native(),
         Chroot(),
         Docker(),
+        Podman(),
         Lxc(),
         Nspawn(),
         Bubblewrap(),
+        Charliecloud(),
+        Singularity(),
+        Openvz(),
+        Vserver(),
+        Custom(),
+        Ssh(),
+        Gvisor(),
         Fake(),
     )
 }

@@ -1,33 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bubblewrap: bwrap(1) as root, with namespaces of its own for processes, IPC and host name."""
+"""Bubblewrap: bwrap(1) with namespaces of its own for processes, IPC and host name.
+
+An ordinary user's has a user namespace of its own as well, which is how bwrap is used without root.
+"""
 
 from collections.abc import Mapping
 
-from tare.environments import confined, layer
-from tare.environments.provider import WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.environments import confined, layer, unprivileged
+from tare.environments.provider import WORK_DIRECTORY, Node, NodeSpec, Probe
+from tare.environments.unprivileged.provider import AlsoUnprivileged
+from tare.records import NetworkKind
+
+_VERSION = ["bwrap", "--version"]
+_PACKAGE = "bubblewrap"
 
 
-class Bubblewrap(Provider):
+class Bubblewrap(AlsoUnprivileged):
     technology = "bubblewrap"
     option_names: Mapping[str, str] = {}
 
     def probe(self) -> Probe:
-        return confined.probe_tool(["bwrap", "--version"], "bubblewrap")
+        if unprivileged.ordinary_user():
+            return unprivileged.probe_tool(_VERSION, _PACKAGE)
+        return confined.probe_tool(_VERSION, _PACKAGE)
 
     def start(self, spec: NodeSpec) -> Node:
+        if unprivileged.ordinary_user():
+            return unprivileged.start(spec, ["bwrap", *_user_options(spec), *_options(spec)])
         return confined.start(spec, _bwrap(spec))
 
     def prefix(self, node: Node) -> list[str]:
-        return confined.enter(node)
-
-    def stop(self, spec: NodeSpec) -> None:
-        confined.remove(spec)
+        return unprivileged.enter(node) if unprivileged.ordinary_user() else confined.enter(node)
 
 
 def _bwrap(spec: NodeSpec) -> list[str]:
+    return [*confined.join_network(spec), "bwrap", *_options(spec)]
+
+
+def _user_options(spec: NodeSpec) -> list[str]:
+    """A network of its own has its loopback raised by bwrap."""
+    network = ["--unshare-net"] if spec.network.kind is NetworkKind.NONE else []
+    return ["--unshare-user", "--uid", "0", "--gid", "0", *network]
+
+
+def _options(spec: NodeSpec) -> list[str]:
     return [
-        *confined.join_network(spec),
-        "bwrap",
         *("--bind", str(spec.directory / "root"), "/"),
         *("--dev", "/dev", "--size", str(spec.shm_byte), "--perms", "1777", "--tmpfs", "/dev/shm"),
         *("--proc", "/proc", "--ro-bind", "/sys", "/sys"),

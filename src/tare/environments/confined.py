@@ -31,8 +31,11 @@ def probe_root() -> Probe:
 def probe_tool(argv: list[str], package: str) -> Probe:
     """Root, control groups, and a tool that prints its version in its first line."""
     found = probe_root()
-    if not found.usable:
-        return found
+    return probe_version(argv, package) if found.usable else found
+
+
+def probe_version(argv: list[str], package: str) -> Probe:
+    """Whether a tool is here and prints its version in its first line."""
     try:
         done = process.run(argv, timeout_s=_PROBE_LIMIT_S)
     except NodeError as error:

@@ -1,28 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Docker: the image imported once by its digest, one container a node, found again by our label alone."""
+"""Docker: one container a node, which sees Tare's own layer, or lies in Docker's storage when that is asked for.
 
+Some runtimes, gVisor's among them, read their network namespace only once, at the start. With such a one a container
+that does nothing comes first; its namespace gets the node's link, and the node then joins it.
+"""
+
+import json
 import os
-import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Self
 
-from tare.environments import layer
-from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.environments import engine, engine_images, layer, outline
+from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.errors import NodeError
 from tare.host import process
+from tare.records import NetworkKind, OptionValue
+from tare.units import MEBIBYTE
 
-_LABEL = "tare.node"
-_IMAGE_LABEL = "tare.image"
+_DOCKER = ("docker",)
+_REMOVE = ("docker", "rm", "--force", "--volumes")
+_PAUSE = "pause"
+_PAUSE_BYTE = 16 * MEBIBYTE
+_LATE_LINKS = frozenset({"runc", "crun"})
+"""Runtimes in whose containers a link can be put while they run."""
+_DAEMONS = ("dockerd", "containerd")
+_SHIM = "containerd-shim-runc-v2"
 _STARTING_LIMIT_S = 15.0
-_REMOVAL_LIMIT_S = 30.0
-_IMPORT_LIMIT_S = 600.0
 
 
 class Docker(Provider):
     technology = "docker"
     makes_namespace = True
-    option_names: Mapping[str, str] = {}
+    option_names: Mapping[str, str] = {
+        "storage": engine.STORAGE_HELP,
+        "runtime": "OCI runtime, one that the daemon knows; else the daemon's default",
+    }
+
+    def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
+        """Know the options, for ``probe`` and ``prepare``; nodes bring theirs along."""
+        self._options = options or {}
+
+    def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        found = engine.check_storage(options)
+        runtime = options.get("runtime", "runc")
+        if not isinstance(runtime, str) or not runtime:
+            found["runtime"] = f"must be the name of a runtime, but is {runtime!r}"
+        return found
+
+    def configured(self, options: Mapping[str, OptionValue]) -> Self:
+        return type(self)(options)
 
     def probe(self) -> Probe:
         try:
@@ -36,52 +64,53 @@ class Docker(Provider):
             return Probe(
                 usable=False, reason=f"the Docker daemon does not answer: {done.last_words}", remedy=remedy
             )
-        return Probe(usable=True, version=done.stdout.strip())
+        return self._probe_runtime() or Probe(usable=True, version=done.stdout.strip())
+
+    def _probe_runtime(self) -> Probe | None:
+        """Why the runtime cannot be had, or ``None``."""
+        wanted = self._options.get("runtime")
+        if wanted is None:
+            return None
+        known = json.loads(process.run_checked(["docker", "info", "--format", "{{json .Runtimes}}"]).stdout)
+        if wanted in known:
+            return None
+        reason = f"the Docker daemon knows no runtime {wanted!r}, only {', '.join(sorted(known))}"
+        remedy = 'name its path in "runtimes" of /etc/docker/daemon.json, then reload the daemon (kill -HUP)'
+        return Probe(usable=False, reason=reason, remedy=remedy)
 
     def prepare(self, image_root: Path, image_digest: str) -> None:
-        reference = _reference(image_digest)
-        if process.run(["docker", "image", "inspect", "--format", "{{.Id}}", reference]).code != 0:
-            _import(image_root, reference)
+        engine_images.remove_old(_DOCKER, image_digest)
+        if engine.has_own_storage(self._options):
+            engine_images.ensure(_DOCKER, image_root, engine_images.reference(image_digest))
+        else:
+            outline.ensure(_DOCKER, image_root)
 
     def start(self, spec: NodeSpec) -> Node:
+        engine.require(self.check_options(spec.options))
         layer.prepare(spec)
-        process.run_checked(_docker_run(spec), timeout_s=120)
-        form = (
-            "{{.State.Pid}} {{with .GraphDriver}}{{.Name}}{{end}}"  # containerd's own image store names none
-        )
-        done = process.run_checked(["docker", "inspect", "--format", form, spec.name])
-        pid, _, driver = done.stdout.strip().partition(" ")
-        return Node(spec=spec, init_pid=int(pid), facts={"storage driver": driver or "not told"})
+        if not engine.has_own_storage(spec.options):
+            layer.mount_root(spec)
+        if _comes_after_its_link(spec):
+            return _run(spec, _pause_words(spec))
+        return _run(spec, _words(spec))
+
+    def complete(self, node: Node) -> Node:
+        return _run(node.spec, _words(node.spec)) if _comes_after_its_link(node.spec) else node
 
     def prefix(self, node: Node) -> list[str]:
         return ["docker", "exec", "--interactive", node.spec.name]
 
+    def helpers(self, node: Node) -> list[int]:
+        """The containers' shim, and the daemons: the command's output goes through both."""
+        running = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+        daemons = [pid for pid in running if any(engine.is_called(pid, name) for name in _DAEMONS)]
+        return [*engine.supervisors(node, _SHIM), *daemons]
+
     def stop(self, spec: NodeSpec) -> None:
-        if (spec.directory / "layer").exists():
-            _remove_container(spec)
+        if (spec.directory / "layer").exists() and not engine.remove_known(_REMOVE, spec, _PAUSE):
+            _version()
+            engine.remove_labelled(_DOCKER, _REMOVE, spec)
         layer.remove(spec)
-
-
-def _remove_container(spec: NodeSpec) -> None:
-    """By our label, never by name alone; until Docker lists it no more, as another removal may be on its way."""
-    deadline = time.monotonic() + _REMOVAL_LIMIT_S
-    while identities := _containers(spec):
-        done = process.run(["docker", "rm", "--force", "--volumes", *identities])
-        if done.code == 0:
-            return
-        if time.monotonic() > deadline:
-            raise NodeError(f"Docker does not remove the container {spec.name}: {done.last_words}")
-        time.sleep(0.1)
-
-
-def _containers(spec: NodeSpec) -> list[str]:
-    ask = ["docker", "ps", "--all", "--quiet", "--filter", f"label={_LABEL}={spec.name}"]
-    done = process.run(ask)
-    if done.code != 0 and _version().code == 0:
-        done = process.run(ask)  # the daemon was being started, and is there now
-    if done.code != 0:
-        raise NodeError(f"cannot ask Docker for the container {spec.name}: {done.last_words}")
-    return done.stdout.split()
 
 
 def _version() -> process.Completed:
@@ -94,60 +123,56 @@ def _version() -> process.Completed:
         time.sleep(0.05)
 
 
-def _reference(image_digest: str) -> str:
-    return f"tare:{image_digest.removeprefix('sha256:')[:24]}"
+def _comes_after_its_link(spec: NodeSpec) -> bool:
+    runtime = spec.options.get("runtime", "runc")
+    return spec.network.switch is not None and runtime not in _LATE_LINKS
 
 
-def _docker_run(spec: NodeSpec) -> list[str]:
-    quota = (
-        []
-        if spec.cpu_quota is None
-        else ["--cpu-period", "100000", "--cpu-quota", str(round(spec.cpu_quota * 1e5))]
-    )
+def _run(spec: NodeSpec, words: list[str]) -> Node:
+    done = process.run_checked(["docker", "run", "--detach", "--pull", "never", *words], timeout_s=120)
+    form = "{{.State.Pid}} {{with .GraphDriver}}{{.Name}}{{end}}"  # containerd's own image store names none
+    shown = process.run_checked(["docker", "inspect", "--format", form, done.stdout.strip()])
+    pid, _, driver = shown.stdout.strip().partition(" ")
+    own = engine.has_own_storage(spec.options)
+    return Node(spec=spec, init_pid=int(pid), facts={"storage driver": driver or "not told"} if own else {})
+
+
+def _words(spec: NodeSpec) -> list[str]:
+    """What ``docker run`` is told of the node itself."""
+    runtime = spec.options.get("runtime")
     return [
-        *("docker", "run", "--detach", "--pull", "never", "--name", spec.name, "--hostname", spec.name),
-        *("--label", f"{_LABEL}={spec.name}", "--network", "none"),
-        *("--cpuset-cpus", ",".join(map(str, spec.processors)), *quota),
-        *("--memory", str(spec.memory_byte), "--memory-swap", str(spec.memory_byte)),
-        *("--shm-size", str(spec.shm_byte)),
-        *("--mount", _mount(spec.work, WORK_DIRECTORY, writable=True)),
-        *_binds(spec),
-        *(_reference(spec.image_digest), f"{TOOLS_DIRECTORY}/init"),
+        *("--name", spec.name, *engine.identified(spec)),
+        *([] if runtime is None else ["--runtime", str(runtime)]),
+        *(*_network(spec), *engine.limits(spec), *_root(spec)),
     ]
 
 
-def _binds(spec: NodeSpec) -> list[str]:
-    parts: list[str] = []
-    for source, bound in layer.bound_sources(spec):
-        parts += ["--mount", _mount(source, str(bound.path), writable=bound.writable)]
-    return parts
+def _pause_words(spec: NodeSpec) -> list[str]:
+    """The same of the container whose network the node joins; the node's host name comes from it too."""
+    return [
+        *("--name", f"{spec.name}-{_PAUSE}", *engine.identified(spec, _PAUSE)),
+        *("--runtime", "runc", "--hostname", spec.name, "--network", "none"),
+        *("--memory", str(_PAUSE_BYTE), "--memory-swap", str(_PAUSE_BYTE), *_root(spec)),
+    ]
 
 
-def _mount(source: Path, target: str, *, writable: bool) -> str:
-    """One line of CSV (RFC 4180), as ``docker run --mount`` reads it: a path may hold commas and colons."""
-    fields = ["type=bind", f"source={source}", f"target={target}", *([] if writable else ["readonly"])]
-    quoted = [field.replace('"', '""') for field in fields]
-    return ",".join(f'"{field}"' for field in quoted)
+def _network(spec: NodeSpec) -> list[str]:
+    if _comes_after_its_link(spec):
+        return ["--network", f"container:{engine.identity(spec, _PAUSE)}"]
+    named = ["--hostname", spec.name]
+    match spec.network.kind:
+        case NetworkKind.HOST:
+            return [*named, "--network", "host"]
+        case NetworkKind.DEFAULT:
+            return named
+        case _:
+            return [*named, "--network", "none"]
 
 
-def _import(image_root: Path, reference: str) -> None:
-    pack = ["tar", "--numeric-owner", "--xattrs", "-C", str(image_root), "-c", "."]
-    load = ["docker", "import", "--change", f"LABEL {_IMAGE_LABEL}=1", "-", reference]
-    environment = process.tool_environment()
-    with subprocess.Popen(pack, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as packer:
-        try:
-            done = subprocess.run(
-                load,
-                stdin=packer.stdout,
-                capture_output=True,
-                timeout=_IMPORT_LIMIT_S,
-                check=False,
-                env=environment,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise NodeError(f"Docker did not import the image within {_IMPORT_LIMIT_S:.0f} s") from error
-    if done.returncode != 0 or packer.returncode != 0:
-        # Half an image must not be taken for one by the next run.
-        process.run(["docker", "image", "rm", "--force", reference])
-        said = done.stderr.decode(errors="replace").strip() or f"tar ended with {packer.returncode}"
-        raise NodeError(f"Docker cannot import the image: {said}")
+def _root(spec: NodeSpec) -> list[str]:
+    """Mounts, image and command."""
+    if engine.has_own_storage(spec.options):
+        over, image = [], engine_images.reference(spec.image_digest)
+    else:
+        over, image = outline.mounts(spec, spec.directory / "root"), outline.reference(spec.image_root)
+    return [*over, *engine.shared_mounts(spec), image, f"{TOOLS_DIRECTORY}/init"]

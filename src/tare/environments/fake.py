@@ -6,10 +6,13 @@ from collections.abc import Mapping
 
 from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.errors import NodeError
+from tare.records import NetworkKind
 
 
 class Fake(Provider):
     technology = "fake"
+    networks = frozenset({NetworkKind.HOST})
+    cooperates = False
     option_names: Mapping[str, str] = {
         "slowdown": "planted overhead as a fraction, found again by the fake workload",
         "broken": "what goes wrong: start, prefix or stop",

@@ -40,10 +40,16 @@ def mount_root(spec: NodeSpec) -> Path:
     for folder in (root, layer / "upper", layer / "overlay-work"):
         folder.mkdir()
     for point in [WORK_DIRECTORY, *(str(bound.path) for bound in spec.binds)]:
-        _make_point(spec.image_root, layer / "upper", Path(point.lstrip("/")))
-    options = f"lowerdir={_escaped(spec.image_root)},upperdir={_escaped(layer / 'upper')}"
-    mounts.mount("tare", root, "overlay", 0, f"{options},workdir={_escaped(layer / 'overlay-work')}")
+        make_point(spec.image_root, layer / "upper", Path(point.lstrip("/")))
+    mounts.mount("tare", root, "overlay", 0, overlay_options(spec))
     return root
+
+
+def overlay_options(spec: NodeSpec) -> str:
+    """Image below, layer above: what overlayfs and its likes are told."""
+    layer = spec.directory / "layer"
+    options = f"lowerdir={_escaped(spec.image_root)},upperdir={_escaped(layer / 'upper')}"
+    return f"{options},workdir={_escaped(layer / 'overlay-work')}"
 
 
 def remove(spec: NodeSpec) -> None:
@@ -55,7 +61,7 @@ def remove(spec: NodeSpec) -> None:
         shutil.rmtree(spec.directory / folder, ignore_errors=True)
 
 
-def _make_point(image_root: Path, upper: Path, point: Path) -> None:
+def make_point(image_root: Path, upper: Path, point: Path) -> None:
     """A mount point above the image; a directory that the image has too keeps its mode, such as /tmp's."""
     for folder in (*reversed(point.parents), point):
         (upper / folder).mkdir(exist_ok=True)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every environment owes: probe, start, the argv prefix that enters, stop (DESIGN §3.2)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from tare.environments.node_group import LocalGroup, SandboxGroup
+from tare.host.cgroups import Settings, group_of
 from tare.records import NetworkKind, OptionValue, Storage
 
 WORK_DIRECTORY = "/mnt/tare"
@@ -104,8 +106,36 @@ class Node:
     tools_directory: str = TOOLS_DIRECTORY
     """Where the node sees Tare's own programs."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables that the fake environment plants; real ones set none."""
+    """Environment variables of every command in it: what the fake environment plants, what MPI needs in gVisor."""
     facts: Mapping[str, str] = field(default_factory=dict)
+    own_kernel: bool = False
+    """Whether the node has a kernel of its own, as a sandbox or a virtual machine has: the host does not see its
+    processes, and it numbers its processors from 0."""
+
+    def numbered_inside(self, processors: tuple[int, ...]) -> tuple[int, ...]:
+        """The node's own numbers of these of its processors."""
+        own = self.spec.processors
+        return tuple(map(own.index, processors)) if self.own_kernel else processors
+
+
+class NodeGroup(Protocol):
+    """The control group that holds a node, on this host or on the one where the node runs."""
+
+    def settings(self) -> Settings:
+        """What it holds the node to."""
+        ...
+
+    def cpu_s(self) -> float | None:
+        """CPU time used in it so far; ``None`` if that is not counted."""
+        ...
+
+    def memory_kills(self) -> int | None:
+        """How many processes its memory limit has killed; ``None`` if that is not counted."""
+        ...
+
+    def lacks(self, inner_pid: int) -> list[str] | None:
+        """The controllers that do not hold the process of this number inside; ``None``: it is not in the group."""
+        ...
 
 
 class Provider(Protocol):
@@ -121,6 +151,16 @@ class Provider(Protocol):
     makes_namespace: bool = False
     """Whether the technology insists on a network namespace of its own, which then gets the node's link after
     ``start``; else the node joins the one that was made for it."""
+    cooperates: bool = True
+    """Whether processes of one MPI job can be started in several of its nodes."""
+
+    def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:  # noqa: ARG002 - for those who need it
+        """Option → what is wrong with its value or its absence; shows what the user wrote by ``repr`` only."""
+        return {}
+
+    def configured(self, options: Mapping[str, OptionValue]) -> "Provider":  # noqa: ARG002 - for those who need it
+        """Who is to answer ``probe`` and ``prepare`` for an environment with these options."""
+        return self
 
     def probe(self) -> Probe:
         """Whether it works on this host, within 1 s and leaving nothing."""
@@ -134,6 +174,13 @@ class Provider(Protocol):
         """Bring a node up, idle; raises ``NodeError``, and leaves then nothing that ``stop`` would not remove."""
         ...
 
+    def complete(self, node: Node) -> Node:
+        """The rest of a start where ``makes_namespace``, when the link is in place; raises as ``start`` does.
+
+        For what reads its network only once, as it starts: ``start`` has then made no more than the namespace.
+        """
+        return node
+
     def prefix(self, node: Node) -> list[str]:
         """The argv to put before a command so that it runs in the node, with pipes passed through."""
         ...
@@ -141,6 +188,21 @@ class Provider(Protocol):
     def helpers(self, node: Node) -> list[int]:  # noqa: ARG002 - for those who have some
         """Process ids, on the host, of what serves the node beside its own processes: shim, monitor, sentry, VMM."""
         return []
+
+    def group(self, node: Node) -> NodeGroup | None:
+        """Where its limits hold and its CPU time is counted; ``None`` when nothing does, as in the fake's nodes."""
+        if node.init_pid is None:
+            return None
+        group = group_of(node.init_pid)
+        return SandboxGroup(group, node.init_pid) if node.own_kernel else LocalGroup(group)
+
+    def send(self, node: Node, names: Sequence[str]) -> None:  # noqa: ARG002 - for nodes on other hosts
+        """Bring files and folders below ``spec.work``, as they are here, to where the node sees them."""
+        return
+
+    def fetch(self, node: Node, names: Sequence[str]) -> None:  # noqa: ARG002 - for nodes on other hosts
+        """Bring files that the node wrote below its work directory to ``spec.work``; missing ones are left out."""
+        return
 
     def stop(self, spec: NodeSpec) -> None:
         """Remove all of the node; harmless when part of it or all is gone already."""

@@ -4,20 +4,44 @@
 import os
 from pathlib import Path
 
+from tare.errors import HostError
+
+_SYSTEM = Path("/var/lib/tare")
+
 
 def state_directory() -> Path:
-    """``$TARE_STATE``, else ``/var/lib/tare`` for root, else below ``$XDG_STATE_HOME``; without links on the way."""
+    """``$TARE_STATE``, else ``/var/lib/tare`` for root, else below ``$XDG_STATE_HOME``; without links on the way.
+
+    ``HostError`` for an ordinary user without a home directory.
+    """
     if chosen := os.environ.get("TARE_STATE"):
         found = Path(chosen)
     elif os.geteuid() == 0:
-        found = Path("/var/lib/tare")
+        found = _SYSTEM
     else:
-        found = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "tare"
+        found = _own_state() / "tare"
     return found.resolve()
+
+
+def _own_state() -> Path:
+    if chosen := os.environ.get("XDG_STATE_HOME"):
+        return Path(chosen)
+    try:
+        return Path.home() / ".local" / "state"
+    except RuntimeError as error:
+        raise HostError(
+            "this user has no home directory: set HOME, or TARE_STATE to a folder of yours"
+        ) from error
 
 
 def images_directory() -> Path:
     return state_directory() / "images"
+
+
+def images_directories() -> list[Path]:
+    """Where images are looked for, the first first: an ordinary user may run those that root has made."""
+    system = [] if os.geteuid() == 0 else [_SYSTEM / "images"]
+    return list(dict.fromkeys([images_directory(), *system]))
 
 
 def nodes_directory() -> Path:

@@ -51,20 +51,26 @@ def tool_environment() -> dict[str, str]:
 
 
 def run(
-    argv: Sequence[str], *, timeout_s: float = 60.0, variables: Mapping[str, str] | None = None
+    argv: Sequence[str],
+    *,
+    timeout_s: float = 60.0,
+    variables: Mapping[str, str] | None = None,
+    given: str = "",
 ) -> Completed:
     """Run to the end; ``NodeError`` if the program cannot start or overruns, never for its exit code.
 
-    On an interrupt it may end first: a tool killed in its middle leaves what nobody knows of.
+    ``given`` is its standard input. On an interrupt it may end first: a tool killed in its middle leaves what nobody
+    knows of.
     """
     child = _start(
         argv,
+        stdin=subprocess.PIPE if given else subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         pass_fds=tuple(_inherited),
         env={**tool_environment(), **(variables or {})},
     )
     try:
-        stdout, stderr = child.communicate(timeout=timeout_s)
+        stdout, stderr = child.communicate(given.encode() if given else None, timeout=timeout_s)
     except subprocess.TimeoutExpired as error:
         _kill_session(child)
         words = f"{' '.join(argv[:3])} ... did not end within {timeout_s:.0f} s and was killed"
@@ -83,12 +89,14 @@ def run(
     )
 
 
-def _start(argv: Sequence[str], **options: Any) -> "subprocess.Popen[bytes]":
+def _start(
+    argv: Sequence[str], *, stdin: int = subprocess.DEVNULL, **options: Any
+) -> "subprocess.Popen[bytes]":
     """A program in a session of its own, its output in a pipe; ``NodeError`` if it cannot start."""
     try:
         return subprocess.Popen(
             list(argv),
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             start_new_session=True,
             **options,
@@ -107,7 +115,7 @@ def _kill_session(child: "subprocess.Popen[bytes]") -> None:
         child.wait(timeout=_KILL_LIMIT_S)
     except subprocess.TimeoutExpired as error:
         raise NodeError(f"process {child.pid} does not die; is a file system stuck?") from error
-    for stream in (child.stdout, child.stderr):
+    for stream in (child.stdin, child.stdout, child.stderr):
         if stream is not None:
             stream.close()
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Unpacks tar archives of root filesystems, with owners, modes, devices and extended attributes, and never outside.
 
+What an ordinary user unpacks is all the user's own, without devices and without the attributes that only root sets.
+
 Names are taken as a chroot would take them; one that is absolute, climbs with ``..`` or passes a link that leads
 nowhere in the tree is refused, and so is the whole archive.
 """
@@ -33,6 +35,8 @@ END_MARK = bytes(1024)
 STOP_LIMIT_S = 10
 ATTRIBUTE = "SCHILY.xattr."
 """Prefix of an extended attribute in a pax header (star(1), written by GNU tar and by all image builders)."""
+OWN_ATTRIBUTE = f"{ATTRIBUTE}user."
+"""Those that anybody may set (xattr(7))."""
 MAXIMUM_LINKS = 40
 WHITEOUT = ".wh."
 OPAQUE = ".wh..wh..opq"
@@ -144,6 +148,8 @@ def _place(tar: tarfile.TarFile, member: tarfile.TarInfo, root: Path, layer: _La
         if layer.take_whiteout(path.parent, path.name, member.name):
             return
         layer.made(path)
+    if member.isdev() and os.geteuid() != 0:
+        return
     if member.isdir():
         _make_directory(path)
     elif path == root:
@@ -232,11 +238,14 @@ def _link_source(root: Path, member: tarfile.TarInfo) -> Path:
 
 def _set_metadata(member: tarfile.TarInfo, path: Path) -> None:
     """Owner first: changing it clears the set-user-id bit and file capabilities (chown(2))."""
-    os.chown(path, member.uid, member.gid, follow_symlinks=False)
+    root = os.geteuid() == 0
+    if root:
+        os.chown(path, member.uid, member.gid, follow_symlinks=False)
     if not member.issym():
-        path.chmod(member.mode & 0o7777)
+        # What the folder holds comes after it, and its owner must be able to put it there.
+        path.chmod(member.mode & 0o7777 | (0o700 if member.isdir() and not root else 0))
     for key, value in member.pax_headers.items():
-        if key.startswith(ATTRIBUTE):
+        if key.startswith(ATTRIBUTE if root else OWN_ATTRIBUTE):
             data = value.encode("utf-8", "surrogateescape")
             os.setxattr(path, key.removeprefix(ATTRIBUTE), data, follow_symlinks=False)
     with suppress(OverflowError):

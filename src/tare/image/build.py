@@ -9,12 +9,12 @@ from typing import Any
 
 from tare.errors import ImageError, InputError
 from tare.host.paths import images_directory
-from tare.image import layout, recipe
+from tare.image import layout, recipe, unprivileged
 from tare.image.debian import base, staging
 from tare.image.native import native_programs
 from tare.image.packages import read_packages
 from tare.image.store import DEFAULT_NAME, Image, building, find_image, image_directory, install
-from tare.image.tool import Progress, require_root, run_tool
+from tare.image.tool import Progress, run_tool
 
 COPY_LIMIT_S = 600
 
@@ -22,7 +22,7 @@ COPY_LIMIT_S = 600
 def build_image(
     name: str = DEFAULT_NAME, *, progress: Progress, source: Path | None = None, refresh: bool = False
 ) -> Image:
-    """The image ``name`` as this Tare makes it; at once, and without root, when there is one already.
+    """The image ``name`` as this Tare makes it; at once when there is one already, root's for an ordinary user.
 
     ``source`` replaces the checkout's native/; ``refresh`` fetches the packages' newest versions. Raises
     ``HostError`` when the host lacks what a build needs, ``ImageError`` when a step of it fails.
@@ -32,7 +32,8 @@ def build_image(
     current = _current(name, keys)
     if current and not refresh:
         return current
-    require_root("build an image")
+    if unprivileged.ordinary_user():
+        unprivileged.require_packages()
     with building():
         programs = native_programs(source, progress)
         packages = base(progress, refresh=refresh)

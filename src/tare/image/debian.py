@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tare.host.paths import state_directory
-from tare.image import layout, recipe
+from tare.image import layout, recipe, unprivileged
 from tare.image.store import remove_tree
 from tare.image.tool import CAGE, Progress, require_space, require_tools, run_tool
 
@@ -52,20 +52,26 @@ def staging(parent: Path) -> Iterator[Path]:
 
 def _make(folder: Path, packages: Sequence[str], progress: Progress, finish: Callable[[Path], None]) -> None:
     kind = folder.name.partition("-")[0]
-    require_tools({"mmdebstrap": "mmdebstrap", "setpriv": "util-linux", "unshare": "util-linux"})
     require_space(folder.parent, recipe.NEEDED_BYTE)
     progress(f"fetching Debian {recipe.SUITE} packages for the {kind}")
     with staging(folder.parent) as staged:
-        run_tool(
-            _mmdebstrap(packages, staged),
-            limit_s=PACKAGES_LIMIT_S,
-            on_line=progress,
-            variables=_variables(),
-        )
+        _fetch(packages, staged, progress)
         finish(staged)
         for outdated in folder.parent.glob(f"{kind}-*"):
             remove_tree(outdated)
         staged.rename(folder)
+
+
+def _fetch(packages: Sequence[str], target: Path, progress: Progress) -> None:
+    if unprivileged.ordinary_user():
+        unprivileged.fetch(
+            packages, target, limit_s=PACKAGES_LIMIT_S, progress=progress, variables=_variables()
+        )
+        return
+    require_tools({"mmdebstrap": "mmdebstrap", "setpriv": "util-linux", "unshare": "util-linux"})
+    run_tool(
+        _mmdebstrap(packages, target), limit_s=PACKAGES_LIMIT_S, on_line=progress, variables=_variables()
+    )
 
 
 def _mmdebstrap(packages: Sequence[str], target: Path) -> list[str]:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The content digest of a directory tree: SHA-256 over a sorted listing of all that a program can see in it.
 
-Times are left out, and so are the labels that a host's security module puts on any file.
+Times are left out, and so are the labels that a host's security module puts on any file. The files of an image that an
+ordinary user made all belong to that user, who is root in its nodes: they are listed as root's, so that the digest is
+the same whoever made it.
 """
 
 import hashlib
@@ -19,14 +21,24 @@ Listing: TypeAlias = dict[str, Entry]
 
 THREADS = 2
 BATCHES = 16
+UNREADABLE = "unreadable"
+"""Marks what this user may not read, and so no node of this user either."""
 HOST_LABELS = ("security.selinux", "security.ima", "security.evm", "security.SMACK64")
 
 
-def list_tree(root: Path) -> Listing:
-    """Every path under ``root`` in byte order, with its regular files' SHA-256; raises ``OSError``."""
+def list_tree(root: Path, *, single_owner: bool = False, pass_unreadable: bool = False) -> Listing:
+    """Every path under ``root`` in byte order, with its regular files' SHA-256; raises ``OSError``.
+
+    ``single_owner``: the owner and the group of ``root`` itself are listed as 0. ``pass_unreadable``: what permissions
+    hide is marked, not an error.
+    """
     top = os.fspath(root)
-    entries = {path: _describe(top, path) for path in sorted(_walk(top), key=os.fsencode)}
-    files = [path for path, entry in entries.items() if entry["type"] == "file"]
+    entries = {path: _describe(top, path) for path in sorted(_walk(top, pass_unreadable), key=os.fsencode)}
+    if single_owner:
+        _list_as_root(entries, os.lstat(root))
+    if pass_unreadable:
+        _mark_unreadable(top, entries)
+    files = [path for path, entry in entries.items() if entry["type"] == "file" and UNREADABLE not in entry]
     files.sort(key=lambda path: int(str(entries[path]["size"])))
     with ThreadPoolExecutor(THREADS) as pool:
         for hashed in pool.map(
@@ -60,6 +72,17 @@ def digest(listing: Listing) -> str:
     return "sha256:" + hashlib.sha256(listing_text(listing).encode()).hexdigest()
 
 
+def as_far_as_readable(whole: Listing, found: Listing) -> tuple[Listing, Listing]:
+    """Both listings without what was unreadable when ``found`` was made: contents, hidden attributes, whole folders."""
+    hidden = {path for path, entry in found.items() if UNREADABLE in entry}
+    folders = tuple(f"{path}/" for path in hidden if found[path]["type"] == "directory")
+    seen = {path: entry for path, entry in whole.items() if not folders or not path.startswith(folders)}
+    return (
+        {path: _without(entry, contents=path in hidden) for path, entry in seen.items()},
+        {path: _without(entry, contents=path in hidden) for path, entry in found.items()},
+    )
+
+
 def differences(before: Listing, after: Listing) -> list[str]:
     """One phrase per path that differs, such as ``changed usr/bin/hpcc (sha256)``, in order of path."""
     lines = []
@@ -75,12 +98,15 @@ def differences(before: Listing, after: Listing) -> list[str]:
     return lines
 
 
-def _walk(top: str) -> Iterator[str]:
+def _walk(top: str, pass_unreadable: bool) -> Iterator[str]:
     yield "."
     waiting = [""]
     while waiting:
         folder = waiting.pop()
-        with os.scandir(os.path.join(top, folder)) as found:  # noqa: PTH118 - half the time of Path over 8 000 files
+        place = os.path.join(top, folder)  # noqa: PTH118 - half the time of Path over 8 000 files
+        if pass_unreadable and not os.access(place, os.R_OK | os.X_OK):
+            continue
+        with os.scandir(place) as found:
             for item in found:
                 path = folder + item.name
                 yield path
@@ -107,6 +133,31 @@ def _describe(top: str, path: str) -> Entry:
     if labels := _attributes(full):
         entry["xattrs"] = labels
     return entry
+
+
+def _list_as_root(entries: Listing, owner: os.stat_result) -> None:
+    for entry in entries.values():
+        entry["uid"] = 0 if entry["uid"] == owner.st_uid else entry["uid"]
+        entry["gid"] = 0 if entry["gid"] == owner.st_gid else entry["gid"]
+
+
+def _mark_unreadable(top: str, entries: Listing) -> None:
+    rights = {"file": os.R_OK, "directory": os.R_OK | os.X_OK}
+    for path, entry in entries.items():
+        wanted = rights.get(str(entry["type"]))
+        if wanted is not None and not os.access(f"{top}/{path}", wanted):
+            entry[UNREADABLE] = 1
+
+
+def _without(entry: Entry, *, contents: bool) -> Entry:
+    """Without what a reader without rights cannot compare: trusted attributes, and of the hidden also the contents."""
+    attributes = entry.get("xattrs")
+    dropped = {"sha256", "xattrs", UNREADABLE} if contents else {"xattrs"}
+    kept = {name: value for name, value in entry.items() if name not in dropped}
+    if isinstance(attributes, dict) and not contents:
+        shown = {name: value for name, value in attributes.items() if not name.startswith("trusted.")}
+        kept |= {"xattrs": shown} if shown else {}
+    return kept
 
 
 def _attributes(full: str) -> dict[str, str]:

@@ -5,14 +5,14 @@ from pathlib import Path
 
 from tare.errors import InputError
 from tare.host.paths import images_directory
-from tare.image import layout, recipe
+from tare.image import layout, recipe, unprivileged
 from tare.image.archive import unpack
 from tare.image.build import copy_tree, facts
 from tare.image.debian import staging
 from tare.image.native import native_programs
 from tare.image.oci import archive_format, unpack_image
 from tare.image.store import DEFAULT_NAME, Image, building, image_directory, install, remove_tree
-from tare.image.tool import Progress, require_root, require_space
+from tare.image.tool import Progress, require_space
 
 
 def import_image(source: Path, name: str, progress: Progress) -> Image:
@@ -22,12 +22,13 @@ def import_image(source: Path, name: str, progress: Progress) -> Image:
     ``HostError`` when the host cannot do it.
     """
     _check(source, name)
-    require_root("import an image")
     require_space(images_directory(), recipe.NEEDED_BYTE)
     with building(), staging(images_directory()) as staged:
         programs = native_programs(recipe.native_source(), progress)
         root = staged / "rootfs"
         kind = _bring(source, staged, root, progress)
+        if unprivileged.ordinary_user():
+            unprivileged.make_own(root)
         layout.add_mount_points(root)
         layout.add_tools(root, programs)
         progress("taking the digest")

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles native/ in the builder, so that the programs fit the image's own libraries."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare.image import recipe
+from tare.image import layout, recipe, unprivileged
 from tare.image.debian import BUILD, PROGRAMS, SOURCES, builder, cache_directory
 from tare.image.store import remove_tree
 from tare.image.tool import Progress, require_tools, run_tool
 
 COMPILE_LIMIT_S = 900
+HOST_TOOLS = {"cmake": "cmake", "ninja": "ninja-build", "g++": "g++"}
 STEPS = (
     ("cmake", "-S", SOURCES, "-B", BUILD, "-GNinja", "-DCMAKE_BUILD_TYPE=Release", "-DTARE_TESTS=OFF"),
     ("cmake", "--build", BUILD),
@@ -22,17 +24,42 @@ def native_programs(source: Path, progress: Progress) -> Path:
     work, key = cache_directory() / "native", recipe.native_key(source)
     stamp, programs = work / "key", work / "programs"
     if not stamp.is_file() or stamp.read_text() != key:
-        root = builder(progress)
-        require_tools({"bwrap": "bubblewrap"})
+        root = None if _lacks_builder() else builder(progress)
+        require_tools({"bwrap": "bubblewrap"} if root else HOST_TOOLS)
         progress("compiling Tare's own programs")
         stamp.unlink(missing_ok=True)
         remove_tree(programs)
         for folder in (work / "build", programs):
             folder.mkdir(parents=True, exist_ok=True)
         for step in STEPS:
-            run_tool(_in_builder(root, source, work, step), limit_s=COMPILE_LIMIT_S)
+            argv = _in_builder(root, source, work, step) if root else _on_host(source, work, step)
+            run_tool(argv, limit_s=COMPILE_LIMIT_S, variables=_variables())
+        if root is None:
+            _keep_static(programs / "bin")
         stamp.write_text(key)
     return programs / "bin"
+
+
+def _lacks_builder() -> bool:
+    """Of an ordinary user whose rights do for no builder: this host's own compiler takes its place."""
+    return unprivileged.ordinary_user() and unprivileged.why_no_packages() is not None
+
+
+def _on_host(source: Path, work: Path, step: Sequence[str]) -> list[str]:
+    places = {SOURCES: str(source), BUILD: str(work / "build-on-host"), PROGRAMS: str(work / "programs")}
+    return [places.get(word, word) for word in step]
+
+
+def _variables() -> dict[str, str]:
+    """No flags of the user's for a compiler."""
+    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
+
+
+def _keep_static(programs: Path) -> None:
+    """A program that was linked to this host's libraries need not run with another root filesystem's."""
+    for program in programs.iterdir():
+        if layout.elf_loader(program) is not None:
+            program.unlink()
 
 
 def _in_builder(root: Path, source: Path, work: Path, step: Sequence[str]) -> list[str]:

@@ -4,22 +4,25 @@
 import fcntl
 import gzip
 import json
+import os
 import re
 import shutil
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tare.errors import HostError, ImageError, InputError, LockedError
-from tare.host.paths import images_directory
+from tare.host.paths import images_directories, images_directory
 from tare.image import digest as tree_digest
 from tare.records import SCHEMA
 
 DEFAULT_NAME = "default"
 SHOWN_DIFFERENCES = 10
+SINGLE_OWNER = "single_owner"
+"""In a manifest: all files belong to the ordinary user who made the image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +36,29 @@ class Image:
 
 
 def find_image(name: str = DEFAULT_NAME) -> Image:
-    """Read the manifest only; raises ``ImageError`` when there is no such image."""
-    directory = image_directory(name)
+    """Read the manifest only; raises ``ImageError`` when there is no such image.
+
+    An ordinary user's own comes before root's of the same name.
+    """
+    image_directory(name)
+    for folder in images_directories():
+        if _is_there(folder / name):
+            return _found(name, folder / name)
+    raise ImageError(_missing(name))
+
+
+def _is_there(directory: Path) -> bool:
+    try:
+        return (directory / "manifest.json").exists()
+    except OSError:  # not for this user to see
+        return False
+
+
+def _found(name: str, directory: Path) -> Image:
     try:
         manifest = json.loads((directory / "manifest.json").read_bytes())
         found = Image(name, directory / "rootfs", str(manifest["digest"]), manifest)
         usable = manifest["schema"] == SCHEMA and found.root.is_dir()
-    except FileNotFoundError:
-        raise ImageError(_missing(name)) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ImageError(
             f"The manifest of image {name!r} in {directory} is unreadable ({error}). {_remake(name)}"
@@ -53,25 +71,43 @@ def find_image(name: str = DEFAULT_NAME) -> Image:
 def list_images() -> list[Image]:
     """All readable images, by name."""
     images = []
-    for manifest in sorted(images_directory().glob("[!.]*/manifest.json")):
+    for name in sorted({path.parent.name for path in _manifests()}):
         try:
-            images.append(find_image(manifest.parent.name))
+            images.append(find_image(name))
         except (ImageError, InputError):
             continue
     return images
 
 
+def _manifests() -> Iterator[Path]:
+    for folder in images_directories():
+        with suppress(OSError):
+            yield from folder.glob("[!.]*/manifest.json")
+
+
 def verify(image: Image) -> None:
-    """Digest the tree again; ``ImageError`` names the first paths that were changed, added or removed."""
+    """Digest the tree again; ``ImageError`` names the first paths that were changed, added or removed.
+
+    An ordinary user cannot read every file of root's image, and then verifies what can be read: nothing else is seen by
+    the user's nodes either.
+    """
+    ordinary = os.geteuid() != 0
     try:
-        found = tree_digest.list_tree(image.root)
+        found = tree_digest.list_tree(
+            image.root, single_owner=_has_single_owner(image.manifest), pass_unreadable=ordinary
+        )
     except OSError as error:
         raise ImageError(
             f"The image {image.name!r} cannot be read whole ({error}). {_remake(image.name)}"
         ) from None
     if tree_digest.digest(found) == image.digest:
         return
-    changes = tree_digest.differences(_kept_listing(image), found)
+    kept = _kept_listing(image)
+    if ordinary:
+        kept, found = tree_digest.as_far_as_readable(kept, found)
+    changes = tree_digest.differences(kept, found)
+    if ordinary and not changes:
+        return
     shown = changes[:SHOWN_DIFFERENCES]
     if len(changes) > len(shown):
         shown.append(f"and {len(changes) - len(shown)} more")
@@ -82,9 +118,8 @@ def verify(image: Image) -> None:
 @contextmanager
 def in_use(image: Image) -> Iterator[None]:
     """While this is held, no build or import can replace the image; raises ``LockedError`` during one."""
-    with _lock(
-        image.name, fcntl.LOCK_SH, f"The image {image.name!r} is being replaced; try again in a minute."
-    ):
+    message = f"The image {image.name!r} is being replaced; try again in a minute."
+    with _lock(image.name, fcntl.LOCK_SH, message, image.root.parent.parent):
         yield
 
 
@@ -103,7 +138,9 @@ def install(staged: Path, name: str, facts: Mapping[str, Any]) -> Image:
     ``facts`` are the manifest's fields beside schema, name, digest and size. Raises ``LockedError`` when the
     image of that name is in use.
     """
-    listing = tree_digest.list_tree(staged / "rootfs")
+    if os.geteuid() != 0:
+        facts = {**facts, SINGLE_OWNER: True}
+    listing = tree_digest.list_tree(staged / "rootfs", single_owner=_has_single_owner(facts))
     with gzip.GzipFile(staged / "listing.jsonl.gz", "wb", compresslevel=1, mtime=0) as file:
         file.write(tree_digest.listing_text(listing).encode())
     manifest = {"schema": SCHEMA, "name": name, "digest": tree_digest.digest(listing), **facts}
@@ -154,14 +191,22 @@ def _kept_listing(image: Image) -> tree_digest.Listing:
     return listing
 
 
+def _has_single_owner(manifest: Mapping[str, Any]) -> bool:
+    return manifest.get(SINGLE_OWNER) is True
+
+
 @contextmanager
-def _lock(name: str, kind: int, message: str) -> Iterator[None]:
+def _lock(name: str, kind: int, message: str, folder: Path | None = None) -> Iterator[None]:
+    """``folder``: where the image lies, if not in this user's own folder of images; it need not be writable."""
+    folder = folder or images_directory()
+    path = folder / f".lock-{name}"
     try:
-        images_directory().mkdir(parents=True, exist_ok=True)
-        file = (images_directory() / f".lock-{name}").open("a")
+        if folder == images_directory():
+            folder.mkdir(parents=True, exist_ok=True)
+        file = path.open("r" if path.exists() and not os.access(path, os.W_OK) else "a")
     except OSError as error:
         raise HostError(
-            f"{images_directory()} cannot be written ({error.strerror}): be root, or set TARE_STATE."
+            f"{folder} cannot be written ({error.strerror}): be root, or set TARE_STATE."
         ) from None
     with file:
         try:
@@ -172,7 +217,8 @@ def _lock(name: str, kind: int, message: str) -> Iterator[None]:
 
 
 def _missing(name: str) -> str:
-    return f"There is no image {name!r} in {images_directory()}. {_remake(name)}"
+    where = " or ".join(str(folder) for folder in images_directories())
+    return f"There is no image {name!r} in {where}. {_remake(name)}"
 
 
 def _remake(name: str) -> str:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the programs that make an image: one argv, a time limit, and the last lines kept for the message."""
 
-import os
 import shutil
 import subprocess
 import threading
@@ -80,13 +79,6 @@ def require_tools(packages: Mapping[str, str]) -> None:
     missing = sorted({package for program, package in packages.items() if not shutil.which(program)})
     if missing:
         raise HostError(f"Making an image needs {', '.join(missing)}: apt-get install {' '.join(missing)}")
-
-
-def require_root(task: str) -> None:
-    if os.geteuid() != 0:
-        raise HostError(
-            f"To {task} needs root (it makes files of other owners and mounts): run it with sudo."
-        )
 
 
 def require_space(directory: Path, needed_byte: int) -> None:

@@ -15,6 +15,7 @@ from tare import __version__
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
 from tare.errors import InputError
+from tare.host import privileges
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import host_facts, online_processors
 from tare.image.store import Image, find_image, in_use, verify
@@ -27,7 +28,7 @@ from tare.measure.guardian import guarded
 from tare.measure.lock import host_lock, tools_lock
 from tare.measure.session import Allowance, Watcher, interruptible, run_trials
 from tare.measure.trial import run_trial
-from tare.measure.usable import skipped_environments
+from tare.measure.usable import Wants, skipped_environments
 from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits, next_block_fits
 from tare.plan.campaign import Campaign, differences, with_overrides
@@ -128,9 +129,25 @@ def _ready(request: Request, campaign: Campaign, image: Image) -> tuple[Skipped,
             f"{request.folder.path} was begun with another image ({sessions[0].image_digest[:19]}..., "
             f"now {image.digest[:19]}...); start a new result, or bring that image back"
         )
-    now = skipped_environments(campaign.environments, request.providers, image)
+    if sessions:
+        _refuse_other_rights(request.folder, sessions[0])
+    wants = Wants(
+        quota=campaign.limits.cpu_quota is not None,
+        several_nodes=any(layout.nodes > 1 for layout in campaign.layouts),
+    )
+    now = skipped_environments(campaign.needed_environments, request.providers, image, wants)
     before = {one.environment: one for session in sessions for one in session.skipped}
     return tuple({**before, **{one.environment: one for one in now}}.values())
+
+
+def _refuse_other_rights(folder: ResultFolder, begun: Session) -> None:
+    """Nodes that are held by other means are other nodes."""
+    before, now = begun.host.get(privileges.LABEL), privileges.privileges()
+    if before not in {None, now}:
+        raise InputError(
+            f"{folder.path} was begun with other rights ({before}, now {now}); continue it with those, or start a "
+            "new result"
+        )
 
 
 def _measure(
@@ -139,7 +156,7 @@ def _measure(
     journal = read_journal(request.folder.journal)
     trials = plan_trials(campaign, campaign.seed or 0)
     absent = {one.environment for one in skipped}
-    planned = [trial for trial in trials if trial.environment.name not in absent]
+    planned = [trial for trial in trials if not absent & _environments_of(trial)]
     budget = _Budget(campaign, planned, journal)
     for one in skipped:
         audience.says(f"{one.environment} is skipped: {one.reason}; {one.remedy}")
@@ -167,6 +184,11 @@ def _measure(
             budget.outcomes.append(outcome)
 
         return run_trials(context, left, write, budget.allowance(), audience)
+
+
+def _environments_of(trial: Trial) -> set[str]:
+    """The one that is measured, and the neighbour's."""
+    return {trial.environment.name, *([trial.neighbour.environment.name] if trial.neighbour else [])}
 
 
 def _pilot(context: Context, planned: Sequence[Trial]) -> None:
@@ -221,7 +243,7 @@ def _session(
         seed=campaign.seed or 0,
         image_name=image.name,
         image_digest=image.digest,
-        host=host_facts(),
+        host={**host_facts(), privileges.LABEL: privileges.privileges()},
         skipped=skipped,
         planned_trials=planned,
     )

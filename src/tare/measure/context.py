@@ -12,7 +12,7 @@ from tare.environments.provider import Bind, NodeSpec, Provider
 from tare.host.paths import nodes_directory
 from tare.measure.placement import NodePlace
 from tare.network import plan_networks
-from tare.records import NATIVE, NetworkKind, Trial
+from tare.records import NetworkKind, Trial
 
 MINIMAL_VARIABLES = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -47,7 +47,8 @@ class Context:
         names = [f"tare-{self.session}-{next(self.counter)}" for _ in places]
         directories = [nodes_directory() / name for name in names]
         environment = trial.environment
-        networks = plan_networks(network_kind(trial), directories, environment.rto_min_s)
+        kind = network_kind(trial, self.providers[environment.technology])
+        networks = plan_networks(kind, directories, environment.rto_min_s)
         return [
             NodeSpec(
                 name=directory.name,
@@ -59,7 +60,7 @@ class Context:
                 processors=place.processors,
                 memory_byte=place.memory_byte,
                 shm_byte=trial.limits.shm_byte,
-                cpu_quota=trial.limits.cpu_quota,
+                cpu_quota=_quota(trial, len(places)),
                 binds=self.binds,
                 network=network,
                 storage=trial.limits.storage,
@@ -68,9 +69,14 @@ class Context:
         ]
 
 
-def network_kind(trial: Trial) -> NetworkKind:
-    """Native has the host's network; nodes that are several are connected unless the campaign says otherwise."""
-    if trial.environment.technology == NATIVE:
-        return NetworkKind.HOST
-    several = NetworkKind.VETH if trial.layout.nodes > 1 else NetworkKind.NONE
-    return trial.environment.network or several
+def _quota(trial: Trial, nodes: int) -> float | None:
+    """Of each node; native's one node has as much as all nodes of the layout together."""
+    quota = trial.limits.cpu_quota
+    return None if quota is None else quota * trial.layout.nodes / nodes
+
+
+def network_kind(trial: Trial, provider: Provider) -> NetworkKind:
+    """What the campaign says; else several nodes are connected, one is not, if the technology can do that at all."""
+    wanted = NetworkKind.VETH if trial.layout.nodes > 1 else NetworkKind.NONE
+    usual = wanted if wanted in provider.networks else NetworkKind.HOST
+    return trial.environment.network or usual

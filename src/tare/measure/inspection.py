@@ -4,8 +4,7 @@
 import time
 from collections.abc import Callable
 
-from tare.environments.provider import Node, Provider
-from tare.host.cgroups import Group, group_of
+from tare.environments.provider import Node, NodeGroup, Provider
 from tare.measure.context import MINIMAL_VARIABLES
 from tare.measure.instances import way_to_stopwatch
 from tare.measure.stopwatch import Command, Stopwatch
@@ -23,15 +22,15 @@ _FOLDER = ".inspection"
 
 def inspect(
     provider: Provider, node: Node, sleep: Callable[[float], None] = time.sleep
-) -> tuple[Group | None, dict[str, str]]:
-    """The node's control group, where it has one on this host, and the facts of its limits.
+) -> tuple[NodeGroup | None, dict[str, str]]:
+    """What holds the node, where anything does, and the facts of its limits.
 
     ``NodeError`` if it cannot be entered or a limit does not hold. Waits until the node's clock is old enough.
     """
     with _stopwatch(provider, node) as stopwatch:
         stopwatch.wait_ready(_READY_LIMIT_S)
         seen = stopwatch.seen
-        group = None if node.init_pid is None else group_of(node.init_pid)
+        group = provider.group(node)
         facts = {} if group is None else verify(node, group, seen)
     too_young_ns = LEAST_CLOCK_NS - int(seen["monotonic_ns"])
     if too_young_ns > 0:

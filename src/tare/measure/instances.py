@@ -62,7 +62,7 @@ class Instance:
             directory=self.job.directory or inside,
             variables={**seat.variables, **self.job.variables},
             limit_s=limit_s,
-            processors=seat.processors,
+            processors=seat.node.numbered_inside(seat.processors),
             file_limit_byte=min(_FILE_LIMIT_BYTE, seat.shape.memory_byte // 2),
         )
         (self.folder / output).mkdir()

@@ -17,6 +17,7 @@ from pathlib import Path
 from tare.errors import HostError, LockedError
 from tare.host import process
 from tare.host.paths import state_directory
+from tare.measure.machine_lock import machine_lock
 
 _CLEAN_UP_LIMIT_S = 120.0
 _TOOLS_LIMIT_S = 60.0
@@ -26,13 +27,15 @@ _TOOLS_LIMIT_S = 60.0
 def host_lock(purpose: str) -> Iterator[int]:
     """Hold the host for ``purpose``; yields the lock's descriptor. ``LockedError`` names who holds it.
 
-    A run that was killed is waited for while its guardian cleans up.
+    A run that was killed is waited for while its guardian cleans up. Other users have other state directories, and a
+    lock in common with this one.
     """
     descriptor = _open(state_directory() / "lock")
     try:
         _acquire(descriptor)
         _sign(descriptor, purpose)
-        yield descriptor
+        with machine_lock():
+            yield descriptor
     finally:
         os.close(descriptor)
 

@@ -68,7 +68,7 @@ def places_of(trial: Trial, available: Sequence[int]) -> Places:
     count = 0 if trial.neighbour is None else trial.neighbour.count
     wanted, memory_byte = layout.total_processors + count * share, trial.limits.memory_byte
     used = _dealt(wanted, available)
-    own, others = used[: layout.total_processors], used[layout.total_processors :]
+    others, own = used[: count * share], used[count * share :]  # the measured ones stay where they are alone
     beside = Layout(nodes=max(1, count), processors=share, instances=max(1, count))
     return Places(
         measured=place(layout, memory_byte, own),

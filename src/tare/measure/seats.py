@@ -129,12 +129,17 @@ def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[
     )
 
 
+def _clean(node: Node) -> list[str]:
+    """The argv prefix whose command gets the node's variables and no others."""
+    variables = {**MINIMAL_VARIABLES, **node.variables}
+    return ["env", "-i", *(f"{name}={value}" for name, value in variables.items())]
+
+
 @contextmanager
 def _seat(
     context: Context, placed: Placed, number: int, launcher: Node, members: tuple[Node, ...]
 ) -> Iterator[Seat]:
-    clean = ["env", "-i", *(f"{name}={value}" for name, value in MINIMAL_VARIABLES.items())]
-    ways = {node.spec.name: [*placed.provider.prefix(node), *clean] for node in members}
+    ways = {node.spec.name: [*placed.provider.prefix(node), *_clean(node)] for node in members}
     with AgentServer(launcher.spec.work, ways) as agent:
         span = Span(
             hosts=tuple(ways),

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from tare import network
-from tare.environments.provider import Node, Provider
+from tare.environments.provider import Node, NodeGroup, Provider
 from tare.errors import ClockFault, InputError, NodeError, TrialError, WrongOutput
-from tare.host.cgroups import Group, group_of
 from tare.measure.clocks import disagreement
 from tare.measure.context import Context
 from tare.measure.helper_cost import HelperCost
@@ -30,6 +29,7 @@ from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.placement import effective_layout, places_of
 from tare.measure.raw_output import keep
 from tare.measure.seats import Placed, Seat, seated
+from tare.measure.verify_unprivileged import BY_RUSAGE, CPU_TIME, rusage_s
 from tare.records import Direction, InstanceRun, Outcome, Sample, Status, Trial
 from tare.units import format_byte, format_duration
 from tare.workloads import KINDS
@@ -47,6 +47,7 @@ class _Measured:
     times: NodeTimes = field(default_factory=NodeTimes)
     cpu_s: float | None = None
     helper_cpu_s: float | None = None
+    helpers: int | None = None
     samples: list[Sample] = field(default_factory=list)
     runs: list[InstanceRun] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
@@ -91,6 +92,7 @@ def run_trial(context: Context, trial: Trial) -> Outcome:
         barrier_skew_s=_skew_s(measured.runs),
         cpu_s=measured.cpu_s,
         helper_cpu_s=measured.helper_cpu_s,
+        helpers=measured.helpers,
         samples=tuple(measured.samples) if status is not Status.FAILED else (),
         instances=tuple(measured.runs),
         image_digest=context.image_digest,
@@ -135,7 +137,7 @@ def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
         _parse(kind, options, instances, measured)
 
 
-def _inspect(provider: Provider, nodes: Sequence[Node], measured: _Measured) -> list[Group]:
+def _inspect(provider: Provider, nodes: Sequence[Node], measured: _Measured) -> list[NodeGroup]:
     """Limits verified in every node; all know each other's names afterwards."""
     network.name_nodes(nodes, provider)
     groups = []
@@ -151,16 +153,14 @@ class _Watched:
     """What is counted on the host while the command runs: the nodes' control groups and their helpers."""
 
     def __init__(
-        self, provider: Provider, nodes: Sequence[Node], groups: Sequence[Group], seats: Sequence[Seat]
+        self, provider: Provider, nodes: Sequence[Node], groups: Sequence[NodeGroup], seats: Sequence[Seat]
     ) -> None:
         self.groups = list(groups)
         self.memory_byte = nodes[0].spec.memory_byte
-        launchers = {seat.node.spec.name: seat.node for seat in seats if seat.node not in nodes}
-        self.all_groups = [
-            *groups,
-            *(group_of(node.init_pid) for node in launchers.values() if node.init_pid),
-        ]
-        self.helpers = [pid for node in nodes for pid in provider.helpers(node)]
+        launchers = {seat.node.spec.name: seat for seat in seats if seat.node not in nodes}
+        beside = [seat.provider.group(seat.node) for seat in launchers.values()]
+        self.all_groups = [*groups, *(group for group in beside if group is not None)]
+        self.helpers = list(dict.fromkeys(pid for node in nodes for pid in provider.helpers(node)))
 
 
 def _run(
@@ -173,7 +173,8 @@ def _run(
     """The measured part itself, up to the last DONE."""
     with ready_instances(instances) as stopwatches:
         company.begin()
-        usage, helpers = _CpuUsage(watched.all_groups), HelperCost(dict.fromkeys(watched.helpers))
+        usage, helpers = _CpuUsage(watched.all_groups), HelperCost(watched.helpers)
+        measured.helpers = len(watched.helpers)
 
         def at_end() -> None:
             usage.stop()
@@ -186,8 +187,9 @@ def _run(
             # When the stopwatch was the victim, the limit is the better reason.
             _refuse_memory_kills(watched)
             raise
-    measured.cpu_s = usage.used_s
-    measured.samples += _common_samples(measured.runs, usage.used_s)
+    by_rusage = measured.facts.get(CPU_TIME) == BY_RUSAGE
+    measured.cpu_s = rusage_s(measured.runs) if by_rusage else usage.used_s
+    measured.samples += _common_samples(measured.runs, measured.cpu_s)
     _refuse_memory_kills(watched)
 
 
@@ -202,7 +204,7 @@ def _refuse_memory_kills(watched: _Watched) -> None:
 class _CpuUsage:
     """CPU time of the nodes' groups from now to ``stop``; ``None`` when a group does not tell."""
 
-    def __init__(self, groups: list[Group]) -> None:
+    def __init__(self, groups: list[NodeGroup]) -> None:
         self._groups = groups
         self._before = self._now()
         self.used_s: float | None = None

@@ -3,21 +3,39 @@
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 
 from tare.environments.provider import Probe, Provider
+from tare.environments.unprivileged import NETWORKS, ordinary_user
+from tare.environments.unprivileged.limits import quota_obstacle
+from tare.environments.unprivileged.provider import AlsoUnprivileged
 from tare.errors import HostError, NodeError
 from tare.image.store import Image
-from tare.records import NATIVE, Environment, Skipped
+from tare.records import NATIVE, Environment, NetworkKind, Skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wants:
+    """What a campaign asks of every environment, and an ordinary user's nodes cannot always give."""
+
+    quota: bool = False
+    several_nodes: bool = False
 
 
 def skipped_environments(
-    environments: Iterable[Environment], providers: Mapping[str, Provider], image: Image
+    environments: Iterable[Environment],
+    providers: Mapping[str, Provider],
+    image: Image,
+    wants: Wants = Wants(),
 ) -> tuple[Skipped, ...]:
     """Probe and prepare all side by side; ``HostError`` if native itself cannot run."""
     native = Environment(name=NATIVE, technology=NATIVE)
     wanted = {environment.name: environment for environment in (native, *environments)}
     with ThreadPoolExecutor() as pool:
-        found = {name: pool.submit(_ready, providers[one.technology], image) for name, one in wanted.items()}
+        found = {
+            name: pool.submit(_ready, providers[one.technology], image, one, wants)
+            for name, one in wanted.items()
+        }
     skipped = [_skipped(name, future) for name, future in found.items() if not future.result().usable]
     for one in skipped:
         if one.environment == NATIVE:
@@ -27,14 +45,32 @@ def skipped_environments(
     return tuple(skipped)
 
 
-def _ready(provider: Provider, image: Image) -> Probe:
+def _ready(provider: Provider, image: Image, environment: Environment, wants: Wants) -> Probe:
     try:
         found = provider.probe()
+        if found.usable:
+            found = _refused(provider, environment, wants) or found
         if found.usable:
             provider.prepare(image.root, image.digest)
     except (NodeError, OSError) as error:
         return Probe(usable=False, reason=str(error), remedy="see `tare doctor`")
     return found
+
+
+def _refused(provider: Provider, environment: Environment, wants: Wants) -> Probe | None:
+    """What works for root alone; ``None`` when nothing of that is asked for."""
+    if not ordinary_user() or not isinstance(provider, AlsoUnprivileged):
+        return None
+    if wants.quota and (why := quota_obstacle()):
+        return Probe(usable=False, reason=why[0], remedy=why[1])
+    kind = environment.network or (NetworkKind.VETH if wants.several_nodes else NetworkKind.NONE)
+    if environment.technology == NATIVE or kind in NETWORKS:
+        return None
+    return Probe(
+        usable=False,
+        reason=f"its nodes need the network {kind}, which only root can make",
+        remedy="run as root, or with layouts of one node and the network none or host",
+    )
 
 
 def _skipped(name: str, future: Future[Probe]) -> Skipped:

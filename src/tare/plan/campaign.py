@@ -3,7 +3,7 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tare.environments import PROVIDERS
@@ -17,7 +17,10 @@ from tare.plan.numbers import number_problems
 from tare.plan.presets import preset_names, preset_path
 from tare.plan.problems import failure, nearest, printable
 from tare.plan.schema import LARGEST_SEED, MOST_BLOCKS, CampaignTable, Host
+from tare.plan.sharing import Sharing
+from tare.plan.sharing_entries import sharings
 from tare.plan.source import Source, read_source
+from tare.records import Layout
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
 
@@ -121,20 +124,32 @@ def _build(
     networks = table.networks or () if table else ()
     environments = entries.environments(source.data, networks, providers, problems)
     workloads = entries.workloads(source.data, kinds, problems)
+    shared = sharings(source.data, host, environments, workloads, problems)
     if table is None or problems:
         raise failure(source.label, problems, source.lines)
     campaign = Campaign(
         name=table.name,
-        environments=tuple(environments),
-        layouts=tuple(table.layouts),
-        workloads=tuple(workloads),
+        environments=tuple(entry.record for entry in environments if entry.measured),
+        layouts=_layouts(table.layouts, shared),
+        workloads=tuple(entry.record for entry in workloads if entry.measured),
         limits=table.limits.limits(host),
         blocks=table.blocks.number,
         margin=table.blocks.margin,
         budget_s=table.budget,
         seed=table.seed,
         binds=tuple(table.binds),
+        sharings=tuple(shared),
     )
-    if problems := whole_problems(campaign, kinds):
+    places = {("environment", entry.record.name): entry.position for entry in environments}
+    places |= {("workload", entry.record.name): entry.position for entry in workloads}
+    if problems := whole_problems(campaign, kinds, places):
         raise failure(source.label, problems, source.lines)
     return campaign
+
+
+def _layouts(asked: Sequence[Layout] | None, shared: Sequence[Sharing]) -> tuple[Layout, ...]:
+    """Those of the sharing experiments need not be asked for; one of one processor is there if nothing is."""
+    found = list(asked or ())
+    for sharing in shared:
+        found += [layout for layout in (sharing.alone, *sharing.together) if layout not in found]
+    return tuple(found) or (Layout(nodes=1, processors=1, instances=1),)

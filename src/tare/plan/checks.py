@@ -1,60 +1,96 @@
 # SPDX-License-Identifier: Apache-2.0
 """What only the whole campaign can get wrong."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from tare.errors import TareError
 from tare.plan.definition import Campaign, shape_of
-from tare.plan.problems import Problem, printable
-from tare.records import NetworkKind
+from tare.plan.problems import Problem, printable, shown
+from tare.plan.sharing_checks import sharing_problems
+from tare.records import Layout, Limits, NetworkKind, Workload
 from tare.workloads.kind import WorkloadKind
 
 _MOST_TRIALS = 100_000
 
 
-def whole_problems(campaign: Campaign, kinds: Mapping[str, WorkloadKind]) -> list[Problem]:
-    """Find what is wrong between parts that are each valid."""
+def whole_problems(
+    campaign: Campaign, kinds: Mapping[str, WorkloadKind], places: Mapping[tuple[str, str], int]
+) -> list[Problem]:
+    """Find what is wrong between parts that are each valid.
+
+    ``places`` maps "environment" or "workload" and a name to the table's position in the file.
+    """
     problems = []
-    names = [str(layout) for layout in campaign.layouts]
-    if len(set(names)) < len(names):
+    if len(set(campaign.layouts)) < len(campaign.layouts):
         problems.append(Problem(("layouts",), "a layout stands there twice; keep each once"))
     quota, most = campaign.limits.cpu_quota, max(layout.processors for layout in campaign.layouts)
     if quota is not None and quota > most:
         text = f"{quota:g} limits nothing: the largest node has {most} processors; give less or leave it out"
         problems.append(Problem(("limits", "cpu_quota"), text))
-    trials = campaign.blocks * len(names) * len(campaign.workloads) * (len(campaign.environments) + 2)
+    arms = len(campaign.environments) + 2
+    trials = campaign.blocks * len(campaign.cells) * arms
     if trials > _MOST_TRIALS:
         problems.append(
             Problem(("blocks",), f"makes {trials} trials, but {_MOST_TRIALS} are the most allowed")
         )
-    problems += _unconnected(campaign)
-    return problems or _unfit_workloads(campaign, kinds)
+    problems += _unknown_layouts(campaign, places)
+    problems += _unconnected(campaign, places)
+    problems += sharing_problems(campaign)
+    return problems or _unfit_workloads(campaign, kinds, places)
 
 
-def _unconnected(campaign: Campaign) -> list[Problem]:
+def _unknown_layouts(campaign: Campaign, places: Mapping[tuple[str, str], int]) -> list[Problem]:
+    """Find workloads that would run in a layout which the campaign has not."""
+    known = [str(layout) for layout in campaign.layouts]
+    return [
+        Problem(
+            ("workload", places["workload", workload.name], "layouts"),
+            f"{shown(text)} is none of the campaign's layouts; they are {', '.join(known)}",
+        )
+        for workload in campaign.workloads
+        for text in workload.layouts or ()
+        if text not in known
+    ]
+
+
+def _unconnected(campaign: Campaign, places: Mapping[tuple[str, str], int]) -> list[Problem]:
     """Find environments whose nodes could not reach each other, though an instance spans them."""
     spanning = next((layout for layout in campaign.layouts if layout.cooperative), None)
     if spanning is None:
         return []
     return [
         Problem(
-            ("environment", position), f"{environment.name} has no network, and in {spanning} nodes cooperate"
+            ("environment", places["environment", environment.name]),
+            f"{environment.name} has no network, and in {spanning} nodes cooperate",
         )
-        for position, environment in enumerate(campaign.environments)
+        for environment in campaign.environments
         if environment.network is NetworkKind.NONE
     ]
 
 
-def _unfit_workloads(campaign: Campaign, kinds: Mapping[str, WorkloadKind]) -> list[Problem]:
-    problems = []
-    for position, workload in enumerate(campaign.workloads):
-        kind = kinds[workload.kind]
-        options = kind.options_model.model_validate(dict(workload.options))
-        for layout in campaign.layouts:
-            try:
-                kind.job(options, shape_of(layout, campaign.limits))
-            except TareError as error:
-                problems.append(
-                    Problem(("workload", position), f"in layout {layout}: {printable(str(error))}")
-                )
-    return problems
+def _unfit_workloads(
+    campaign: Campaign, kinds: Mapping[str, WorkloadKind], places: Mapping[tuple[str, str], int]
+) -> list[Problem]:
+    return [
+        Problem(("workload", places["workload", workload.name]), f"{where}: {printable(str(error))}")
+        for where, workload, layout, limits in _jobs(campaign)
+        if (error := _misfit(kinds[workload.kind], workload, layout, limits))
+    ]
+
+
+def _jobs(campaign: Campaign) -> Iterator[tuple[str, Workload, Layout, Limits]]:
+    """All that is to run, with where it does, in words."""
+    for workload, setting in campaign.cells:
+        yield f"in layout {setting}", workload, setting.layout, setting.limits
+    for setting in campaign.settings:
+        if setting.company:
+            yield f"as neighbour in {setting}", setting.company.workload, *setting.neighbour_node
+
+
+def _misfit(kind: WorkloadKind, workload: Workload, layout: Layout, limits: Limits) -> TareError | None:
+    options = kind.options_model.model_validate(dict(workload.options))
+    try:
+        kind.job(options, shape_of(layout, limits))
+    except TareError as error:
+        return error
+    return None

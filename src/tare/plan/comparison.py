@@ -10,7 +10,7 @@ from tare.plan.definition import Campaign
 def differences(kept: Campaign, now: Campaign) -> list[str]:
     """Say what a changed campaign would change in a begun result, a phrase each; empty when equal.
 
-    The order of environments, workloads and layouts makes no difference.
+    The order of environments, workloads, layouts and sharing experiments makes no difference.
     """
     before, after = _leaves(kept), _leaves(now)
     keys = [*before, *(key for key in after if key not in before)]
@@ -27,6 +27,8 @@ def _leaves(campaign: Campaign) -> dict[str, str]:
     for key, singular in (("environments", "environment"), ("workloads", "workload")):
         for entry in data.pop(key):
             data[f"{singular} {entry.pop('name')}"] = entry
+    for sharing, entry in zip(campaign.sharings, data.pop("sharings"), strict=True):
+        data[f"sharing of {sharing}"] = {"neighbour": entry["neighbour"]}
     return _flat(data, "")
 
 

@@ -12,7 +12,8 @@ from tare.environments import PROVIDERS
 from tare.environments.provider import TOOLS_DIRECTORY, Provider
 from tare.errors import CampaignError
 from tare.plan.problems import printable
-from tare.records import SCHEMA, Environment, Layout, Limits, Workload
+from tare.plan.sharing import Setting, Sharing, settings
+from tare.records import SCHEMA, Cell, Environment, Layout, Limits, SharedCell, Workload
 from tare.workloads import KINDS
 from tare.workloads.kind import Shape, Span, WorkloadKind
 
@@ -27,7 +28,9 @@ class Campaign:
     environments: tuple[Environment, ...]
     """Without native, which is always there."""
     layouts: tuple[Layout, ...]
+    """Those of the sharing experiments among them."""
     workloads: tuple[Workload, ...]
+    """Those that are measured."""
     limits: Limits
     blocks: int
     margin: float
@@ -37,6 +40,46 @@ class Campaign:
     """``None``: the runner draws one and logs it."""
     binds: tuple[str, ...] = ()
     """Directories of the host shown in every node at the same path: ``/path:ro`` or ``/path:rw``."""
+    sharings: tuple[Sharing, ...] = ()
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """In what every workload is measured: a setting and a workload make a cell."""
+        return settings(self.layouts, self.sharings, self.limits)
+
+    @property
+    def cells(self) -> tuple[tuple[Workload, Setting], ...]:
+        """All that is run once in each environment and block."""
+        return tuple(
+            (workload, setting)
+            for workload in self.workloads
+            for setting in self.settings
+            if workload.runs_in(setting.layout)
+        )
+
+    @property
+    def shared_cells(self) -> tuple[SharedCell, ...]:
+        """The cells of the sharing experiments in which an instance has company, each with the one alone."""
+        return tuple(
+            SharedCell(
+                shared=Cell(workload=workload.name, layout=str(setting)),
+                alone=Cell(workload=workload.name, layout=str(setting.alone)),
+            )
+            for workload, setting in self.cells
+            if setting.alone and str(setting) != str(setting.alone)
+        )
+
+    @property
+    def neighbours(self) -> tuple[Workload, ...]:
+        """Workloads that run beside a measured one."""
+        return tuple(sharing.neighbour.workload for sharing in self.sharings if sharing.neighbour)
+
+    @property
+    def needed_environments(self) -> tuple[Environment, ...]:
+        """The measured ones, without native, and those of neighbours."""
+        companies = [sharing.neighbour for sharing in self.sharings if sharing.neighbour]
+        others = [company.environment for company in companies if company.environment]
+        return tuple({entry.name: entry for entry in (*self.environments, *others)}.values())
 
     def to_json(self) -> dict[str, Any]:
         """Return the canonical form; ``from_json`` makes an equal campaign of it."""
@@ -74,15 +117,18 @@ def _check_kept(
     """``ValueError`` for what the rest of this version could not work with."""
     for layout in campaign.layouts:
         Layout.parse(str(layout))
-    for environment in campaign.environments:
+    for environment in campaign.needed_environments:
         if environment.technology not in providers:
             raise ValueError(f"this version has no technology {environment.technology!r}")
-    for workload in campaign.workloads:
+    for workload in (*campaign.workloads, *campaign.neighbours):
         if workload.kind not in kinds:
             raise ValueError(f"this version has no workload {workload.kind!r}")
         kinds[workload.kind].options_model.model_validate(dict(workload.options))
     if not (campaign.layouts and campaign.workloads and campaign.blocks > 0 < campaign.margin):
         raise ValueError("layouts, workloads, blocks or the margin are missing")
+    for sharing in campaign.sharings:
+        if not sharing.together and not sharing.neighbour:
+            raise ValueError(f"the sharing experiment of {sharing.alone} has no company")
 
 
 def shape_of(

@@ -62,7 +62,7 @@ def total_s(durations_s: Iterable[float | None]) -> float | None:
 
 
 def _keys(trial: Trial) -> tuple[_Key, _Key]:
-    cell = (trial.workload.name, str(trial.layout))
+    cell = (trial.workload.name, trial.setting)
     return (*cell, trial.environment.name), cell
 
 

@@ -2,8 +2,8 @@
 """``[[environment]]`` and ``[[workload]]`` tables to records, with every problem of each collected."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -15,6 +15,17 @@ from tare.records import NATIVE, Environment, NetworkKind, OptionValue, Workload
 from tare.workloads.kind import WorkloadKind
 
 _Table = TypeVar("_Table", bound=BaseModel)
+_Record = TypeVar("_Record", Environment, Workload)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Generic[_Record]):
+    """What a table says, with the table's position in the file."""
+
+    position: int
+    record: _Record
+    measured: bool
+    """Whether it is compared with native; else it only serves as a neighbour."""
 
 
 def validated(
@@ -34,50 +45,57 @@ def environments(
     networks: Sequence[NetworkKind],
     providers: Mapping[str, Provider],
     problems: list[Problem],
-) -> list[Environment]:
+) -> list[Entry[Environment]]:
     """Read the ``[[environment]]`` tables, in the file's order, without native.
 
-    One without a network of its own stands for one environment in each of ``networks``.
+    One without a network of its own stands for one environment in each of ``networks``, if it is measured.
     """
-    found = [
-        (position, entry)
-        for position, table in _tables(data, "environment", problems)
-        for entry in _in_networks(
-            _environment(table, ("environment", position), providers, problems), networks
-        )
-    ]
-    for position, entry in found:
-        problems += _network_problems(entry, ("environment", position), providers[entry.technology])
-    kept = found
-    _refuse_duplicates("environment", [(position, entry.name) for position, entry in kept], problems)
-    return [entry for _, entry in kept]
+    found = []
+    for position, table in tables(data, "environment", problems):
+        record = _environment(table, ("environment", position), providers, problems)
+        measured = _is_measured(table)
+        found += [
+            Entry(position, one, measured) for one in _in_networks(record, networks if measured else ())
+        ]
+    for entry in found:
+        provider = providers[entry.record.technology]
+        problems += _network_problems(entry.record, ("environment", entry.position), provider)
+    _refuse_duplicates("environment", found, problems)
+    _require_a_measured_one("environment", found, problems)
+    return found
 
 
 def workloads(
     data: Mapping[str, Any], kinds: Mapping[str, WorkloadKind], problems: list[Problem]
-) -> list[Workload]:
+) -> list[Entry[Workload]]:
     """Read the ``[[workload]]`` tables, in the file's order, with each kind's defaults filled in."""
-    found = [
-        _workload(table, ("workload", position), kinds, problems)
-        for position, table in _tables(data, "workload", problems)
-    ]
-    kept = [(position, entry) for position, entry in enumerate(found) if entry]
-    _refuse_duplicates("workload", [(position, entry.name) for position, entry in kept], problems)
-    return [entry for _, entry in kept]
+    found = []
+    for position, table in tables(data, "workload", problems):
+        record = _workload(table, ("workload", position), kinds, problems)
+        if record:
+            found.append(Entry(position, record, _is_measured(table)))
+    _refuse_duplicates("workload", found, problems)
+    _require_a_measured_one("workload", found, problems)
+    return found
 
 
-def _tables(data: Mapping[str, Any], key: str, problems: list[Problem]) -> list[tuple[int, Any]]:
-    tables = data.get(key)
-    if isinstance(tables, list) and tables:
-        return list(enumerate(tables))
-    if tables is None:
+def _is_measured(table: object) -> bool:
+    return not isinstance(table, dict) or table.get("measure") is not False
+
+
+def tables(data: Mapping[str, Any], key: str, problems: list[Problem]) -> list[tuple[int, Any]]:
+    """Give the tables of a list with their positions; a problem and none at all when it is no such list."""
+    found = data.get(key)
+    if isinstance(found, list) and found:
+        return list(enumerate(found))
+    if found is None:
         problems.append(Problem((), f"has no [[{key}]]; add at least one"))
-    elif isinstance(tables, dict):
+    elif isinstance(found, dict):
         problems.append(Problem((key,), f"is one table; write [[{key}]] with two brackets"))
-    elif tables == []:
+    elif found == []:
         problems.append(Problem((key,), f"is an empty list; add at least one [[{key}]]"))
     else:
-        problems.append(Problem((key,), f"must be written as [[{key}]] tables, but is {shown(tables)}"))
+        problems.append(Problem((key,), f"must be written as [[{key}]] tables, but is {shown(found)}"))
     return []
 
 
@@ -130,13 +148,16 @@ def _option_problems(options: Mapping[str, Any], path: Path, provider: Provider)
     problems = []
     for key, value in options.items():
         if key not in provider.option_names:
-            allowed = {"name", "technology", "network", "rto_min", *provider.option_names}
+            allowed = {"name", "technology", "network", "rto_min", "measure", *provider.option_names}
             text = f"{provider.technology} has no such option{nearest(key, allowed)}"
             problems.append(Problem((*path, key), text))
         elif not _is_option_value(value):
             text = f"must be text, a number, true, false or a list of texts, but is {shown(value)}"
             problems.append(Problem((*path, key), text))
-    return problems
+    if problems:
+        return problems
+    complaints = provider.check_options(options)
+    return [Problem((*path, option), text) for option, text in complaints.items()]
 
 
 def _is_option_value(value: object) -> bool:
@@ -163,7 +184,10 @@ def _workload(
         problems.append(Problem((*path, key), text))
         return None
     options = _kind_options(kind, table.model_extra or {}, path, problems)
-    return None if options is None else Workload(name=table.name or wanted, kind=wanted, options=options)
+    if options is None:
+        return None
+    layouts = None if table.layouts is None else tuple(table.layouts)
+    return Workload(name=table.name or wanted, kind=wanted, options=options, layouts=layouts)
 
 
 def _kind_options(
@@ -174,10 +198,17 @@ def _kind_options(
     return None if checked is None else checked.model_dump(mode="json", exclude_none=True)
 
 
-def _refuse_duplicates(key: str, names: Sequence[tuple[int, str]], problems: list[Problem]) -> None:
+def _refuse_duplicates(key: str, found: Sequence[Entry[_Record]], problems: list[Problem]) -> None:
     seen: dict[str, int] = {}
-    for position, name in names:
-        first = seen.setdefault(name, position)
-        if first != position:
+    for entry in found:
+        name = entry.record.name
+        first = seen.setdefault(name, entry.position)
+        if first != entry.position:
             text = f"{name!r} is also the name of {key}[{first + 1}]; give each a name of its own"
-            problems.append(Problem((key, position, "name"), text))
+            problems.append(Problem((key, entry.position, "name"), text))
+
+
+def _require_a_measured_one(key: str, found: Sequence[Entry[_Record]], problems: list[Problem]) -> None:
+    if found and not any(entry.measured for entry in found):
+        text = f"no [[{key}]] is measured; leave out measure = false at one at least"
+        problems.append(Problem((key,), text))

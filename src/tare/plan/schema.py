@@ -32,9 +32,10 @@ MOST_OVERSUBSCRIPTION = 16
 _DEFAULT_MEMORY_BYTE = 2 * GIBIBYTE
 _DEFAULT_SHM_BYTE = 256 * MEBIBYTE
 _DEFAULT_TIME_S = 600.0
-_LEAST_MEMORY_BYTE = 16 * MEBIBYTE
+LEAST_MEMORY_BYTE = 16 * MEBIBYTE
 _LEAST_CPU_QUOTA = 0.01
 """1 ms in each 100 ms: the kernel's shortest quota (sched-bwc: min_cfs_quota_period)."""
+_MILLISECOND_S = 0.001
 _LONGEST_S = 366 * 24 * 3600.0
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _LAYOUT_INSIDE = re.compile(r"(?:^|-)\d+c\d+p\d+i(?:-|$)")
@@ -96,37 +97,60 @@ def _duration_s(value: object) -> float:
     return duration_s
 
 
+def _whole_ms(value: object) -> float:
+    """As the kernel counts a route's least retransmission timeout (ip-route(8))."""
+    duration_s = _duration_s(value)
+    if duration_s < _MILLISECOND_S or not math.isclose(duration_s * 1000, round(duration_s * 1000)):
+        raise ValueError(f"{shown(value)} is no whole number of milliseconds, which the kernel counts in")
+    return duration_s
+
+
 def _memory_byte(value: object, info: ValidationInfo) -> float:
     memory_byte = _quantity(parse_byte, "2 GiB")(value)
     host = _host(info)
     if memory_byte > host.memory_byte:
         raise ValueError(f"{shown(value)} is more than this host's {format_byte(host.memory_byte)}")
-    if memory_byte < _LEAST_MEMORY_BYTE:
+    if memory_byte < LEAST_MEMORY_BYTE:
         raise ValueError(
-            f"{shown(value)} is too little to start anything; give {_mebibyte(_LEAST_MEMORY_BYTE)} or more"
+            f"{shown(value)} is too little to start anything; give {_mebibyte(LEAST_MEMORY_BYTE)} or more"
         )
     return memory_byte
 
 
 def _layout(value: object, info: ValidationInfo) -> Layout:
-    text = _text(value, "1c2p1i")
+    return parse_layout(_text(value, "1c2p1i"), _host(info))
+
+
+def parse_layout(text: str, host: Host) -> Layout:
+    """Read ``NcMpKi``; ``ValueError`` if it is none, shares nothing out equally, or is too much for the host."""
     try:
         layout = Layout.parse(text)
     except ValueError:
         raise ValueError(f"{shown(text)} is not a layout; write NcMpKi, such as 1c2p1i") from None
-    if layout.total_processors > MOST_OVERSUBSCRIPTION * _host(info).processors:
-        raise ValueError(
-            f"{shown(text)} needs {layout.total_processors} processors, and this host offers "
-            f"{_host(info).processors}; at most {MOST_OVERSUBSCRIPTION} may share one"
-        )
-    if layout.nodes > MOST_NODES:
-        raise ValueError(f"{shown(text)}: at most {MOST_NODES} nodes are possible")
+    if problem := size_problem(layout, host):
+        raise ValueError(f"{shown(text)} {problem}")
     if layout.instances not in (allowed := _instance_counts(layout)):
         raise ValueError(
-            f"{shown(text)}: {layout.instances} instances cannot share {layout.nodes} nodes of "
+            f"{shown(text)}: {layout.instances} instances cannot share {_nodes(layout.nodes)} of "
             f"{layout.processors} processors equally; allowed: {', '.join(map(str, allowed))}"
         )
     return layout
+
+
+def size_problem(layout: Layout, host: Host) -> str | None:
+    """Say why the host cannot hold so many nodes or processors; ``None`` when it can."""
+    if layout.total_processors > MOST_OVERSUBSCRIPTION * host.processors:
+        return (
+            f"needs {layout.total_processors} processors, and this host offers {host.processors}; "
+            f"at most {MOST_OVERSUBSCRIPTION} may share one"
+        )
+    if layout.nodes > MOST_NODES:
+        return f"has {layout.nodes} nodes; at most {MOST_NODES} are possible"
+    return None
+
+
+def _nodes(count: int) -> str:
+    return "one node" if count == 1 else f"{count} nodes"
 
 
 def _instance_counts(layout: Layout) -> list[int]:
@@ -168,6 +192,7 @@ Memory = Annotated[int, BeforeValidator(_memory_byte)]
 Size = Annotated[int, BeforeValidator(_quantity(parse_byte, "256 MiB"))]
 Count = Annotated[int, Field(ge=1, le=MOST_BLOCKS)]
 Network = Annotated[NetworkKind, BeforeValidator(_choice(NetworkKind))]
+LayoutText = Annotated[Layout, BeforeValidator(_layout)]
 
 
 class Table(BaseModel):
@@ -247,21 +272,20 @@ def default_memory_byte(host: Host) -> int:
 
 
 class CampaignTable(Table):
-    """The whole file; the tables of environments and workloads are validated one by one in ``entries``."""
+    """The whole file; its lists of tables are validated one by one in ``entries`` and ``sharing_entries``."""
 
     name: Slug
     seed: int | None = Field(default=None, ge=0, le=LARGEST_SEED)
     blocks: BlocksTable = BlocksTable()
     budget: Duration | None = None
-    layouts: list[Annotated[Layout, BeforeValidator(_layout)]] = Field(
-        default=[Layout(nodes=1, processors=1, instances=1)], min_length=1
-    )
+    layouts: list[LayoutText] | None = Field(default=None, min_length=1)
     limits: LimitsTable = LimitsTable()
     networks: list[Network] | None = Field(default=None, min_length=1)
     """Every environment without a network of its own is measured in each of these."""
     binds: list[Annotated[str, AfterValidator(normal_bind)]] = []
     environment: Any = None
     workload: Any = None
+    sharing: Any = None
 
 
 class EnvironmentTable(BaseModel):
@@ -272,7 +296,8 @@ class EnvironmentTable(BaseModel):
     technology: str
     name: Slug | None = None
     network: Network | None = None
-    rto_min: Duration | None = None
+    rto_min: Annotated[float, BeforeValidator(_whole_ms)] | None = None
+    measure: bool = True
 
 
 class WorkloadTable(BaseModel):
@@ -282,3 +307,21 @@ class WorkloadTable(BaseModel):
 
     name: Slug | None = None
     kind: str | None = None
+    measure: bool = True
+    layouts: list[str] | None = Field(default=None, min_length=1)
+
+
+class SharingTable(Table):
+    """``[[sharing]]``; the neighbour's table is validated by itself."""
+
+    alone: LayoutText
+    together: list[LayoutText] | None = Field(default=None, min_length=1)
+    neighbour: Any = None
+
+
+class NeighbourTable(Table):
+    """``neighbour = { ... }`` of a ``[[sharing]]``."""
+
+    workload: str
+    environment: str | None = None
+    count: Annotated[int, Field(ge=1, le=MOST_NODES)] = 1

@@ -4,20 +4,22 @@
 import random
 from collections.abc import Sequence
 
-from tare.plan.campaign import Campaign
-from tare.records import NATIVE, Environment, Layout, Trial, Workload
+from tare.plan.definition import Campaign
+from tare.plan.sharing import NATIVE_ENVIRONMENT, Setting
+from tare.records import Environment, Trial, Workload
 
 _Arm = tuple[Environment, int]
-_NATIVE = Environment(name=NATIVE, technology=NATIVE)
+_Cell = tuple[Workload, Setting]
 
 
 def plan_trials(campaign: Campaign, seed: int) -> tuple[Trial, ...]:
     """List every trial of the campaign in the order to run it.
 
-    Each block runs every cell (a workload in a layout) once: native twice and each environment once. A cell's
-    trials stay together, so that what is compared lies close in time; the cells, and the arms in each, are in
-    random order. A block's order follows from the seed and the block's number alone: a longer campaign begins
-    like a shorter one, and the order of tables in the file does not matter.
+    Each block runs every cell (a workload in a setting) once: native twice and each environment once. A cell's
+    trials stay together, and so do the cells of a sharing experiment, so that what is compared lies close in
+    time; the cells, and the arms in each, are in random order. A block's order follows from the seed and the
+    block's number alone: a longer campaign begins like a shorter one, and the order of tables in the file does
+    not matter.
     """
     return tuple(trial for block in range(campaign.blocks) for trial in plan_block(campaign, seed, block))
 
@@ -25,35 +27,42 @@ def plan_trials(campaign: Campaign, seed: int) -> tuple[Trial, ...]:
 def plan_block(campaign: Campaign, seed: int, block: int) -> tuple[Trial, ...]:
     """List one block's trials in the order to run them; blocks count from 0."""
     source = random.Random(f"{seed}-{block}")  # noqa: S311 - an order that can be repeated, not a secret
-    cells = [(workload, layout) for workload in campaign.workloads for layout in campaign.layouts]
-    cells.sort(key=lambda cell: (cell[0].name, str(cell[1])))
+    cells = sorted(campaign.cells, key=lambda cell: (cell[0].name, str(cell[1])))
     source.shuffle(cells)
-    placed = [(cell, arm) for cell in cells for arm in _shuffled_arms(campaign.environments, source)]
-    return tuple(_trial(campaign, block, slot, cell, arm) for slot, (cell, arm) in enumerate(placed))
+    placed = [(cell, arm) for cell in _joined(cells) for arm in _shuffled_arms(campaign.environments, source)]
+    return tuple(_trial(block, slot, cell, arm) for slot, (cell, arm) in enumerate(placed))
 
 
-def trial_identity(block: int, workload: str, layout: str, environment: str, replicate: int) -> str:
+def trial_identity(block: int, workload: str, setting: str, environment: str, replicate: int) -> str:
     """Name a trial: ``b003-hpcc-1c2p1i-docker-0``: what is run, never when."""
-    return f"b{block:03d}-{workload}-{layout}-{environment}-{replicate}"
+    return f"b{block:03d}-{workload}-{setting}-{environment}-{replicate}"
+
+
+def _joined(cells: Sequence[_Cell]) -> list[_Cell]:
+    """Put the cells of a sharing experiment where the first of them stands; all else keeps its order."""
+    experiments = [(workload.name, str(setting.alone or setting)) for workload, setting in cells]
+    order = sorted(range(len(cells)), key=lambda place: experiments.index(experiments[place]))
+    return [cells[place] for place in order]
 
 
 def _shuffled_arms(environments: Sequence[Environment], source: random.Random) -> list[_Arm]:
-    arms: list[_Arm] = [(_NATIVE, 0), (_NATIVE, 1)]
+    arms: list[_Arm] = [(NATIVE_ENVIRONMENT, 0), (NATIVE_ENVIRONMENT, 1)]
     arms += [(environment, 0) for environment in sorted(environments, key=lambda entry: entry.name)]
     source.shuffle(arms)
     return arms
 
 
-def _trial(campaign: Campaign, block: int, slot: int, cell: tuple[Workload, Layout], arm: _Arm) -> Trial:
-    workload, layout = cell
+def _trial(block: int, slot: int, cell: _Cell, arm: _Arm) -> Trial:
+    workload, setting = cell
     environment, replicate = arm
     return Trial(
-        identity=trial_identity(block, workload.name, str(layout), environment.name, replicate),
+        identity=trial_identity(block, workload.name, str(setting), environment.name, replicate),
         block=block,
         slot=slot,
         environment=environment,
         replicate=replicate,
-        layout=layout,
+        layout=setting.layout,
         workload=workload,
-        limits=campaign.limits,
+        limits=setting.limits,
+        neighbour=setting.company.beside(environment) if setting.company else None,
     )

@@ -12,6 +12,11 @@ from markupsafe import Markup
 from tare.errors import HostError
 from tare.records import Analysis, Estimate, Status
 from tare.report import arrange, page, provenance, words
+from tare.report.curve_table import POINTWISE, UNITS, level, place_groups
+from tare.report.helper_table import TITLE
+from tare.report.marks import CONTROL
+from tare.report.sharing_table import EXPLANATION
+from tare.report.weaker import HEADING, weaker
 
 
 def write_report(analysis: Analysis, path: Path) -> None:
@@ -48,6 +53,7 @@ def render_report(analysis: Analysis) -> str:
     """Give the HTML text; everything that came from a campaign, a host or a program is escaped in it."""
     artist = page.Artist(analysis)
     metrics = arrange.metrics(analysis)
+    shared = arrange.shared_metrics(analysis)
     template = _environment().get_template("report.html.j2")
     return template.render(
         analysis=analysis,
@@ -58,12 +64,17 @@ def render_report(analysis: Analysis) -> str:
         dropped=arrange.dropped(analysis),
         evidence=provenance.evidence(analysis),
         headline=page.headline(artist, metrics),
+        shared=shared,
+        sharing_figure=page.sharing_figure(artist, shared),
+        helper_costs=arrange.told_helper_costs(analysis),
         host=provenance.host_facts(analysis),
         asked=provenance.campaign_facts(analysis),
         ran=provenance.session_facts(analysis),
         looks=artist.looks,
         losses=arrange.losses(analysis),
         several=len(arrange.cells(analysis)) > 1,
+        weaker=weaker(analysis.outcomes),
+        weaker_heading=HEADING,
     )
 
 
@@ -81,6 +92,7 @@ def _environment() -> Environment:
         "interval": words.interval_percent,
         "least_level": words.least_level,
         "share": words.share_percent,
+        "unsigned": lambda estimate: words.point_percent(estimate).removeprefix("+"),
         "counted": words.counted,
         "picture": Markup,
     }
@@ -90,6 +102,18 @@ def _environment() -> Environment:
         "Status": Status,
         "place": arrange.place,
         "control_said": arrange.control_said,
+        "company_note": arrange.company_note,
+        "helpers_said": arrange.helpers_said,
+        "skew_said": arrange.skew_said,
+        "index": words.index,
+        "index_interval": words.index_interval,
+        "quantity_interval": words.quantity_interval,
+        "sharing_explanation": EXPLANATION,
+        "helpers_title": TITLE,
+        "curves_explained": f"{POINTWISE}. {UNITS}",
+        "curve_level": level,
+        "place_groups": place_groups,
+        "native_look": CONTROL,
     }
     return environment
 

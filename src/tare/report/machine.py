@@ -2,16 +2,21 @@
 """The analysis for programs: JSON of schema 1, described in ``docs/json.md``."""
 
 import math
+import statistics
+from collections.abc import Sequence
 from typing import Any
 
 from tare.records import (
     SCHEMA,
     Analysis,
     Cell,
+    CurveEstimate,
     Estimate,
+    HelperCost,
     Outcome,
     Overhead,
     Session,
+    SharingLoss,
     Skipped,
     Status,
     Verdict,
@@ -41,6 +46,9 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "verdicts": [_verdict(verdict) for verdict in analysis.verdicts],
         "controls": [_overhead(control) for control in analysis.controls],
         "instances": [_instance(figure) for figure in per_instance(analysis.outcomes)],
+        "curves": [_curve(curve) for curve in analysis.curves],
+        "sharing": [_sharing(loss) for loss in analysis.sharing],
+        "helper_cost": [_helper_cost(cost) for cost in analysis.helper_costs],
         "lost": [_lost(outcome) for outcome in lost],
         "skipped": [_skipped(skipped) for skipped in analysis.skipped],
         "sessions": [_session(session) for session in analysis.sessions],
@@ -51,14 +59,14 @@ def _number(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _estimate(estimate: Estimate) -> dict[str, Any]:
+def _estimate(estimate: Estimate, unit: str = _FRACTION) -> dict[str, Any]:
     return {
         "point": _number(estimate.point),
         "low": _number(estimate.low),
         "high": _number(estimate.high),
         "level": _number(estimate.level),
         "n": estimate.n,
-        "unit": _FRACTION,
+        "unit": unit,
     }
 
 
@@ -118,6 +126,68 @@ def _instance(figure: InstanceFigure) -> dict[str, Any]:
         "median": _without_interval(figure.median, figure.unit, figure.n),
         "minimum": _number(figure.minimum),
         "maximum": _number(figure.maximum),
+    }
+
+
+def _curve(estimate: CurveEstimate) -> dict[str, Any]:
+    curve = estimate.curve
+    return {
+        "cell": _cell(curve.cell),
+        "environment": curve.environment,
+        "metric": curve.metric,
+        "direction": curve.direction.name.lower(),
+        "x_unit": curve.x_unit,
+        "points": [
+            {
+                "x": _number(point.x),
+                "value": _estimate(point.value, curve.unit),
+                "overhead": point.overhead and _estimate(point.overhead),
+            }
+            for point in estimate.points
+        ],
+    }
+
+
+def _sharing(loss: SharingLoss) -> dict[str, Any]:
+    summary = loss.summary
+    return {
+        "cell": _cell(summary.cells.shared),
+        "alone": _cell(summary.cells.alone),
+        "environment": summary.environment,
+        "metric": summary.metric,
+        "direction": summary.direction.name.lower(),
+        "primary": summary.primary,
+        "loss": _estimate(loss.typical),
+        "word": loss.word.name.lower(),
+        "each": [_estimate(each) for each in loss.each],
+        "beyond_native": loss.beyond_native and _estimate(loss.beyond_native),
+        "spread": loss.spread and _estimate(loss.spread),
+        "jain_index": loss.jain_index and _estimate(loss.jain_index),
+        "barrier_skew": _skew(summary.skews_s),
+        "blocks": [
+            {"block": block, "log_losses": [_number(value) for value in values]}
+            for block, values in zip(summary.blocks, summary.log_losses, strict=True)
+        ],
+        "dropped_blocks": summary.dropped_blocks,
+    }
+
+
+def _skew(skews_s: Sequence[float]) -> dict[str, Any] | None:
+    if not skews_s:
+        return None
+    return {
+        "median": _without_interval(statistics.median(skews_s), "s", len(skews_s)),
+        "maximum": _number(max(skews_s)),
+    }
+
+
+def _helper_cost(cost: HelperCost) -> dict[str, Any]:
+    return {
+        "cell": _cell(cost.summary.cell),
+        "environment": cost.summary.environment,
+        "helpers": cost.summary.helpers,
+        "cpu_s": cost.cpu_s and _estimate(cost.cpu_s, "s"),
+        "share": cost.share and _estimate(cost.share),
     }
 
 

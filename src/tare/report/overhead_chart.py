@@ -2,34 +2,15 @@
 """Dots with intervals: the overhead of each environment over the band that native against native leaves open."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from tare.records import Overhead, Verdict, Word
+from tare.records import Overhead, Word
 from tare.report.arrange import Metric
 from tare.report.axis import Axis
-from tare.report.canvas import Canvas, Row
-from tare.report.marks import CONTROL, PAPER, Look
-from tare.report.words import interval_percent, one_line, point_percent
-
-_TICKS_PX = 24.0
-_TALL_PX = 400.0
-"""A chart taller than this has its ticks at the top too."""
-CHARACTER_EM = 0.63
-"""A letter's width in the widest of the usual fonts."""
-_FIGURE_PX, _INTERVAL_PX, _COUNT_PX = 58.0, 192.0, 226.0
-"""Where the columns at the right end: estimate, interval and n; the verdict follows."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
-    """Sizes in px. The gutter holds the environments' names; ``figures_px`` is 0 where there are no figures."""
-
-    plot_px: float
-    gutter_px: float
-    figures_px: float
-    row_px: float
-    font_px: float
+from tare.report.canvas import Row
+from tare.report.interval_chart import Frame, Section, interval_chart, interval_row, word_label
+from tare.report.marks import CONTROL, Look
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +19,6 @@ class Group:
 
     metric: Metric
     heading: str = ""
-
-
-@dataclass(slots=True)
-class _Drawing:
-    rows: list[Row] = field(default_factory=list)
-    bands: list[Row] = field(default_factory=list)
-    spans: list[tuple[float, float]] = field(default_factory=list)
-    """From where to where each group's rows reach down the picture."""
-    headings: list[Row] = field(default_factory=list)
-    height_px: float = 0
 
 
 def extent(metrics: Iterable[Metric]) -> Iterator[float]:
@@ -63,101 +34,28 @@ def overhead_chart(
     groups: Sequence[Group], looks: Mapping[str, Look], axis: Axis, margin: float, frame: Frame
 ) -> dict[str, Any]:
     """Describe the chart in Vega-Lite; the axis is of fractions, the margin one of them."""
-    drawing = _Drawing()
-    for group in groups:
-        _add(group, looks, frame, drawing)
-    canvas = Canvas(axis, Axis(low=drawing.height_px, high=0), frame.font_px)
-    canvas.bands(drawing.bands)
-    _scales(canvas, axis, margin, drawing)
-    canvas.lines([row for row in drawing.rows if row["x2"] is not None], stroke_px=2)
-    canvas.points([{**row, "x": row["point"]} for row in drawing.rows], size=60)
-    _labels(canvas, drawing, frame)
-    padding = {"left": frame.gutter_px, "right": frame.figures_px or 12.0, "bottom": _TICKS_PX}
-    padding["top"] = _TICKS_PX if drawing.height_px > _TALL_PX else 2.0
-    return canvas.specification(frame.plot_px, drawing.height_px, padding)
-
-
-def _add(group: Group, looks: Mapping[str, Look], frame: Frame, drawing: _Drawing) -> None:
-    if group.heading:
-        middle = drawing.height_px + 0.65 * frame.row_px
-        drawing.headings.append({"y": middle, "text": one_line(group.heading), "ink": "var(--ink)"})
-        drawing.height_px += 1.2 * frame.row_px
-    top = drawing.height_px
-    for row in _rows(group.metric, looks):
-        middle = drawing.height_px + frame.row_px / 2
-        drawing.rows.append({**row, "y": middle, "y2": middle})
-        drawing.height_px += frame.row_px
-    drawing.spans.append((top, drawing.height_px))
-    floor = group.metric.reference.noise_floor
-    if floor.low is not None:
-        drawing.bands.append({"x": floor.low, "x2": floor.high, "y": top, "y2": drawing.height_px})
+    sections = [
+        Section(
+            rows=tuple(_rows(group.metric, looks)),
+            heading=group.heading,
+            band=group.metric.reference.noise_floor,
+        )
+        for group in groups
+    ]
+    return interval_chart(sections, axis, margin, frame)
 
 
 def _rows(metric: Metric, looks: Mapping[str, Look]) -> Iterator[Row]:
     for verdict in metric.verdicts:
         look = looks[verdict.overhead.summary.environment]
-        fill = PAPER if verdict.word is Word.UNDECIDED else look.colour
-        yield {**_row(verdict.overhead, look, _word(verdict)), "fill": fill, "ink": "var(--ink)"}
+        decided = verdict.word is not Word.UNDECIDED
+        yield _row(verdict.overhead, word_label(verdict.word), look, decided=decided)
     if metric.control:
-        yield {**_row(metric.control, CONTROL, "noise floor"), "fill": PAPER, "ink": "var(--soft)"}
+        yield _row(metric.control, "noise floor", CONTROL, decided=False)
 
 
-def _word(verdict: Verdict) -> str:
-    return "within margin" if verdict.word is Word.WITHIN else str(verdict.word)
-
-
-def _row(overhead: Overhead, look: Look, word: str) -> Row:
-    typical = overhead.typical
-    name, metric = one_line(overhead.summary.environment), one_line(overhead.summary.metric)
-    point, interval, count = point_percent(typical), interval_percent(typical), f"n = {typical.n}"
-    return {
-        "name": name,
-        "point": typical.point,
-        "x": typical.low,
-        "x2": typical.high,
-        "shape": look.shape,
-        "stroke": look.colour,
-        "figure": point,
-        "interval": interval,
-        "count": str(typical.n),
-        "word": word,
-        "told": f"{name}, {metric}: {point}, interval {interval}, {count}: {word}",
-    }
-
-
-def _scales(canvas: Canvas, axis: Axis, margin: float, drawing: _Drawing) -> None:
-    colours = {tick: "var(--grid)" if tick else "var(--axis)" for tick in axis.ticks}
-    canvas.lines([_upright(at, span, colour) for span in drawing.spans for at, colour in colours.items()])
-    margins = [_upright(at, span, "var(--axis)") for span in drawing.spans for at in (-margin, margin)]
-    canvas.lines(margins, dashed=True)
-    ticks = zip(axis.ticks, axis.labels, strict=True)
-    labels = [{"x": tick, "text": label, "ink": "var(--soft)"} for tick, label in ticks]
-    canvas.texts(labels, y_px=drawing.height_px + 13, align="center")
-    if drawing.height_px > _TALL_PX:
-        canvas.texts(labels, y_px=-13, align="center")
-
-
-def _upright(at: float, span: tuple[float, float], colour: str) -> Row:
-    return {"x": at, "x2": at, "y": span[0], "y2": span[1], "stroke": colour}
-
-
-def _labels(canvas: Canvas, drawing: _Drawing, frame: Frame) -> None:
-    canvas.texts(drawing.headings, x_px=-frame.gutter_px, bold=True)
-    longest = int((frame.gutter_px - 12) / (CHARACTER_EM * frame.font_px))
-    names = [{**row, "name": _cut(row["name"], longest)} for row in drawing.rows]
-    right = frame.plot_px + 12
-    columns = [("name", -12.0, "right")]
-    if frame.figures_px:
-        columns += [
-            ("figure", right + _FIGURE_PX, "right"),
-            ("interval", right + _INTERVAL_PX, "right"),
-            ("count", right + _COUNT_PX, "right"),
-            ("word", right + _COUNT_PX + 14, "left"),
-        ]
-    for column, x_px, align in columns:
-        rows = [{"y": row["y"], "text": row[column], "ink": row["ink"]} for row in names]
-        canvas.texts(rows, x_px=x_px, align=align)
-
-
-def _cut(name: str, longest: int) -> str:
-    return name if len(name) <= longest else f"{name[: longest - 1]}\N{HORIZONTAL ELLIPSIS}"
+def _row(overhead: Overhead, word: str, look: Look, *, decided: bool) -> Row:
+    summary, quiet = overhead.summary, look is CONTROL
+    return interval_row(
+        summary.environment, summary.metric, overhead.typical, word, look, decided=decided, quiet=quiet
+    )

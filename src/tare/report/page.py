@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stands on the page, section by section, ready for the template, which only sets it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tare.records import Analysis, Cell
 from tare.report import arrange
-from tare.report.arrange import Metric
-from tare.report.axis import overhead_axis
+from tare.report.arrange import Metric, SharedMetric
+from tare.report.axis import Axis, overhead_axis
+from tare.report.curve_chart import NARROW, WIDE, curve_chart, ratios
+from tare.report.curves import CurveMetric, curve_metrics, curves_described
+from tare.report.interval_chart import CHARACTER_EM, Frame
 from tare.report.marks import Look, looks
-from tare.report.overhead_chart import CHARACTER_EM, Frame, Group, extent, overhead_chart
+from tare.report.overhead_chart import Group, extent, overhead_chart
 from tare.report.samples_chart import ground, samples_chart
+from tare.report.sharing_chart import loss_extent, losses_described, sharing_chart
 from tare.report.svg import Picture, render
 from tare.report.words import interval_percent, one_line, point_percent
 from tare.treat import InstanceFigure, per_instance
@@ -39,6 +44,14 @@ class Panel:
     look: Look | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class CurveFigure:
+    """One metric's curves, with the ratio to native below."""
+
+    metric: CurveMetric
+    figure: Figure
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellSection:
     anchor: str
@@ -52,6 +65,7 @@ class CellSection:
     undecided_count: int
     primary_panels: tuple[Panel, ...]
     other_panels: tuple[Panel, ...]
+    curves: tuple[CurveFigure, ...]
     instances: tuple[InstanceFigure, ...]
 
 
@@ -64,15 +78,46 @@ class Artist:
         self._drawn = 0
 
     def overheads(self, groups: Sequence[Group], title: str) -> Figure:
+        margin, metrics = self._analysis.margin, [group.metric for group in groups]
+        return self._figure(
+            lambda axis, frame: overhead_chart(groups, self.looks, axis, margin, frame),
+            list(extent(metrics)),
+            title,
+            _described(metrics),
+        )
+
+    def sharing(self, metrics: Sequence[SharedMetric], title: str) -> Figure:
         margin = self._analysis.margin
+        return self._figure(
+            lambda axis, frame: sharing_chart(metrics, self.looks, axis, margin, frame),
+            list(loss_extent(metrics)),
+            title,
+            losses_described(metrics),
+        )
+
+    def _figure(
+        self, describe: Callable[[Axis, Frame], dict[str, Any]], values: list[float], title: str, told: str
+    ) -> Figure:
+        """Draw a chart of overheads that needs room for ``values``."""
         pictures = {}
         for width, whole in (("wide", _WIDE), ("narrow", _NARROW)):
             frame = _with_gutter(whole, self.looks, _LONGEST_GUTTER_PX[width])
-            axis = overhead_axis(extent(group.metric for group in groups), margin, frame.plot_px)
-            specification = overhead_chart(groups, self.looks, axis, margin, frame)
-            metrics = [group.metric for group in groups]
-            pictures[width] = render(specification, self._picture(title, _described(metrics), width))
+            axis = overhead_axis(values, self._analysis.margin, frame.plot_px)
+            pictures[width] = render(describe(axis, frame), self._picture(title, told, width))
         return Figure(wide=pictures["wide"], narrow=pictures["narrow"], logarithmic=axis.constant is not None)
+
+    def curves(self, metric: CurveMetric) -> CurveFigure:
+        margin, title = self._analysis.margin, f"{one_line(metric.name)}, {arrange.place(metric.cell)}"
+        pictures = {
+            classes: render(
+                curve_chart(metric, self.looks, margin, frame),
+                self._picture(title, curves_described(metric), classes),
+            )
+            for classes, frame in (("wide", WIDE), ("narrow", NARROW))
+        }
+        ratio_axis = ratios(metric, margin, WIDE)
+        logarithmic = ratio_axis is not None and ratio_axis.constant is not None
+        return CurveFigure(metric, Figure(**pictures, logarithmic=logarithmic))
 
     def samples(self, metric: Metric) -> Iterable[Panel]:
         """Draw one panel per environment for a primary metric, for another one panel with all of them."""
@@ -128,12 +173,19 @@ def headline(artist: Artist, metrics: Sequence[Metric]) -> Figure | None:
     )
 
 
+def sharing_figure(artist: Artist, metrics: Sequence[SharedMetric]) -> Figure | None:
+    """The primary metric of every cell with company in one picture."""
+    primary = [metric for metric in metrics if metric.primary]
+    return artist.sharing(primary, "Loss by company, primary metrics") if primary else None
+
+
 def _heading(metric: Metric) -> str:
     return f"{arrange.place(metric.cell)}: {metric.name}"
 
 
 def cell_sections(artist: Artist, analysis: Analysis) -> tuple[CellSection, ...]:
     metrics, instances = arrange.metrics(analysis), per_instance(analysis.outcomes)
+    curves = curve_metrics(analysis)
     return tuple(
         _section(
             artist,
@@ -141,6 +193,7 @@ def cell_sections(artist: Artist, analysis: Analysis) -> tuple[CellSection, ...]
             cell,
             tuple(metric for metric in metrics if metric.cell == cell),
             tuple(figure for figure in instances if figure.cell == cell),
+            tuple(metric for metric in curves if metric.cell == cell),
         )
         for number, cell in enumerate(arrange.cells(analysis), start=1)
     )
@@ -152,6 +205,7 @@ def _section(
     cell: Cell,
     metrics: tuple[Metric, ...],
     instances: tuple[InstanceFigure, ...],
+    curves: tuple[CurveMetric, ...],
 ) -> CellSection:
     others = [metric for metric in metrics if not metric.primary]
     decided = [metric for metric in others if metric.decided]
@@ -170,6 +224,7 @@ def _section(
             panel for metric in metrics if metric.primary for panel in artist.samples(metric)
         ),
         other_panels=tuple(panel for metric in others for panel in artist.samples(metric)),
+        curves=tuple(artist.curves(metric) for metric in curves),
         instances=instances,
     )
 

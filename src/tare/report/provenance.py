@@ -33,7 +33,7 @@ def campaign_facts(analysis: Analysis) -> tuple[Fact, ...]:
     facts = [
         Fact("campaign", (analysis.campaign,)),
         Fact("workloads", workloads),
-        Fact("layouts", _unique(str(trial.layout) for trial in trials)),
+        Fact("layouts", _unique(trial.setting for trial in trials)),
         Fact("environments", tuple(sorted(environments))),
         Fact("limits of a trial", _unique(_limits(outcome) for outcome in analysis.outcomes)),
         Fact("blocks begun", (str(len({trial.block for trial in trials})),)),

@@ -10,8 +10,14 @@ from rich.text import Text
 
 from tare.records import Analysis, Overhead, Summary, Verdict, Word
 from tare.report import arrange
+from tare.report.curve_table import print_curves
+from tare.report.curves import curve_metrics
+from tare.report.helper_table import print_helpers
+from tare.report.sharing_table import print_sharing
+from tare.report.weaker import HEADING, weaker
 from tare.report.words import (
     MARK,
+    STYLE,
     counted,
     interval_percent,
     least_level,
@@ -20,7 +26,6 @@ from tare.report.words import (
     quantity,
 )
 
-_STYLE = {Word.SLOWER: "red", Word.FASTER: "green", Word.WITHIN: "green", Word.UNDECIDED: "yellow"}
 _MOST_LOSSES = 10
 _NAME_WIDTH = 16
 _FIGURES_WIDTH = 64
@@ -40,6 +45,10 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
         if note := arrange.instances_note(cell):
             console.print(Text(note))
         _print_cell(metrics, console, show_all=show_all)
+        curves = (metric for metric in curve_metrics(analysis) if metric.cell == cell)
+        print_curves(curves, console, show_all=show_all)
+    print_sharing(analysis, console, show_all=show_all)
+    print_helpers(analysis, console)
     console.print(_ending(analysis))
 
 
@@ -78,7 +87,7 @@ def _rows(metric: arrange.Metric, verdicts: Iterable[Verdict], name_width: int) 
     table.add_column("verdict", overflow="fold", width=19)
     table.add_column("n", justify="right", no_wrap=True, min_width=3)
     for verdict in verdicts:
-        word = Text(f"{MARK[verdict.word]} {verdict.word}{_remarks(verdict)}", style=_STYLE[verdict.word])
+        word = Text(f"{MARK[verdict.word]} {verdict.word}{_remarks(verdict)}", style=STYLE[verdict.word])
         _row(table, verdict.overhead, word)
     if metric.control:
         _row(table, metric.control, Text("  the noise floor"), style="dim")
@@ -127,7 +136,13 @@ def _ending(analysis: Analysis) -> Group:
     for overhead in arrange.dropped(analysis):
         blocks = counted(overhead.summary.dropped_blocks, "block")
         lines.append(Text(f"{_where(overhead.summary)}: {blocks} dropped as incomplete"))
-    return Group(*lines, *_losses(analysis), *_skipped(analysis), *_remaining(analysis))
+    return Group(*lines, *_weaker(analysis), *_losses(analysis), *_skipped(analysis), *_remaining(analysis))
+
+
+def _weaker(analysis: Analysis) -> Iterable[Text]:
+    if said := weaker(analysis.outcomes):
+        yield Text(HEADING)
+        yield from (Text(f"- {one_line(sentence)}") for sentence in said)
 
 
 def _where(place: Summary | arrange.Loss) -> str:
@@ -144,7 +159,7 @@ def _sentences(answer: arrange.Answer) -> Iterable[Text]:
 
 
 def _mark(word: Word | None) -> Text:
-    return Text("  ") if word is None else Text(f"{MARK[word]} ", style=_STYLE[word])
+    return Text("  ") if word is None else Text(f"{MARK[word]} ", style=STYLE[word])
 
 
 def _losses(analysis: Analysis) -> Iterable[Text]:

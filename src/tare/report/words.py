@@ -19,6 +19,8 @@ MARK = {
     Word.UNDECIDED: "\N{WHITE CIRCLE}",
 }
 """Each verdict's own shape, so that colour is never needed to tell them apart."""
+STYLE = {Word.SLOWER: "red", Word.FASTER: "green", Word.WITHIN: "green", Word.UNDECIDED: "yellow"}
+"""In a terminal."""
 
 _PREFIXED_UNITS = ("s", "B", "B/s", "flop/s", "update/s", "updates/s", "op/s", "ops/s", "bit/s", "Hz")
 _LARGE = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
@@ -92,6 +94,25 @@ def quantity(value: float, unit: str) -> str:
         return NO_VALUE
     factor, unit = prefixed(value, unit)
     return f"{_four_digits(value / factor)} {unit}".rstrip()
+
+
+def quantity_interval(estimate: Estimate, unit: str) -> str:
+    """A range in one unit, with three digits; ``"none (n = 4)"`` when there is none."""
+    if estimate.low is None or estimate.high is None:
+        return f"none (n = {estimate.n})"
+    factor, prefixed_unit = prefixed(estimate.high, unit)
+    return f"{estimate.low / factor:.3g}{DASH}{estimate.high / factor:.3g} {prefixed_unit}"
+
+
+def index_interval(estimate: Estimate) -> str:
+    """A range of pure numbers near 1; ``"none (n = 4)"`` when there is none."""
+    if estimate.low is None or estimate.high is None:
+        return f"none (n = {estimate.n})"
+    return f"{index(estimate.low)}{DASH}{index(estimate.high)}"
+
+
+def index(value: float) -> str:
+    return f"{value:.4f}"
 
 
 def _four_digits(value: float) -> str:

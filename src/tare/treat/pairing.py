@@ -2,7 +2,7 @@
 """Each environment's trial beside the two native trials of the same block."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tare.records import (
@@ -17,7 +17,7 @@ from tare.records import (
     Summary,
     Trial,
 )
-from tare.treat.aggregate import log_time_per_work, whole_trial
+from tare.treat.aggregate import log_time_per_work, usable, whole_trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,26 +27,31 @@ class Metric:
     name: str
     unit: str
     direction: Direction
+    x: float | None = None
+    """Where on a curve; ``None``: one figure."""
+    x_unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Arm:
+class Arm:
+    """Who ran: an environment, or one of the two native slots."""
+
     environment: str
     replicate: int
 
 
-_NATIVE_ARMS = (_Arm(NATIVE, 0), _Arm(NATIVE, 1))
+NATIVE_ARMS = (Arm(NATIVE, 0), Arm(NATIVE, 1))
 
 
 @dataclass(slots=True)
-class _Table:
-    """One cell's values, block by block."""
+class Table:
+    """One cell's values, block by block; of ``OK`` outcomes alone."""
 
     begun: set[int] = field(default_factory=set)
     environments: set[str] = field(default_factory=set)
     metrics: dict[Metric, None] = field(default_factory=dict)
     """In the order in which the workload reports them."""
-    values: dict[tuple[int, _Arm, Metric], float] = field(default_factory=dict)
+    values: dict[tuple[int, Arm, Metric], float] = field(default_factory=dict)
 
 
 def summaries(outcomes: Sequence[Outcome], primary_metrics: Mapping[str, str]) -> tuple[Summary, ...]:
@@ -57,25 +62,46 @@ def summaries(outcomes: Sequence[Outcome], primary_metrics: Mapping[str, str]) -
     metric (see ``whole_trial``); every other begun block is dropped as a whole and counted, so a summary
     may hold no block at all. Raises ``ValueError`` when a trial stands twice among the outcomes.
     """
-    _refuse_repeats(outcomes)
-    tables: dict[Cell, _Table] = {}
-    for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
-        _enter(outcome, tables.setdefault(cell_of(outcome), _Table()))
     return tuple(
         summary
-        for cell in sorted(tables, key=lambda each: (each.workload, each.layout))
-        for summary in _of_cell(cell, tables[cell], primary_metrics.get(cell.workload))
+        for cell, table in tables(outcomes, by_metric).items()
+        for summary in _of_cell(cell, table, primary_metrics.get(cell.workload))
     )
 
 
+def tables(
+    outcomes: Sequence[Outcome], grouped: Callable[[Sequence[Sample]], dict[Metric, list[Sample]]]
+) -> dict[Cell, Table]:
+    """Lay out the values of every cell, the cells in order; ``grouped`` says which samples make one metric.
+
+    Raises ``ValueError`` when a trial stands twice among the outcomes.
+    """
+    _refuse_repeats(outcomes)
+    found: dict[Cell, Table] = {}
+    for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
+        _enter(outcome, found.setdefault(cell_of(outcome), Table()), grouped(outcome.samples))
+    return {cell: found[cell] for cell in sorted(found, key=lambda each: (each.workload, each.layout))}
+
+
 def cell_of(outcome: Outcome) -> Cell:
-    return Cell(workload=outcome.trial.workload.name, layout=str(outcome.trial.layout))
+    return Cell(workload=outcome.trial.workload.name, layout=outcome.trial.setting)
 
 
 def by_metric(samples: Sequence[Sample]) -> dict[Metric, list[Sample]]:
+    """Group the samples that are one figure; those of a curve, which have an ``x``, are left out."""
+    return _grouped(sample for sample in samples if sample.x is None)
+
+
+def by_point(samples: Sequence[Sample]) -> dict[Metric, list[Sample]]:
+    """Group the samples of curves, each ``x`` by itself; those without one, or with one not above 0, are left out."""
+    return _grouped(sample for sample in samples if sample.x is not None and usable(sample.x))
+
+
+def _grouped(samples: Iterable[Sample]) -> dict[Metric, list[Sample]]:
     found: dict[Metric, list[Sample]] = {}
     for sample in samples:
-        found.setdefault(Metric(sample.name, sample.unit, sample.direction), []).append(sample)
+        metric = Metric(sample.name, sample.unit, sample.direction, sample.x, sample.x_unit)
+        found.setdefault(metric, []).append(sample)
     return found
 
 
@@ -97,34 +123,34 @@ def _refuse_repeats(outcomes: Sequence[Outcome]) -> None:
 
 def _place(trial: Trial) -> str:
     return (
-        f"block {trial.block}, {trial.workload.name}, {trial.layout}, "
+        f"block {trial.block}, {trial.workload.name}, {trial.setting}, "
         f"{trial.environment.name}, replicate {trial.replicate}"
     )
 
 
-def _enter(outcome: Outcome, table: _Table) -> None:
+def _enter(outcome: Outcome, table: Table, samples_of: Mapping[Metric, Sequence[Sample]]) -> None:
     trial = outcome.trial
     table.begun.add(trial.block)
     if not _is_native(trial.environment):
         table.environments.add(trial.environment.name)
     if outcome.status is not Status.OK:
         return
-    arm = _Arm(trial.environment.name, trial.replicate)
-    for metric, samples in by_metric(outcome.samples).items():
+    arm = Arm(trial.environment.name, trial.replicate)
+    for metric, samples in samples_of.items():
         table.metrics.setdefault(metric)
         value = whole_trial(samples, trial.layout.instances)
         if value is not None:
             table.values[trial.block, arm, metric] = value
 
 
-def _of_cell(cell: Cell, table: _Table, primary: str | None) -> Iterator[Summary]:
+def _of_cell(cell: Cell, table: Table, primary: str | None) -> Iterator[Summary]:
     for metric in sorted(table.metrics, key=lambda each: each.name != primary):
         for environment in sorted(table.environments):
             yield _summary(cell, table, metric, environment, primary=metric.name == primary)
 
 
-def _summary(cell: Cell, table: _Table, metric: Metric, environment: str, *, primary: bool) -> Summary:
-    blocks = tuple(_complete_blocks(table, metric, environment))
+def _summary(cell: Cell, table: Table, metric: Metric, environment: str, *, primary: bool) -> Summary:
+    blocks = tuple(complete_blocks(table, metric, environment))
     return Summary(
         cell=cell,
         environment=environment,
@@ -133,22 +159,22 @@ def _summary(cell: Cell, table: _Table, metric: Metric, environment: str, *, pri
         direction=metric.direction,
         primary=primary,
         blocks=blocks,
-        log_ratios=tuple(_log_ratio(block, metric.direction) for block in blocks),
+        log_ratios=tuple(log_ratio(block, metric.direction) for block in blocks),
         control_log_ratios=tuple(_control_log_ratio(block, metric.direction) for block in blocks),
         dropped_blocks=len(table.begun) - len(blocks),
     )
 
 
-def _complete_blocks(table: _Table, metric: Metric, environment: str) -> Iterator[BlockValue]:
+def complete_blocks(table: Table, metric: Metric, environment: str) -> Iterator[BlockValue]:
     for block in sorted(table.begun):
         first, second, other = (
-            table.values.get((block, arm, metric)) for arm in (*_NATIVE_ARMS, _Arm(environment, 0))
+            table.values.get((block, arm, metric)) for arm in (*NATIVE_ARMS, Arm(environment, 0))
         )
         if first is not None and second is not None and other is not None:
             yield BlockValue(block=block, native=(first, second), environment=other)
 
 
-def _log_ratio(block: BlockValue, direction: Direction) -> float:
+def log_ratio(block: BlockValue, direction: Direction) -> float:
     first, second = (log_time_per_work(value, direction) for value in block.native)
     return log_time_per_work(block.environment, direction) - (first + second) / 2
 

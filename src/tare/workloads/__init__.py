@@ -9,5 +9,6 @@ from tare.workloads.command import Command
 from tare.workloads.fake import Fake
 from tare.workloads.hpcc import Hpcc
 from tare.workloads.kind import WorkloadKind
+from tare.workloads.netpipe import Netpipe
 
-KINDS: dict[str, WorkloadKind] = {kind.name: kind for kind in (Hpcc(), Command(), Fake())}
+KINDS: dict[str, WorkloadKind] = {kind.name: kind for kind in (Hpcc(), Netpipe(), Command(), Fake())}

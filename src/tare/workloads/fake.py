@@ -6,6 +6,7 @@ It lets whole campaigns be tested in seconds, and ``tare calibrate`` plant a kno
 
 import math
 import re
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -15,7 +16,7 @@ from tare.records import Direction, Sample
 from tare.workloads import excerpt
 from tare.workloads.kind import Job, Options, Output, Shape, own
 
-_WHOLE = re.compile(r"time_s (\S+)\nend of output\n")
+_WHOLE = re.compile(r"time_s (\S+)\n((?:point [1-9]\d{0,18} \S+\n)*)end of output\n", re.ASCII)
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -30,6 +31,8 @@ class FakeOptions(Options):
     seed: Annotated[int, Field(ge=0)] | None = None
     """``None``: another one for every trial, as independent noise needs."""
     sleep_s: Annotated[Finite, Field(ge=0)] = 0.0
+    curve: Annotated[int, Field(ge=0, le=60)] = 0
+    """How many points of a planted latency over message size to report too, from ``value`` at 1 byte on."""
     behaviour: Literal["ok", "fail", "crash", "hang", "garbage", "endless", "truncated", "missing"] = "ok"
 
 
@@ -49,25 +52,45 @@ class Fake:
         argv += ["--sleep-s", repr(chosen.sleep_s), "--behaviour", chosen.behaviour]
         if chosen.seed is not None:
             argv += ["--seed", str(chosen.seed)]
+        if chosen.curve:
+            argv += ["--curve", str(chosen.curve)]
         return Job(argv=tuple(argv))
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
         if not output.stdout:
             raise WrongOutput("fake printed nothing", excerpt.tail(output.stderr))
-        return [Sample(name="time_s", value=_time_s(output.stdout), unit="s", direction=Direction.LESS)]
+        found = _WHOLE.fullmatch(output.stdout)
+        if not found:
+            raise WrongOutput("fake's output is cut or not its own", excerpt.tail(output.stdout))
+        time_s = _time_s(found[1], output.stdout)
+        points = [line.split()[1:] for line in found[2].splitlines()]
+        if len(points) != (asked := own(FakeOptions, options).curve):
+            raise WrongOutput(
+                f"fake's curve has {len(points)} points of {asked}", excerpt.tail(output.stdout)
+            )
+        curves = [
+            sample for size, time in points for sample in _at(float(size), _time_s(time, output.stdout))
+        ]
+        return [Sample(name="time_s", value=time_s, unit="s", direction=Direction.LESS), *curves]
 
     def facts(self, options: Options, output: Output) -> dict[str, str]:
         return {}
 
 
-def _time_s(stdout: str) -> float:
-    found = _WHOLE.fullmatch(stdout)
-    if not found:
-        raise WrongOutput("fake's output is cut or not its own", excerpt.tail(stdout))
+def _time_s(text: str, stdout: str) -> float:
     try:
-        value = float(found[1])
+        value = float(text)
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
-        raise WrongOutput(f"fake reports {excerpt.printable(found[1])!r} as its time", excerpt.tail(stdout))
+        raise WrongOutput(f"fake reports {excerpt.printable(text)!r} as its time", excerpt.tail(stdout))
     return value
+
+
+def _at(size_byte: float, time_s: float) -> Iterator[Sample]:
+    """One message size: the latency and, so that both directions have a curve, the bandwidth that follows."""
+    for name, value, unit, direction in (
+        ("latency_s", time_s, "s", Direction.LESS),
+        ("bandwidth_byte_per_s", size_byte / time_s, "B/s", Direction.MORE),
+    ):
+        yield Sample(name=name, value=value, unit=unit, direction=direction, x=size_byte, x_unit="B")

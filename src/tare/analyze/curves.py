@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curves with an interval at each place, by itself; docs/netpipe.md."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tare.analyze.estimation import as_fraction
+from tare.analyze.signed_rank import hodges_lehmann
+from tare.records import Curve, CurveEstimate, CurvePoint, Estimate, PointEstimate
+
+_LARGEST_LOG = 709.0
+"""About the logarithm of the largest float, which garbage may come close to."""
+
+
+def curve_estimates(curves: Sequence[Curve]) -> tuple[CurveEstimate, ...]:
+    """One estimate per curve, and in it one per place.
+
+    The intervals are pointwise: each holds its own true value at its level, but not all of a curve together.
+    """
+    return tuple(CurveEstimate(curve=curve, points=tuple(map(_point, curve.points))) for curve in curves)
+
+
+def _point(point: CurvePoint) -> PointEstimate:
+    logs = hodges_lehmann([math.log(value) for value in point.values])
+    return PointEstimate(
+        x=point.x,
+        value=_exponential(logs),
+        overhead=as_fraction(hodges_lehmann(point.log_ratios)) if point.log_ratios else None,
+    )
+
+
+def _exponential(logs: Estimate) -> Estimate:
+    low, high = logs.low, logs.high
+    return replace(
+        logs,
+        point=_value(logs.point),
+        low=None if low is None else _value(low),
+        high=None if high is None else _value(high),
+    )
+
+
+def _value(log: float) -> float:
+    return math.exp(min(log, _LARGEST_LOG))

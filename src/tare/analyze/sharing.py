@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What company costs an instance, how fairly the instances share, and what an environment adds to it."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from tare.analyze.estimation import as_fraction
+from tare.analyze.judgement import word_of
+from tare.analyze.median import median_estimate
+from tare.analyze.signed_rank import hodges_lehmann
+from tare.records import SharingLoss, SharingSummary
+
+
+def sharing_losses(summaries: Sequence[SharingSummary], margin: float) -> tuple[SharingLoss, ...]:
+    """One loss per summary that holds a block, by the estimator of the overheads (docs/sharing.md)."""
+    return tuple(_loss(summary, margin) for summary in summaries if summary.blocks)
+
+
+def _loss(summary: SharingSummary, margin: float) -> SharingLoss:
+    joined = [fmean(losses) for losses in summary.log_losses]
+    typical = as_fraction(hodges_lehmann(joined))
+    beyond = summary.beyond_native
+    return SharingLoss(
+        summary=summary,
+        typical=typical,
+        word=word_of(typical, joined, margin),
+        each=tuple(as_fraction(hodges_lehmann(own)) for own in zip(*summary.log_losses, strict=True)),
+        beyond_native=as_fraction(hodges_lehmann(beyond)) if beyond else None,
+        spread=median_estimate(summary.spreads) if summary.spreads else None,
+        jain_index=median_estimate(summary.jain_indices) if summary.jain_indices else None,
+    )

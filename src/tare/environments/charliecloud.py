@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Charliecloud: ch-run(1), with its user and mount namespaces and no others.
+
+It would show the host's /dev, /sys, /tmp and host names in the node; a node of Tare's has its own instead, by ch-run's
+own ``--bind``, which comes after them.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tare.environments import confined, layer, root_mounts
+from tare.environments.provider import (
+    TOOLS_DIRECTORY,
+    Node,
+    NodeSpec,
+    Probe,
+    Provider,
+    Shared,
+)
+from tare.errors import NodeError
+from tare.host import cgroups, mounts, process
+
+_PACKAGE = "charliecloud-runtime"
+_PROBE_LIMIT_S = 5.0
+_ALLOW = (
+    "allow user namespaces: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns"
+)
+_USER = {"USER": "root"}
+"""ch-run does not start without it; it names a storage folder that is never used here."""
+_FROM_HOST = ("dev", "sys", "tmp", "etc/hosts", "etc/machine-id", "etc/resolv.conf")
+"""What ch-run takes from the host unless it is told otherwise; the files only where the image has them too."""
+
+
+class Charliecloud(Provider):
+    technology = "charliecloud"
+    option_names: Mapping[str, str] = {}
+    shares = frozenset({Shared.HOST_NAME, Shared.PROCESS_IDS})
+
+    def probe(self) -> Probe:
+        """ch-checkns(1) tells whether the kernel lets ch-run make its namespaces."""
+        found = confined.probe_root()
+        if not found.usable:
+            return found
+        try:
+            version = process.run(["ch-run", "--version"], timeout_s=_PROBE_LIMIT_S, variables=_USER)
+            checked = process.run(["ch-checkns"], timeout_s=_PROBE_LIMIT_S, variables=_USER)
+        except NodeError as error:
+            return Probe(usable=False, reason=str(error), remedy=f"apt-get install {_PACKAGE}")
+        if version.code != 0:
+            return Probe(
+                usable=False, reason=f"ch-run fails: {version.last_words}", remedy=f"reinstall {_PACKAGE}"
+            )
+        if checked.code != 0:
+            reason = f"ch-run cannot make its namespaces: {checked.last_words}"
+            return Probe(usable=False, reason=reason, remedy=_ALLOW)
+        return Probe(usable=True, version=version.last_words)  # 0.31 prints it to standard error
+
+    def start(self, spec: NodeSpec) -> Node:
+        layer.prepare(spec)
+        _mount_below(spec, layer.mount_root(spec))
+        group = confined.create_group(spec)
+        argv = [*_enter(spec, group, _options(spec), folder=_own(spec)), f"{TOOLS_DIRECTORY}/init"]
+        return Node(spec=spec, init_pid=process.start_idle(argv, log=spec.directory / "init.log"))
+
+    def prefix(self, node: Node) -> list[str]:
+        group = cgroups.own_group(node.spec.name)
+        return _enter(node.spec, group, [f"--join-pid={node.init_pid}"])
+
+    def stop(self, spec: NodeSpec) -> None:
+        confined.remove(spec)
+
+
+def _own(spec: NodeSpec) -> Path:
+    """The node's root once more, from where ch-run takes what it would else take from the host."""
+    return spec.directory / "layer" / "own"
+
+
+def _mount_below(spec: NodeSpec, root: Path) -> None:
+    """All of it below the root: ch-run binds that with whatever is mounted there."""
+    root_mounts.mount_system(spec, root)
+    root_mounts.mount_shared(spec, root)
+    _own(spec).mkdir()
+    mounts.bind(root, _own(spec), writable=True)
+
+
+def _options(spec: NodeSpec) -> list[str]:
+    """ch-run's for a node's first process; its binds are relative, as a path may hold the colon that ends it."""
+    binds = [f"--bind={name}:/{name}" for name in _FROM_HOST if _is_plain(_own(spec) / name)]
+    return ["--write", "--private-tmp", "--no-passwd", "--uid=0", "--gid=0", *binds]
+
+
+def _is_plain(path: Path) -> bool:
+    return path.exists() and not path.is_symlink()
+
+
+def _enter(
+    spec: NodeSpec, group: cgroups.Group, options: list[str], *, folder: Path = Path("/")
+) -> list[str]:
+    """``folder`` is where ch-run starts, and its relative paths with it."""
+    variables = [f"{name}={value}" for name, value in _USER.items()]
+    run = ["env", f"--chdir={folder}", *variables, "ch-run", "--unset-env=USER", *options]
+    root = str(spec.directory / "root")
+    return [*confined.join(spec, group), *confined.join_network(spec), *run, root, "--"]

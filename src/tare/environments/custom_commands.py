@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of a ``custom`` environment: what may stand in them, and their words for one node."""
+
+from collections.abc import Mapping
+
+from tare.environments import placeholders
+from tare.environments.provider import NodeSpec
+from tare.errors import NodeError
+from tare.host import cgroups
+from tare.records import OptionValue
+from tare.units import MEBIBYTE
+
+PAGE = "docs/custom-environment.md"
+OPTION_NAMES: Mapping[str, str] = {
+    "start": "command that brings a node up",
+    "enter": "what to put before a command so that it runs in the node",
+    "stop": "command that takes the node down",
+    "probe": "command that ends with 0 when the technology works here",
+    "prepare": "command that makes the image known, once before a campaign",
+    "init_pid": "command that prints the process id, on the host, of the node's first process",
+    "is_running": "command that ends with 0 while the node is there",
+    "foreground": "whether the start command stays for as long as the node",
+    "ready": "what a start command that stays prints when the node is up",
+    "control_group": "whether Tare limits the node, by a control group of its own",
+    "system": "whether Tare mounts /proc, /sys and /dev in the node's root",
+}
+_NODE = frozenset(
+    {
+        *("name", "root", "image", "image_digest", "work", "directory", "processors", "processor_count"),
+        *("memory_byte", "memory_mebibyte", "shm_byte", "cpu_quota", "network_namespace", "address"),
+    }
+)
+_PLACEHOLDERS: Mapping[str, frozenset[str]] = {
+    "probe": frozenset(),
+    "prepare": frozenset({"image", "image_digest"}),
+    "start": _NODE,
+    "enter": _NODE | {"init_pid"},
+    "stop": _NODE,
+    "init_pid": _NODE,
+    "is_running": _NODE,
+}
+"""Command → the placeholders that may stand in it."""
+_SWITCHES = ("foreground", "control_group", "system")
+
+
+def complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """Option → what is wrong with its value, or that it is missing."""
+    required = ["start", "enter"] if options.get("foreground") else ["start", "enter", "stop"]
+    missing = [name for name in required if name not in options]
+    found = dict.fromkeys(missing, f"is missing; give a command as a list of words, see {PAGE}")
+    for name, value in options.items():
+        if words := _complaint(name, value):
+            found[name] = words
+    if "ready" in options and not options.get("foreground"):
+        found["ready"] = "is only for a start command that stays: foreground = true"
+    return found
+
+
+def _complaint(name: str, value: OptionValue) -> str | None:
+    if name in _SWITCHES:
+        return None if isinstance(value, bool) else f"must be true or false, but is {value!r}"
+    if name == "ready":
+        return None if isinstance(value, str) and value else f"must be a text, but is {value!r}"
+    if not isinstance(value, list) or not value or not value[0]:
+        return f"must be a list of words, the program first, but is {value!r}"
+    return placeholders.complaint(value, _PLACEHOLDERS[name])
+
+
+def words(options: Mapping[str, OptionValue], name: str) -> list[str]:
+    """The command as it was written; empty when there is none."""
+    value = options.get(name)
+    return value if isinstance(value, list) else []
+
+
+def for_image(options: Mapping[str, OptionValue], name: str, image_root: str, image_digest: str) -> list[str]:
+    return placeholders.fill(words(options, name), {"image": image_root, "image_digest": image_digest})
+
+
+def for_node(spec: NodeSpec, name: str, init_pid: int | None = None) -> list[str]:
+    """The command for this node; empty when there is none. ``NodeError`` if it needs a process id nobody knows."""
+    argv = words(spec.options, name)
+    if init_pid is None and placeholders.mentions(argv, "init_pid"):
+        raise NodeError(
+            f"{name}: {{init_pid}} is known only with an init_pid command or control_group = true, "
+            "while the node's first process lives"
+        )
+    return placeholders.fill(argv, {**_values(spec), "init_pid": str(init_pid)})
+
+
+def joins_network(spec: NodeSpec) -> bool:
+    """Whether the start command says where the node's network is."""
+    return placeholders.mentions(words(spec.options, "start"), "network_namespace")
+
+
+def _values(spec: NodeSpec) -> dict[str, str | None]:
+    return {
+        "name": spec.name,
+        "root": str(spec.directory / "root"),
+        "image": str(spec.image_root),
+        "image_digest": spec.image_digest,
+        "work": str(spec.work),
+        "directory": str(spec.directory),
+        "processors": cgroups.format_processors(spec.processors),
+        "processor_count": str(len(spec.processors)),
+        "memory_byte": str(spec.memory_byte),
+        "memory_mebibyte": str(spec.memory_byte // MEBIBYTE),
+        "shm_byte": str(spec.shm_byte),
+        "cpu_quota": None if spec.cpu_quota is None else f"{spec.cpu_quota:g}",
+        "network_namespace": None if spec.network.namespace is None else str(spec.network.namespace),
+        "address": spec.network.address,
+    }

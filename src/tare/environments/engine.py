@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Docker and Podman have in common: the words for a node's limits and mounts, and how its containers are found.
+
+A container is found by the identity that the engine wrote to the node's folder, or else by our label: never by its
+name alone, which may be somebody else's.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tare.environments import confined, layer
+from tare.environments.provider import WORK_DIRECTORY, Node, NodeSpec
+from tare.errors import NodeError
+from tare.host import cgroups, process
+from tare.records import OptionValue
+
+STORAGES = ("layer", "own")
+STORAGE_HELP = "\"own\": the technology's own storage driver instead of Tare's layer"
+CONTAINER = "container"
+"""What the node's own container is called in its folder; there may be others."""
+
+_LABEL = "tare.node"
+_REMOVAL_LIMIT_S = 30.0
+
+
+def check_storage(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """What is wrong with the option ``storage``, as ``Provider.check_options`` tells it."""
+    value = options.get("storage", STORAGES[0])
+    allowed = " or ".join(f'"{name}"' for name in STORAGES)
+    return {} if value in STORAGES else {"storage": f"must be {allowed}, but is {value!r}"}
+
+
+def require(complaints: Mapping[str, str]) -> None:
+    """``NodeError`` with the first of what ``Provider.check_options`` has found."""
+    for option, complaint in complaints.items():
+        raise NodeError(f"the option {option} {complaint}")
+
+
+def has_own_storage(options: Mapping[str, OptionValue]) -> bool:
+    """Whether the engine stores the image and what the node writes."""
+    return options.get("storage") == "own"
+
+
+def limits(spec: NodeSpec) -> list[str]:
+    """Swap counts as memory, so that none can be used beside it."""
+    quota = (
+        []
+        if spec.cpu_quota is None
+        else ["--cpu-period", "100000", "--cpu-quota", str(_quota_us(spec.cpu_quota))]
+    )
+    return [
+        *("--cpuset-cpus", cgroups.format_processors(spec.processors), *quota),
+        *("--memory", str(spec.memory_byte), "--memory-swap", str(spec.memory_byte)),
+        *("--shm-size", str(spec.shm_byte)),
+    ]
+
+
+def _quota_us(cpu_quota: float) -> int:
+    return round(cpu_quota * 100_000)
+
+
+def mount(source: Path, target: str, *, writable: bool) -> list[str]:
+    """One line of CSV (RFC 4180), as ``--mount`` reads it: a path may hold commas and colons."""
+    fields = ["type=bind", f"source={source}", f"target={target}", *([] if writable else ["readonly"])]
+    quoted = [field.replace('"', '""') for field in fields]
+    return ["--mount", ",".join(f'"{field}"' for field in quoted)]
+
+
+def shared_mounts(spec: NodeSpec) -> list[str]:
+    """The work directory and what the user has bound."""
+    words = mount(spec.work, WORK_DIRECTORY, writable=True)
+    for source, bound in layer.bound_sources(spec):
+        words += mount(source, str(bound.path), writable=bound.writable)
+    return words
+
+
+def identified(spec: NodeSpec, which: str = CONTAINER) -> list[str]:
+    """What makes a container the node's: our label, and the file to which the engine writes its identity."""
+    return ["--label", f"{_LABEL}={spec.name}", "--cidfile", str(_identity_file(spec, which))]
+
+
+def identity(spec: NodeSpec, which: str) -> str | None:
+    """The identity that the engine wrote, or ``None``."""
+    try:
+        return _identity_file(spec, which).read_text().strip() or None
+    except FileNotFoundError:
+        return None
+
+
+def _identity_file(spec: NodeSpec, which: str) -> Path:
+    return spec.directory / f"{which}.id"
+
+
+def remove_known(remover: Sequence[str], spec: NodeSpec, *others: str) -> bool:
+    """Remove the containers whose identities are written; whether that was all of the node.
+
+    Its own container is started last: when its identity is there, so are those of the others.
+    """
+    if identity(spec, CONTAINER) is None:
+        return False
+    known = [identity(spec, which) for which in (CONTAINER, *others)]
+    return process.run([*remover, *filter(None, known)]).code == 0
+
+
+def remove_labelled(engine: Sequence[str], remover: Sequence[str], spec: NodeSpec) -> None:
+    """Remove what has our label until nothing has it, as another removal may be on its way; or ``NodeError``."""
+    deadline = time.monotonic() + _REMOVAL_LIMIT_S
+    while found := _labelled(engine, spec):
+        done = process.run([*remover, *found])
+        if done.code == 0:
+            return
+        if time.monotonic() > deadline:
+            raise NodeError(f"{engine[0]} does not remove the container {spec.name}: {done.last_words}")
+        time.sleep(0.1)
+
+
+def _labelled(engine: Sequence[str], spec: NodeSpec) -> list[str]:
+    done = process.run([*engine, "ps", "--all", "--quiet", "--filter", f"label={_LABEL}={spec.name}"])
+    if done.code != 0:
+        raise NodeError(f"cannot ask {engine[0]} for the container {spec.name}: {done.last_words}")
+    return done.stdout.split()
+
+
+def supervisors(node: Node, name: str) -> list[int]:
+    """Process ids of the parents of the node's processes, so far as ``name`` is theirs (proc(5), comm)."""
+    if node.init_pid is None:
+        return []
+    parents = {_parent(pid) for pid in cgroups.group_of(node.init_pid).processes()}
+    return sorted(pid for pid in parents if pid is not None and is_called(pid, name))
+
+
+def _parent(pid: int) -> int | None:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
+def is_called(pid: int, name: str) -> bool:
+    """Whether a running process of this host, not of a container in it, has this name (its first 15 letters)."""
+    try:
+        own = Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return False
+    return own == name[:15] and len(confined.inner_numbers(pid)) == 1

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gVisor: runsc by hand, with a bundle of our own, in our control group.
+
+Its sandbox process, the sentry, is the kernel of the node: the host sees neither the node's processes nor its sockets.
+It reads its network namespace once, as it starts. docs/gvisor.md says what else is different.
+"""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Self
+
+from tare.environments import confined, engine, gvisor_bundle, layer
+from tare.environments.provider import Node, NodeSpec, Probe, Provider, Victim
+from tare.errors import NodeError
+from tare.host import cgroups, mounts, process
+from tare.records import NetworkKind, OptionValue
+
+PLATFORMS = ("systrap", "ptrace", "kvm")
+"""How the sentry gets hold of the node's system calls; runsc's own default is the first."""
+
+_LINK = (
+    "link add eth0 type veth peer name nowhere",
+    "link set nowhere addrgenmode none up",
+    "link set eth0 addrgenmode none up",
+    "address add 198.18.0.10/32 dev eth0",
+)
+"""Commands of ip(8): an interface that leads nowhere. Without one Open MPI finds no address at which its own processes
+could reach each other, as it overlooks gVisor's loopback (docs/gvisor.md)."""
+
+_VARIABLES = {"OMPI_MCA_btl_tcp_disable_family": "4"}
+"""Open MPI's processes in several nodes meet over IPv6; over IPv4 gVisor does not let them (docs/gvisor.md)."""
+
+_HELPERS = ("runsc-sandbox", "runsc-gofer")
+_RUN = Path("/run")
+"""Below it runsc keeps a node's state: a short path, as it holds a socket, and a plain one, as runsc takes it for a
+pattern."""
+
+_VERSION_LIMIT_S = 5.0
+_TRIAL_LIMIT_S = 5.0
+
+
+class Gvisor(Provider):
+    technology = "gvisor"
+    memory_victim = Victim.NODE
+    option_names: Mapping[str, str] = {
+        "platform": f"how it gets hold of system calls: {', '.join(PLATFORMS)}",
+        "runsc": "path of the runsc to use, instead of the one on PATH",
+        "storage": engine.STORAGE_HELP,
+    }
+
+    def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
+        """Know the options, for ``probe``; nodes bring theirs along."""
+        self._options = options or {}
+
+    def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        found = engine.check_storage(options)
+        if (platform := options.get("platform", PLATFORMS[0])) not in PLATFORMS:
+            found["platform"] = f"must be one of {', '.join(PLATFORMS)}, but is {platform!r}"
+        if not isinstance(program := options.get("runsc", "runsc"), str) or not program:
+            found["runsc"] = f"must be the path of a program, but is {program!r}"
+        return found
+
+    def configured(self, options: Mapping[str, OptionValue]) -> Self:
+        return type(self)(options)
+
+    def probe(self) -> Probe:
+        """The version, and a sandbox that runs true(1): a platform can be there and yet run nothing."""
+        found = confined.probe_root()
+        if not found.usable:
+            return found
+        try:
+            runsc = _Runsc.of(self._options)
+            version = _version(runsc.program)
+        except NodeError as error:
+            remedy = "run scripts/build-runsc and put build/gvisor on PATH, or install gVisor's runsc"
+            return Probe(usable=False, reason=str(error), remedy=remedy)
+        if complaint := runsc.complaint():
+            return Probe(usable=False, reason=complaint, remedy="choose another platform of gVisor's")
+        return Probe(usable=True, version=version)
+
+    def start(self, spec: NodeSpec) -> Node:
+        for option, complaint in self.check_options(spec.options).items():
+            raise NodeError(f"the option {option} {complaint}")
+        if spec.network.rto_min_s is not None:
+            raise NodeError(
+                "gVisor has a TCP of its own, which no rto_min of a route changes; leave it out here"
+            )
+        runsc = _Runsc.of(spec.options)
+        layer.prepare(spec)
+        bundle = gvisor_bundle.configuration(spec, layer.mount_root(spec))
+        (spec.directory / "config.json").write_text(json.dumps(bundle))
+        _make_link(spec)
+        argv = [*confined.join(spec, confined.create_group(spec)), *runsc.run(spec)]
+        process.start_idle(argv, log=spec.directory / "init.log")
+        return Node(
+            spec=spec,
+            init_pid=int(_pid_file(spec).read_text()),
+            variables=_VARIABLES,
+            facts={"gVisor": f"{_version(runsc.program)}, platform {runsc.platform}"},
+            own_kernel=True,
+        )
+
+    def prefix(self, node: Node) -> list[str]:
+        return [_Runsc.of(node.spec.options).program, f"--root={_state(node.spec)}", "exec", node.spec.name]
+
+    def helpers(self, node: Node) -> list[int]:
+        """Sentry and gofer; with KVM none, as the sentry's own threads are then the node's processors too."""
+        if _Runsc.of(node.spec.options).platform == "kvm":
+            return []
+        return [pid for pid in cgroups.own_group(node.spec.name).processes() if _own_name(pid) in _HELPERS]
+
+    def stop(self, spec: NodeSpec) -> None:
+        """Nothing of runsc's outlives its processes but files, so it need not be asked."""
+        confined.remove(spec)
+        mounts.unmount_below(_state(spec))
+        shutil.rmtree(_state(spec), ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Runsc:
+    """The program, and how it is to work."""
+
+    program: str
+    platform: str
+    own_storage: bool
+
+    @classmethod
+    def of(cls, options: Mapping[str, OptionValue]) -> Self:
+        """``NodeError`` if there is no such program."""
+        asked = str(options.get("runsc", "runsc"))
+        program = shutil.which(asked, path=process.tool_environment()["PATH"])
+        if program is None:
+            raise NodeError(f"the program {asked!r} is not on this host")
+        platform = str(options.get("platform", PLATFORMS[0]))
+        return cls(program=program, platform=platform, own_storage=engine.has_own_storage(options))
+
+    def run(self, spec: NodeSpec) -> list[str]:
+        """The argv that starts the node and ends when it is up; runsc's limits are left alone for ours."""
+        network = "host" if spec.network.kind is NetworkKind.HOST else "sandbox"
+        return [
+            *(self.program, f"--root={_state(spec)}", f"--platform={self.platform}", f"--network={network}"),
+            *("--ignore-cgroups", *([] if self.own_storage else ["--overlay2=none"])),
+            *("run", "--detach", f"--pid-file={_pid_file(spec)}", f"--bundle={spec.directory}", spec.name),
+        ]
+
+    def complaint(self) -> str | None:
+        """Why a sandbox that has the host's root to read cannot run true(1); ``None`` if it can."""
+        with tempfile.TemporaryDirectory(prefix="tare-gvisor-") as folder:
+            argv = [self.program, f"--root={folder}", f"--platform={self.platform}", "--network=none"]
+            try:
+                done = process.run(
+                    [*argv, "--ignore-cgroups", "do", "true"],
+                    timeout_s=_TRIAL_LIMIT_S,
+                    variables={"TMPDIR": folder},
+                )
+            except NodeError:
+                limit = f"{_TRIAL_LIMIT_S:.0f} s"
+                return (
+                    f"a sandbox of the platform {self.platform} does not get to its first program in {limit}"
+                )
+        return f"a sandbox fails: {done.last_words}" if done.code != 0 else None
+
+
+@cache
+def _version(program: str) -> str:
+    """What it calls itself."""
+    done = process.run_checked([program, "--version"], timeout_s=_VERSION_LIMIT_S)
+    return done.stdout.partition("\n")[0].strip()
+
+
+def _state(spec: NodeSpec) -> Path:
+    return _RUN / spec.name
+
+
+def _pid_file(spec: NodeSpec) -> Path:
+    return spec.directory / "sandbox.pid"
+
+
+def _make_link(spec: NodeSpec) -> None:
+    if spec.network.kind is not NetworkKind.NONE or spec.network.namespace is None:
+        return
+    commands = spec.directory / "link"
+    commands.write_text("".join(f"{line}\n" for line in _LINK))
+    process.run_checked([*confined.join_network(spec), "ip", "-batch", str(commands)])
+
+
+def _own_name(pid: int) -> str | None:
+    """The first word of a process's command line; ``None`` when it is gone or has none."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").partition("\0")[0] or None
+    except OSError:
+        return None

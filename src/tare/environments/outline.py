@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The outline of an image: its top level alone, links as they are and everything else empty.
+
+Docker takes no root directory. An image that holds nothing but the outline is imported in no time, and with the node's
+own root mounted over it, one top-level entry at a time, the node sees, and writes to, the same layer as in every other
+environment. Only what is made directly in "/" goes to Docker's own storage.
+"""
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tare.environments import engine, engine_images
+from tare.environments.provider import NodeSpec
+
+_DOCKERS = ("dev", "proc", "sys")
+"""What Docker mounts itself."""
+
+
+def reference(root: Path) -> str:
+    """What the engine calls the outline of this image: equal for images with the same top level."""
+    text = json.dumps([_mode(root), [(path.name, *_described(path)) for path in _top(root)]])
+    return f"tare-outline:{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+
+
+def ensure(tool: Sequence[str], root: Path) -> None:
+    """Import the outline unless it is there; ``NodeError`` says why it cannot be."""
+    with tempfile.TemporaryDirectory(prefix="tare-outline-") as folder:
+        _draw(root, Path(folder))
+        engine_images.ensure(tool, Path(folder), reference(root))
+
+
+def mounts(spec: NodeSpec, root: Path) -> list[str]:
+    """What lays ``root`` over its outline; where the user has bound something, that is mounted instead."""
+    taken = {f"/{name}" for name in _DOCKERS} | {str(one.path) for one in spec.binds}
+    words: list[str] = []
+    for path in _top(root):
+        if not path.is_symlink() and f"/{path.name}" not in taken:
+            words += engine.mount(path, f"/{path.name}", writable=True)
+    return words
+
+
+def _top(root: Path) -> list[Path]:
+    return sorted(root.iterdir())
+
+
+def _described(path: Path) -> tuple[str, str]:
+    """Kind, and where a link leads."""
+    if path.is_symlink():
+        return "link", str(path.readlink())
+    return ("directory" if path.is_dir() else "file"), ""
+
+
+def _mode(root: Path) -> int:
+    return root.stat().st_mode & 0o7777
+
+
+def _draw(root: Path, folder: Path) -> None:
+    for path in _top(root):
+        kind, target = _described(path)
+        if kind == "link":
+            (folder / path.name).symlink_to(target)
+        elif kind == "directory":
+            (folder / path.name).mkdir()
+        else:
+            (folder / path.name).touch()
+    folder.chmod(_mode(root))

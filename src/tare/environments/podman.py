@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Podman: the node's own root as ``--rootfs``, or an image in Podman's storage when that is asked for.
+
+With ``--rootfs`` nothing is stored but Podman's notes on the container, which lie in a small memory file system of the
+node's own: the user's containers are never seen, and what a killed Podman leaves in its notes goes with the node.
+Control groups are the node's own too, as those of a killed monitor stay behind.
+"""
+
+import os
+import resource
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Self
+
+from tare.environments import confined, engine, engine_images, layer, podman_network
+from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.errors import NodeError
+from tare.host import cgroups, mounts, process
+from tare.records import NetworkKind, OptionValue
+
+_NOTES = Path("/run/tare")
+_NOTES_SIZE = "size=64m,mode=700"
+_MONITOR = "conmon"
+_PID_MAX = Path("/proc/sys/kernel/pid_max")
+
+
+class Podman(Provider):
+    technology = "podman"
+    option_names: Mapping[str, str] = {"storage": engine.STORAGE_HELP}
+
+    def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
+        """Know the options, for ``prepare``; nodes bring theirs along."""
+        self._options = options or {}
+
+    def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        return engine.check_storage(options)
+
+    def configured(self, options: Mapping[str, OptionValue]) -> Self:
+        return type(self)(options)
+
+    def probe(self) -> Probe:
+        found = confined.probe_tool(["podman", "--version"], "podman")
+        if found.usable and (runtime := _runtime()) is not None:
+            beneath = confined.probe_version([runtime, "--version"], runtime)
+            return found if beneath.usable else beneath
+        return found
+
+    def prepare(self, image_root: Path, image_digest: str) -> None:
+        if engine.has_own_storage(self._options):
+            engine_images.remove_old(_podman(), image_digest)
+            engine_images.ensure(_podman(), image_root, engine_images.reference(image_digest))
+
+    def start(self, spec: NodeSpec) -> Node:
+        engine.require(self.check_options(spec.options))
+        layer.prepare(spec)
+        if not engine.has_own_storage(spec.options):
+            layer.mount_root(spec)
+            _notes(spec).mkdir(parents=True)
+            mounts.mount("tare", _notes(spec), "tmpfs", mounts.MS_NOSUID | mounts.MS_NODEV, _NOTES_SIZE)
+        if podman_network.is_made(spec):
+            podman_network.note_absent()
+        with _network(spec) as network:
+            process.run_checked([*_podman(spec), "run", *_words(spec, network)], timeout_s=120)
+        pid = int(_pid_file(spec).read_text())
+        own = engine.has_own_storage(spec.options)
+        return Node(spec=spec, init_pid=pid, facts={"storage driver": _root_kind(pid)} if own else {})
+
+    def prefix(self, node: Node) -> list[str]:
+        """``podman exec`` without the keys that detach, which Podman would find in any input."""
+        # nsenter(1) would be ten times as quick, but give the command capabilities and system calls that Podman denies.
+        return [*_podman(node.spec), "exec", "--interactive", "--detach-keys=", node.spec.name]
+
+    def helpers(self, node: Node) -> list[int]:
+        """The container's monitor, and one for each command that is being run in it."""
+        return engine.supervisors(node, _MONITOR)
+
+    def stop(self, spec: NodeSpec) -> None:
+        try:
+            _remove_container(spec)
+        finally:
+            # A monitor's last act is a Podman that may still be at work; and a killed one leaves its groups.
+            cgroups.named_groups(_parent_group(spec)).remove()
+        if podman_network.is_made(spec):
+            podman_network.remove_unused()
+        _remove_notes(spec)
+        layer.remove(spec)
+
+
+def _remove_container(spec: NodeSpec) -> None:
+    """Only where one may be: a Podman that is asked in vain makes its notes anew."""
+    noted = spec.directory / "layer" if engine.has_own_storage(spec.options) else _notes(spec)
+    remover = [*_podman(spec), "rm", "--force", "--volumes", "--time", "0"]
+    if noted.exists() and not engine.remove_known(remover, spec):
+        engine.remove_labelled(_podman(spec), remover, spec)
+
+
+def _podman(spec: NodeSpec | None = None) -> list[str]:
+    """The command with what every call for a node must agree on; without systemd and without a journal of events."""
+    words = ["podman", "--cgroup-manager", "cgroupfs", "--events-backend", "none"]
+    if (runtime := _runtime()) is not None:
+        words += ["--runtime", runtime]
+    if spec is None or engine.has_own_storage(spec.options):
+        return words
+    notes = _notes(spec)
+    places = ("--root", str(notes / "root"), "--runroot", str(notes / "run"), "--tmpdir", str(notes / "tmp"))
+    return [*words, *places, "--storage-driver", "vfs"]
+
+
+def _runtime() -> str | None:
+    """Podman's own choice, but for control groups of version 1: crun refuses them with version 2 mounted beside."""
+    return "runc" if cgroups.find_hierarchies().version == cgroups.V1 else None
+
+
+def _words(spec: NodeSpec, network: list[str]) -> list[str]:
+    """What ``podman run`` is told; the number of processes is unlimited, as with the others."""
+    return [
+        *("--detach", "--pull", "never", "--name", spec.name, "--hostname", spec.name),
+        *(*engine.identified(spec), "--pidfile", str(_pid_file(spec))),
+        *("--systemd=false", "--http-proxy=false", "--pids-limit=-1", *_ulimits()),
+        *("--cgroup-parent", _parent_group(spec), *network),
+        *(*engine.limits(spec), *engine.shared_mounts(spec), *_root(spec)),
+    ]
+
+
+def _root(spec: NodeSpec) -> list[str]:
+    own = engine.has_own_storage(spec.options)
+    root = [engine_images.reference(spec.image_digest)] if own else ["--rootfs", str(spec.directory / "root")]
+    return [*root, f"{TOOLS_DIRECTORY}/init"]
+
+
+def _ulimits() -> list[str]:
+    """This process's own: Podman would raise them, which needs CAP_SYS_RESOURCE."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # Podman lowers its own limit of processes to pid_max before it starts the container.
+    found = [int(_PID_MAX.read_text()), *resource.getrlimit(resource.RLIMIT_NPROC)]
+    processes = min(number for number in found if number != resource.RLIM_INFINITY)
+    return [f"--ulimit=nofile={soft}:{hard}", f"--ulimit=nproc={processes}:{processes}"]
+
+
+@contextmanager
+def _network(spec: NodeSpec) -> Iterator[list[str]]:
+    """The namespace by a descriptor of ours: runc takes no path with a comma."""
+    namespace = spec.network.namespace
+    if namespace is not None:
+        with namespace.open("rb") as held:
+            yield ["--network", f"ns:/proc/{os.getpid()}/fd/{held.fileno()}"]
+    elif spec.network.kind is NetworkKind.DEFAULT:
+        yield []
+    else:
+        yield ["--network", "host" if spec.network.kind is NetworkKind.HOST else "none"]
+
+
+def _root_kind(pid: int) -> str:
+    """The kind of file system that the node's root is, from its own list of mounts."""
+    try:
+        entries = mounts.parse_mounts(Path(f"/proc/{pid}/mounts").read_text(errors="replace"))
+    except OSError as error:
+        raise NodeError(f"the node's first process has ended: {error.strerror}") from error
+    return next((entry.kind for entry in entries if entry.point == Path("/")), "not told")
+
+
+def _notes(spec: NodeSpec) -> Path:
+    """Not in the node's folder: Podman takes no ``--runroot`` of more than 50 characters."""
+    return _NOTES / spec.name
+
+
+def _remove_notes(spec: NodeSpec) -> None:
+    mounts.unmount_below(_notes(spec))
+    shutil.rmtree(_notes(spec), ignore_errors=True)
+    with suppress(OSError):
+        _NOTES.rmdir()
+
+
+def _pid_file(spec: NodeSpec) -> Path:
+    return spec.directory / "init.pid"
+
+
+def _parent_group(spec: NodeSpec) -> str:
+    return f"{cgroups.PARENT}/{spec.name}"

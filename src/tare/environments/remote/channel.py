@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conversation with Tare on the other host: one line of JSON each way, with bytes after it if it says so.
+
+The connection is what keeps a node alive: when it ends, for whatever reason, the far side takes its node away.
+"""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from tare.environments.remote.code import place, start_file
+from tare.environments.remote.connection import Far, unreachable, variables
+from tare.errors import NodeError
+from tare.host.process import tool_environment
+
+_CONNECT_LIMIT_S = 60.0
+_ANSWER_LIMIT_S = 60.0
+_END_LIMIT_S = 30.0
+_KILL_LIMIT_S = 10.0
+_LONGEST_LINE_BYTE = 1 << 20
+_SSH_FAILED = 255
+_COMPLAINT_BYTE = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the far side said."""
+
+    fields: Mapping[str, Any]
+    content: bytes
+
+
+class Channel:
+    """One running conversation; whoever opens it closes it."""
+
+    def __init__(self, far: Far, control: Path | None = None) -> None:
+        """Connect, carry the code there if need be, and wait for the greeting; ``NodeError`` says why it cannot be.
+
+        ``control`` is the socket by which further ssh sessions use the same connection.
+        """
+        place(far)
+        self._far = far
+        self._received = b""
+        self._asked = 0
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the channel
+        argv = [*far.ssh(control, master=control is not None), self._program()]
+        self._process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            bufsize=0,
+            start_new_session=True,
+            env={**tool_environment(), **variables()},
+        )
+        try:
+            self.greeting = self._greeted()
+        except BaseException:
+            self.close()
+            raise
+
+    def _program(self) -> str:
+        return self._far.command(self._far.python, "-I", "-S", start_file(self._far), self._far.state)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def ask(
+        self, do: str, *, limit_s: float = _ANSWER_LIMIT_S, content: bytes = b"", **fields: object
+    ) -> Answer:
+        """Have something done; ``NodeError`` with the far side's reason, or when it does not answer in time."""
+        self._asked += 1
+        line = json.dumps({"do": do, "number": self._asked, "size": len(content), **fields}, default=str)
+        self._send(line.encode() + b"\n" + content)
+        deadline = time.monotonic() + limit_s
+        while (answer := self._next(deadline)).fields.get("number") != self._asked:
+            continue  # the answer to a question that an interrupt kept us from hearing
+        if "error" in answer.fields:
+            raise NodeError(f"{self._far.host}: {answer.fields['error']}")
+        return answer
+
+    def close(self) -> None:
+        """End the conversation, and what of ssh does not end by itself."""
+        assert self._process.stdin is not None  # noqa: S101 - they were asked for as pipes
+        assert self._process.stdout is not None  # noqa: S101
+        self._process.stdin.close()
+        try:
+            self._process.wait(timeout=_END_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait(timeout=_KILL_LIMIT_S)
+        finally:
+            self._process.stdout.close()
+            self._errors.close()
+
+    def _greeted(self) -> Mapping[str, Any]:
+        """The first line; anything else there would also stand before the output of every command."""
+        line = self._line(time.monotonic() + _CONNECT_LIMIT_S)
+        if not line.startswith(b"{"):
+            said = line.decode(errors="replace").strip()[:200]
+            raise NodeError(
+                f"{self._far.host} says {said!r} before the first command: its login shell may print only when "
+                "a person is there (in .bashrc: after a test of $PS1)"
+            )
+        found: Mapping[str, Any] = json.loads(line)
+        if "error" in found:
+            raise NodeError(f"{self._far.host}: {found['error']}")
+        return found
+
+    def _next(self, deadline: float) -> Answer:
+        line = b"\n"
+        while not line.strip():  # an empty line only says that the far side is alive
+            line = self._line(deadline)
+        try:
+            fields = json.loads(line)
+            size = int(fields.get("size", 0))
+        except (ValueError, AttributeError, TypeError):
+            raise NodeError(f"{self._far.host} answers nonsense: {line[:200]!r}") from None
+        return Answer(fields, self._exactly(size, deadline))
+
+    def _line(self, deadline: float) -> bytes:
+        while b"\n" not in self._received:
+            self._receive(deadline)
+            if len(self._received) > _LONGEST_LINE_BYTE and b"\n" not in self._received:
+                raise NodeError(f"{self._far.host} answers nonsense: {self._received[:200]!r}")
+        line, _, self._received = self._received.partition(b"\n")
+        return line
+
+    def _exactly(self, size: int, deadline: float) -> bytes:
+        while len(self._received) < size:
+            self._receive(deadline)
+        content, self._received = self._received[:size], self._received[size:]
+        return content
+
+    def _receive(self, deadline: float) -> None:
+        assert self._process.stdout is not None  # noqa: S101 - it was asked for as a pipe
+        left_s = deadline - time.monotonic()
+        if left_s <= 0 or not select.select([self._process.stdout], [], [], left_s)[0]:
+            raise NodeError(f"{self._far.host} does not answer any more; see what hangs there")
+        chunk = os.read(self._process.stdout.fileno(), 1 << 16)
+        if not chunk:
+            raise self._ended()
+        self._received += chunk
+
+    def _send(self, content: bytes) -> None:
+        """As ssh takes it: it gives up by itself when the other host is silent (ServerAliveInterval)."""
+        assert self._process.stdin is not None  # noqa: S101 - it was asked for as a pipe
+        left = memoryview(content)
+        try:
+            while left:
+                left = left[self._process.stdin.write(left) or 0 :]
+        except (BrokenPipeError, ValueError):
+            raise self._ended() from None
+
+    def _ended(self) -> NodeError:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=_KILL_LIMIT_S)
+        self._errors.seek(0)
+        said = self._errors.read(_COMPLAINT_BYTE).decode(errors="replace").strip()
+        if self._process.returncode == _SSH_FAILED:
+            return unreachable(self._far, said)
+        last = next(reversed(said.splitlines()), "it said nothing")
+        return NodeError(f"Tare on {self._far.host} ended ({self._process.returncode}): {last}", said)
+
+
+@contextmanager
+def opened(far: Far) -> Iterator[Channel]:
+    """A conversation for a question or two."""
+    with Channel(far) as channel:
+        yield channel

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Carrying Tare itself to the other host: the modules that start nodes, which need nothing but Python's own library."""
+
+import functools
+import gzip
+import hashlib
+import io
+import subprocess
+import tarfile
+from pathlib import Path
+
+import tare
+from tare.environments.remote.connection import Far, unreachable, variables
+from tare.errors import NodeError
+from tare.host.process import tool_environment
+
+_PARTS = (
+    *("__init__.py", "errors.py", "records.py", "units.py"),
+    *("environments", "far", "host", "image", "network"),
+    *("measure/__init__.py", "measure/node_files.py"),
+)
+_LIMIT_S = 60.0
+_SSH_FAILED = 255
+_PLACE = """\
+set -eu
+code=$1/code/$2
+[ -d "$code" ] && exec cat >/dev/null
+umask 022
+mkdir -p "$1/code"
+part=$(mktemp -d "$1/code/part.XXXXXX")
+tar -xzf - -C "$part" || { rm -rf "$part"; exit 1; }
+chmod 755 "$part"
+mv -T "$part" "$code" || rm -rf "$part"
+"""
+"""For sh there: $1 is the state folder, $2 the code's digest, the archive comes by standard input."""
+_placed: set[Far] = set()
+
+
+def start_file(far: Far) -> str:
+    """The far side's program, where ``place`` puts it."""
+    return f"{far.state}/code/{_digest()}/tare/far/start.py"
+
+
+def place(far: Far) -> None:
+    """Put this version's code there if it is not, once in the life of this process; ``NodeError`` says why not."""
+    if far in _placed:
+        return
+    argv = [*far.ssh(), far.command("sh", "-c", _PLACE, "sh", far.state, _digest())]
+    try:
+        done = subprocess.run(
+            argv,
+            input=archive(),
+            capture_output=True,
+            timeout=_LIMIT_S,
+            check=False,
+            env={**tool_environment(), **variables()},
+        )
+    except subprocess.TimeoutExpired as error:
+        raise NodeError(f"{far.host} did not take Tare's own code within {_LIMIT_S:.0f} s") from error
+    except OSError as error:
+        raise NodeError(f"ssh cannot be started: {error.strerror}; apt-get install openssh-client") from error
+    said = done.stderr.decode(errors="replace")
+    if done.returncode == _SSH_FAILED:
+        raise unreachable(far, said)
+    if done.returncode != 0:
+        last = next(reversed(said.strip().splitlines()), "it said nothing")
+        raise NodeError(f"{far.host} cannot take Tare's own code into {far.state}: {last}", said)
+    _placed.add(far)
+
+
+@functools.cache
+def archive() -> bytes:
+    """A gzipped tar of the modules, the same for the same sources."""
+    packed = io.BytesIO()
+    with (
+        gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as zipped,
+        tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        for path in _modules():
+            content = path.read_bytes()
+            member = tarfile.TarInfo(f"tare/{path.relative_to(_source())}")
+            member.size, member.mode = len(content), 0o644
+            tar.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
+@functools.cache
+def _digest() -> str:
+    return hashlib.sha256(archive()).hexdigest()[:24]
+
+
+def _modules() -> list[Path]:
+    parts = [_source() / part for part in _PARTS]
+    return sorted(path for part in parts for path in ([part] if part.is_file() else part.rglob("*.py")))
+
+
+def _source() -> Path:
+    return Path(tare.__file__).parent

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is reached and how: the options of the environment, and ssh's argv (ssh(1), ssh_config(5))."""
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from tare.errors import NodeError
+from tare.records import NATIVE, OptionValue
+
+OPTION_NAMES: Mapping[str, str] = {
+    "host": "who is reached: user@host, or a name of the ssh configuration",
+    "ssh_options": "further words for ssh, such as a port",
+    "below": "technology of the nodes on that host",
+    "below_options": "its options, each as NAME=VALUE",
+    "state": "folder on that host for the image and what is running",
+    "python": "Python 3.11 or newer on that host",
+    "become": "what to put before a command there to be root, such as sudo -n",
+}
+_WORDS = Path(__file__).with_name("words.py")
+_LISTS = ("ssh_options", "below_options", "become")
+_STATE = "/var/lib/tare"
+_INSISTED = (
+    *("BatchMode=yes", "ControlPersist=no", "RemoteCommand=none", "PermitLocalCommand=no"),
+    *("ClearAllForwardings=yes", "EscapeChar=none"),
+)
+"""Whatever the user's configuration says (ssh takes the first value): no question, no forwarding, no other command."""
+_DEFAULTS = ("ConnectTimeout=10", "ServerAliveInterval=15", "ServerAliveCountMax=4", "LogLevel=ERROR")
+_ADVICE = {
+    "REMOTE HOST IDENTIFICATION HAS CHANGED": "its key is not the one this user knows: find out why; "
+    "if that is right, forget the old one with ssh-keygen -R",
+    "Host key verification failed": "its key is not known here: connect once by hand with ssh and compare the "
+    "fingerprint",
+    "Permission denied": "it does not let this user in without a password: give it a key with ssh-copy-id, "
+    "or name the user and the key in host and ssh_options",
+    "Too many authentication failures": "name the one key that it accepts: ssh_options with -i and IdentitiesOnly=yes",
+    "Connection refused": "no sshd listens there: start it, or name its port in ssh_options",
+    "Could not resolve hostname": "the name is not known: correct host, or write it into the ssh configuration",
+    "timed out": "it does not answer: is it up, and does a firewall let port 22 through?",
+    "No route to host": "no network leads there",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Far:
+    """The other host, as an environment's options describe it."""
+
+    host: str
+    ssh_options: tuple[str, ...] = ()
+    below: str = NATIVE
+    below_options: tuple[str, ...] = ()
+    state: str = _STATE
+    python: str = "python3"
+    become: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, options: Mapping[str, OptionValue]) -> Self:
+        """``NodeError`` when they say no host; ``complaints`` tells what else may be wrong."""
+        if found := complaints(options):
+            raise NodeError("; ".join(f"{option}: {words}" for option, words in found.items()))
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
+        return cls(**values)  # type: ignore[arg-type] # their types have just been looked at
+
+    @property
+    def options_below(self) -> Mapping[str, OptionValue]:
+        return {name: _value(text) for name, _, text in (one.partition("=") for one in self.below_options)}
+
+    def ssh(self, control: Path | None = None, *, master: bool = False) -> list[str]:
+        """The argv to which a command's words are added; over the connection at ``control`` if there is one."""
+        return [
+            *("ssh", "-T", "-a", "-x", "-S", "none" if control is None else str(control).replace("%", "%%")),
+            *("-o", f"ControlMaster={'yes' if master else 'no'}", *_o(_INSISTED)),
+            *(*self.ssh_options, *_o(_DEFAULTS), "--", self.host),
+        ]
+
+    def command(self, *words: str) -> str:
+        """One word for the far login shell."""
+        return shlex.join([*self.become, *words])
+
+    def enter(self, control: Path, words: list[str]) -> list[str]:
+        """The argv before a command that runs it on the far side, after ``words`` there."""
+        ssh = [*_agent(), *self.ssh(control)]
+        return [sys.executable, "-I", "-S", str(_WORDS), str(len(ssh)), *ssh, *self.become, *words]
+
+
+def _o(settings: tuple[str, ...]) -> list[str]:
+    return [word for setting in settings for word in ("-o", setting)]
+
+
+def variables() -> dict[str, str]:
+    """What ssh needs of this process's environment beside what every tool gets: the way to the user's keys."""
+    return {name: os.environ[name] for name in ("SSH_AUTH_SOCK",) if name in os.environ}
+
+
+def _agent() -> list[str]:
+    found = [f"{name}={value}" for name, value in variables().items()]
+    return ["env", *found] if found else []
+
+
+def unreachable(far: Far, said: str) -> NodeError:
+    """What ssh said when it could not connect, with what to do about it."""
+    lines = [line.strip() for line in said.strip().splitlines()]
+    advice = next((words for sign, words in _ADVICE.items() if sign in said), "try it by hand with ssh")
+    return NodeError(
+        f"{far.host} cannot be reached by ssh: {lines[-1] if lines else 'it said nothing'}; {advice}", said
+    )
+
+
+def complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """Option → what is wrong with its value, or that it is missing."""
+    found = {} if "host" in options else {"host": "is missing; write user@host, or a name that ssh knows"}
+    for name, value in options.items():
+        if words := _complaint(name, value):
+            found[name] = words
+    return found or _complaints_below(options)
+
+
+def _complaint(name: str, value: OptionValue) -> str | None:
+    if name in _LISTS:
+        return None if isinstance(value, list) else f"must be a list of texts, but is {value!r}"
+    if not isinstance(value, str) or not value:
+        return f"must be a text, but is {value!r}"
+    if name == "host" and (value.startswith("-") or any(letter.isspace() for letter in value)):
+        return f"{value!r} is no host; write user@host, or a name that ssh knows"
+    if name == "state" and not value.startswith("/"):
+        return f"{value!r} must be a whole path, from /"
+    return None
+
+
+def _complaints_below(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    from tare.environments import PROVIDERS  # noqa: PLC0415 - the list that this environment is in
+
+    below = str(options.get("below", NATIVE))
+    known = sorted(set(PROVIDERS) - {"ssh"})
+    if below not in known:
+        return {"below": f"unknown technology {below!r}; allowed: {', '.join(known)}"}
+    given = options.get("below_options", [])
+    parts = [one.partition("=") for one in given] if isinstance(given, list) else []
+    provider = PROVIDERS[below]
+    for name, separator, _ in parts:
+        if not separator or name not in provider.option_names:
+            allowed = ", ".join(sorted(provider.option_names)) or "none"
+            return {"below_options": f"{below} has no option {name!r}; write NAME=VALUE, allowed: {allowed}"}
+    found = provider.check_options({name: _value(text) for name, _, text in parts})
+    return {"below_options": "; ".join(f"{name}: {words}" for name, words in found.items())} if found else {}
+
+
+def _value(text: str) -> OptionValue:
+    """As JSON if it is a truth value, a number or a list of texts there; else the text itself."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return value
+    return value if isinstance(value, int | float) else text

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of a node's work directory, from here to the other host and back."""
+
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tare.environments.remote.channel import Channel
+
+
+def send(channel: Channel, work: Path, names: Sequence[str]) -> None:
+    """Files, and folders with all that is in them, as they are below ``work`` here."""
+    entries, parts = [], []
+    for path in (path for name in names for path in _below(work / name)):
+        status = path.stat()
+        is_folder = stat.S_ISDIR(status.st_mode)
+        content = b"" if is_folder else path.read_bytes()
+        name, mode = str(path.relative_to(work)), stat.S_IMODE(status.st_mode)
+        entries.append({"name": name, "mode": mode, "size": None if is_folder else len(content)})
+        parts.append(content)
+    channel.ask("put", entries=entries, content=b"".join(parts))
+
+
+def fetch(channel: Channel, work: Path, names: Sequence[str]) -> None:
+    """The files among ``names`` that are there. The middle of one that is longer than anybody reads stays away."""
+    answer = channel.ask("get", names=list(names))
+    at = 0
+    for one in answer.fields["files"]:
+        path = work / one["name"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as opened:
+            for offset, length in one["pieces"]:
+                opened.seek(offset)
+                opened.write(answer.content[at : at + length])
+                at += length
+            opened.truncate(one["whole"])
+
+
+def _below(path: Path) -> Iterator[Path]:
+    yield path
+    if path.is_dir():
+        yield from sorted(path.rglob("*"))

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Any technology on any host that ssh reaches: the image and Tare's own code are carried there (docs/ssh.md)."""
+
+import hashlib
+import os
+import shutil
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path, PurePosixPath
+from typing import Any, Self
+
+from tare.environments.provider import Node, NodeGroup, NodeSpec, Probe, Provider
+from tare.environments.remote import files
+from tare.environments.remote.channel import Channel, opened
+from tare.environments.remote.connection import OPTION_NAMES, Far, complaints
+from tare.environments.remote.group import FarGroup
+from tare.environments.remote.image import carry
+from tare.errors import NodeError
+from tare.records import NetworkKind, OptionValue
+
+_START_LIMIT_S = 240.0
+_STOP_LIMIT_S = 120.0
+_PREPARE_LIMIT_S = 900.0
+_LONGEST_SOCKET = 80
+"""A socket's path has 108 bytes (unix(7)), of which ssh uses some for a name of its own meanwhile."""
+_KEEP_EXIT_CODE = 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?'
+"""For sh there: ssh(1) tells 255 for any death by a signal, where a shell tells which; this one without a word."""
+
+
+class Ssh(Provider):
+    technology = "ssh"
+    option_names: Mapping[str, str] = OPTION_NAMES
+    networks = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
+    makes_namespace = True
+    """On the other host: nothing of it is made here."""
+
+    def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
+        """Know the host for ``probe`` and ``prepare``; nodes bring theirs along."""
+        self._options = options
+
+    def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        return complaints(options)
+
+    def configured(self, options: Mapping[str, OptionValue]) -> Self:
+        return type(self)(options)
+
+    def probe(self) -> Probe:
+        if self._options is None:
+            reason = "its host stands in a campaign file, and is tried with it"
+            return Probe(usable=False, reason=reason, remedy="write one as docs/ssh.md shows")
+        try:
+            far = Far.of(self._options)
+            with opened(far) as channel:
+                said = channel.ask("probe", technology=far.below, options=far.options_below).fields
+        except NodeError as error:
+            return Probe(usable=False, reason=str(error), remedy="try it by hand: ssh HOST true")
+        reason = f"{far.below} on {far.host}: {said['reason']}" if said["reason"] else ""
+        remedy = f"on {far.host}: {said['remedy']}" if said["remedy"] else ""
+        return Probe(usable=said["usable"], reason=reason, remedy=remedy, version=said["version"])
+
+    def prepare(self, image_root: Path, image_digest: str) -> None:
+        far = Far.of(self._options or {})
+        with _preparing, opened(far) as channel:
+            carry(far, channel, image_root, image_digest)
+            options = dict(far.options_below)
+            channel.ask("prepare", technology=far.below, options=options, limit_s=_PREPARE_LIMIT_S)
+
+    def start(self, spec: NodeSpec) -> Node:
+        far = Far.of(spec.options)
+        if spec.network.kind not in self.networks:
+            allowed = ", ".join(sorted(self.networks))
+            raise NodeError(
+                f"ssh has no network {spec.network.kind}: a link cannot reach another host; write {allowed}"
+            )
+        spec.work.mkdir(parents=True, exist_ok=True)
+        control = _control(spec)
+        _make_private(control.parent)
+        _running[spec.name] = running = _Running(far, Channel(far, control), control)
+        _reached(spec).touch()
+        return running.start(spec)
+
+    def prefix(self, node: Node) -> list[str]:
+        return _of(node).prefix
+
+    def group(self, node: Node) -> NodeGroup | None:
+        return FarGroup.of(_of(node).channel)
+
+    def send(self, node: Node, names: Sequence[str]) -> None:
+        files.send(_of(node).channel, node.spec.work, names)
+
+    def fetch(self, node: Node, names: Sequence[str]) -> None:
+        files.fetch(_of(node).channel, node.spec.work, names)
+
+    def stop(self, spec: NodeSpec) -> None:
+        """Over the connection that the node hangs on, if that is this process's and sound; else over a new one."""
+        running = _running.pop(spec.name, None)
+        stopped = running is not None and running.stop(spec.name)
+        if not stopped and _reached(spec).exists():
+            _stop_over_new_connection(spec)
+        control = _control(spec)
+        control.unlink(missing_ok=True)
+        if control.parent != spec.directory:
+            shutil.rmtree(control.parent, ignore_errors=True)
+        shutil.rmtree(spec.directory / "layer", ignore_errors=True)
+        _reached(spec).unlink(missing_ok=True)
+
+
+class _Running:
+    """A node on another host, with the connection on which its life hangs."""
+
+    def __init__(self, far: Far, channel: Channel, control: Path) -> None:
+        self.channel = channel
+        self.prefix: list[str] = []
+        self._far = far
+        self._control = control
+
+    def start(self, spec: NodeSpec) -> Node:
+        said = self.channel.ask("start", spec=_far_spec(spec, self._far), limit_s=_START_LIMIT_S).fields
+        self.prefix = self._far.enter(self._control, ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]])
+        greeting = self.channel.greeting
+        return Node(
+            spec=spec,
+            init_pid=None,
+            work_directory=said["work_directory"],
+            tools_directory=said["tools_directory"],
+            variables=said["variables"],
+            own_kernel=said["own_kernel"],
+            facts={**said["facts"], "host": f"{greeting['host']} (Linux {greeting['kernel']}), by ssh"},
+        )
+
+    def stop(self, name: str) -> bool:
+        """Whether it could be done over this connection."""
+        try:
+            self.channel.ask("stop", name=name, limit_s=_STOP_LIMIT_S)
+        except NodeError:
+            return False
+        finally:
+            self.channel.close()
+        return True
+
+
+_running: dict[str, _Running] = {}
+_preparing = threading.Lock()
+"""Environments are prepared side by side; two on one host want the same image."""
+
+
+def _of(node: Node) -> _Running:
+    found = _running.get(node.spec.name)
+    if found is None:
+        raise NodeError(f"{node.spec.name} was not started by this process, and can only be stopped by it")
+    return found
+
+
+def _stop_over_new_connection(spec: NodeSpec) -> None:
+    far = Far.of(spec.options)
+    try:
+        with opened(far) as channel:
+            channel.ask("stop", name=spec.name, limit_s=_STOP_LIMIT_S)
+    except NodeError as error:
+        raise NodeError(
+            f"whether {spec.name} has ended on {far.host} cannot be seen: {error}. It ends by itself when it notices "
+            f"that nobody is connected. If that host is gone for good, remove {spec.directory}"
+        ) from error
+
+
+def _reached(spec: NodeSpec) -> Path:
+    """There from the moment when the other host may hold something of the node."""
+    return spec.directory / "reached"
+
+
+def _control(spec: NodeSpec) -> Path:
+    """The connection's socket, in the node's folder unless that has too long a name; nobody else may reach it."""
+    wanted = spec.directory / "ssh"
+    if len(str(wanted)) <= _LONGEST_SOCKET:
+        return wanted
+    known = hashlib.sha256(str(spec.directory).encode()).hexdigest()[:16]
+    return Path("/tmp") / f"tare-ssh-{known}" / "ssh"
+
+
+def _make_private(folder: Path) -> None:
+    """Make it if it is missing; ``NodeError`` if it is another user's, who could pretend to be the other host."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.lstat().st_uid != os.geteuid():
+        raise NodeError(f"{folder} belongs to another user; remove it")
+
+
+def _far_spec(spec: NodeSpec, far: Far) -> dict[str, Any]:
+    """The node as the other host is to start it. Bound directories are those of the same paths there."""
+    nodes = PurePosixPath(far.state) / "nodes"
+    directory, shared, network = nodes / spec.name, spec.shared_work, spec.network
+    here = {
+        "technology": far.below,
+        "options": dict(far.options_below),
+        "directory": directory,
+        "shared_work": None if shared is None else nodes / shared.parents[1].name / "layer" / "work",
+        "network": {
+            **asdict(network),
+            "namespace": None if network.namespace is None else directory / "network",
+        },
+    }
+    return {**asdict(spec), **here}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What holds a node of an ordinary user, asked about what is entered into the node."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.environments.confined import inner_numbers
+from tare.environments.provider import Node
+from tare.environments.unprivileged.limits import Means, recall
+from tare.environments.unprivileged.members import beside
+from tare.errors import NodeError
+from tare.host.cgroups import Settings
+
+_DATA_LIMIT = "Max data size"
+
+
+@dataclass(frozen=True, slots=True)
+class UserGroup:
+    """A ``NodeGroup`` (``tare.environments.provider``): a delegated control group, or none and weaker means."""
+
+    node: Node
+    means: Means
+
+    @classmethod
+    def of(cls, node: Node) -> "UserGroup":
+        return cls(node, recall(node.spec))
+
+    def settings(self) -> Settings:
+        """What a control group holds the node to; nothing at all without one."""
+        group = self.means.as_group()
+        return (
+            Settings(processors=None, memory_byte=None, cpu_quota=None) if group is None else group.settings()
+        )
+
+    def cpu_s(self) -> float | None:
+        group = self.means.as_group()
+        return None if group is None else group.cpu_s()
+
+    def memory_kills(self) -> int | None:
+        group = self.means.as_group()
+        return None if group is None else group.memory_kills()
+
+    def lacks(self, inner_pid: int) -> list[str] | None:
+        """The controllers that do not hold it; ``None``: no process of this number is in the node."""
+        pid, group = self._pid(inner_pid), self.means.as_group()
+        return None if pid is None else [] if group is None else group.lacks(pid)
+
+    def data_limit_byte(self, inner_pid: int) -> int | None:
+        """The process's RLIMIT_DATA (getrlimit(2)); ``None``: it has none. ``NodeError`` when it is gone."""
+        pid = self._pid(inner_pid)
+        try:
+            lines = Path(f"/proc/{pid}/limits").read_text().splitlines()
+        except OSError as error:
+            raise NodeError(f"the process that entered {self.node.spec.name} is gone") from error
+        hard = next(line for line in lines if line.startswith(_DATA_LIMIT)).split()[-2]
+        return int(hard) if hard.isdigit() else None
+
+    def affinity(self, inner_pid: int) -> tuple[int, ...]:
+        """The processors on which it may run, as the host says (sched_getaffinity(2))."""
+        try:
+            return tuple(sorted(os.sched_getaffinity(self._pid(inner_pid) or -1)))
+        except OSError as error:
+            raise NodeError(f"the process that entered {self.node.spec.name} is gone") from error
+
+    def _pid(self, inner_pid: int) -> int | None:
+        """On the host, of the node's process that bears this number inside."""
+        assert self.node.init_pid is not None  # noqa: S101 - every node of an ordinary user has a first process
+        found = [pid for pid in beside(self.node.init_pid) if inner_numbers(pid)[-1:] == [inner_pid]]
+        return found[0] if found else None

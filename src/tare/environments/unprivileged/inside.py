@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a node of an ordinary user is made of, mounted in namespaces of its own: seen and held by its processes alone.
+
+The image belongs to somebody else, as a rule, whom the namespace does not know: nobody in the node may write what is
+that user's, and the kernel makes no copy of it. So the folders in which programs write get a counterpart in the layer,
+which belongs to the node's root, as do the few files that are written as a matter of course.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from tare.environments import layer
+from tare.environments.provider import WORK_DIRECTORY, NodeSpec
+from tare.errors import NodeError
+from tare.host import mounts, process
+from tare.host.user_namespaces import FUSE_OVERLAYFS, OVERLAYFS
+from tare.records import Storage
+
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+_LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2", "ptmx": "pts/ptmx"}
+_WRITTEN_FILES = ("etc/hostname", "etc/hosts", "etc/machine-id", "etc/resolv.conf")
+_DEEP = ("var",)
+"""Folders of the image's top in whose own folders programs write, too."""
+
+
+def make_layer(spec: NodeSpec) -> None:
+    """The layer's own file system, if it is a memory one, and in it the work directory and what is bound."""
+    folder = spec.directory / "layer"
+    if spec.storage is Storage.TMPFS:
+        mounts.mount(spec.name, folder, "tmpfs", mounts.MS_NOSUID, f"size={spec.memory_byte},mode=755")
+    for name in ("upper", "overlay-work", "home"):
+        (folder / name).mkdir()
+    spec.work.mkdir(exist_ok=True)
+    for source, bound in layer.bound_sources(spec):
+        source.mkdir(parents=True)
+        mounts.bind(bound.path, source, writable=bound.writable)
+
+
+def mount_root(spec: NodeSpec) -> str:
+    """The image under the layer, at ``directory / "root"``; returns what did it: overlayfs or fuse-overlayfs."""
+    folder, root = spec.directory / "layer", spec.directory / "root"
+    _make_writable(spec.image_root, folder / "upper")
+    for point in [WORK_DIRECTORY, *(str(bound.path) for bound in spec.binds)]:
+        layer.make_point(spec.image_root, folder / "upper", Path(point.lstrip("/")))
+    maker = _mount_overlay(spec, layer.overlay_options(spec), root)
+    if not os.access(spec.image_root / "root", os.R_OK | os.X_OK):
+        mounts.mount(str(folder / "home"), root / "root", "", mounts.MS_BIND)
+    return maker
+
+
+def _mount_overlay(spec: NodeSpec, options: str, root: Path) -> str:
+    """``userxattr``, as the other attributes of overlayfs are not an ordinary user's to set (Linux 5.11)."""
+    try:
+        mounts.mount(spec.name, root, "overlay", 0, f"{options},userxattr")
+    except NodeError:
+        if shutil.which(FUSE_OVERLAYFS) is None:
+            raise
+        process.run_checked([FUSE_OVERLAYFS, "-o", f"{options},fsname={spec.name}", str(root)])
+        return FUSE_OVERLAYFS
+    return OVERLAYFS
+
+
+def _make_writable(image_root: Path, upper: Path) -> None:
+    for folder in _written_folders(image_root):
+        (upper / folder).mkdir()
+        with suppress(OSError):
+            shutil.copymode(image_root / folder, upper / folder)
+    for name in _WRITTEN_FILES:
+        with suppress(OSError):
+            if not (image_root / name).is_symlink():
+                shutil.copy(image_root / name, upper / name)
+
+
+def _written_folders(image_root: Path) -> Iterator[Path]:
+    """The top of the image and one below some of it, parents first; not what cannot be read, nor links."""
+    for name in sorted(os.listdir(image_root)):  # noqa: PTH208 - names are wanted
+        if _is_folder(image_root / name):
+            yield Path(name)
+            with suppress(PermissionError):
+                below = sorted(os.listdir(image_root / name)) if name in _DEEP else []  # noqa: PTH208 - the same
+                yield from (Path(name, part) for part in below if _is_folder(image_root / name / part))
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def mount_system(spec: NodeSpec) -> None:
+    """The host's /proc and /sys, a /dev and a /dev/shm of the node's own, the work directory and what is bound."""
+    root = spec.directory / "root"
+    for name in ("proc", "sys"):  # as they are: what of them is root's, nobody in the node can write
+        mounts.bind(Path("/", name), root / name, writable=True)
+    _mount_devices(spec, root / "dev")
+    mounts.bind(spec.work, root / WORK_DIRECTORY.lstrip("/"), writable=True)
+    for source, bound in layer.bound_sources(spec):
+        mounts.bind(source, root / str(bound.path).lstrip("/"), writable=bound.writable)
+
+
+def _mount_devices(spec: NodeSpec, dev: Path) -> None:
+    """As for root (``tare.host.devices``), but device nodes cannot be made here: the host's are bound, one by one."""
+    mounts.mount(spec.name, dev, "tmpfs", mounts.MS_NOSUID | mounts.MS_NOEXEC, "size=64k,mode=755")
+    for name in _DEVICES:
+        (dev / name).touch()
+        mounts.mount(f"/dev/{name}", dev / name, "", mounts.MS_BIND)
+    for name, target in _LINKS.items():
+        (dev / name).symlink_to(target)
+    for name in ("pts", "shm"):
+        (dev / name).mkdir()
+    flags = mounts.MS_NOSUID | mounts.MS_NOEXEC
+    mounts.mount(spec.name, dev / "pts", "devpts", flags, "newinstance,ptmxmode=0666,mode=620")
+    mounts.mount(spec.name, dev / "shm", "tmpfs", mounts.MS_NOSUID, f"size={spec.shm_byte},mode=1777")

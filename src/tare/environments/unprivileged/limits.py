@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a node of an ordinary user is held to its limits: a delegated control group as far as it goes, else weaker means.
+
+Without one the CPU set is an affinity, which a process may widen again (sched_setaffinity(2)), and the memory limit
+is one of each process on its own: RLIMIT_DATA, which counts what a process may write and shares with nobody
+(getrlimit(2); private mappings since Linux 4.7). RLIMIT_AS would also count what is only reserved, and so end every
+program whose run time reserves much. A CPU quota has no such substitute.
+"""
+
+import json
+import os
+import resource
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.environments.provider import TOOLS_DIRECTORY, NodeSpec
+from tare.errors import NodeError
+from tare.host.cgroups import V2, Group, format_processors
+from tare.host.cgroups.hierarchies import V2_CONTROLLERS
+from tare.host.delegation import create_group, find_delegation
+
+_FILE = "limits.json"
+_OWN_GROUP = "systemd-run --user --scope -p Delegate=yes tare ..."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What keeps a node's limits; ``controllers`` are those of the delegated group, none without one."""
+
+    group: Path | None = None
+    controllers: frozenset[str] = frozenset()
+
+    @property
+    def memory_by_group(self) -> bool:
+        return "memory" in self.controllers
+
+    @property
+    def processors_by_group(self) -> bool:
+        return "cpuset" in self.controllers
+
+    def as_group(self) -> Group | None:
+        return None if self.group is None else Group(V2, dict.fromkeys(V2_CONTROLLERS, self.group))
+
+
+def quota_obstacle() -> tuple[str, str] | None:
+    """Why this user cannot keep a CPU quota, and what to do; ``None`` when it can be kept."""
+    found = find_delegation()
+    if found is not None and "cpu" in found.controllers:
+        return None
+    return (
+        "a CPU quota takes a control group, and this user has none with the cpu controller",
+        f"leave out cpu_quota, run as root, or: {_OWN_GROUP}",
+    )
+
+
+def establish(spec: NodeSpec) -> Means:
+    """Make what holds the node, and write it down beside its record; ``NodeError`` when a limit cannot be kept."""
+    if spec.cpu_quota is not None and (why := quota_obstacle()):
+        raise NodeError(": ".join(why))
+    found = find_delegation()
+    means = Means()
+    if found is not None:
+        means = Means(group=found.directory / spec.name, controllers=found.controllers)
+    (spec.directory / _FILE).write_text(
+        json.dumps({"group": means.group and str(means.group), "controllers": sorted(means.controllers)})
+    )
+    if found is not None:
+        create_group(found, spec.name, spec.processors, spec.memory_byte, spec.cpu_quota)
+    return means
+
+
+def recall(spec: NodeSpec) -> Means:
+    """What ``establish`` wrote down; a node that has nothing written is held by nothing."""
+    try:
+        found = json.loads((spec.directory / _FILE).read_text())
+    except (OSError, ValueError):
+        return Means()
+    group = found["group"]
+    return Means(group=Path(group) if group else None, controllers=frozenset(found["controllers"]))
+
+
+def join(spec: NodeSpec) -> list[str]:
+    """The argv prefix whose command starts in the node's group; empty without one."""
+    group = recall(spec).as_group()
+    return [] if group is None else [f"{spec.image_root}{TOOLS_DIRECTORY}/join", *group.process_files, "--"]
+
+
+def hold(spec: NodeSpec) -> list[str]:
+    """The argv prefix whose command starts under all of the node's limits."""
+    means, parts = recall(spec), join(spec)
+    if not means.memory_by_group:
+        parts += ["prlimit", f"--data={spec.memory_byte}"]
+    if not means.processors_by_group:
+        parts += ["taskset", "--cpu-list", format_processors(spec.processors)]
+    return parts
+
+
+def hold_self(processors: Iterable[int], memory_byte: int | None) -> None:
+    """The same for this process and what it becomes; ``None``: memory is held otherwise."""
+    try:
+        os.sched_setaffinity(0, processors)
+        if memory_byte is not None:
+            resource.setrlimit(resource.RLIMIT_DATA, (memory_byte, memory_byte))
+    except (OSError, ValueError) as error:
+        raise NodeError(f"cannot limit the node to its processors and memory: {error}") from error

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the providers share whose nodes root and an ordinary user can both have."""
+
+from tare.environments import confined, unprivileged
+from tare.environments.provider import Node, NodeGroup, NodeSpec, Provider
+
+
+class AlsoUnprivileged(Provider):
+    """The half that is the same for each: root's nodes are ``confined``'s, an ordinary user's ``unprivileged``'s."""
+
+    makes_namespace = (
+        unprivileged.ordinary_user()
+    )  # an ordinary user cannot join a network that was made before
+
+    def group(self, node: Node) -> NodeGroup | None:
+        return unprivileged.group(node) if unprivileged.ordinary_user() else super().group(node)
+
+    def stop(self, spec: NodeSpec) -> None:
+        if unprivileged.ordinary_user():
+            unprivileged.remove(spec)
+        else:
+            confined.remove(spec)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers the questions of one connection, one after the other; with its end the node goes that was started over it."""
+
+import os
+import signal
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tare.environments import PROVIDERS
+from tare.environments.provider import NodeGroup
+from tare.errors import NodeError, TareError
+from tare.far import files
+from tare.far.conversation import Conversation, EndOfConnectionError
+from tare.far.images import Image
+from tare.far.locks import share_host
+from tare.far.nodes import HeldNode, remove_leftovers, stop_named
+from tare.host.process import tool_environment
+
+_END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_CONTENT = "content"
+"""The field that travels as bytes after the line."""
+
+
+def serve(state: str) -> int:
+    """Serve until the connection ends; returns the exit code."""
+    os.environ["TARE_STATE"] = state
+    for number in _END_SIGNALS:
+        signal.signal(number, _interrupt)
+    agent, conversation = Agent(Path(state)), Conversation()
+    try:
+        conversation.say({"host": os.uname().nodename, "kernel": os.uname().release})
+        while True:
+            fields, content = conversation.question()
+            number = fields.pop("number")
+            said = agent.answer({**fields, **({_CONTENT: content} if content else {})})
+            attached = said.pop(_CONTENT, b"")
+            conversation.say({**said, "number": number}, attached)
+    except (EndOfConnectionError, KeyboardInterrupt):
+        return 0
+    finally:
+        agent.end()
+
+
+def _interrupt(*_: object) -> None:
+    """The first one ends the work; those that come while it is put away are ignored."""
+    for number in _END_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+class Agent:
+    """What is done for one connection: one question, one method."""
+
+    def __init__(self, state: Path) -> None:
+        self._state = state
+        self._host: int | None = None
+        self._image: Image | None = None
+        self._held: HeldNode | None = None
+        self._abilities: Mapping[str, Callable[..., dict[str, Any]]] = {
+            "probe": self._probe,
+            "find image": self._find_image,
+            "finish image": self._finish_image,
+            "prepare": self._prepare,
+            "start": self._start,
+            "group": self._group,
+            "lacks": self._lacks,
+            "put": self._put,
+            "get": self._get,
+            "stop": self._stop,
+        }
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Do what is asked, or say in ``error`` why not."""
+        try:
+            return self._abilities[question.pop("do")](**question)
+        except (TareError, OSError) as error:
+            return {"error": str(error)}
+        except Exception as error:  # noqa: BLE001 - whoever asked must hear of it
+            traceback.print_exc()
+            return {"error": f"{type(error).__name__}: {error}"}
+
+    def end(self) -> None:
+        """Take the node away, and let go of everything."""
+        held, self._held = self._held, None
+        try:
+            if held is not None:
+                held.stop()
+        finally:
+            if self._image is not None:
+                self._image.release()
+
+    def _probe(self, technology: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        return asdict(PROVIDERS[technology].configured(options).probe())
+
+    def _find_image(self, digest: str) -> dict[str, Any]:
+        """Whether it is here as it was sent; else where to unpack it."""
+        self._share_host()
+        remove_leftovers(self._state)
+        self._image = Image(self._state, digest)
+        return {"into": None if self._image.is_whole() else str(self._image.begin())}
+
+    def _finish_image(self) -> dict[str, Any]:
+        if self._image is None:
+            raise NodeError("no image was begun")
+        self._image.finish()
+        return {}
+
+    def _prepare(self, technology: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        if self._image is None:
+            raise NodeError("no image was found")
+        PROVIDERS[technology].configured(options).prepare(self._image.root, self._image.digest)
+        return {}
+
+    def _start(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        self._share_host()
+        self._image = Image(self._state, spec["image_digest"])
+        self._image.use()
+        self._held = HeldNode(self._state, {**spec, "image_root": str(self._image.root)})
+        node, provider = self._held.node, self._held.provider
+        variables = [f"{name}={value}" for name, value in tool_environment().items()]
+        return {
+            "prefix": ["env", "--ignore-environment", *variables, *provider.prefix(node)],
+            "work_directory": node.work_directory,
+            "tools_directory": node.tools_directory,
+            "variables": dict(node.variables),
+            "own_kernel": node.own_kernel,
+            "facts": dict(node.facts),
+        }
+
+    def _group(self) -> dict[str, Any]:
+        group = self._node_group()
+        if group is None:
+            return {"settings": None}
+        settings = asdict(group.settings())
+        return {"settings": settings, "cpu_s": group.cpu_s(), "memory_kills": group.memory_kills()}
+
+    def _lacks(self, inner_pid: int) -> dict[str, Any]:
+        group = self._node_group()
+        return {"lacks": None if group is None else group.lacks(inner_pid)}
+
+    def _put(self, entries: list[dict[str, Any]], content: bytes = b"") -> dict[str, Any]:
+        files.put(self._running().spec.work, entries, content)
+        return {}
+
+    def _get(self, names: list[str]) -> dict[str, Any]:
+        found, content = files.get(self._running().spec.work, names)
+        return {"files": found, _CONTENT: content}
+
+    def _stop(self, name: str) -> dict[str, Any]:
+        if self._held is not None and self._held.spec.name == name:
+            held, self._held = self._held, None
+            held.stop()
+        else:
+            stop_named(self._state, name)
+        return {}
+
+    def _running(self) -> HeldNode:
+        if self._held is None:
+            raise NodeError("no node was started over this connection")
+        return self._held
+
+    def _node_group(self) -> NodeGroup | None:
+        held = self._running()
+        return held.provider.group(held.node)
+
+    def _share_host(self) -> None:
+        if self._host is None:
+            self._host = share_host(self._state)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The far end of ``tare.environments.remote.channel``: lines of JSON on standard input and output, bytes after them.
+
+A connection can break without a word (a cable, a power cut): the empty line that is written now and then brings that
+out, once TCP has given up (tcp(7), tcp_retries2).
+"""
+
+import json
+import os
+import select
+from collections.abc import Mapping
+from typing import Any
+
+_ALIVE_EVERY_S = 60.0
+_IN, _OUT = 0, 1
+_BLOCK_BYTE = 1 << 16
+
+
+class EndOfConnectionError(Exception):
+    """Nobody is there any more."""
+
+
+class Conversation:
+    """Questions in, answers out; ``EndOfConnectionError`` when it is over."""
+
+    def __init__(self) -> None:
+        self._received = bytearray()
+
+    def question(self) -> tuple[dict[str, Any], bytes]:
+        """The next question, with the bytes after it."""
+        while b"\n" not in self._received:
+            self._receive()
+        fields = json.loads(self._take(self._received.index(b"\n") + 1))
+        size = fields.pop("size")
+        while len(self._received) < size:
+            self._receive()
+        return fields, self._take(size)
+
+    def say(self, fields: Mapping[str, Any], content: bytes = b"") -> None:
+        line = json.dumps({**fields, "size": len(content)}, default=str)
+        _write(line.encode() + b"\n" + content)
+
+    def _take(self, size: int) -> bytes:
+        taken = bytes(self._received[:size])
+        del self._received[:size]
+        return taken
+
+    def _receive(self) -> None:
+        while not select.select([_IN], [], [], _ALIVE_EVERY_S)[0]:
+            _write(b"\n")
+        chunk = os.read(_IN, _BLOCK_BYTE)
+        if not chunk:
+            raise EndOfConnectionError
+        self._received.extend(chunk)
+
+
+def _write(content: bytes) -> None:
+    left = memoryview(content)
+    try:
+        while left:
+            left = left[os.write(_OUT, left) :]
+    except BrokenPipeError:
+        raise EndOfConnectionError from None

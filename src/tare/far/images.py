@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The images that were carried to this host, each in a folder named after its digest."""
+
+import fcntl
+import os
+import shutil
+from pathlib import Path
+
+from tare.errors import NodeError
+from tare.far.locks import lock
+from tare.host.mounts import mounts_below
+from tare.image import digest as tree_digest
+
+_SHOWN = 24
+
+
+def image_root(state: Path, digest: str) -> Path:
+    return state / "images" / f"carried-{digest.removeprefix('sha256:')[:_SHOWN]}" / "rootfs"
+
+
+class Image:
+    """One image, here or not, with a lock as long as somebody uses or makes it."""
+
+    def __init__(self, state: Path, digest: str) -> None:
+        self.digest = digest
+        self.root = image_root(state, digest)
+        self._part = self.root.parent.with_name(f".part-{self.root.parent.name}")
+        self._lock: int | None = None
+
+    def use(self) -> None:
+        """Keep it from being replaced; ``NodeError`` when it is not here."""
+        self._hold(fcntl.LOCK_SH)
+        if not self.root.is_dir():
+            raise NodeError(f"the image {self.digest[:19]}... is not here; it comes with the start of a run")
+
+    def is_whole(self) -> bool:
+        """Whether it is here, byte for byte."""
+        self._hold(fcntl.LOCK_SH)
+        return self.root.is_dir() and _digest(self.root) == self.digest
+
+    def begin(self) -> Path:
+        """The empty folder into which it is to be unpacked."""
+        self._hold(fcntl.LOCK_EX)
+        _remove(self._part)
+        (self._part / "rootfs").mkdir(parents=True)
+        return self._part / "rootfs"
+
+    def finish(self) -> None:
+        """Put it in its place; ``NodeError`` if what arrived is not what was sent."""
+        found = _digest(self._part / "rootfs")
+        if found != self.digest:
+            _remove(self._part)
+            raise NodeError(
+                f"what arrived has the digest {found[:19]}... and not {self.digest[:19]}...; send it again"
+            )
+        _remove(self.root.parent)
+        self._part.rename(self.root.parent)
+
+    def release(self) -> None:
+        """Let others use or replace it; what was begun and not finished goes."""
+        if self._lock is not None:
+            _remove(self._part)
+            os.close(self._lock)
+            self._lock = None
+
+    def _hold(self, kind: int) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+        folder = self.root.parent
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        path = folder.with_name(f".lock-{folder.name}")
+        path.touch()
+        self._lock = lock(path, kind)
+        if self._lock is None:
+            raise NodeError(
+                f"the image {self.digest[:19]}... is in use or just being sent by another run; try again"
+            )
+
+
+def _digest(root: Path) -> str:
+    return tree_digest.digest(tree_digest.list_tree(root))
+
+
+def _remove(folder: Path) -> None:
+    if mounts_below(folder):
+        raise NodeError(f"something is mounted below {folder}; unmount it, then try again")
+    if folder.exists():
+        shutil.rmtree(folder)

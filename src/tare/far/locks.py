@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""flock(2) locks of the far side: who holds one is at work, and a kill lets go of it."""
+
+import fcntl
+import json
+import os
+from pathlib import Path
+
+from tare.errors import NodeError
+
+
+def lock(path: Path, kind: int) -> int | None:
+    """A descriptor that holds ``path``; ``None`` when another one holds it. ``FileNotFoundError`` when it is gone."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def share_host(state: Path) -> int:
+    """Keep a run on this host itself away, and its clean-up; ``NodeError`` when one is going on."""
+    state.mkdir(parents=True, exist_ok=True)
+    (state / "lock").touch()
+    descriptor = lock(state / "lock", fcntl.LOCK_SH)
+    if descriptor is None:
+        raise NodeError(
+            f"another run of tare is measuring here ({_holder(state)}); wait for it, or name another state"
+        )
+    return descriptor
+
+
+def _holder(state: Path) -> str:
+    try:
+        found = json.loads((state / "lock").read_text())
+        return f"{found['purpose']}, process {found['pid']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "unknown"

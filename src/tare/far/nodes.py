@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The life of a node on this host, for somebody at the other end of a connection.
+
+A node's record is written before anything is made, and locked by whoever looks after it: by the process that started
+it, and by every short-lived tool that this process has at work. A record that nobody holds is a leftover.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from tare import network
+from tare.environments import PROVIDERS
+from tare.environments.provider import Node, NodeSpec, Provider
+from tare.errors import NodeError
+from tare.far.locks import lock
+from tare.far.plain import build
+from tare.host import process
+from tare.host.cgroups import remove_parent_if_empty
+from tare.host.facts import online_processors
+from tare.host.mounts import mounts_below
+
+_RECORD = "node.json"
+_KEEPER = "keeper"
+_TAKE_LIMIT_S = 60.0
+_LONGEST_RECORD_BYTE = 1 << 20
+_OUR_PROGRAM = b"tare/far/start.py"
+
+
+class HeldNode:
+    """A node that this process looks after, from the writing of its record to its end."""
+
+    def __init__(self, state: Path, plain: Mapping[str, Any]) -> None:
+        """Write it down and start it; ``NodeError`` if that fails, and nothing is left."""
+        self.spec: NodeSpec = build(NodeSpec, plain)
+        self.provider: Provider = PROVIDERS[self.spec.technology]
+        _refuse_missing_processors(self.spec)
+        _refuse_other_runs(state, self.spec.name)
+        self._lock = _write_down(self.spec.directory, plain)
+        process.inherit(self._lock)
+        try:
+            self.node = _started(self.spec, self.provider)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Take all of it away; ``NodeError`` if something stays."""
+        try:
+            _stop(self.spec, self.provider)
+        finally:
+            process.inherit(None)
+            os.close(self._lock)
+
+
+def _started(spec: NodeSpec, provider: Provider) -> Node:
+    if provider.makes_namespace:
+        node = provider.start(spec)
+        network.adopt(node)
+        return provider.complete(node)
+    network.create(spec)
+    return provider.start(spec)
+
+
+def stop_named(state: Path, name: str) -> None:
+    """Take away a node of which only the name is known, after whoever looks after it; harmless when it is gone."""
+    directory = state / "nodes" / name
+    with _taken(directory) as text:
+        if text is not None:
+            _stop_recorded(directory, text)
+
+
+def remove_leftovers(state: Path) -> list[str]:
+    """Take away the nodes that nobody looks after; the host's lock must be held. Returns their names."""
+    removed = []
+    for record in sorted((state / "nodes").glob(f"*/{_RECORD}")):
+        held = _held(record, fcntl.LOCK_EX)
+        if held is None:
+            continue
+        try:
+            _stop_recorded(record.parent, os.pread(held, _LONGEST_RECORD_BYTE, 0))
+            removed.append(record.parent.name)
+        finally:
+            os.close(held)
+    return removed
+
+
+def _write_down(directory: Path, plain: Mapping[str, Any]) -> int:
+    """The record's lock. It is held before anything stands in it."""
+    try:
+        directory.mkdir(parents=True)
+    except FileExistsError as error:
+        raise NodeError(f"{directory} is there already; `tare clean` removes what is Tare's") from error
+    (directory / _RECORD).touch()
+    held = lock(directory / _RECORD, fcntl.LOCK_EX)
+    if held is None:
+        raise NodeError(f"{directory} is being removed as a leftover; try again")
+    (directory / _KEEPER).write_text(str(os.getpid()))
+    os.pwrite(held, json.dumps(plain).encode(), 0)
+    return held
+
+
+@contextmanager
+def _taken(directory: Path) -> Iterator[bytes | None]:
+    """The record's text, while nobody else holds it; ``None`` when there is none. Whoever holds it is told to end."""
+    deadline, told = time.monotonic() + _TAKE_LIMIT_S, False
+    while (directory / _RECORD).exists():
+        held = _held(directory / _RECORD, fcntl.LOCK_EX)
+        if held is not None:
+            try:
+                yield os.pread(held, _LONGEST_RECORD_BYTE, 0) if os.fstat(held).st_nlink else None
+            finally:
+                os.close(held)
+            return
+        if not told:
+            told = _tell_keeper(directory)
+        if time.monotonic() > deadline:
+            raise NodeError(
+                f"somebody still holds {directory} after {_TAKE_LIMIT_S:.0f} s: see what hangs with ps"
+            )
+        time.sleep(0.02)
+    with suppress(OSError):
+        directory.rmdir()
+    yield None
+
+
+def _held(record: Path, kind: int) -> int | None:
+    """Its lock; ``None`` when somebody has it, or when it has just gone."""
+    with suppress(FileNotFoundError):
+        return lock(record, kind)
+    return None
+
+
+def _tell_keeper(directory: Path) -> bool:
+    """Have the process that looks after a node take it away and end."""
+    with suppress(OSError, ValueError):
+        pid = int((directory / _KEEPER).read_text())
+        handle = os.pidfd_open(pid)
+        try:
+            if _OUR_PROGRAM in Path(f"/proc/{pid}/cmdline").read_bytes():
+                signal.pidfd_send_signal(handle, signal.SIGTERM)
+        finally:
+            os.close(handle)
+        return True
+    return False
+
+
+def _stop_recorded(directory: Path, text: bytes) -> None:
+    """A record that a kill tore was being written before anything was started."""
+    try:
+        spec: NodeSpec | None = build(NodeSpec, json.loads(text))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        spec = None
+    if spec is None:
+        _forget(directory)
+    elif spec.directory != directory or spec.technology not in PROVIDERS:
+        raise NodeError(f"{directory / _RECORD} was not written by this version of Tare")
+    else:
+        _stop(spec, PROVIDERS[spec.technology])
+
+
+def _stop(spec: NodeSpec, provider: Provider) -> None:
+    try:
+        provider.stop(spec)
+        network.remove(spec)
+        _forget(spec.directory)
+        if os.geteuid() == 0:
+            remove_parent_if_empty()
+    except OSError as error:
+        raise NodeError(f"cannot remove {error.filename or spec.directory}: {error.strerror}") from error
+
+
+def _forget(directory: Path) -> None:
+    """Remove a node's folder, its record last, and never through a mount."""
+    if mounts_below(directory):
+        raise NodeError(f"something is still mounted below {directory}; unmount it, then try again")
+    for entry in [path for path in directory.glob("*") if path.name != _RECORD]:
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    (directory / _RECORD).unlink(missing_ok=True)
+    with suppress(FileNotFoundError):
+        directory.rmdir()
+
+
+def _refuse_missing_processors(spec: NodeSpec) -> None:
+    here = online_processors()
+    if missing := [number for number in spec.processors if number not in here]:
+        raise NodeError(
+            f"it has processors {', '.join(map(str, here))}, and the node is to have {', '.join(map(str, missing))}: "
+            "a campaign's processors are numbered alike on every host"
+        )
+
+
+def _refuse_other_runs(state: Path, name: str) -> None:
+    """Two runs at once would spoil both; nodes of one run have one name but for its last part."""
+    run = name.rpartition("-")[0]
+    for record in (state / "nodes").glob(f"*/{_RECORD}"):
+        if record.parent.name.rpartition("-")[0] == run:
+            continue
+        held = _held(record, fcntl.LOCK_SH)
+        if held is not None:
+            os.close(held)
+        elif record.exists():
+            raise NodeError(f"another run is measuring here (node {record.parent.name}); wait for it")

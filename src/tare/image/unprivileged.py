@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An ordinary user's image: every file is the user's own, so that the root of the user's nodes owns it all.
+
+Other owners, device nodes, set-user-id bits and file capabilities are left out: nobody but root could make the first,
+and a set-user-id file of the user's would give the user's rights to everybody on this host.
+"""
+
+import os
+import pwd
+import shutil
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tare.errors import HostError
+from tare.image import recipe
+from tare.image.archive import unpack
+from tare.image.tool import Progress, require_tools, run_tool
+
+_SUBORDINATE = (Path("/etc/subuid"), Path("/etc/subgid"))
+_SET_ID = stat.S_ISUID | stat.S_ISGID
+
+
+def ordinary_user() -> bool:
+    return os.geteuid() != 0
+
+
+def why_no_packages(files: Sequence[Path] = _SUBORDINATE) -> str | None:
+    """Why this user cannot install Debian packages into a folder; ``None`` when nothing is in the way (subuid(5))."""
+    names = {str(os.geteuid()), _user_name()}
+    for path in files:
+        try:
+            lines = path.read_text().splitlines()
+        except OSError:
+            lines = []
+        if not any(line.partition(":")[0] in names for line in lines):
+            return f"{path} gives this user no subordinate ids"
+    return None if shutil.which("newuidmap") else "the program newuidmap is missing (package uidmap)"
+
+
+def require_packages() -> None:
+    """``HostError`` with the ways out when an ordinary user can build no image."""
+    if why := why_no_packages():
+        raise HostError(
+            f"Without root, building an image takes subordinate ids, and {why}. Ask the administrator to run "
+            "`tare image build` once as root, which all users of this host can then run, or for subordinate ids "
+            "(usermod --add-subuids); or take a root filesystem of your own: tare image import."
+        )
+
+
+def fetch(
+    packages: Sequence[str], target: Path, *, limit_s: float, progress: Progress, variables: Mapping[str, str]
+) -> None:
+    """Debian packages installed into ``target``, all of it this user's own; needs what ``require_packages`` asks."""
+    require_tools({"mmdebstrap": "mmdebstrap", "newuidmap": "uidmap"})
+    archive = target.with_name(f"{target.name}.tar")
+    argv = ["mmdebstrap", "--mode=unshare", "--variant=essential", "--format=tar", "--skip=check/qemu"]
+    argv += [f"--include={','.join(packages)}", "--dpkgopt=force-unsafe-io", recipe.SUITE, str(archive)]
+    try:
+        run_tool(
+            argv, limit_s=limit_s, on_line=progress, variables={"TMPDIR": str(target.parent), **variables}
+        )
+        unpack(archive, target)
+    finally:
+        archive.unlink(missing_ok=True)
+    make_own(target)
+
+
+def make_own(root: Path) -> None:
+    """Readable by its owner, and without set-user-id and set-group-id bits."""
+    for folder, names, files in os.walk(root):
+        for path in (Path(folder, name) for name in (*names, *files)):
+            mode = path.lstat().st_mode
+            wanted = (mode | (stat.S_IRWXU if stat.S_ISDIR(mode) else stat.S_IRUSR)) & ~_SET_ID
+            if not stat.S_ISLNK(mode) and wanted != mode:
+                path.chmod(stat.S_IMODE(wanted))
+
+
+def _user_name() -> str:
+    """Empty for a user whom the host has no name for."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return ""

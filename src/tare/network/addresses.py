@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where nodes are found, asked of the kernel where Tare did not give the address itself."""
+
+import ipaddress
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from tare.environments.provider import Node
+from tare.errors import NodeError
+from tare.host import process
+from tare.network.plan import SUBNET
+from tare.records import NetworkKind
+
+LOOPBACK = "lo"
+_LOOPBACK_ADDRESS = "127.0.0.1"
+_LIMIT_S = 20.0
+
+
+def node_address(node: Node) -> str | None:
+    """The IPv4 address at which the other nodes of the trial find this one; ``None``: it has none."""
+    network = node.spec.network
+    if network.address is not None or network.kind is NetworkKind.NONE:
+        return network.address
+    if _on_hosts_network(node):
+        return _LOOPBACK_ADDRESS
+    interfaces = _interfaces(node)
+    return str(interfaces[0].ip) if interfaces else None
+
+
+def meeting_place(nodes: Sequence[Node]) -> str:
+    """Where these nodes reach each other: an address range in CIDR notation, or an interface's name.
+
+    ``NodeError`` says why they do not.
+    """
+    if nodes[0].spec.network.switch is not None:
+        return str(SUBNET)
+    if len(nodes) == 1 or all(map(_on_hosts_network, nodes)):
+        return LOOPBACK
+    return str(_common_subnet({node.spec.name: _interfaces(node) for node in nodes}))
+
+
+def launcher_namespace(nodes: Sequence[Node]) -> Path | None:
+    """The file of the network namespace from which all the nodes can be reached; ``None``: the host's own."""
+    return nodes[0].spec.network.switch
+
+
+def describe(node: Node) -> dict[str, str]:
+    """The outcome's fact ``network``: the kind, and the address or whose network it is."""
+    network = node.spec.network
+    words = [str(network.kind)]
+    if network.kind is NetworkKind.HOST:
+        words = ["host's"]
+    elif network.kind is NetworkKind.DEFAULT:
+        words = [f"default ({_default(node)})"]
+    elif network.address is not None:
+        words.append(f"{network.address}/{SUBNET.prefixlen}")
+    if network.rto_min_s is not None:
+        words.append(f"rto_min {network.rto_min_s * 1000:g} ms")
+    return {"network": ", ".join(words)}
+
+
+def _default(node: Node) -> str:
+    if node.init_pid is None:
+        return "not seen from here"
+    if _on_hosts_network(node):
+        return "the host's"
+    return ", ".join(map(str, _interfaces(node))) or "no address"
+
+
+def _on_hosts_network(node: Node) -> bool:
+    """Whether its network is this process's own; a node without a first process has no namespaces of its own."""
+    if node.init_pid is None:
+        return True
+    try:
+        return Path(_namespace(node)).samefile("/proc/thread-self/ns/net")
+    except OSError as error:
+        raise NodeError(
+            f"cannot see the network of {node.spec.name}: {error.strerror}; has it ended?"
+        ) from error
+
+
+def _namespace(node: Node, name: str = "net") -> str:
+    return f"/proc/{node.init_pid}/ns/{name}"
+
+
+def _interfaces(node: Node) -> list[ipaddress.IPv4Interface]:
+    """The addresses by which others can reach the node, in the kernel's order."""
+    show = ["ip", "-json", "-4", "address", "show", "scope", "global"]
+    done = process.run_checked(["nsenter", *_way_in(node), "--", *show], timeout_s=_LIMIT_S)
+    return parse_addresses(done.stdout)
+
+
+def _way_in(node: Node) -> list[str]:
+    """An ordinary user may enter a network only through the user namespace that it belongs to."""
+    user = [] if os.geteuid() == 0 else [f"--user={_namespace(node, 'user')}", "--preserve-credentials"]
+    return [*user, f"--net={_namespace(node)}"]
+
+
+def parse_addresses(text: str) -> list[ipaddress.IPv4Interface]:
+    """The addresses in the JSON of ip-address(8)."""
+    return [
+        ipaddress.IPv4Interface(f"{address['local']}/{address['prefixlen']}")
+        for link in json.loads(text or "[]")
+        for address in link.get("addr_info", [])
+    ]
+
+
+def _common_subnet(found: dict[str, list[ipaddress.IPv4Interface]]) -> ipaddress.IPv4Network:
+    """The first subnet in which every node has an address, each another one."""
+    first, *others = found.values()
+    for subnet in (interface.network for interface in first):
+        addresses = [
+            [one.ip for one in interfaces if one.network == subnet] for interfaces in [first, *others]
+        ]
+        if all(addresses) and len({own[0] for own in addresses}) == len(found):
+            return subnet
+    told = "; ".join(f"{name}: {', '.join(map(str, own)) or 'no address'}" for name, own in found.items())
+    raise NodeError(f"these nodes do not meet on a network ({told}); choose network = veth")

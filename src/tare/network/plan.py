@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which network each node of a trial is to have: addresses, and the files that will hold the namespaces."""
+
+import ipaddress
+from collections.abc import Sequence
+from pathlib import Path
+
+from tare.environments.provider import NodeNetwork
+from tare.records import NetworkKind
+
+SUBNET = ipaddress.IPv4Network("198.18.0.0/16")
+"""The first half of RFC 2544's range for benchmarks, which no real network uses."""
+SWITCH_ADDRESS = ipaddress.IPv4Interface("198.18.0.1/16")
+_FIRST_NODE = 10
+
+
+def plan_networks(
+    kind: NetworkKind, directories: Sequence[Path], rto_min_s: float | None
+) -> tuple[NodeNetwork, ...]:
+    """One plan for each node of a trial, in order; files lie in the nodes' own folders, the switch's in the first's."""
+    if kind in {NetworkKind.HOST, NetworkKind.DEFAULT}:
+        return tuple(NodeNetwork(kind=kind) for _ in directories)
+    linked = kind is not NetworkKind.NONE
+    return tuple(
+        NodeNetwork(
+            kind=kind,
+            namespace=directory / "network",
+            switch=directories[0] / "switch" if linked else None,
+            address=str(SUBNET[_FIRST_NODE + index]) if linked else None,
+            rto_min_s=rto_min_s if linked else None,
+        )
+        for index, directory in enumerate(directories)
+    )

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``[[sharing]]`` tables to records, with every problem of each collected."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tare.plan.entries import Entry, tables, validated
+from tare.plan.problems import Problem, nearest
+from tare.plan.schema import Host, NeighbourTable, SharingTable, size_problem
+from tare.plan.sharing import NATIVE_ENVIRONMENT, Company, Sharing, alone_of
+from tare.plan.toml_lines import Path
+from tare.records import NATIVE, Environment, Layout, Workload
+
+
+def sharings(
+    data: Mapping[str, Any],
+    host: Host,
+    environments: Sequence[Entry[Environment]],
+    workloads: Sequence[Entry[Workload]],
+    problems: list[Problem],
+) -> list[Sharing]:
+    """Read the ``[[sharing]]`` tables, in the file's order; none is needed."""
+    named = {entry.record.name: entry.record for entry in environments}
+    reader = _Reader(
+        host,
+        {NATIVE: NATIVE_ENVIRONMENT, **named},
+        {entry.record.name: entry.record for entry in workloads},
+        problems,
+    )
+    listed = tables(data, "sharing", problems) if "sharing" in data else []
+    found = [(position, reader.read(table, ("sharing", position))) for position, table in listed]
+    kept = [(position, sharing) for position, sharing in found if sharing]
+    problems += _repetitions(kept)
+    if len(kept) == len(listed):
+        companies = [sharing.neighbour for _, sharing in kept if sharing.neighbour]
+        places = {company.environment.name for company in companies if company.environment}
+        problems += _idle("environment", environments, places)
+        problems += _idle("workload", workloads, {company.workload.name for company in companies})
+    return [sharing for _, sharing in kept]
+
+
+class _Reader:
+    """Reads a table where the other tables are known; adds to ``problems``."""
+
+    def __init__(
+        self,
+        host: Host,
+        environments: Mapping[str, Environment],
+        workloads: Mapping[str, Workload],
+        problems: list[Problem],
+    ) -> None:
+        self._host = host
+        self._environments = environments
+        self._workloads = workloads
+        self._problems = problems
+
+    def read(self, data: object, path: Path) -> Sharing | None:
+        before = len(self._problems)
+        table = validated(SharingTable, data, path, self._host, self._problems)
+        if table is None:
+            return None
+        together = tuple(table.together or ())
+        self._problems += _unlike(table.alone, together, path)
+        company = None
+        if table.neighbour is not None:
+            company = self._company(table.neighbour, table.alone, (*path, "neighbour"))
+        elif not together:
+            text = 'has no company: give together, such as ["1c2p2i"], or neighbour, or both'
+            self._problems.append(Problem(path, text))
+        if len(self._problems) > before:
+            return None
+        return Sharing(alone=table.alone, together=together, neighbour=company)
+
+    def _company(self, data: object, alone: Layout, path: Path) -> Company | None:
+        table = validated(NeighbourTable, data, path, self._host, self._problems)
+        if table is None:
+            return None
+        workload = self._workloads.get(table.workload)
+        if workload is None:
+            text = f"there is no [[workload]] {table.workload!r}{nearest(table.workload, self._workloads)}"
+            self._problems.append(Problem((*path, "workload"), text))
+        environment = None
+        if table.environment is not None and not (environment := self._environments.get(table.environment)):
+            names = nearest(table.environment, self._environments)
+            text = f"there is no [[environment]] {table.environment!r}{names}"
+            self._problems.append(Problem((*path, "environment"), text))
+        whole = Layout(nodes=alone.nodes + table.count, processors=alone.processors, instances=1)
+        if problem := size_problem(whole, self._host):
+            self._problems.append(Problem((*path, "count"), f"with its neighbours, {alone} {problem}"))
+        if workload is None:
+            return None
+        return Company(workload=workload, environment=environment, count=table.count)
+
+
+def _unlike(alone: Layout, together: Sequence[Layout], path: Path) -> Iterator[Problem]:
+    """Find what keeps the instances of ``together`` from being the one of ``alone``."""
+    if alone.instances > 1:
+        text = f"{alone} has {alone.instances} instances; write the layout of one by itself"
+        yield Problem((*path, "alone"), text)
+        return
+    for position, layout in enumerate(together):
+        if layout.instances == 1:
+            text = f"{layout} has one instance, so it has no company"
+        elif alone_of(layout) != alone:
+            text = f"an instance of {layout} by itself is {alone_of(layout)}, not {alone}"
+        else:
+            continue
+        yield Problem((*path, "together", position), text)
+
+
+def _repetitions(found: Sequence[tuple[int, Sharing]]) -> Iterator[Problem]:
+    seen: dict[str, int] = {}
+    for position, sharing in found:
+        companies = [str(layout) for layout in sharing.together]
+        if sharing.neighbour:
+            companies.append(f"{sharing.alone}+{sharing.neighbour}")
+        for company in companies:
+            if company in seen:
+                text = f"{company} stands in sharing[{seen[company] + 1}] already; keep it once"
+                yield Problem(("sharing", position), text)
+            seen[company] = position
+
+
+def _idle(
+    key: str, found: Sequence[Entry[Environment]] | Sequence[Entry[Workload]], neighbours: set[str]
+) -> Iterator[Problem]:
+    for entry in found:
+        if not entry.measured and entry.record.name not in neighbours:
+            text = f"{entry.record.name} is neither measured nor the neighbour of any [[sharing]]"
+            yield Problem((key, entry.position, "measure"), text)

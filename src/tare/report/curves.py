@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curves in reading order: what belongs in one picture, which places a table shows, one place in words."""
+
+import math
+from dataclasses import dataclass
+
+from tare.records import NATIVE, Analysis, Cell, CurveEstimate, Direction, Estimate, PointEstimate
+from tare.report.words import DASH, counted, one_line, prefixed, quantity
+from tare.units import KIBIBYTE, MEBIBYTE, format_byte, parse_byte
+
+_SHOWN_BYTE = (1, KIBIBYTE, 64 * KIBIBYTE, MEBIBYTE)
+_SHOWN_OTHERS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveMetric:
+    """One metric of one cell: its curves, native first."""
+
+    cell: Cell
+    curves: tuple[CurveEstimate, ...]
+
+    @property
+    def name(self) -> str:
+        return self.curves[0].curve.metric
+
+    @property
+    def unit(self) -> str:
+        return one_line(self.curves[0].curve.unit)
+
+    @property
+    def x_unit(self) -> str:
+        return one_line(self.curves[0].curve.x_unit)
+
+    @property
+    def better(self) -> str:
+        return str(self.curves[0].curve.direction)
+
+    @property
+    def environments(self) -> tuple[CurveEstimate, ...]:
+        """All curves but native's."""
+        return tuple(curve for curve in self.curves if curve.curve.environment != NATIVE)
+
+    @property
+    def places(self) -> tuple[float, ...]:
+        """Every ``x`` of any curve, rising."""
+        return tuple(sorted({point.x for curve in self.curves for point in curve.points}))
+
+    @property
+    def counted_places(self) -> str:
+        """``"41 sizes"``, or places where they are not bytes."""
+        return counted(len(self.places), "size" if self.x_unit == "B" else "place")
+
+    @property
+    def banded(self) -> bool:
+        """Whether any place has an interval."""
+        return any(point.value.low is not None for curve in self.curves for point in curve.points)
+
+    @property
+    def counts(self) -> str:
+        """How many blocks stand behind the places: ``"n = 10"``, or a range."""
+        counts = [(point.overhead or point.value).n for curve in self.curves for point in curve.points]
+        least, most = min(counts), max(counts)
+        return f"n = {least}" if least == most else f"n = {least}{DASH}{most}"
+
+
+def curve_metrics(analysis: Analysis) -> tuple[CurveMetric, ...]:
+    """Cell after cell, each metric's curves together, in the order of the analysis."""
+    found: dict[tuple[Cell, str, str, Direction, str], list[CurveEstimate]] = {}
+    for estimate in analysis.curves:
+        curve = estimate.curve
+        key = (curve.cell, curve.metric, curve.unit, curve.direction, curve.x_unit)
+        found.setdefault(key, []).append(estimate)
+    return tuple(CurveMetric(cell=key[0], curves=tuple(curves)) for key, curves in found.items())
+
+
+def shown_places(metric: CurveMetric) -> tuple[float, ...]:
+    """The few places that a table shows: 1 B, 1 KiB, 64 KiB, 1 MiB as far as they are there, the least and the most.
+
+    Where places are not bytes, five that are evenly spread over them.
+    """
+    places = metric.places
+    if metric.x_unit != "B":
+        last, count = len(places) - 1, min(len(places), _SHOWN_OTHERS)
+        return tuple(places[round(last * number / max(count - 1, 1))] for number in range(count))
+    known = {place for place in places if place in _SHOWN_BYTE}
+    return tuple(sorted(known | {places[0], places[-1]}))
+
+
+def place_label(place: float, unit: str) -> str:
+    """``"64 KiB"``: bytes in powers of 1024 where that is exact, all else but bytes with SI prefixes."""
+    if unit != "B":
+        return quantity(place, unit)
+    short = format_byte(place)
+    return short if parse_byte(short) == place else f"{place:.0f} B"
+
+
+def value_interval(estimate: Estimate, unit: str) -> str:
+    """A range of positive values, both ends with one prefix; ``"none (n = 4)"`` when there is none."""
+    if estimate.low is None or estimate.high is None:
+        return f"none (n = {estimate.n})"
+    factor, prefixed_unit = prefixed(estimate.high, unit)
+    low, high = estimate.low / factor, estimate.high / factor
+    decimals = max(3 - math.floor(math.log10(high)), 0)
+    return f"{_with_decimals(low, decimals)}{DASH}{_with_decimals(high, decimals)} {prefixed_unit}".rstrip()
+
+
+def ratio(overhead: float) -> str:
+    """An overhead (fraction) as the ratio to native, with four digits: ``"1.053"``, ``"302.1"``."""
+    return _with_decimals(1 + overhead, _ratio_decimals(1 + overhead))
+
+
+def ratio_interval(overhead: Estimate) -> str:
+    """A range of ratios; ``"none (n = 4)"`` when there is none."""
+    if overhead.low is None or overhead.high is None:
+        return f"none (n = {overhead.n})"
+    decimals = _ratio_decimals(1 + overhead.high)
+    return f"{_with_decimals(1 + overhead.low, decimals)}{DASH}{_with_decimals(1 + overhead.high, decimals)}"
+
+
+def _ratio_decimals(value: float) -> int:
+    return max((3 if value >= 1 else 2) - math.floor(math.log10(value)), 0) if value > 0 else 0
+
+
+def _with_decimals(value: float, decimals: int) -> str:
+    return f"{value:.{decimals}f}"
+
+
+def curves_described(metric: CurveMetric) -> str:
+    """The picture in words, for those who hear the page: the places of ``shown_places``."""
+    shown = shown_places(metric)
+    return "; ".join(
+        told(curve, point) for curve in metric.curves for point in curve.points if point.x in shown
+    )
+
+
+def told(curve: CurveEstimate, point: PointEstimate) -> str:
+    """One place of a curve in words, on one line."""
+    whose, where = one_line(curve.curve.environment), place_label(point.x, one_line(curve.curve.x_unit))
+    unit = one_line(curve.curve.unit)
+    value = f"{whose} at {where}: {quantity(point.value.point, unit)}, interval {value_interval(point.value, unit)}"
+    if point.overhead is None:
+        return f"{value}, n = {point.value.n}"
+    against = f"{ratio(point.overhead.point)} times native's time, interval {ratio_interval(point.overhead)}"
+    return f"{value}; {against}, n = {point.overhead.n}"

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What company costs an instance, for a terminal."""
+
+from collections.abc import Iterable
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tare.records import Analysis
+from tare.report import arrange
+from tare.report.arrange import SharedMetric
+from tare.report.words import (
+    MARK,
+    STYLE,
+    counted,
+    index,
+    index_interval,
+    interval_percent,
+    least_level,
+    one_line,
+    point_percent,
+)
+
+EXPLANATION = (
+    "How much more time the same work takes an instance with company than by itself, "
+    "in the same environment and block"
+)
+_FAIRNESS = (
+    "Spread: (most - least) / mean of the instances' times per work; Jain's index is 1 when all rates are equal; "
+    "noise alone makes some spread. Skew: median and longest start of an instance after the first."
+)
+
+
+def print_sharing(analysis: Analysis, console: Console, *, show_all: bool) -> None:
+    """Print the losses by primary metrics, with ``show_all`` by all; nothing without a sharing experiment."""
+    metrics = arrange.shared_metrics(analysis)
+    if not metrics:
+        return
+    console.print(Text("\nSharing", style="bold"))
+    console.print(Text(f"{EXPLANATION}."))
+    shown = [metric for metric in metrics if show_all or metric.primary]
+    for metric in shown:
+        console.print(_title(metric), _losses(metric), *_beyond_native(metric), sep="\n")
+        if metric.several:
+            console.print("", _fairness(metric), sep="\n")
+    if any(metric.several for metric in shown):
+        console.print(Text(f"\n{_FAIRNESS}", style="dim"))
+    if hidden := len(metrics) - len(shown):
+        told = f"sharing by {counted(hidden, 'other metric')} hidden; --all shows every row"
+        console.print(Text(f"\n{told}", style="dim"))
+
+
+def _title(metric: SharedMetric) -> Text:
+    cells = metric.cells
+    title = Text(f"\n{arrange.place(cells.shared)}", style="bold")
+    title.append(f", {one_line(metric.name)}", style="bold")
+    title.append(
+        f" ({arrange.company_note(cells)}; alone: {cells.alone.layout})",
+        style="not bold",
+    )
+    return title
+
+
+def _losses(metric: SharedMetric) -> Table:
+    table = _table()
+    level = least_level(loss.typical for loss in metric.losses)
+    table.add_column("loss", justify="right", no_wrap=True, width=8)
+    table.add_column(f"interval (≥ {level})", justify="right", no_wrap=True, min_width=18)
+    table.add_column("verdict", overflow="fold", width=19)
+    table.add_column("n", justify="right", no_wrap=True, min_width=3)
+    for loss in metric.losses:
+        name, word = one_line(loss.summary.environment), Text(f"{MARK[loss.word]} {loss.word}")
+        word.stylize(STYLE[loss.word])
+        figures = (point_percent(loss.typical), interval_percent(loss.typical))
+        table.add_row(Text(name), *figures, word, str(loss.typical.n))
+    return table
+
+
+def _beyond_native(metric: SharedMetric) -> Iterable[Text]:
+    for loss in metric.losses:
+        if beyond := loss.beyond_native:
+            figures = f"{point_percent(beyond)}, interval {interval_percent(beyond)} (n = {beyond.n})"
+            name = one_line(loss.summary.environment)
+            yield Text(f" {name} beyond native's loss: {figures}", style="dim")
+
+
+def _fairness(metric: SharedMetric) -> Table:
+    table = _table()
+    for title in ("spread", "Jain's index", "skew in ms"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for loss in metric.losses:
+        if loss.spread and loss.jain_index:
+            table.add_row(
+                Text(one_line(loss.summary.environment)),
+                f"{point_percent(loss.spread).removeprefix('+')} ({interval_percent(loss.spread)})",
+                f"{index(loss.jain_index.point)} ({index_interval(loss.jain_index)})",
+                arrange.skew_said(loss),
+            )
+    return table
+
+
+def _table() -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    table.add_column("environment", overflow="fold", width=16)
+    return table

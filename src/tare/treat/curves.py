@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples with an ``x`` to curves: the same blocks and native pairs as for single figures, place by place."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from tare.records import NATIVE, Cell, Curve, CurvePoint, Outcome
+from tare.treat.pairing import Metric, Table, by_point, complete_blocks, log_ratio, tables
+
+
+def curves(outcomes: Sequence[Outcome]) -> tuple[Curve, ...]:
+    """One curve per cell, metric and environment, native first, whatever the outcomes' order.
+
+    Only ``OK`` outcomes count. A block counts at a place when both native slots and the environment have a usable
+    value there (for native: both slots); several instances are joined as ``whole_trial`` says. A curve without any
+    such block is left out. Raises ``ValueError`` when a trial stands twice among the outcomes.
+    """
+    return tuple(
+        curve
+        for cell, table in tables(outcomes, by_point).items()
+        for curve in _of_cell(cell, table)
+        if curve.points
+    )
+
+
+def _of_cell(cell: Cell, table: Table) -> Iterator[Curve]:
+    places: dict[Metric, list[Metric]] = {}
+    for metric in table.metrics:
+        places.setdefault(replace(metric, x=None), []).append(metric)
+    for whole, metrics in places.items():
+        rising = sorted(metrics, key=_x)
+        for environment in (NATIVE, *sorted(table.environments)):
+            points = (_point(table, metric, environment) for metric in rising)
+            yield Curve(
+                cell=cell,
+                environment=environment,
+                metric=whole.name,
+                unit=whole.unit,
+                direction=whole.direction,
+                x_unit=whole.x_unit or "",
+                points=tuple(point for point in points if point.blocks),
+            )
+
+
+def _x(metric: Metric) -> float:
+    return metric.x if metric.x is not None else math.nan
+
+
+def _point(table: Table, metric: Metric, environment: str) -> CurvePoint:
+    blocks = tuple(complete_blocks(table, metric, environment))
+    native = environment == NATIVE
+    return CurvePoint(
+        x=_x(metric),
+        blocks=tuple(block.block for block in blocks),
+        values=tuple(_geometric_mean(block.native) if native else block.environment for block in blocks),
+        log_ratios=() if native else tuple(log_ratio(block, metric.direction) for block in blocks),
+    )
+
+
+def _geometric_mean(pair: tuple[float, float]) -> float:
+    return math.sqrt(pair[0]) * math.sqrt(pair[1])

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each instance's trial with company beside the same environment's trial of the instance alone, block by block."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from tare.records import NATIVE, Cell, Outcome, Sample, SharedCell, SharingSummary, Status
+from tare.treat.aggregate import log_time_per_work, usable
+from tare.treat.pairing import Metric, by_metric, cell_of
+
+_Logs = tuple[float, ...]
+"""Per instance ln(time per work)."""
+
+
+@dataclass(slots=True)
+class _Table:
+    """One cell's values, block by block."""
+
+    begun: set[int] = field(default_factory=set)
+    metrics: dict[Metric, None] = field(default_factory=dict)
+    """In the order in which the workload reports them."""
+    logs: dict[tuple[str, int, int, Metric], _Logs] = field(default_factory=dict)
+    """By environment, block and replicate."""
+    skews_s: dict[str, list[float]] = field(default_factory=dict)
+    """By environment; its keys are all that have a trial here."""
+
+
+def sharing_summaries(
+    outcomes: Sequence[Outcome], cells: Sequence[SharedCell], primary_metrics: Mapping[str, str]
+) -> tuple[SharingSummary, ...]:
+    """One summary per shared cell, metric and environment, in this order, native first.
+
+    Only ``OK`` outcomes count, and of them metrics that every instance reports, each as one figure. Native has
+    two trials in each block, of which the mean (of logarithms) is taken with company as well as alone. A block
+    counts when all these trials have a usable value; every other begun block is dropped and counted.
+    """
+    tables: dict[Cell, _Table] = {}
+    for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
+        _enter(outcome, tables.setdefault(cell_of(outcome), _Table()))
+    return tuple(
+        summary
+        for pair in cells
+        if pair.shared in tables and pair.alone in tables
+        for summary in _of_pair(
+            pair, tables[pair.shared], tables[pair.alone], primary_metrics.get(pair.shared.workload)
+        )
+    )
+
+
+def _enter(outcome: Outcome, table: _Table) -> None:
+    trial = outcome.trial
+    table.begun.add(trial.block)
+    skews_s = table.skews_s.setdefault(trial.environment.name, [])
+    if outcome.status is not Status.OK:
+        return
+    if outcome.barrier_skew_s is not None:
+        skews_s.append(outcome.barrier_skew_s)
+    for metric, samples in by_metric([one for one in outcome.samples if one.x is None]).items():
+        logs = instance_logs(samples, trial.layout.instances)
+        if logs:
+            table.metrics.setdefault(metric)
+            table.logs[trial.environment.name, trial.block, trial.replicate, metric] = logs
+
+
+def instance_logs(samples: Sequence[Sample], instances: int) -> _Logs | None:
+    """ln(time per work) of each instance, from a trial's samples of one metric.
+
+    ``None`` unless there is one usable value for each. A figure of the whole trial is that of its instance only
+    where there is no other.
+    """
+    if not all(usable(sample.value) for sample in samples) or len(samples) != instances:
+        return None
+    numbers = {0 if instances == 1 and one.instance is None else one.instance: one for one in samples}
+    if set(numbers) != set(range(instances)):
+        return None
+    values = (numbers[number] for number in range(instances))
+    return tuple(log_time_per_work(sample.value, sample.direction) for sample in values)
+
+
+def spread(logs: _Logs) -> float:
+    """(most - least) / mean of the times per work."""
+    times = [math.exp(log - max(logs)) for log in logs]
+    return (max(times) - min(times)) / fmean(times)
+
+
+def jain_index(logs: _Logs) -> float:
+    """(sum x)^2 / (n sum x^2) of the rates x; 1 when all are equal, 1/n when one instance gets everything.
+
+    Jain, Chiu and Hawe, "A quantitative measure of fairness and discrimination for resource allocation in
+    shared computer systems", DEC Research Report TR-301 (1984).
+    """
+    rates = [math.exp(min(logs) - log) for log in logs]
+    return math.fsum(rates) ** 2 / (len(rates) * math.fsum(rate**2 for rate in rates))
+
+
+def _of_pair(
+    cells: SharedCell, shared: _Table, alone: _Table, primary: str | None
+) -> Iterator[SharingSummary]:
+    names = sorted(shared.skews_s, key=lambda name: (name != NATIVE, name))
+    for metric in sorted(shared.metrics, key=lambda each: each.name != primary):
+        native = _losses(shared, alone, NATIVE, metric)
+        for name in names:
+            own = _losses(shared, alone, name, metric)
+            common = () if name == NATIVE else (block for block in own if block in native)
+            fair = [logs for logs in _blocks(shared, name, metric).values() if len(logs[0]) > 1]
+            yield SharingSummary(
+                cells=cells,
+                environment=name,
+                metric=metric.name,
+                unit=metric.unit,
+                direction=metric.direction,
+                primary=metric.name == primary,
+                blocks=tuple(own),
+                log_losses=tuple(own.values()),
+                beyond_native=tuple(fmean(own[block]) - fmean(native[block]) for block in common),
+                spreads=tuple(fmean(map(spread, logs)) for logs in fair),
+                jain_indices=tuple(fmean(map(jain_index, logs)) for logs in fair),
+                skews_s=tuple(shared.skews_s[name]),
+                dropped_blocks=len(shared.begun | alone.begun) - len(own),
+            )
+
+
+def _losses(shared: _Table, alone: _Table, environment: str, metric: Metric) -> dict[int, _Logs]:
+    """Per complete block the log-ratio of each instance with company to the one alone."""
+    beside, single = _blocks(shared, environment, metric), _blocks(alone, environment, metric)
+    return {
+        block: tuple(log - _mean(single[block])[0] for log in _mean(beside[block]))
+        for block in beside
+        if block in single
+    }
+
+
+def _blocks(table: _Table, environment: str, metric: Metric) -> dict[int, list[_Logs]]:
+    """The environment's trials of each block that has them all."""
+    replicates = (0, 1) if environment == NATIVE else (0,)
+    found = {
+        block: [table.logs.get((environment, block, replicate, metric)) for replicate in replicates]
+        for block in sorted(table.begun)
+    }
+    return {block: [one for one in logs if one] for block, logs in found.items() if all(logs)}
+
+
+def _mean(trials: Sequence[_Logs]) -> _Logs:
+    return tuple(map(fmean, zip(*trials, strict=True)))

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NetPIPE: how long a message takes from one process to another, over its size.
+
+In: two processes, in one node or in two. Out: NPopenmpi's or NPtcp's launch, and its file of bytes and times as curves.
+Snell, Mikler, Gustafson, "NetPIPE: a network protocol independent performance evaluator" (1996); netpipe(1),
+version 3.7.2; docs/netpipe.md.
+"""
+
+import itertools
+import re
+import statistics
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from tare.errors import InputError, WrongOutput
+from tare.records import Direction, Sample
+from tare.units import MEBIBYTE, format_byte
+from tare.workloads import excerpt, mpi
+from tare.workloads.kind import Job, Options, Output, Shape, own
+from tare.workloads.netpipe.output import Point, parse_points
+from tare.workloads.netpipe.sizes import message_sizes
+
+OUTPUT = "np.out"
+PROCESSES = 2
+TRIALS = 7
+"""How often NetPIPE repeats the measurement of a size; it reports the least of the times."""
+SMALL_BYTE = 64
+"""Below this size netpipe(1) calls the one-way time the latency."""
+
+_PORT = 5002
+_NOBODY_LISTENS = 246
+"""NPtcp's exit code when it cannot connect."""
+_LISTEN_LIMIT_S = 30
+_LAUNCH_S = 1.0
+_GUESSED_S = {"mpi": (1e-6, 3e-10), "tcp": (3e-5, 6e-10)}
+"""One message in one node on a processor of 2024: seconds, and seconds for each byte."""
+_BUFFERS = re.compile(r"^Send and receive buffers are (\d+) and (\d+) bytes$", re.MULTILINE | re.ASCII)
+
+
+class NetpipeOptions(Options):
+    """What is sent, over what, and how often."""
+
+    protocol: Literal["mpi", "tcp"] = "mpi"
+    smallest: Annotated[int, Field(ge=1)] = 1
+    """Bytes."""
+    largest: Annotated[int, Field(ge=1, le=128 * MEBIBYTE)] = MEBIBYTE
+    """Bytes; beyond 256 MiB NetPIPE's count of bits overflows."""
+    perturbation: Annotated[int, Field(ge=0)] = 0
+    """Measure each size so many bytes below and above too."""
+    repetitions: Annotated[int, Field(ge=10, le=1_000_000)] = 200
+    """Round trips per measurement of a size. NetPIPE's own choice rests on one short timing, which a single
+    disturbance spoils, so that arms would not do the same work; below 10 its clock of 1 us may see no time pass."""
+    single_copy: mpi.SingleCopy = "none"
+    """How large messages cross within a node, with ``mpi``: see ``tare.workloads.mpi``."""
+
+    @model_validator(mode="after")
+    def _check_sizes(self) -> Self:
+        if self.smallest > self.largest:
+            raise ValueError(f"smallest is {self.smallest} bytes, more than largest, {self.largest}")
+        sizes = self.sizes
+        if any(later <= earlier for earlier, later in itertools.pairwise(sizes)):
+            raise ValueError(
+                f"with perturbation = {self.perturbation} neighbouring sizes meet; give less, such as 3 or 0"
+            )
+        return self
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """All message sizes, in bytes."""
+        return message_sizes(self.smallest, self.largest, self.perturbation)
+
+
+class Netpipe:
+    """NPopenmpi and NPtcp as Debian ships them."""
+
+    name = "netpipe"
+    options_model: type[Options] = NetpipeOptions
+    primary_metric = "small_latency_s"
+
+    def expected_s(self, options: Options, shape: Shape) -> float | None:
+        """Guess from the messages sent within one node; between nodes they take longer."""
+        chosen = own(NetpipeOptions, options)
+        once_s, byte_s = _GUESSED_S[chosen.protocol]
+        messages = 2 * TRIALS * chosen.repetitions
+        return _LAUNCH_S + messages * sum(once_s + byte_s * size for size in chosen.sizes)
+
+    def job(self, options: Options, shape: Shape) -> Job:
+        chosen = own(NetpipeOptions, options)
+        _check_fits(chosen, shape)
+        if chosen.protocol == "tcp":
+            return Job(argv=_tcp(chosen, shape), collect=(OUTPUT,))
+        launch = mpi.launch(shape, single_copy=chosen.single_copy)
+        return Job(
+            argv=(*launch, "NPopenmpi", *_asked(chosen), "-o", OUTPUT),
+            collect=(OUTPUT,),
+            preflight=mpi.preflight(shape),
+        )
+
+    def samples(self, options: Options, output: Output) -> list[Sample]:
+        chosen = own(NetpipeOptions, options)
+        if chosen.single_copy == "cma" and (refused := mpi.refused_single_copy(output.stderr)):
+            raise WrongOutput(
+                "this environment forbids single_copy = cma; choose none for every arm", refused
+            )
+        text = output.files.get(OUTPUT)
+        if text is None:
+            raise WrongOutput(f"NetPIPE wrote no {OUTPUT}", excerpt.tail(output.stderr or output.stdout))
+        points = parse_points(text, chosen.sizes)
+        return [
+            _small_latency(points),
+            _bandwidth("large_bandwidth_byte_per_s", points[-1]),
+            *_curves(points),
+        ]
+
+    def facts(self, options: Options, output: Output) -> dict[str, str]:
+        chosen = own(NetpipeOptions, options)
+        found = {
+            "netpipe protocol": chosen.protocol,
+            "netpipe time of a size": f"least of {TRIALS} means of {chosen.repetitions} round trips each, halved",
+        }
+        if chosen.protocol == "tcp":
+            return found | _socket_buffers(output.stderr)
+        refused = ", refused here" if mpi.refused_single_copy(output.stderr) else ""
+        found["mpi single copy"] = f"{chosen.single_copy}{refused}"
+        if used := mpi.transports(output.stderr):
+            found["mpi transport"] = used
+        return found
+
+
+def _check_fits(options: NetpipeOptions, shape: Shape) -> None:
+    if shape.processors != PROCESSES:
+        raise InputError(
+            f"netpipe sends between exactly two processes, and an instance has {shape.processors} here; layouts that"
+            " fit: 1c2p1i in one node, 2c1p1i between two, 1c4p2i for two pairs"
+        )
+    needed_byte = PROCESSES * options.sizes[-1]
+    if needed_byte > shape.memory_byte:
+        raise InputError(
+            f"netpipe's two buffers need {format_byte(needed_byte)}, but an instance has"
+            f" {format_byte(shape.memory_byte)}; give a smaller largest, or more memory"
+        )
+
+
+def _asked(options: NetpipeOptions) -> tuple[str, ...]:
+    """What both processes must be told alike."""
+    sizes = ("-l", str(options.smallest), "-u", str(options.largest), "-p", str(options.perturbation))
+    return (*sizes, "-n", str(options.repetitions))
+
+
+def _tcp(options: NetpipeOptions, shape: Shape) -> tuple[str, ...]:
+    """The transmitter comes first, as with MPI, so that the file is written where the job's folder is.
+
+    It gives up when nobody listens yet, so it is begun again. Instances that share a loopback have a port each.
+    """
+    receiver = "127.0.0.1" if shape.span is None else shape.span.hosts[-1]
+    side = ("NPtcp", "-P", str(_PORT + shape.instance), *_asked(options))
+    patient = (f"{shape.tools_directory}/again", str(_NOBODY_LISTENS), str(_LISTEN_LIMIT_S))
+    return mpi.launch_each(((*patient, *side, "-h", receiver, "-o", OUTPUT), side), shape)
+
+
+def _small_latency(points: Sequence[Point]) -> Sample:
+    """The median one-way time of all sizes below 64 bytes; of the smallest size when that is larger."""
+    small = [point.time_s for point in points if point.size_byte < SMALL_BYTE] or [points[0].time_s]
+    return Sample(name="small_latency_s", value=statistics.median(small), unit="s", direction=Direction.LESS)
+
+
+def _bandwidth(name: str, point: Point, x: float | None = None, x_unit: str | None = None) -> Sample:
+    rate = point.size_byte / point.time_s
+    return Sample(name=name, value=rate, unit="B/s", direction=Direction.MORE, x=x, x_unit=x_unit)
+
+
+def _curves(points: Sequence[Point]) -> list[Sample]:
+    latencies = [
+        Sample(
+            name="latency_s",
+            value=point.time_s,
+            unit="s",
+            direction=Direction.LESS,
+            x=float(point.size_byte),
+            x_unit="B",
+        )
+        for point in points
+    ]
+    rates = [_bandwidth("bandwidth_byte_per_s", point, float(point.size_byte), "B") for point in points]
+    return [*latencies, *rates]
+
+
+def _socket_buffers(stderr: str) -> dict[str, str]:
+    said = dict.fromkeys(_BUFFERS.findall(stderr))
+    buffers = "; ".join(f"send {sent} B, receive {received} B" for sent, received in said)
+    return {"tcp socket buffers": buffers} if buffers else {}

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NetPIPE's output file: from its lines of bytes, rate and seconds to one-way times."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tare.errors import WrongOutput
+from tare.workloads import excerpt
+
+STOP_S = 1.0
+"""NetPIPE goes to no larger size once a message takes this long."""
+BIT_PER_MEGABIT = 2**20
+"""What NetPIPE calls Mbps is this many bits in a second."""
+
+_LINE = re.compile(r" *(\d{1,10}) (\d{1,12}\.\d{6}) +(\d{1,12}\.\d{8})", re.ASCII)
+_RATE_ERROR, _TIME_ERROR_S = 0.5e-6, 0.5e-8
+"""Half of the last digit that is printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One message size and the time that one message takes one way."""
+
+    size_byte: int
+    time_s: float
+
+
+def parse_points(text: str, sizes: Sequence[int]) -> list[Point]:
+    """Read the file of a run that was to measure ``sizes``, in their order.
+
+    Raises ``WrongOutput`` when a size is missing or another, a line is cut or garbled, a time or rate is not above
+    0, or the two do not belong together.
+    """
+    points: list[Point] = []
+    for line, asked in zip(_lines(text), sizes, strict=False):
+        point = _point(line, text)
+        if point.size_byte != asked:
+            raise WrongOutput(
+                f"np.out has {point.size_byte} bytes where {asked} were to be measured",
+                excerpt.around(text, text.find(line)),
+            )
+        points.append(point)
+    if len(points) < len(sizes):
+        raise WrongOutput(_why_cut(points, sizes), excerpt.tail(text))
+    if text.count("\n") > len(sizes):
+        raise WrongOutput(f"np.out goes on after its last size, {sizes[-1]} bytes", excerpt.tail(text))
+    return points
+
+
+def _lines(text: str) -> Iterator[str]:
+    whole, _, rest = text.rpartition("\n")
+    if rest:
+        raise WrongOutput("np.out ends within a line: the run was cut short", excerpt.tail(text))
+    yield from whole.split("\n") if whole else ()
+
+
+def _point(line: str, text: str) -> Point:
+    found = _LINE.fullmatch(line)
+    if not found:
+        said = excerpt.printable(line[:80])
+        raise WrongOutput(
+            f"np.out holds the line {said!r}, not bytes, Mbps and seconds",
+            excerpt.around(text, text.find(line)),
+        )
+    size_byte, rate, time_s = int(found[1]), float(found[2]), float(found[3])
+    if not (size_byte and rate and time_s):
+        raise WrongOutput(f"np.out has a zero: {line.strip()}", excerpt.around(text, text.find(line)))
+    exact_s = size_byte * 8 / (rate * BIT_PER_MEGABIT)
+    rate_error_s = exact_s * _RATE_ERROR / rate
+    if abs(exact_s - time_s) > 1.01 * (rate_error_s + _TIME_ERROR_S):
+        raise WrongOutput(f"np.out contradicts itself: {line.strip()}", excerpt.around(text, text.find(line)))
+    # The rate has more digits of a short time than the column of seconds, which ends at 10 ns.
+    return Point(size_byte, exact_s if rate_error_s < _TIME_ERROR_S else time_s)
+
+
+def _why_cut(points: Sequence[Point], sizes: Sequence[int]) -> str:
+    if not points:
+        return "np.out is empty: NetPIPE measured nothing"
+    last = points[-1]
+    reached = f"np.out ends at {last.size_byte} bytes, after {len(points)} of {len(sizes)} sizes"
+    if last.time_s >= STOP_S:
+        return f"{reached}: NetPIPE stops when a message takes a second; give a smaller largest"
+    return f"{reached}: the run was cut short"

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+import random
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tare.analyze.median import median_estimate
+
+VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
+
+
+@given(VALUES)
+def test_the_point_is_the_median_and_lies_in_the_interval(values: list[float]) -> None:
+    found = median_estimate(values)
+    assert (found.point, found.n) == (statistics.median(values), len(values))
+    if found.low is not None and found.high is not None:
+        assert found.low <= found.point <= found.high
+        assert {found.low, found.high} <= set(values)
+        assert found.level >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("n", "cut"), [(6, 0), (8, 0), (9, 1), (11, 1), (12, 2), (15, 3), (17, 4), (20, 5), (30, 9)]
+)
+def test_the_cuts_are_those_of_the_sign_test(n: int, cut: int) -> None:
+    """As tabled for the sign test at 5 %, two sides: Conover, Practical Nonparametric Statistics."""
+    found = median_estimate([float(value) for value in range(n)])
+    assert (found.low, found.high) == (cut, n - 1 - cut)
+    assert found.level == pytest.approx(1 - 2 * sum(math.comb(n, below) for below in range(cut + 1)) / 2**n)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_fewer_than_six_values_have_no_interval(n: int) -> None:
+    found = median_estimate([1.0] * n)
+    assert (found.low, found.high, found.level) == (None, None, 0.95)
+
+
+def test_without_values_there_is_nothing_to_estimate() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        median_estimate([])
+
+
+@pytest.mark.parametrize("n", [6, 10, 30])
+def test_the_interval_covers_the_median_of_a_skewed_distribution_as_often_as_it_says(n: int) -> None:
+    chance, campaigns = random.Random(n), 3000  # noqa: S311 - a simulation
+    truth = math.log(2)
+    found = [median_estimate([chance.expovariate(1) for _ in range(n)]) for _ in range(campaigns)]
+    covered = sum((one.low or 0) <= truth <= (one.high or 0) for one in found) / campaigns
+    promised = found[0].level
+    assert covered == pytest.approx(promised, abs=3 * math.sqrt(promised * (1 - promised) / campaigns))

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Planted losses, unfairness and helpers are found, with intervals that hold what they promise."""
+
+import math
+from collections.abc import Iterator
+
+import pytest
+from tests.sharing_example import PRIMARY, Planted, cells, sharing_outcomes
+
+from tare.analyze import helper_costs, sharing_losses
+from tare.records import Estimate, SharingLoss, Word
+from tare.treat import helper_summaries, sharing_summaries
+
+CAMPAIGNS = 400
+BLOCKS = 10
+PROMISED = 0.951
+PLANTED = {
+    "native": Planted(loss=0.04),
+    "docker": Planted(overhead=0.2, loss=0.10),
+    "lxc": Planted(loss=0.04, unfairness=0.06),
+}
+LXC = math.sqrt(1.04 * 1.04 * 1.06) - 1
+"""Joined: the mean of the instances' logarithms."""
+
+
+def losses(seed: int = 1, blocks: int = BLOCKS, noise: float = 0.01) -> dict[str, SharingLoss]:
+    outcomes = sharing_outcomes(PLANTED, blocks=blocks, noise=noise, seed=seed)
+    found = sharing_losses(sharing_summaries(outcomes, [cells("1c2p2i")], PRIMARY), margin=0.01)
+    return {one.summary.environment: one for one in found if one.summary.primary}
+
+
+@pytest.fixture(scope="module")
+def campaigns() -> list[dict[str, SharingLoss]]:
+    return [losses(seed) for seed in range(CAMPAIGNS)]
+
+
+def coverage(estimates: Iterator[Estimate], truth: float) -> float:
+    return sum((one.low or 0) <= truth <= (one.high or 0) for one in estimates) / CAMPAIGNS
+
+
+@pytest.mark.parametrize(("name", "truth"), [("native", 0.04), ("docker", 0.10), ("lxc", LXC)])
+def test_the_interval_of_a_loss_covers_what_was_planted_as_often_as_it_says(
+    campaigns: list[dict[str, SharingLoss]], name: str, truth: float
+) -> None:
+    covered = coverage((one[name].typical for one in campaigns), truth)
+    assert covered == pytest.approx(PROMISED, abs=3 * math.sqrt(PROMISED * (1 - PROMISED) / CAMPAIGNS))
+
+
+@pytest.mark.parametrize(("name", "truth"), [("docker", 1.10 / 1.04 - 1), ("lxc", (1 + LXC) / 1.04 - 1)])
+def test_the_interval_of_what_is_lost_beyond_native_covers_it_too(
+    campaigns: list[dict[str, SharingLoss]], name: str, truth: float
+) -> None:
+    found = (one[name].beyond_native or pytest.fail("no estimate") for one in campaigns)
+    assert coverage(found, truth) >= PROMISED - 3 * math.sqrt(PROMISED * (1 - PROMISED) / CAMPAIGNS)
+
+
+@pytest.mark.parametrize(("instance", "truth"), [(0, 0.04), (1, 1.04 * 1.06 - 1)])
+def test_each_instances_own_loss_is_covered(
+    campaigns: list[dict[str, SharingLoss]], instance: int, truth: float
+) -> None:
+    covered = coverage((one["lxc"].each[instance] for one in campaigns), truth)
+    assert covered == pytest.approx(PROMISED, abs=3 * math.sqrt(PROMISED * (1 - PROMISED) / CAMPAIGNS))
+
+
+def test_planted_unfairness_is_found_and_none_is_not(campaigns: list[dict[str, SharingLoss]]) -> None:
+    truth = 0.06 / 1.03
+    unfair = [one["lxc"].spread for one in campaigns]
+    assert sum(one.point for one in unfair if one) / CAMPAIGNS == pytest.approx(truth, abs=0.002)
+    assert coverage((one for one in unfair if one), truth) > 0.9
+    fair = [one["docker"].spread for one in campaigns]
+    assert all(one and one.high is not None and one.high < 0.06 for one in fair)
+
+
+def test_jains_index_falls_with_the_spread() -> None:
+    found = losses(noise=0.0)
+    assert found["docker"].jain_index is not None
+    assert found["lxc"].jain_index is not None
+    assert found["docker"].jain_index.point == pytest.approx(1.0)
+    rates = (1.0, 1 / 1.06)
+    assert found["lxc"].jain_index.point == pytest.approx(sum(rates) ** 2 / (2 * (1 + rates[1] ** 2)))
+
+
+def test_a_loss_is_judged_by_the_margin_like_an_overhead() -> None:
+    planted = {"native": Planted(), "docker": Planted(loss=0.10), "lxc": Planted(loss=-0.10)}
+    outcomes = sharing_outcomes(planted, noise=0.003)
+    found = sharing_losses(sharing_summaries(outcomes, [cells("1c2p2i")], PRIMARY), margin=0.01)
+    words = {one.summary.environment: one.word for one in found if one.summary.primary}
+    assert words == {"native": Word.WITHIN, "docker": Word.SLOWER, "lxc": Word.FASTER}
+
+
+def test_too_few_blocks_have_no_interval_and_no_verdict() -> None:
+    for found in losses(blocks=5).values():
+        assert found.word is Word.UNDECIDED
+        assert found.typical.low is None
+        assert found.spread is not None
+        assert found.spread.low is None
+
+
+def test_what_has_no_block_is_left_out_and_native_is_not_set_against_itself() -> None:
+    found = losses()
+    assert found["native"].beyond_native is None
+    assert sharing_losses(sharing_summaries([], [cells("1c2p2i")], PRIMARY), margin=0.01) == ()
+
+
+def test_planted_helper_time_is_found_with_its_share() -> None:
+    truth = 0.05
+    planted = {"native": Planted(), "docker": Planted(helpers=2, helper_share=truth)}
+    covered = 0
+    for seed in range(CAMPAIGNS):
+        (cost,) = helper_costs(helper_summaries(sharing_outcomes(planted, settings=("1c1p1i",), seed=seed)))
+        assert cost.share is not None
+        assert cost.cpu_s is not None
+        covered += (cost.share.low or 0) <= truth <= (cost.share.high or 0)
+        assert cost.cpu_s.point == pytest.approx(2.0 * truth, rel=0.3)
+    promised = 1 - 2 * (1 + 10) / 2**10
+    assert covered / CAMPAIGNS == pytest.approx(
+        promised, abs=3 * math.sqrt(promised * (1 - promised) / CAMPAIGNS)
+    )
+
+
+def test_helpers_that_are_not_there_or_not_known_cost_nothing_that_could_be_told() -> None:
+    planted = {"native": Planted(), "lxc": Planted(helpers=0), "old": Planted()}
+    found = helper_costs(helper_summaries(sharing_outcomes(planted, settings=("1c1p1i",))))
+    assert [(one.summary.helpers, one.cpu_s, one.share) for one in found] == [
+        (0, None, None),
+        (None, None, None),
+    ]

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a campaign says of another host, and the words that ssh is told."""
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.environments import custom_examples
+from tests.environments.environment_example import described
+
+from tare.environments import ssh
+from tare.environments.remote import words
+from tare.environments.remote.connection import Far, complaints, unreachable
+from tare.records import OptionValue
+
+HOST: Mapping[str, OptionValue] = {"host": "user@host"}
+TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
+
+
+class TestOptions:
+    def test_a_host_is_enough(self) -> None:
+        assert complaints(HOST) == {}
+        far = Far.of(HOST)
+        assert (far.below, far.state, far.python) == ("native", "/var/lib/tare", "python3")
+
+    @pytest.mark.parametrize(
+        ("options", "option", "said"),
+        [
+            ({}, "host", "is missing; write user@host"),
+            ({"host": ""}, "host", "must be a text"),
+            ({"host": "-oProxyCommand=x"}, "host", "is no host"),
+            ({"host": "a b"}, "host", "is no host"),
+            ({**HOST, "ssh_options": "-p 22"}, "ssh_options", "must be a list of texts"),
+            ({**HOST, "state": "tare"}, "state", "must be a whole path"),
+            ({**HOST, "python": 3}, "python", "must be a text"),
+            ({**HOST, "below": "dokcer"}, "below", "unknown technology 'dokcer'; allowed: "),
+            ({**HOST, "below": "ssh"}, "below", "unknown technology 'ssh'"),
+            (
+                {**HOST, "below_options": ["x=1"]},
+                "below_options",
+                "native has no option 'x'; write NAME=VALUE",
+            ),
+            ({**HOST, "below": "fake", "below_options": ["slowdown"]}, "below_options", "write NAME=VALUE"),
+            ({**HOST, "below": "custom"}, "below_options", "start: is missing"),
+        ],
+    )
+    def test_what_is_wrong_is_said(self, options: Mapping[str, OptionValue], option: str, said: str) -> None:
+        assert said in complaints(options)[option]
+
+    def test_options_below_are_texts_numbers_truth_values_and_lists(self) -> None:
+        given_below = ["a=b=c", "b=1", "c=true", 'd=["x y", "z"]', "e=[1]", "f={}", "g=", "h=null"]
+        assert Far(host="h", below_options=tuple(given_below)).options_below == {
+            "a": "b=c",
+            "b": 1,
+            "c": True,
+            "d": ["x y", "z"],
+            "e": "[1]",
+            "f": "{}",
+            "g": "",
+            "h": "null",
+        }
+
+    def test_options_below_are_judged_by_their_technology(self) -> None:
+        right = {**HOST, "below": "custom", "below_options": custom_examples.as_words(custom_examples.CHROOT)}
+        assert complaints(right) == {}
+        wrong = {**right, "below_options": [*right["below_options"], "system=maybe"]}  # type: ignore[misc]
+        assert complaints(wrong) == {"below_options": "system: must be true or false, but is 'maybe'"}
+
+
+class TestWords:
+    def test_the_user_may_change_how_ssh_connects_and_not_what_it_does(self) -> None:
+        argv = Far.of({**HOST, "ssh_options": ["-o", "BatchMode=no", "-o", "ConnectTimeout=99"]}).ssh()
+        assert argv.index("BatchMode=yes") < argv.index("BatchMode=no")
+        assert argv.index("ConnectTimeout=99") < argv.index("ConnectTimeout=10")
+        assert argv[-2:] == ["--", "user@host"]
+
+    def test_ssh_itself_takes_the_first_value(self) -> None:
+        argv = Far.of(
+            {**HOST, "ssh_options": ["-F", "none", "-o", "BatchMode=no", "-o", "ConnectTimeout=99"]}
+        ).ssh()
+        at = argv.index("--")
+        done = subprocess.run([*argv[:at], "-G", *argv[at:]], capture_output=True, text=True, check=True)
+        settings = done.stdout.splitlines()
+        assert {"batchmode yes", "connecttimeout 99", "serveraliveinterval 15"} <= set(settings)
+
+    def test_a_percent_sign_in_the_sockets_name_is_no_token(self) -> None:
+        argv = Far.of(HOST).ssh(Path("/a%h/ssh"), master=True)
+        assert argv[argv.index("-S") + 1] == "/a%%h/ssh"
+        assert "ControlMaster=yes" in argv
+
+    def test_what_becomes_root_stands_before_every_command(self) -> None:
+        far = Far.of({**HOST, "become": ["sudo", "-n"]})
+        assert far.command("tar", "-C", "/a b") == "sudo -n tar -C '/a b'"
+        assert far.enter(Path("/c"), ["env"])[-4:] == ["user@host", "sudo", "-n", "env"]
+
+    @given(st.lists(TEXT))
+    def test_any_words_survive_the_far_shells_reading(self, given_words: list[str]) -> None:
+        assert words.quoted(2, ["ssh", "host", *given_words])[:2] == ["ssh", "host"]
+        assert shlex.split(words.quoted(2, ["ssh", "host", *given_words])[2]) == given_words
+
+    def test_a_real_shell_reads_them_so(self) -> None:
+        given_words = ["a b", "", "'", '"', "$HOME", "`id`", "*", "line\nend", "~", "\\", "!", ";#&|"]
+        argv = [sys.executable, "-I", "-S", words.__file__, "2", "sh", "-c", "printf", r"%s\0", *given_words]
+        said = subprocess.run(argv, capture_output=True, check=True).stdout
+        assert said.decode().split("\0")[:-1] == given_words
+
+    def test_the_way_to_the_users_keys_is_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SSH_AUTH_SOCK", "/agent")
+        assert "SSH_AUTH_SOCK=/agent" in Far.of(HOST).enter(Path("/c"), ["env"])
+        monkeypatch.delenv("SSH_AUTH_SOCK")
+        assert not any("SSH_AUTH_SOCK" in word for word in Far.of(HOST).enter(Path("/c"), ["env"]))
+
+
+class TestFarNode:
+    def test_its_folders_are_those_of_the_other_host(self) -> None:
+        far = Far.of({**HOST, "state": "/far", "below": "fake", "below_options": ["slowdown=0.5"]})
+        first = described(Path("/near/nodes/tare-1"))
+        second = described(Path("/near/nodes/tare-2"), name="tare-2", shared_work=first.work)
+        plain = ssh._far_spec(second, far)
+        assert (plain["technology"], plain["options"]) == ("fake", {"slowdown": 0.5})
+        assert str(plain["directory"]) == "/far/nodes/tare-2"
+        assert str(plain["shared_work"]) == "/far/nodes/tare-1/layer/work"
+        assert plain["network"]["namespace"] is None
+
+    def test_a_socket_with_a_long_name_is_elsewhere_and_always_in_the_same_place(self) -> None:
+        short, long = described(Path("/n/tare-1")), described(Path("/n") / ("l" * 99) / "tare-1")
+        assert ssh._control(short) == Path("/n/tare-1/ssh")
+        assert ssh._control(long) == ssh._control(long)
+        assert len(str(ssh._control(long))) <= 80
+        other = described(Path("/n") / ("m" * 99) / "tare-1")
+        assert ssh._control(long) != ssh._control(other)
+
+
+class TestProbe:
+    def test_without_a_campaign_there_is_no_host_to_try(self) -> None:
+        found = ssh.Ssh().probe()
+        assert not found.usable
+        assert "docs/ssh.md" in found.remedy
+
+
+@pytest.mark.parametrize(
+    ("said", "advice"),
+    [
+        (
+            "ssh: connect to host h port 22: Connection timed out\n",
+            "Connection timed out; it does not answer",
+        ),
+        ("ssh: connect to host h port 22: No route to host\n", "no network leads there"),
+        ("Received disconnect from h: Too many authentication failures\n", "name the one key"),
+        ("something new\n", "something new; try it by hand with ssh"),
+        ("", "it said nothing; try it by hand with ssh"),
+    ],
+)
+def test_what_ssh_says_comes_with_advice(said: str, advice: str) -> None:
+    assert advice in str(unreachable(Far(host="h"), said))

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sharing experiments and helpers, as the terminal, the page and programs are told of them."""
+
+import io
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from tare.records import Analysis, Word
+from tare.report.document import render_report
+from tare.report.machine import to_json
+from tare.report.sharing_table import EXPLANATION
+from tare.report.table import print_tables
+from tare.report.words import interval_percent, point_percent
+from tests.report.report_example import example
+from tests.report.report_page import Page
+from tests.report.sharing_report import PLANTED, SETTINGS, sharing_analysis
+
+DOCUMENTATION = Path(__file__).parents[2] / "docs" / "json.md"
+
+
+@cache
+def analysis() -> Analysis:
+    return sharing_analysis()
+
+
+@cache
+def page() -> Page:
+    return Page(render_report(analysis()))
+
+
+def printed(told: Analysis, width: int = 80, *, show_all: bool = False) -> str:
+    stream = io.StringIO()
+    print_tables(told, Console(file=stream, width=width, highlight=False), show_all=show_all)
+    return stream.getvalue()
+
+
+def flowing(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("show_all", [False, True])
+def test_no_line_is_wider_than_the_terminal_and_none_is_cut(width: int, show_all: bool) -> None:
+    text = printed(analysis(), width, show_all=show_all)
+    assert all(cell_len(line) <= width for line in text.splitlines())
+    assert "\N{HORIZONTAL ELLIPSIS}" not in text
+
+
+def test_the_terminal_says_what_a_loss_is_against_and_has_each_primary_loss_with_its_verdict() -> None:
+    text = printed(analysis())
+    assert EXPLANATION in flowing(text)
+    section = text.partition("\nSharing\n")[2]
+    for loss in analysis().sharing:
+        if loss.summary.primary:
+            figures = (point_percent(loss.typical), interval_percent(loss.typical))
+            point, interval = map(re.escape, figures)
+            row = rf" {loss.summary.environment} +{point} +{interval} +. {loss.word} +10"
+            assert re.search(row, section), row
+    assert "docker beyond native's loss: +" in section
+    assert "native beyond native" not in section
+
+
+def test_other_metrics_are_hidden_and_counted_until_they_are_asked_for() -> None:
+    assert "sharing by 4 other metrics hidden" in printed(analysis())
+    assert re.search(
+        r"hpl on 1c2p2i, wall_s \(2 instances in one node; alone: 1c1p1i\)",
+        printed(analysis(), 100, show_all=True),
+    )
+
+
+def test_fairness_stands_only_where_several_instances_shared() -> None:
+    tables = printed(analysis()).partition("\nSharing\n")[2].partition("\nSpread: ")[0]
+    sections = tables.split("\nhpl on ")
+    beside = next(part for part in sections if part.startswith("1c1p1i+1xstream@docker"))
+    assert "Jain" not in beside
+    assert sum("Jain's index" in part for part in sections) == 2
+
+
+def test_no_helpers_unknown_helpers_and_measured_ones_are_told_apart() -> None:
+    text = printed(analysis()).partition("own helpers on the host")[2]
+    assert re.search(r" docker +\d[\d.]* ms +[\d.]+\N{EN DASH}[\d.]+ ms +0\.\d+ % +", text)
+    assert re.search(r" podman +not known *\n", text)
+    assert re.search(r" systemd-nspawn +none *\n", text)
+
+
+def test_a_report_without_experiment_and_helpers_has_neither_section() -> None:
+    plain = example()
+    assert "\nSharing\n" not in printed(plain)
+    assert "helpers" not in printed(plain)
+    ids = Page(render_report(plain)).attributes("id")
+    assert not {"sharing", "helpers"} & set(ids)
+
+
+def test_where_no_trial_tells_of_helpers_there_is_no_table_of_them() -> None:
+    silent = tuple(
+        replace(
+            cost, cpu_s=None, share=None, summary=replace(cost.summary, helpers=None, cpu_s=(), shares=())
+        )
+        for cost in analysis().helper_costs
+    )
+    assert "own helpers" not in printed(replace(analysis(), helper_costs=silent))
+
+
+def test_the_page_is_whole_and_its_sections_can_be_reached() -> None:
+    assert page().faults == []
+    targets = {target.removeprefix("#") for target in page().attributes("href")}
+    assert {"sharing", "helpers"} <= targets <= set(page().attributes("id"))
+
+
+def test_the_page_has_every_loss_with_its_interval() -> None:
+    for loss in analysis().sharing:
+        assert point_percent(loss.typical) in page().text
+        assert interval_percent(loss.typical) in page().text
+    assert EXPLANATION in page().text
+
+
+def test_the_picture_tells_its_figures_to_those_who_hear_the_page() -> None:
+    html = render_report(analysis())
+    (told,) = re.findall(
+        r"<title [^>]*>Loss by company, primary metrics</title><desc [^>]*>(.*?)</desc>", html
+    )[:1]
+    for setting in SETTINGS[1:]:
+        for name in PLANTED:
+            assert f"{name}, hpl on {setting}, hpl_flop_per_s: " in told
+
+
+def test_names_cannot_break_the_page() -> None:
+    evil = "</style><script>alert(1)</script>"
+    losses = tuple(
+        replace(loss, summary=replace(loss.summary, metric=loss.summary.metric + evil))
+        for loss in analysis().sharing
+    )
+    costs = tuple(
+        replace(cost, summary=replace(cost.summary, environment=evil)) for cost in analysis().helper_costs
+    )
+    found = Page(render_report(replace(analysis(), sharing=losses, helper_costs=costs)))
+    assert found.faults == []
+    assert "script" not in found.tags
+
+
+def told() -> dict[str, Any]:
+    found = to_json(analysis())
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    return found
+
+
+def keys(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        return set(value) | {key for inner in value.values() for key in keys(inner)}
+    return {key for inner in value for key in keys(inner)} if isinstance(value, list) else set()
+
+
+def test_every_key_is_documented() -> None:
+    documented = set(re.findall(r"`(\w+)`", DOCUMENTATION.read_text(encoding="utf-8")))
+    found = told()
+    assert keys(found["sharing"]) | keys(found["helper_cost"]) | {"sharing", "helper_cost"} <= documented
+
+
+def test_programs_get_each_loss_with_its_blocks() -> None:
+    for ours, theirs in zip(analysis().sharing, told()["sharing"], strict=True):
+        assert theirs["loss"]["point"] == ours.typical.point
+        assert theirs["word"] == ours.word.name.lower()
+        assert theirs["alone"] == {"workload": "hpl", "layout": "1c1p1i"}
+        assert [one["block"] for one in theirs["blocks"]] == list(ours.summary.blocks)
+        assert [tuple(one["log_losses"]) for one in theirs["blocks"]] == list(ours.summary.log_losses)
+
+
+def test_what_does_not_exist_is_null_and_not_zero() -> None:
+    found = told()
+    natives = [one for one in found["sharing"] if one["environment"] == "native"]
+    assert all(one["beyond_native"] is None for one in natives)
+    single = [one for one in found["sharing"] if "+" in one["cell"]["layout"]]
+    assert single
+    assert all(one["spread"] is one["jain_index"] is one["barrier_skew"] is None for one in single)
+    helpers = {one["environment"]: one for one in found["helper_cost"] if one["cell"]["layout"] == "1c1p1i"}
+    assert {name: (one["helpers"], one["cpu_s"] is None) for name, one in helpers.items()} == {
+        "docker": (2, False),
+        "lxc": (1, False),
+        "podman": (1, True),
+        "systemd-nspawn": (0, True),
+    }
+    assert helpers["docker"]["cpu_s"]["unit"] == "s"
+    assert helpers["docker"]["share"]["unit"] == "1"
+
+
+def test_few_blocks_have_no_interval_anywhere() -> None:
+    few = sharing_analysis(blocks=4)
+    assert {loss.word for loss in few.sharing} == {Word.UNDECIDED}
+    assert "none (n = 4)" in printed(few)
+    assert Page(render_report(few)).faults == []

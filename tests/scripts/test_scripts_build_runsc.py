@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/build-runsc with a stand-in for Go."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+GO = """#!/bin/bash
+case "$1 $2" in
+"env GOVERSION") echo {version} ;;
+"env GOARCH") echo amd64 ;;
+"mod download")
+    echo "$4" >{folder}/fetched
+    printf '{\\n\\t"Path": "x",\\n\\t"Dir": "%s/newer",\\n\\t"Sum": "y"\\n}\\n' {folder}
+    ;;
+build*)
+    [ -z "$FAIL" ] || { echo "no such module"; exit 1; }
+    echo "$0 $*" >{folder}/built
+    while [ "$1" != -o ]; do shift; done
+    printf '#!/bin/sh\\necho "runsc version {pinned}"\\necho "spec: 1"\\n' >"$2" && chmod 755 "$2"
+    ;;
+esac
+"""
+
+
+def pinned() -> str:
+    lines = (SCRIPTS / "gvisor" / "go.mod").read_text().splitlines()
+    return next(line.split()[-1] for line in lines if line.startswith("require gvisor.dev/gvisor "))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A checkout that holds the scripts alone."""
+    shutil.copytree(SCRIPTS, tmp_path / "scripts")
+    (tmp_path / "bin").mkdir()
+    for name in ("awk", "bash", "chmod", "head", "mkdir", "mv", "sed", "sort", "tail"):
+        (tmp_path / "bin" / name).symlink_to(str(shutil.which(name)))
+    return tmp_path
+
+
+def give_go(folder: Path, version: str, place: str = "bin") -> None:
+    (folder / place).mkdir(parents=True, exist_ok=True)
+    text = GO.replace("{version}", version).replace("{pinned}", pinned())
+    (folder / place / "go").write_text(text.replace("{folder}", str(folder)))
+    (folder / place / "go").chmod(0o755)
+
+
+def run(folder: Path, **variables: str) -> tuple[int, str]:
+    done = subprocess.run(
+        ["/bin/bash", str(folder / "scripts" / "build-runsc")],
+        env={"PATH": str(folder / "bin"), **variables},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.stdout == ""
+    return done.returncode, done.stderr
+
+
+def test_the_pinned_version_is_built_once(folder: Path) -> None:
+    give_go(folder, "go1.26.8")
+    assert run(folder) == (0, "set-up: building runsc, which takes some minutes\n")
+    assert f"-X gvisor.dev/gvisor/runsc/version.version={pinned()}" in (folder / "built").read_text()
+    (folder / "built").unlink()
+    assert run(folder) == (0, "")
+    assert not (folder / "built").exists()
+
+
+def test_a_runsc_of_another_version_is_replaced(folder: Path) -> None:
+    give_go(folder, "go1.26.8")
+    (folder / "build" / "gvisor").mkdir(parents=True)
+    old = folder / "build" / "gvisor" / "runsc"
+    old.write_text(f"#!/bin/sh\necho runsc version {pinned()}1\n")
+    old.chmod(0o755)
+    assert run(folder)[0] == 0
+    assert "version.version=" in (folder / "built").read_text()
+
+
+def test_a_go_too_old_to_fetch_a_newer_one_is_helped(folder: Path) -> None:
+    give_go(folder, "go1.19.8")
+    give_go(folder, "go1.25.5", "newer/bin")
+    (folder / "newer" / "pkg" / "tool").mkdir(parents=True)
+    assert run(folder)[0] == 0
+    assert (folder / "fetched").read_text().startswith("golang.org/toolchain@v0.0.1-go1.")
+    assert (folder / "built").read_text().startswith(f"{folder}/newer/bin/go build")
+
+
+def test_without_go_it_says_how_to_get_it(folder: Path) -> None:
+    code, said = run(folder)
+    assert code == 3
+    assert "apt-get install golang-go" in said
+    assert not (folder / "build").exists()
+
+
+def test_a_failed_build_shows_its_last_words_and_leaves_no_runsc(folder: Path) -> None:
+    give_go(folder, "go1.26.8")
+    code, said = run(folder, FAIL="yes")
+    assert code == 3
+    assert "no such module" in said
+    assert not (folder / "build" / "gvisor" / "runsc").exists()
+
+
+def test_every_module_is_pinned_by_its_checksum() -> None:
+    sums = (SCRIPTS / "gvisor" / "go.sum").read_text()
+    modules = [
+        line.removeprefix("require ").split()[:2]
+        for line in (SCRIPTS / "gvisor" / "go.mod").read_text().splitlines()
+        if line.startswith(("require gvisor", "\t"))
+    ]
+    assert len(modules) > 10
+    assert [name for name, version in modules if f"{name} {version} h1:" not in sums] == []

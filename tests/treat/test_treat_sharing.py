@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sharing_example import ALONE, PRIMARY, Planted, cells, sharing_outcomes
+
+from tare.records import Direction, Outcome, Sample, SharingSummary, Status
+from tare.treat import sharing_summaries
+from tare.treat.sharing import instance_logs, jain_index, spread
+
+PLANTED = {"native": Planted(loss=0.04), "docker": Planted(overhead=0.5, loss=0.10, unfairness=0.05)}
+PAIR = (cells("1c2p2i"),)
+TIMES = st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=8)
+
+
+def exact(settings: tuple[str, ...] = (ALONE, "1c2p2i"), blocks: int = 3) -> list[Outcome]:
+    """Without noise in a trial, but with drift from block to block."""
+    return sharing_outcomes(PLANTED, settings=settings, blocks=blocks, noise=0.0, drift=0.3)
+
+
+def by_name(outcomes: list[Outcome], metric: str = "hpl_flop_per_s") -> dict[str, SharingSummary]:
+    found = sharing_summaries(outcomes, PAIR, PRIMARY)
+    return {one.environment: one for one in found if one.metric == metric}
+
+
+def lost(outcome: Outcome) -> Outcome:
+    return replace(outcome, status=Status.FAILED, reason="planted", samples=())
+
+
+def without(outcomes: list[Outcome], identity: str) -> list[Outcome]:
+    assert identity in {outcome.trial.identity for outcome in outcomes}
+    return [lost(one) if one.trial.identity == identity else one for one in outcomes]
+
+
+def test_a_planted_loss_is_against_the_same_environment_alone_whatever_its_overhead_and_the_drift() -> None:
+    found = by_name(exact())
+    for losses in found["native"].log_losses:
+        assert losses == pytest.approx([math.log(1.04)] * 2)
+    for losses in found["docker"].log_losses:
+        assert losses == pytest.approx([math.log(1.10), math.log(1.10 * 1.05)])
+
+
+def test_a_rate_and_its_time_lose_the_same() -> None:
+    rate, time = by_name(exact()), by_name(exact(), "wall_s")
+    for name in PLANTED:
+        for one, other in zip(rate[name].log_losses, time[name].log_losses, strict=True):
+            assert one == pytest.approx(other)
+
+
+def test_what_is_lost_beyond_native_is_the_difference_in_the_same_block() -> None:
+    found = by_name(exact())
+    expected = math.log(1.10) + math.log(1.05) / 2 - math.log(1.04)
+    assert found["docker"].beyond_native == pytest.approx([expected] * 3)
+    assert found["native"].beyond_native == ()
+
+
+def test_a_neighbour_is_company_too_and_then_a_figure_of_the_whole_trial_counts() -> None:
+    setting = "1c1p1i+1xstream@docker"
+    found = sharing_summaries(exact((ALONE, setting)), [cells(setting)], PRIMARY)
+    cpu = [one for one in found if one.metric == "cpu_s" and one.environment == "docker"]
+    assert [len(losses) for losses in cpu[0].log_losses] == [1, 1, 1]
+    assert cpu[0].log_losses[0][0] == pytest.approx(math.log(1.10))
+    assert (cpu[0].spreads, cpu[0].jain_indices, cpu[0].skews_s) == ((), (), ())
+
+
+def test_a_figure_of_the_whole_trial_is_not_given_to_one_of_several_instances() -> None:
+    assert "cpu_s" not in {one.metric for one in sharing_summaries(exact(), PAIR, PRIMARY)}
+
+
+def test_the_primary_metric_and_native_come_first() -> None:
+    found = sharing_summaries(exact(), PAIR, {"hpl": "wall_s"})
+    assert [(one.metric, one.environment, one.primary) for one in found] == [
+        ("wall_s", "native", True),
+        ("wall_s", "docker", True),
+        ("hpl_flop_per_s", "native", False),
+        ("hpl_flop_per_s", "docker", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("identity", "native", "docker"),
+    [
+        ("b001-hpl-1c1p1i-native-1", (0, 2), (0, 1, 2)),
+        ("b001-hpl-1c2p2i-native-0", (0, 2), (0, 1, 2)),
+        ("b001-hpl-1c1p1i-docker-0", (0, 1, 2), (0, 2)),
+        ("b001-hpl-1c2p2i-docker-0", (0, 1, 2), (0, 2)),
+    ],
+)
+def test_a_block_that_lacks_one_trial_is_dropped_for_that_environment_and_counted(
+    identity: str, native: tuple[int, ...], docker: tuple[int, ...]
+) -> None:
+    found = by_name(without(exact(), identity))
+    assert (found["native"].blocks, found["docker"].blocks) == (native, docker)
+    assert (found["native"].dropped_blocks, found["docker"].dropped_blocks) == (
+        3 - len(native),
+        3 - len(docker),
+    )
+    assert len(found["docker"].beyond_native) == 2
+
+
+def test_the_order_of_outcomes_makes_no_difference() -> None:
+    outcomes = exact()
+    shuffled = list(outcomes)
+    random.Random(3).shuffle(shuffled)  # noqa: S311 - an order, not a secret
+    assert by_name(shuffled)["docker"].log_losses == by_name(outcomes)["docker"].log_losses
+
+
+def test_an_environment_that_never_ran_alone_keeps_its_place_without_a_block() -> None:
+    outcomes = exact()
+    for block in range(3):
+        outcomes = without(outcomes, f"b00{block}-hpl-1c1p1i-docker-0")
+    found = by_name(outcomes)
+    assert (found["docker"].blocks, found["docker"].dropped_blocks) == ((), 3)
+    assert len(found["docker"].spreads) == 3
+
+
+def test_without_an_experiment_there_is_nothing() -> None:
+    assert sharing_summaries(exact(), (), PRIMARY) == ()
+    assert sharing_summaries(exact((ALONE,)), PAIR, PRIMARY) == ()
+
+
+def test_points_of_a_curve_are_left_out() -> None:
+    outcomes = [
+        replace(
+            one, samples=(*one.samples, *(replace(sample, name="curve", x=8.0) for sample in one.samples))
+        )
+        for one in exact()
+    ]
+    assert "curve" not in {one.metric for one in sharing_summaries(outcomes, PAIR, PRIMARY)}
+
+
+def test_fairness_is_of_each_trial_with_company_and_of_both_natives_together() -> None:
+    found = by_name(exact())
+    assert found["native"].spreads == pytest.approx([0.0] * 3)
+    assert found["native"].jain_indices == pytest.approx([1.0] * 3)
+    assert found["docker"].spreads == pytest.approx([0.05 / 1.025] * 3)
+    assert len(found["native"].skews_s) == 6
+    assert len(found["docker"].skews_s) == 3
+
+
+def time(value: float, instance: int | None) -> Sample:
+    return Sample(name="wall_s", value=value, unit="s", direction=Direction.LESS, instance=instance)
+
+
+@pytest.mark.parametrize(
+    ("samples", "instances"),
+    [
+        ([time(1, 0)], 2),
+        ([time(1, 0), time(2, 0)], 2),
+        ([time(1, 0), time(2, 2)], 2),
+        ([time(1, 0), time(0, 1)], 2),
+        ([time(1, 0), time(math.inf, 1)], 2),
+        ([time(1, None)], 2),
+        ([time(1, None), time(1, 0)], 2),
+        ([], 1),
+    ],
+)
+def test_part_of_a_trial_is_no_trial(samples: list[Sample], instances: int) -> None:
+    assert instance_logs(samples, instances) is None
+
+
+def test_instances_are_taken_by_their_numbers() -> None:
+    assert instance_logs([time(4, 1), time(2, 0)], 2) == pytest.approx((math.log(2), math.log(4)))
+
+
+@given(TIMES)
+def test_fairness_stays_within_its_bounds(times: list[float]) -> None:
+    logs = tuple(map(math.log, times))
+    assert 1 / len(times) - 1e-9 <= jain_index(logs) <= 1 + 1e-9
+    assert 0 <= spread(logs) <= len(times) + 1e-9
+
+
+@given(TIMES, st.floats(1e-3, 1e3))
+def test_fairness_does_not_depend_on_the_unit(times: list[float], factor: float) -> None:
+    logs = tuple(map(math.log, times))
+    scaled = tuple(log + math.log(factor) for log in logs)
+    assert jain_index(scaled) == pytest.approx(jain_index(logs))
+    assert spread(scaled) == pytest.approx(spread(logs), abs=1e-9)
+
+
+def test_fairness_of_known_cases() -> None:
+    logs = (math.log(1.0), math.log(2.0))
+    assert spread(logs) == pytest.approx(2 / 3)
+    assert jain_index(logs) == pytest.approx(1.5**2 / (2 * 1.25))
+    assert jain_index((0.0, 50.0)) == pytest.approx(0.5)

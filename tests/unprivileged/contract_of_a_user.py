@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of every environment, held by the nodes of whoever runs this; ``test_unprivileged_contract`` has it run.
+
+The technology is named by the variable ``TECHNOLOGY``: a run of pytest is for one.
+"""
+
+import inspect
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tests.contract import test_environment_contract as contract
+from tests.contract import test_environment_endings as endings
+from tests.contract.contract_nodes import execute, make_spec, running
+
+from tare.environments import PROVIDERS
+from tare.environments.provider import NodeSpec, Provider
+from tare.environments.unprivileged.members import members
+from tare.host.mounts import mounts_text
+from tare.image.store import Image
+from tare.measure.instances import way_to_stopwatch
+from tare.measure.stopwatch import Command, Stopwatch
+from tare.measure.verify_limits import verify
+from tare.records import NetworkKind, Storage
+
+MEBIBYTE = 1 << 20
+TECHNOLOGY = os.environ["TECHNOLOGY"]
+NOT_FOR_A_USER = {
+    "test_the_quota_holds_while_burning",  # takes a control group
+    "test_memory_beyond_the_limit_kills_the_victim_that_the_provider_states",  # the same; see below
+    "test_no_write_reaches_the_image",  # looks into the image's /root, which is closed to the user
+}
+
+
+@pytest.fixture
+def provider() -> Provider:
+    return PROVIDERS[TECHNOLOGY]
+
+
+@pytest.fixture
+def spec(provider: Provider, image: Image, state: Path) -> NodeSpec:
+    return make_spec(provider, image, state, cpu_quota=None)
+
+
+def without_quota(provider: Provider, image: Image, state: Path, **changes: object) -> NodeSpec:
+    return make_spec(provider, image, state, **{"cpu_quota": None, **changes})
+
+
+def for_a_user(module: ModuleType) -> dict[str, object]:
+    """The tests of a module that are about one provider."""
+    found = inspect.getmembers(module, inspect.isfunction)
+    return {
+        name: function
+        for name, function in found
+        if name.startswith("test_") and name not in NOT_FOR_A_USER and "provider" in _wanted(function)
+    }
+
+
+def _wanted(function: Callable[..., None]) -> set[str]:
+    return set(inspect.signature(function).parameters)
+
+
+contract.make_spec = without_quota
+globals().update(for_a_user(contract) | for_a_user(endings))
+
+
+def test_memory_beyond_the_limit_is_refused_to_a_process_and_the_node_lives(
+    provider: Provider, spec: NodeSpec
+) -> None:
+    with running(provider, spec) as (node,):
+        burn = f"{node.tools_directory}/burn"
+        within = execute(provider, node, burn, "--touch", str(100 * MEBIBYTE))
+        beyond = execute(provider, node, burn, "--touch", str(300 * MEBIBYTE))
+        alive = execute(provider, node, "true")
+    assert within.returncode == 0
+    assert b"Cannot allocate memory" in beyond.stderr
+    assert alive.returncode == 0
+
+
+def test_what_holds_the_node_is_verified_and_told(provider: Provider, spec: NodeSpec) -> None:
+    with running(provider, spec) as (node,):
+        command = Command(argv=("true",), directory="/", variables={}, limit_s=10)
+        with Stopwatch(way_to_stopwatch(provider, node, command, node.work_directory)) as stopwatch:
+            stopwatch.wait_ready(30)
+            group = provider.group(node)
+            assert group is not None
+            facts = verify(node, group, stopwatch.seen)
+    assert facts["CPU set"] == "by affinity"
+    assert facts["memory limit"] == f"{spec.memory_byte} byte per process (RLIMIT_DATA)"
+    assert facts["CPU time"] == "by rusage"
+
+
+@pytest.mark.parametrize("storage", Storage)
+def test_files_can_be_made_changed_and_removed_on_every_medium(
+    storage: Storage, provider: Provider, image: Image, state: Path
+) -> None:
+    spec = without_quota(provider, image, state, storage=storage)
+    script = "mkdir /opt/x && echo 1 > /opt/x/y && mv /opt/x /srv/z && rm -r /srv/z && echo 2 > /etc/hosts"
+    with running(provider, spec) as (node,):
+        done = execute(provider, node, "sh", "-c", script)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert storage in node.facts["layer"]
+    assert list((state / "nodes").iterdir()) == []
+
+
+def test_its_mounts_are_seen_by_nobody_else_and_end_with_its_first_process(
+    provider: Provider, spec: NodeSpec
+) -> None:
+    with running(provider, spec) as (node,):
+        assert spec.name not in mounts_text()
+        assert members(spec.name)
+        (spec.work / "kept").write_text("still here")
+        os.kill(node.init_pid or 0, 9)
+        assert (spec.work / "kept").read_text() == "still here"
+    assert members(spec.name) == []
+
+
+def test_a_network_of_its_own_has_a_loopback_and_nothing_else(
+    provider: Provider, image: Image, state: Path
+) -> None:
+    spec = without_quota(provider, image, state)
+    assert spec.network.kind is NetworkKind.NONE
+    with running(provider, spec) as (node,):
+        devices = execute(provider, node, "cat", "/proc/self/net/dev").stdout.decode().splitlines()[2:]
+        reached = execute(provider, node, "ping", "-c", "1", "-W", "2", "127.0.0.1").returncode
+    assert [line.split(":")[0].strip() for line in devices] == ["lo"]
+    assert reached == 0
