@@ -16,6 +16,11 @@ _OURS = (
     "lxc-start",
     "[lxc monitor]",
     "containerd-shim",
+    "conmon",
+    "ch-run",
+    "Singularity instance",
+    "Apptainer instance",
+    "runsc",
     "runsc-",
 )
 

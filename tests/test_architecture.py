@@ -185,6 +185,7 @@ def test_a_providers_file_imports_no_other_provider() -> None:
         "engine",
         "engine_images",
         "gvisor_bundle",
+        "gvisor_node",
         "node_group",
         "outline",
         "placeholders",

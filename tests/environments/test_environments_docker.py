@@ -314,7 +314,7 @@ class TestNetworkFirst:
     def spec(
         self, prepared: Provider, image: Image, state: Path, monkeypatch: pytest.MonkeyPatch
     ) -> NodeSpec:
-        monkeypatch.setattr(docker, "_LATE_LINKS", frozenset())
+        monkeypatch.setattr(docker, "_NO_SANDBOXES", frozenset())
         found = make_spec(prepared, image, state, options={"runtime": "runc"})
         (network,) = plan_networks(NetworkKind.VETH, [found.directory], None)
         return make_spec(

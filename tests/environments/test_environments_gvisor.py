@@ -61,7 +61,7 @@ class TestBundle:
     def test_tmp_lies_where_the_rest_lies_but_never_behind_a_link(self, tmp_path: Path) -> None:
         (tmp_path / "plain" / "tmp").mkdir(parents=True)
         (tmp_path / "linked").mkdir()
-        (tmp_path / "linked" / "tmp").symlink_to("/var/tmp")  # noqa: S108 - never opened
+        (tmp_path / "linked" / "tmp").symlink_to("/var/tmp")
         own = described(options={"storage": "own"})
         assert mounts_of(described(), tmp_path / "plain")["/tmp"]["source"] == f"{tmp_path}/plain/tmp"
         assert "/tmp" not in mounts_of(described(), tmp_path / "linked")

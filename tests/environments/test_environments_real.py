@@ -26,7 +26,10 @@ AS_ROOT = [
     pytest.mark.root,
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups"),
 ]
+OTHERWISE_NAMED = {"docker", "singularity", "openvz", "vserver"}
+"""Their control groups are not named after the node."""
 PACKAGES = {
+    "charliecloud": "charliecloud-runtime",
     "docker": "docker.io",
     "podman": "podman",
     "lxc": "lxc",
@@ -178,7 +181,9 @@ class TestControlGroups:
     def groups(self) -> set[Path]:
         return {path for name in self.SHARED for path in Path("/sys/fs/cgroup").glob(f"**/{name}")}
 
-    @pytest.mark.parametrize("provider", [name for name in REAL if name != "docker"], indirect=True)
+    @pytest.mark.parametrize(
+        "provider", [name for name in REAL if name not in OTHERWISE_NAMED], indirect=True
+    )
     def test_none_is_left_in_any_hierarchy(self, provider: Provider, image: Image, state: Path) -> None:
         spec, before = real_spec(provider, image, state), self.groups()
         with running_nodes([spec], {provider.technology: provider}, NodeTimes()):

@@ -26,6 +26,7 @@ from tare.measure.verify_limits import verify
 from tare.records import NetworkKind, Storage
 
 MEBIBYTE = 1 << 20
+TALK = "from socket import *; s = create_server(('127.0.0.1', 0)); create_connection(s.getsockname(), 5)"
 TECHNOLOGY = os.environ["TECHNOLOGY"]
 NOT_FOR_A_USER = {
     "test_the_quota_holds_while_burning",  # takes a control group
@@ -62,7 +63,7 @@ def _wanted(function: Callable[..., None]) -> set[str]:
     return set(inspect.signature(function).parameters)
 
 
-contract.make_spec = without_quota
+vars(contract)["make_spec"] = without_quota
 globals().update(for_a_user(contract) | for_a_user(endings))
 
 
@@ -124,6 +125,6 @@ def test_a_network_of_its_own_has_a_loopback_and_nothing_else(
     assert spec.network.kind is NetworkKind.NONE
     with running(provider, spec) as (node,):
         devices = execute(provider, node, "cat", "/proc/self/net/dev").stdout.decode().splitlines()[2:]
-        reached = execute(provider, node, "ping", "-c", "1", "-W", "2", "127.0.0.1").returncode
+        reached = execute(provider, node, "python3", "-c", TALK)
     assert [line.split(":")[0].strip() for line in devices] == ["lo"]
-    assert reached == 0
+    assert (reached.returncode, reached.stderr) == (0, b"")

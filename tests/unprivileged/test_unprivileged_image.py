@@ -192,7 +192,7 @@ class TestBuildingWithoutRoot:
     def test_subordinate_ids_are_found_by_the_users_number(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(unprivileged.shutil, "which", lambda _: "/usr/bin/newuidmap")
+        monkeypatch.setattr("shutil.which", lambda _: "/usr/bin/newuidmap")
         files = [tmp_path / "subuid", tmp_path / "subgid"]
         assert str(files[0]) in str(unprivileged.why_no_packages(files))
         for file in files:
@@ -205,5 +205,5 @@ class TestBuildingWithoutRoot:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "subuid").write_text("64123:165536:65536\n")
-        monkeypatch.setattr(unprivileged.shutil, "which", lambda _: None)
+        monkeypatch.setattr("shutil.which", lambda _: None)
         assert "uidmap" in str(unprivileged.why_no_packages([tmp_path / "subuid"]))

@@ -75,7 +75,7 @@ def test_a_missing_unshare_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         raise NodeError("the program 'unshare' is not on this host")
 
     monkeypatch.setattr(process, "run", missing)
-    monkeypatch.setattr(user_namespaces.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
     found = find_obstacle(tmp_path)
     assert found is not None
     assert found.remedy == "apt-get install util-linux"
@@ -83,7 +83,7 @@ def test_a_missing_unshare_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_an_old_kernel_needs_fuse_overlayfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel(monkeypatch, "tmpfs")
-    monkeypatch.setattr(user_namespaces.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
     found = find_obstacle(switches(tmp_path, osrelease="5.4.0"))
     assert found is not None
     assert "5.4.0" in found.reason
@@ -92,13 +92,13 @@ def test_an_old_kernel_needs_fuse_overlayfs(tmp_path: Path, monkeypatch: pytest.
 
 def test_where_fuse_overlayfs_is_the_old_kernel_does(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel(monkeypatch, "tmpfs")
-    monkeypatch.setattr(user_namespaces.shutil, "which", lambda *_, **__: "/usr/bin/fuse-overlayfs")
+    monkeypatch.setattr("shutil.which", lambda *_, **__: "/usr/bin/fuse-overlayfs")
     assert find_obstacle() is None
     assert layer_maker() == FUSE_OVERLAYFS
 
 
 def test_the_attempt_leaves_no_folder_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(user_namespaces.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     layer_maker()
     assert list(tmp_path.iterdir()) == []
 

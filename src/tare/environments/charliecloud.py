@@ -8,15 +8,15 @@ own ``--bind``, which comes after them.
 from collections.abc import Mapping
 from pathlib import Path
 
-from tare.environments import confined, layer, root_mounts
+from tare.environments import confined, layer, root_mounts, unprivileged
 from tare.environments.provider import (
     TOOLS_DIRECTORY,
     Node,
     NodeSpec,
     Probe,
-    Provider,
     Shared,
 )
+from tare.environments.unprivileged.provider import AlsoUnprivileged
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 
@@ -31,14 +31,14 @@ _FROM_HOST = ("dev", "sys", "tmp", "etc/hosts", "etc/machine-id", "etc/resolv.co
 """What ch-run takes from the host unless it is told otherwise; the files only where the image has them too."""
 
 
-class Charliecloud(Provider):
+class Charliecloud(AlsoUnprivileged):
     technology = "charliecloud"
     option_names: Mapping[str, str] = {}
     shares = frozenset({Shared.HOST_NAME, Shared.PROCESS_IDS})
 
     def probe(self) -> Probe:
         """ch-checkns(1) tells whether the kernel lets ch-run make its namespaces."""
-        found = confined.probe_root()
+        found = unprivileged.probe() if unprivileged.ordinary_user() else confined.probe_root()
         if not found.usable:
             return found
         try:
@@ -56,18 +56,19 @@ class Charliecloud(Provider):
         return Probe(usable=True, version=version.last_words)  # 0.31 prints it to standard error
 
     def start(self, spec: NodeSpec) -> Node:
+        run = _run(spec, _options(spec), folder=_own(spec))
+        if unprivileged.ordinary_user():
+            return unprivileged.start(spec, run, system=True, again=_own(spec))
         layer.prepare(spec)
         _mount_below(spec, layer.mount_root(spec))
-        group = confined.create_group(spec)
-        argv = [*_enter(spec, group, _options(spec), folder=_own(spec)), f"{TOOLS_DIRECTORY}/init"]
+        argv = [*_held(spec, confined.create_group(spec)), *run, f"{TOOLS_DIRECTORY}/init"]
         return Node(spec=spec, init_pid=process.start_idle(argv, log=spec.directory / "init.log"))
 
     def prefix(self, node: Node) -> list[str]:
-        group = cgroups.own_group(node.spec.name)
-        return _enter(node.spec, group, [f"--join-pid={node.init_pid}"])
-
-    def stop(self, spec: NodeSpec) -> None:
-        confined.remove(spec)
+        run = _run(node.spec, [f"--join-pid={node.init_pid}"])
+        if unprivileged.ordinary_user():
+            return [*unprivileged.enter_outside(node), *run]
+        return [*_held(node.spec, cgroups.own_group(node.spec.name)), *run]
 
 
 def _own(spec: NodeSpec) -> Path:
@@ -85,7 +86,7 @@ def _mount_below(spec: NodeSpec, root: Path) -> None:
 
 def _options(spec: NodeSpec) -> list[str]:
     """ch-run's for a node's first process; its binds are relative, as a path may hold the colon that ends it."""
-    binds = [f"--bind={name}:/{name}" for name in _FROM_HOST if _is_plain(_own(spec) / name)]
+    binds = [f"--bind={name}:/{name}" for name in _FROM_HOST if _is_plain(spec.image_root / name)]
     return ["--write", "--private-tmp", "--no-passwd", "--uid=0", "--gid=0", *binds]
 
 
@@ -93,11 +94,12 @@ def _is_plain(path: Path) -> bool:
     return path.exists() and not path.is_symlink()
 
 
-def _enter(
-    spec: NodeSpec, group: cgroups.Group, options: list[str], *, folder: Path = Path("/")
-) -> list[str]:
+def _held(spec: NodeSpec, group: cgroups.Group) -> list[str]:
+    return [*confined.join(spec, group), *confined.join_network(spec)]
+
+
+def _run(spec: NodeSpec, options: list[str], *, folder: Path = Path("/")) -> list[str]:
     """``folder`` is where ch-run starts, and its relative paths with it."""
     variables = [f"{name}={value}" for name, value in _USER.items()]
     run = ["env", f"--chdir={folder}", *variables, "ch-run", "--unset-env=USER", *options]
-    root = str(spec.directory / "root")
-    return [*confined.join(spec, group), *confined.join_network(spec), *run, root, "--"]
+    return [*run, str(spec.directory / "root"), "--"]

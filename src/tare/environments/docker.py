@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Docker: one container a node, which sees Tare's own layer, or lies in Docker's storage when that is asked for.
 
-Some runtimes, gVisor's among them, read their network namespace only once, at the start. With such a one a container
-that does nothing comes first; its namespace gets the node's link, and the node then joins it.
+A runtime that is a sandbox, as gVisor's is, reads its network namespace only once, at the start. With such a one a
+container that does nothing comes first; its namespace gets the node's link, and the node then joins it.
 """
 
 import json
@@ -23,8 +23,8 @@ _DOCKER = ("docker",)
 _REMOVE = ("docker", "rm", "--force", "--volumes")
 _PAUSE = "pause"
 _PAUSE_BYTE = 16 * MEBIBYTE
-_LATE_LINKS = frozenset({"runc", "crun"})
-"""Runtimes in whose containers a link can be put while they run."""
+_NO_SANDBOXES = frozenset({"runc", "crun"})
+"""Runtimes whose containers are processes of the host's kernel; every other one is taken for a sandbox."""
 _DAEMONS = ("dockerd", "containerd")
 _SHIM = "containerd-shim-runc-v2"
 _STARTING_LIMIT_S = 15.0
@@ -123,9 +123,12 @@ def _version() -> process.Completed:
         time.sleep(0.05)
 
 
+def _is_sandbox(spec: NodeSpec) -> bool:
+    return spec.options.get("runtime", "runc") not in _NO_SANDBOXES
+
+
 def _comes_after_its_link(spec: NodeSpec) -> bool:
-    runtime = spec.options.get("runtime", "runc")
-    return spec.network.switch is not None and runtime not in _LATE_LINKS
+    return spec.network.switch is not None and _is_sandbox(spec)
 
 
 def _run(spec: NodeSpec, words: list[str]) -> Node:
@@ -133,8 +136,8 @@ def _run(spec: NodeSpec, words: list[str]) -> Node:
     form = "{{.State.Pid}} {{with .GraphDriver}}{{.Name}}{{end}}"  # containerd's own image store names none
     shown = process.run_checked(["docker", "inspect", "--format", form, done.stdout.strip()])
     pid, _, driver = shown.stdout.strip().partition(" ")
-    own = engine.has_own_storage(spec.options)
-    return Node(spec=spec, init_pid=int(pid), facts={"storage driver": driver or "not told"} if own else {})
+    facts = {"storage driver": driver or "not told"} if engine.has_own_storage(spec.options) else {}
+    return Node(spec=spec, init_pid=int(pid), facts=facts, own_kernel=_is_sandbox(spec))
 
 
 def _words(spec: NodeSpec) -> list[str]:

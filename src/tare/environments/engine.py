@@ -126,8 +126,12 @@ def supervisors(node: Node, name: str) -> list[int]:
     """Process ids of the parents of the node's processes, so far as ``name`` is theirs (proc(5), comm)."""
     if node.init_pid is None:
         return []
-    parents = {_parent(pid) for pid in cgroups.group_of(node.init_pid).processes()}
-    return sorted(pid for pid in parents if pid is not None and is_called(pid, name))
+    group = cgroups.group_of(node.init_pid)
+    pairs = [
+        (pid, parent) for pid in group.processes() if (parent := _parent(pid)) and is_called(parent, name)
+    ]
+    # A sandbox may stay at the top of a hierarchy that limits nothing, where everybody else is.
+    return sorted({parent for pid, parent in pairs if not group.lacks(pid)})
 
 
 def _parent(pid: int) -> int | None:

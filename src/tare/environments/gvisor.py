@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
-from tare.environments import confined, engine, gvisor_bundle, layer
+from tare.environments import confined, engine, gvisor_bundle, gvisor_node, layer
 from tare.environments.provider import Node, NodeSpec, Probe, Provider, Victim
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
@@ -32,10 +32,6 @@ _LINK = (
 """Commands of ip(8): an interface that leads nowhere. Without one Open MPI finds no address at which its own processes
 could reach each other, as it overlooks gVisor's loopback (docs/gvisor.md)."""
 
-_VARIABLES = {"OMPI_MCA_btl_tcp_disable_family": "4"}
-"""Open MPI's processes in several nodes meet over IPv6; over IPv4 gVisor does not let them (docs/gvisor.md)."""
-
-_HELPERS = ("runsc-sandbox", "runsc-gofer")
 _RUN = Path("/run")
 """Below it runsc keeps a node's state: a short path, as it holds a socket, and a plain one, as runsc takes it for a
 pattern."""
@@ -100,7 +96,7 @@ class Gvisor(Provider):
         return Node(
             spec=spec,
             init_pid=int(_pid_file(spec).read_text()),
-            variables=_VARIABLES,
+            variables=gvisor_node.MPI_VARIABLES,
             facts={"gVisor": f"{_version(runsc.program)}, platform {runsc.platform}"},
             own_kernel=True,
         )
@@ -109,10 +105,7 @@ class Gvisor(Provider):
         return [_Runsc.of(node.spec.options).program, f"--root={_state(node.spec)}", "exec", node.spec.name]
 
     def helpers(self, node: Node) -> list[int]:
-        """Sentry and gofer; with KVM none, as the sentry's own threads are then the node's processors too."""
-        if _Runsc.of(node.spec.options).platform == "kvm":
-            return []
-        return [pid for pid in cgroups.own_group(node.spec.name).processes() if _own_name(pid) in _HELPERS]
+        return gvisor_node.kernel_processes(cgroups.own_group(node.spec.name))
 
     def stop(self, spec: NodeSpec) -> None:
         """Nothing of runsc's outlives its processes but files, so it need not be asked."""
@@ -187,11 +180,3 @@ def _make_link(spec: NodeSpec) -> None:
     commands = spec.directory / "link"
     commands.write_text("".join(f"{line}\n" for line in _LINK))
     process.run_checked([*confined.join_network(spec), "ip", "-batch", str(commands)])
-
-
-def _own_name(pid: int) -> str | None:
-    """The first word of a process's command line; ``None`` when it is gone or has none."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").partition("\0")[0] or None
-    except OSError:
-        return None

@@ -8,19 +8,17 @@ An ordinary user may neither mount nor change the root directory but in a user n
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from tare.environments import confined, layer, unprivileged
+from tare.environments import confined, layer, root_mounts, unprivileged
 from tare.environments.provider import (
     TOOLS_DIRECTORY,
-    WORK_DIRECTORY,
     Node,
     NodeSpec,
     Probe,
     Shared,
 )
 from tare.environments.unprivileged.provider import AlsoUnprivileged
-from tare.host import cgroups, devices, mounts, process
+from tare.host import cgroups, process
 from tare.records import NATIVE, NetworkKind
 
 
@@ -37,14 +35,16 @@ class Native(AlsoUnprivileged):
         if unprivileged.ordinary_user():
             return unprivileged.start(spec)
         layer.prepare(spec)
-        _mount_system(spec, layer.mount_root(spec))
+        root = layer.mount_root(spec)
+        root_mounts.mount_system(spec, root)
+        root_mounts.mount_shared(spec, root)
         group = confined.create_group(spec)
         argv = [*_enter(spec, group), f"{TOOLS_DIRECTORY}/init"]
         return Node(spec=spec, init_pid=process.start_idle(argv, log=spec.directory / "init.log"))
 
     def prefix(self, node: Node) -> list[str]:
         if unprivileged.ordinary_user():
-            return unprivileged.enter(node, in_image=True)
+            return unprivileged.enter_image(node)
         return _enter(node.spec, cgroups.own_group(node.spec.name))
 
 
@@ -56,21 +56,3 @@ class Chroot(Native):
 def _enter(spec: NodeSpec, group: cgroups.Group) -> list[str]:
     root = str(spec.directory / "root")
     return [*confined.join(spec, group), *confined.join_network(spec), "chroot", root]
-
-
-def _mount_system(spec: NodeSpec, root: Path) -> None:
-    mounts.mount("proc", root / "proc", "proc", mounts.MS_NOSUID | mounts.MS_NODEV | mounts.MS_NOEXEC)
-    _mount_sysfs(spec, root / "sys")
-    devices.populate(root / "dev", spec.shm_byte)
-    mounts.bind(spec.work, root / WORK_DIRECTORY.lstrip("/"), writable=True)
-    for source, bound in layer.bound_sources(spec):
-        mounts.bind(source, root / str(bound.path).lstrip("/"), writable=bound.writable)
-
-
-def _mount_sysfs(spec: NodeSpec, target: Path) -> None:
-    """From within the node's network: sysfs shows the links of whoever mounts it (network_namespaces(7))."""
-    if spec.network.namespace is None:
-        mounts.mount("sysfs", target, "sysfs", mounts.MS_RDONLY | mounts.MS_NOSUID | mounts.MS_NODEV)
-    else:
-        options = ["-t", "sysfs", "-o", "ro,nosuid,nodev", "sysfs", str(target)]
-        process.run_checked([*confined.join_network(spec), "mount", *options])

@@ -3,15 +3,15 @@
 
 from pathlib import Path
 
-from tare.environments import layer
+from tare.environments import confined, layer
 from tare.environments.provider import WORK_DIRECTORY, NodeSpec
-from tare.host import devices, mounts
+from tare.host import devices, mounts, process
 
 
 def mount_system(spec: NodeSpec, root: Path) -> None:
     """/proc, /sys, and a /dev of its own with its own /dev/shm."""
     mounts.mount("proc", root / "proc", "proc", mounts.MS_NOSUID | mounts.MS_NODEV | mounts.MS_NOEXEC)
-    mounts.mount("sysfs", root / "sys", "sysfs", mounts.MS_RDONLY | mounts.MS_NOSUID | mounts.MS_NODEV)
+    _mount_sysfs(spec, root / "sys")
     devices.populate(root / "dev", spec.shm_byte)
 
 
@@ -20,3 +20,12 @@ def mount_shared(spec: NodeSpec, root: Path) -> None:
     mounts.bind(spec.work, root / WORK_DIRECTORY.lstrip("/"), writable=True)
     for source, bound in layer.bound_sources(spec):
         mounts.bind(source, root / str(bound.path).lstrip("/"), writable=bound.writable)
+
+
+def _mount_sysfs(spec: NodeSpec, target: Path) -> None:
+    """From within the node's network: sysfs shows the links of whoever mounts it (network_namespaces(7))."""
+    if spec.network.namespace is None:
+        mounts.mount("sysfs", target, "sysfs", mounts.MS_RDONLY | mounts.MS_NOSUID | mounts.MS_NODEV)
+    else:
+        options = ["-t", "sysfs", "-o", "ro,nosuid,nodev", "sysfs", str(target)]
+        process.run_checked([*confined.join_network(spec), "mount", *options])

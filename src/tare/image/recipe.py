@@ -17,6 +17,7 @@ PACKAGES = (
     "iputils-ping",
     "libopenblas0-serial",
     "mount",
+    "netbase",
     "netpipe-openmpi",
     "netpipe-tcp",
     "openmpi-bin",

@@ -5,18 +5,16 @@ For the providers, where ``confined`` is for root: ``probe``, ``start``, ``enter
 weaker than root's is put down as facts when the limits are checked (``tare.measure.verify_unprivileged``).
 """
 
-import json
 import os
 import stat
-import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from tare.environments import confined, layer
 from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
 from tare.environments.unprivileged import limits, members, work
 from tare.environments.unprivileged.group import UserGroup
+from tare.environments.unprivileged.order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, Order
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.user_namespaces import find_obstacle
@@ -24,8 +22,6 @@ from tare.records import NetworkKind, Storage
 
 NETWORKS = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
 """What an ordinary user's nodes can have: a link between two of them takes rights in the host's network."""
-MAKER_FILE = "layer-maker"
-"""In the node's folder: what made its layer."""
 _NAMESPACES = {name: f"--{name}" for name in ("user", "uts", "ipc", "net", "pid")} | {"mnt": "--mount"}
 """As proc(5) names them → as nsenter(1) does."""
 
@@ -48,45 +44,41 @@ def probe_tool(argv: list[str], package: str) -> Probe:
     return confined.probe_version(argv, package) if found.usable else found
 
 
-def start(spec: NodeSpec, technology: Sequence[str] = (), *, system: bool = False) -> Node:
+def start(
+    spec: NodeSpec, technology: Sequence[str] = (), *, system: bool = False, again: Path | None = None
+) -> Node:
     """Start the image's idle init under ``technology``: the argv that makes the rest; without one in the image itself.
 
     That argv is executed in a user and a mount namespace of the node's own, where the layer and the image's root are
-    mounted; with ``system`` also, below that root, /proc, /sys, /dev and all that is bound. A technology makes a
-    process-id namespace, or executes the init itself. Raises ``NodeError``.
+    mounted; with ``system`` also, below that root, /proc, /sys, /dev and all that is bound; and the root once more at
+    ``again``. A technology makes a process-id namespace, or becomes the init itself. Raises ``NodeError``.
     """
     if spec.shared_work is not None:
         raise NodeError("nodes of an ordinary user do not share a work directory; run as root")
     for name in ("layer", "root"):
         (spec.directory / name).mkdir()
     limits.establish(spec)
-    first = process.start_idle(
-        _first_process(spec, technology, system=system), log=spec.directory / "init.log"
+    order = Order(
+        argv=(*technology, f"{TOOLS_DIRECTORY}/init"),
+        in_image=not technology,
+        system=system or not technology,
+        own_network=spec.network.kind is NetworkKind.NONE,
+        again=again,
     )
+    argv = [*limits.join(spec), *order.command(spec)]
+    first = process.start_idle(argv, log=spec.directory / "init.log")
     work.show(spec, first)
     return Node(spec=spec, init_pid=_innermost(spec, first), facts=_facts(spec))
 
 
-def _first_process(spec: NodeSpec, technology: Sequence[str], *, system: bool) -> list[str]:
-    order = {
-        "spec": asdict(spec),
-        "argv": [*technology, f"{TOOLS_DIRECTORY}/init"],
-        "in_image": not technology,
-        "system": system or not technology,
-        "own_network": spec.network.kind is NetworkKind.NONE,
-    }
-    module = "tare.environments.unprivileged.first_process"
-    # -P: no module of the current folder is run.
-    return [*limits.join(spec), sys.executable, "-P", "-m", module, json.dumps(order, default=str)]
-
-
 def _innermost(spec: NodeSpec, first: int) -> int:
-    """The init: number 1 of a process-id namespace that the technology made, else the process that was started."""
+    """The init: number 1 of a process-id namespace that the technology made, else what the technology became."""
     for pid in members.members(spec.name):
         numbers = confined.inner_numbers(pid)
         if len(numbers) > 1 and numbers[-1] == 1:
             return pid
-    return first
+    noted = spec.directory / TECHNOLOGY_FILE
+    return int(noted.read_text()) if noted.exists() else first
 
 
 def _facts(spec: NodeSpec) -> dict[str, str]:
@@ -95,25 +87,32 @@ def _facts(spec: NodeSpec) -> dict[str, str]:
     return {"layer": f"{maker} on {medium}, in a user namespace"}
 
 
-def enter(node: Node, *, in_image: bool = False) -> list[str]:
-    """The argv prefix whose command starts under the node's limits, in the namespaces of its first process.
+def enter(node: Node) -> list[str]:
+    """The argv prefix whose command starts under the node's limits, in the namespaces of its init."""
+    return _enter(node.spec, node.init_pid)
 
-    ``in_image``: the node was started in the image itself, whose root the namespaces alone do not lead to.
-    """
-    if node.init_pid is None:
-        raise NodeError(f"{node.spec.name} has no first process whose namespaces a command could enter")
+
+def enter_image(node: Node) -> list[str]:
+    """The same for a node that was started in the image itself, whose root the namespaces do not lead to."""
+    # Not by --root: who is outside of a namespace may not look into a FUSE file system that was mounted there.
+    return [*enter(node), "chroot", str(node.spec.directory / "root")]
+
+
+def enter_outside(node: Node) -> list[str]:
+    """The same, but where the technology was started: for a technology that finds its way in from there."""
+    try:
+        keeper = int((node.spec.directory / KEEPER_FILE).read_text())
+    except OSError as error:
+        raise NodeError(f"{node.spec.name} has no process that keeps its namespaces") from error
+    return _enter(node.spec, keeper)
+
+
+def _enter(spec: NodeSpec, pid: int | None) -> list[str]:
+    if pid is None:
+        raise NodeError(f"{spec.name} has no first process whose namespaces a command could enter")
     # Without rights over other users' ids nsenter could not become root, and is it already by the namespace's map.
-    target = [
-        "nsenter",
-        "--target",
-        str(node.init_pid),
-        *_namespaces(node.init_pid),
-        "--preserve-credentials",
-        "--",
-    ]
-    # Only from inside: who is outside of a namespace may not look into a FUSE file system that was mounted there.
-    root = ["chroot", str(node.spec.directory / "root")] if in_image else []
-    return [*limits.hold(node.spec), *target, *root]
+    way = ["nsenter", "--target", str(pid), *_namespaces(pid), "--preserve-credentials", "--"]
+    return [*limits.hold(spec), *way]
 
 
 def _namespaces(pid: int) -> list[str]:

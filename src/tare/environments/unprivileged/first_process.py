@@ -6,43 +6,35 @@ The mounts live as long as a process of the node does: the kernel removes them w
 
 import ctypes
 import fcntl
-import json
 import os
 import socket
 import struct
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from tare.environments.provider import WORK_DIRECTORY, Bind, NodeNetwork, NodeSpec
+from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, NodeSpec
 from tare.environments.unprivileged import inside
 from tare.environments.unprivileged.limits import hold_self, recall
+from tare.environments.unprivileged.order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, Order
 from tare.errors import NodeError
-from tare.records import NetworkKind, Storage
 
-MAKER_FILE = "layer-maker"
 _CLONE_NEWNS, _CLONE_NEWUSER, _CLONE_NEWNET = 0x00020000, 0x10000000, 0x40000000
 _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 1
 
 
-def become(spec: NodeSpec, argv: list[str], *, in_image: bool, own_network: bool) -> None:
-    """Make the node and execute ``argv``: in the image, or still outside of it, where the image is at its root folder.
-
-    The working directory is then the node's work directory, by which the runner finds it.
-    """
-    _enter_namespaces(own_network=own_network)
-    inside.make_layer(spec)
-    (spec.directory / MAKER_FILE).write_text(inside.mount_root(spec))
-    work = spec.work
-    if in_image:
-        inside.mount_system(spec)
+def become(order: Order, spec: NodeSpec) -> None:
+    """Make the node and execute the argv. The working directory, by which the runner finds it, is the node's."""
+    _enter_namespaces(own_network=order.own_network)
+    _mount(order, spec)
+    if order.in_image:
         os.chroot(spec.directory / "root")
-        work = Path(WORK_DIRECTORY)
-    os.chdir(work)
+        os.chdir(WORK_DIRECTORY)
+    else:
+        os.chdir(spec.work)
+        _leave_keeper(spec)
     hold_self(spec.processors, None if recall(spec).memory_by_group else spec.memory_byte)
-    os.execvp(argv[0], argv)  # noqa: S606 - an argv list without a shell is what is wanted
+    os.execvp(order.argv[0], order.argv)  # noqa: S606 - an argv list without a shell is what is wanted
 
 
 def _enter_namespaces(*, own_network: bool) -> None:
@@ -61,35 +53,32 @@ def _enter_namespaces(*, own_network: bool) -> None:
             fcntl.ioctl(asked, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 
 
-def spec_from(found: Mapping[str, Any]) -> NodeSpec:
-    """The inverse of ``json.dumps(asdict(spec), default=str)``, as far as a node of one host needs it."""
-    paths = {name: Path(found[name]) for name in ("directory", "image_root")}
-    shared = found["shared_work"]
-    network = NodeNetwork(kind=NetworkKind(found["network"]["kind"]))
-    binds = tuple(Bind(path=Path(one["path"]), writable=one["writable"]) for one in found["binds"])
-    return NodeSpec(
-        **{
-            **found,
-            **paths,
-            "processors": tuple(found["processors"]),
-            "binds": binds,
-            "network": network,
-            "storage": Storage(found["storage"]),
-            "shared_work": Path(shared) if shared else None,
-        }
-    )
+def _mount(order: Order, spec: NodeSpec) -> None:
+    inside.make_layer(spec)
+    (spec.directory / MAKER_FILE).write_text(inside.mount_root(spec))
+    if order.system:
+        inside.mount_system(spec, own_network=order.own_network)
+    if order.again is not None:
+        inside.mount_again(spec, order.again)
+
+
+def _leave_keeper(spec: NodeSpec) -> None:
+    """Go on as a child. The parent, which the runner knows, stays in these namespaces as an idle init."""
+    keeper = os.getpid()
+    if os.fork() == 0:
+        (spec.directory / KEEPER_FILE).write_text(str(keeper))
+        (spec.directory / TECHNOLOGY_FILE).write_text(str(os.getpid()))
+        return
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, sys.stdout.fileno())  # only the node's own init says READY
+    program = f"{spec.image_root}{TOOLS_DIRECTORY}/init"
+    os.execv(program, [program])  # noqa: S606 - as above
 
 
 def main() -> int:
-    """``first_process ORDER``, a JSON object; returns only when it failed."""
-    order = json.loads(sys.argv[1])
+    """``first_process ORDER`` as ``Order.command`` writes it; returns only when it failed."""
     try:
-        become(
-            spec_from(order["spec"]),
-            order["argv"],
-            in_image=order["in_image"],
-            own_network=order["own_network"],
-        )
+        become(*Order.read(sys.argv[1]))
     except (NodeError, OSError) as error:
         sys.stderr.write(f"{error}\n")
     return 1

@@ -88,15 +88,32 @@ def _is_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
-def mount_system(spec: NodeSpec) -> None:
-    """The host's /proc and /sys, a /dev and a /dev/shm of the node's own, the work directory and what is bound."""
+def mount_system(spec: NodeSpec, *, own_network: bool) -> None:
+    """/proc and /sys, a /dev and a /dev/shm of the node's own, the work directory and what is bound."""
     root = spec.directory / "root"
-    for name in ("proc", "sys"):  # as they are: what of them is root's, nobody in the node can write
-        mounts.bind(Path("/", name), root / name, writable=True)
+    mounts.bind(
+        Path("/proc"), root / "proc", writable=True
+    )  # what of it is root's, nobody in the node can write
+    _mount_sysfs(root / "sys", own_network=own_network)
     _mount_devices(spec, root / "dev")
     mounts.bind(spec.work, root / WORK_DIRECTORY.lstrip("/"), writable=True)
     for source, bound in layer.bound_sources(spec):
         mounts.bind(source, root / str(bound.path).lstrip("/"), writable=bound.writable)
+
+
+def mount_again(spec: NodeSpec, place: Path) -> None:
+    """The root once more, with all that is mounted below it."""
+    place.mkdir()
+    mounts.bind(spec.directory / "root", place, writable=True)
+
+
+def _mount_sysfs(point: Path, *, own_network: bool) -> None:
+    """Sysfs shows the links of whoever mounts it, and only the owner of a network may (network_namespaces(7))."""
+    flags = mounts.MS_RDONLY | mounts.MS_NOSUID | mounts.MS_NODEV | mounts.MS_NOEXEC
+    if own_network:
+        mounts.mount("sysfs", point, "sysfs", flags)
+    else:
+        mounts.bind(Path("/sys"), point, writable=True)
 
 
 def _mount_devices(spec: NodeSpec, dev: Path) -> None:

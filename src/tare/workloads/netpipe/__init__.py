@@ -8,26 +8,23 @@ version 3.7.2; docs/netpipe.md.
 
 import itertools
 import re
-import statistics
-from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from tare.errors import InputError, WrongOutput
-from tare.records import Direction, Sample
+from tare.records import Sample
 from tare.units import MEBIBYTE, format_byte
 from tare.workloads import excerpt, mpi
 from tare.workloads.kind import Job, Options, Output, Shape, own
-from tare.workloads.netpipe.output import Point, parse_points
+from tare.workloads.netpipe.metrics import samples_of
+from tare.workloads.netpipe.output import parse_points
 from tare.workloads.netpipe.sizes import message_sizes
 
 OUTPUT = "np.out"
 PROCESSES = 2
 TRIALS = 7
 """How often NetPIPE repeats the measurement of a size; it reports the least of the times."""
-SMALL_BYTE = 64
-"""Below this size netpipe(1) calls the one-way time the latency."""
 
 _PORT = 5002
 _NOBODY_LISTENS = 246
@@ -107,12 +104,7 @@ class Netpipe:
         text = output.files.get(OUTPUT)
         if text is None:
             raise WrongOutput(f"NetPIPE wrote no {OUTPUT}", excerpt.tail(output.stderr or output.stdout))
-        points = parse_points(text, chosen.sizes)
-        return [
-            _small_latency(points),
-            _bandwidth("large_bandwidth_byte_per_s", points[-1]),
-            *_curves(points),
-        ]
+        return samples_of(parse_points(text, chosen.sizes))
 
     def facts(self, options: Options, output: Output) -> dict[str, str]:
         chosen = own(NetpipeOptions, options)
@@ -158,33 +150,6 @@ def _tcp(options: NetpipeOptions, shape: Shape) -> tuple[str, ...]:
     side = ("NPtcp", "-P", str(_PORT + shape.instance), *_asked(options))
     patient = (f"{shape.tools_directory}/again", str(_NOBODY_LISTENS), str(_LISTEN_LIMIT_S))
     return mpi.launch_each(((*patient, *side, "-h", receiver, "-o", OUTPUT), side), shape)
-
-
-def _small_latency(points: Sequence[Point]) -> Sample:
-    """The median one-way time of all sizes below 64 bytes; of the smallest size when that is larger."""
-    small = [point.time_s for point in points if point.size_byte < SMALL_BYTE] or [points[0].time_s]
-    return Sample(name="small_latency_s", value=statistics.median(small), unit="s", direction=Direction.LESS)
-
-
-def _bandwidth(name: str, point: Point, x: float | None = None, x_unit: str | None = None) -> Sample:
-    rate = point.size_byte / point.time_s
-    return Sample(name=name, value=rate, unit="B/s", direction=Direction.MORE, x=x, x_unit=x_unit)
-
-
-def _curves(points: Sequence[Point]) -> list[Sample]:
-    latencies = [
-        Sample(
-            name="latency_s",
-            value=point.time_s,
-            unit="s",
-            direction=Direction.LESS,
-            x=float(point.size_byte),
-            x_unit="B",
-        )
-        for point in points
-    ]
-    rates = [_bandwidth("bandwidth_byte_per_s", point, float(point.size_byte), "B") for point in points]
-    return [*latencies, *rates]
 
 
 def _socket_buffers(stderr: str) -> dict[str, str]:

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may be said of it: estimates with intervals, verdicts, and all that a report draws."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tare.records.measured import Outcome, Session, Skipped
+from tare.records.treated import Curve, HelperSummary, SharingSummary, Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A point with its interval; as fractions when it is an overhead."""
+
+    point: float
+    low: float | None
+    """``None`` both: too few blocks for the level."""
+    high: float | None
+    level: float
+    n: int
+
+
+class Word(StrEnum):
+    """The verdict words; each is explained in docs/method.md."""
+
+    SLOWER = "slower"
+    FASTER = "faster"
+    WITHIN = "within the margin"
+    UNDECIDED = "not enough data"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overhead:
+    """The overhead of one environment against native for one metric: method.md §0."""
+
+    summary: Summary
+    typical: Estimate
+    """Hodges-Lehmann with the exact signed-rank interval."""
+    mean: Estimate
+    """exp(mean of log-ratios) - 1 with the t interval."""
+    tail_cost: bool
+    """Mean and typical differ by more than the interval's half-width."""
+    spike_rate: float
+    """Share of this arm's runs above 1.2 times its own median."""
+    native_spike_rate: float
+    native_median: float
+    """Absolute native value, in the summary's unit."""
+    noise_floor: Estimate
+    """The A/A control by the same estimator."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What may be said of an overhead."""
+
+    overhead: Overhead
+    word: Word
+    margin: float
+    sentence: str
+    """Such as "docker: slower by 5-8 % (n = 10)"."""
+    more_blocks: int | None
+    """About how many further blocks would decide; ``None`` when decided or not estimable."""
+    below_noise_floor: bool
+    """The whole interval lies within what native against native showed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharingLoss:
+    """What company costs an instance in one environment."""
+
+    summary: SharingSummary
+    typical: Estimate
+    """Of all instances joined (mean of their logarithms): how much more time the same work takes than alone."""
+    word: Word
+    each: tuple[Estimate, ...]
+    """The same for each instance by itself."""
+    beyond_native: Estimate | None
+    """How much more is lost than natively; ``None`` for native, or without a common block."""
+    spread: Estimate | None
+    """Median of the blocks' spreads; ``None`` with one instance."""
+    jain_index: Estimate | None
+    """Median of the blocks' indices; ``None`` with one instance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HelperCost:
+    """CPU time of an environment's helpers, which no node's limit holds."""
+
+    summary: HelperSummary
+    cpu_s: Estimate | None
+    """Median over blocks, in seconds per trial; ``None``: there are no helpers, or it is not known."""
+    share: Estimate | None
+    """Median over blocks, as a fraction of the trial's own CPU time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointEstimate:
+    """What can be said of one place on a curve, by itself: intervals of several places do not hold together."""
+
+    x: float
+    value: Estimate
+    """In the curve's unit: Hodges-Lehmann of the values' logarithms."""
+    overhead: Estimate | None
+    """Against native, as a fraction, by the same estimator as ``Overhead.typical``; ``None`` for native itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveEstimate:
+    """A curve with its intervals."""
+
+    curve: Curve
+    points: tuple[PointEstimate, ...]
+    """One for each of the curve's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """All that a report draws."""
+
+    campaign: str
+    sessions: tuple[Session, ...]
+    verdicts: tuple[Verdict, ...]
+    controls: tuple[Overhead, ...]
+    """The A/A rows: the second native slot judged against the first, one per cell and metric."""
+    outcomes: tuple[Outcome, ...]
+    skipped: tuple[Skipped, ...]
+    margin: float
+    planned_trials: int
+    cut_by_budget: bool = False
+    sharing: tuple[SharingLoss, ...] = ()
+    helper_costs: tuple[HelperCost, ...] = ()
+    curves: tuple[CurveEstimate, ...] = ()

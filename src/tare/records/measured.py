@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trial left behind, and the session that ran it: the lines of the journal."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from tare.records.planned import Trial
+
+
+class Direction(StrEnum):
+    """Which way a metric gets better."""
+
+    LESS = "less is better"
+    MORE = "more is better"
+
+
+class Status(StrEnum):
+    """What became of a trial; only ``OK`` outcomes enter the statistics."""
+
+    OK = "ok"
+    FAILED = "failed"
+    INVALID = "invalid"
+    """It ran, but a rule declared before the start (such as the clock check) excludes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One measured value, as the workload or the operating system reported it."""
+
+    name: str
+    value: float
+    unit: str
+    direction: Direction
+    instance: int | None = None
+    """Which of the K instances; ``None``: of the whole trial."""
+    x: float | None = None
+    """Where on a curve, such as the message size in bytes; ``None``: the metric is one figure."""
+    x_unit: str | None = None
+    """``None`` without an ``x``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clocks:
+    """One command's duration by the node's clock and by the host's (CLOCK_MONOTONIC_RAW both)."""
+
+    wall_s: float
+    host_wall_s: float
+    round_trip_s: float
+    """Hard bound of |wall_s - host_wall_s| for an honest clock: half the probes' round trips."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceRun:
+    """What the stopwatch saw of one instance (getrusage(2), wait4(2))."""
+
+    instance: int
+    clocks: Clocks
+    start_offset_s: float
+    """Start after the first instance's start, host clock."""
+    user_s: float
+    system_s: float
+    maximum_rss_byte: int
+    minor_faults: int
+    major_faults: int
+    voluntary_switches: int
+    involuntary_switches: int
+    exit_code: int | None
+    signal: int | None
+    timed_out: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """All that one trial left behind: one line of the journal."""
+
+    trial: Trial
+    status: Status
+    reason: str | None
+    """Why it failed or is invalid, in a sentence; ``None`` when ok."""
+    excerpt: str | None
+    """A kept piece of the output that shows the reason."""
+    started_utc: str
+    elapsed_s: float
+    """All of the trial: nodes up, run, nodes down."""
+    node_start_s: float | None
+    node_stop_s: float | None
+    barrier_skew_s: float | None
+    """Latest minus earliest start of the instances; ``None`` with one instance."""
+    cpu_s: float | None
+    """CPU time of the nodes' cgroups on the host, from GO to the end."""
+    helper_cpu_s: float | None = None
+    """CPU time, over the same span, of the environment's processes on the host that serve the nodes from outside the
+    benchmark: shim, monitor, sentry, VMM; ``None`` where there is none or it cannot be read."""
+    helpers: int | None = None
+    """How many such processes there were; 0: the environment has none. ``None``: nobody looked."""
+    samples: tuple[Sample, ...]
+    instances: tuple[InstanceRun, ...]
+    image_digest: str
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Evidence beside the numbers: limits as seen, BLAS kernel, storage driver, ..."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """An environment that did not run, and what to do about it."""
+
+    environment: str
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One start of the runner on one host: the journal's other kind of line."""
+
+    identity: str
+    started_utc: str
+    tare_version: str
+    seed: int
+    image_name: str
+    image_digest: str
+    host: Mapping[str, str]
+    """Kernel, processor, cgroup version, governor, ...: label → value."""
+    skipped: tuple[Skipped, ...]
+    planned_trials: int

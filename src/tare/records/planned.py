@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a campaign asks for: environments, layouts, workloads, limits, and the trials made of them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Self, TypeAlias
+
+NATIVE = "native"
+
+OptionValue: TypeAlias = str | int | float | bool | list[str]
+
+
+class NetworkKind(StrEnum):
+    """How a node is connected (docs/networks.md)."""
+
+    NONE = "none"
+    """Loopback alone."""
+    VETH = "veth"
+    """A link of the node's own to a bridge in a network namespace of the trial's own."""
+    MACVLAN = "macvlan"
+    """As ``VETH``, but the links are macvlan devices of one parent, without a bridge."""
+    HOST = "host"
+    """The host's own network, shared."""
+    DEFAULT = "default"
+    """What the technology does when nobody asks for anything."""
+
+
+class Storage(StrEnum):
+    """What lies below everything that a node writes."""
+
+    TMPFS = "tmpfs"
+    """A memory file system, whose pages count for the node."""
+    DISK = "disk"
+    """A folder of Tare's state directory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """A technology in one configuration; ``name`` is unique within a campaign."""
+
+    name: str
+    technology: str
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    network: NetworkKind | None = None
+    """``None``: ``NONE`` in a layout of one node, ``VETH`` in one of several."""
+    rto_min_s: float | None = None
+    """Least TCP retransmission timeout of the node's route; ``None``: the kernel's own (200 ms)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """``NcMpKi``: N nodes of M processors each, K instances of the benchmark in all."""
+
+    nodes: int
+    processors: int
+    instances: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read ``NcMpKi``; ``ValueError`` says what is wrong with the text."""
+        found = re.fullmatch(r"([1-9]\d*)c([1-9]\d*)p([1-9]\d*)i", text)
+        if not found:
+            raise ValueError(f"{text!r} is not a layout; write NcMpKi, such as 1c2p1i")
+        nodes, processors, instances = (int(part) for part in found.groups())
+        return cls(nodes=nodes, processors=processors, instances=instances)
+
+    @property
+    def total_processors(self) -> int:
+        return self.nodes * self.processors
+
+    @property
+    def cooperative(self) -> bool:
+        """Whether an instance spans several nodes."""
+        return self.instances < self.nodes
+
+    @property
+    def ranks(self) -> int:
+        """Processes of one instance: its share of the layout's processors."""
+        return max(1, self.total_processors // self.instances)
+
+    def __str__(self) -> str:
+        return f"{self.nodes}c{self.processors}p{self.instances}i"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What runs: a kind of the workload list, with its options; ``name`` is unique within a campaign."""
+
+    name: str
+    kind: str
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    layouts: tuple[str, ...] | None = None
+    """Those of the campaign's in which it runs; ``None``: all."""
+
+    def runs_in(self, layout: Layout) -> bool:
+        return self.layouts is None or str(layout) in self.layouts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a node may use, the same in every environment, and how long a trial may take."""
+
+    memory_byte: int
+    """Of all nodes of a trial together; split equally among them."""
+    shm_byte: int
+    """Size of each node's own /dev/shm."""
+    cpu_quota: float | None = None
+    """Processors' worth of CPU time per wall time, per node; ``None``: no quota."""
+    time_s: float = 600.0
+    """The command's own time limit, kept inside the node."""
+    storage: Storage = Storage.TMPFS
+    """What every environment's throw-away layer lies on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """What else is at work beside the measured instances, in nodes of its own, from before their start to their end."""
+
+    environment: Environment
+    workload: Workload
+    count: int
+    """How many nodes of it, each with the processors and the memory of one of the trial's nodes."""
+    same_environment: bool = False
+    """Whether it always runs in the environment of the instances beside it, whichever that is."""
+
+    def __str__(self) -> str:
+        where = "" if self.same_environment else f"@{self.environment.name}"
+        return f"{self.count}x{self.workload.name}{where}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One run of one workload in one environment; ``identity`` is stable across resumes."""
+
+    identity: str
+    block: int
+    slot: int
+    """Position in the block's random order, from 0."""
+    environment: Environment
+    replicate: int
+    """0, or 1 for the second native slot of a block."""
+    layout: Layout
+    """The campaign's layout; native runs it as one node with all the processors."""
+    workload: Workload
+    limits: Limits
+    neighbour: Neighbour | None = None
+
+    @property
+    def setting(self) -> str:
+        """The layout, and who is at work beside it: what a cell is named by."""
+        return str(self.layout) if self.neighbour is None else f"{self.layout}+{self.neighbour}"

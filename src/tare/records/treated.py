@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Outcomes arranged block by block, each environment beside native."""
+
+from dataclasses import dataclass
+
+from tare.records.measured import Direction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """What is compared with native: one workload in one layout."""
+
+    workload: str
+    layout: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockValue:
+    """One block's values of one metric, in the metric's own unit."""
+
+    block: int
+    native: tuple[float, float]
+    """The two native slots; replicate 0 first."""
+    environment: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """One metric of one environment in one cell, block by block; complete blocks only."""
+
+    cell: Cell
+    environment: str
+    metric: str
+    unit: str
+    direction: Direction
+    primary: bool
+    """The workload's metric declared before the start."""
+    blocks: tuple[BlockValue, ...]
+    log_ratios: tuple[float, ...]
+    """Per block ln(time per work here) - mean of the two natives' ln; above 0 is slower."""
+    control_log_ratios: tuple[float, ...]
+    """Per block ln(second native) - ln(first native): the A/A control."""
+    dropped_blocks: int
+    """Blocks begun that lack this environment or a native slot."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedCell:
+    """A cell whose instance has company, and the cell of the same instance by itself (docs/sharing.md)."""
+
+    shared: Cell
+    alone: Cell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharingSummary:
+    """One metric of one environment, native included, with company and alone, block by block."""
+
+    cells: SharedCell
+    environment: str
+    metric: str
+    unit: str
+    direction: Direction
+    primary: bool
+    """The workload's metric declared before the start."""
+    blocks: tuple[int, ...]
+    """Numbers of the complete ones."""
+    log_losses: tuple[tuple[float, ...], ...]
+    """Per block and instance ln(time per work with company) - ln(time per work alone); above 0 is a loss."""
+    beyond_native: tuple[float, ...]
+    """Per block complete natively too: this environment's loss less native's, mean over instances, both as
+    logarithms; empty for native itself."""
+    spreads: tuple[float, ...]
+    """Per block (most - least) / mean of the instances' times per work; empty with one instance."""
+    jain_indices: tuple[float, ...]
+    """Per block Jain's index of the instances' rates: 1 when all get as much; empty with one instance."""
+    skews_s: tuple[float, ...]
+    """Per trial with company, latest minus earliest start of its instances; empty with one instance."""
+    dropped_blocks: int
+    """Blocks begun that lack a trial of this environment, with company or alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HelperSummary:
+    """What an environment's helpers used in one cell, block by block (``Outcome.helper_cpu_s``)."""
+
+    cell: Cell
+    environment: str
+    helpers: int | None
+    """Most helper processes of any trial; 0: the environment has none; ``None``: not known."""
+    cpu_s: tuple[float, ...]
+    """Per block in which it is known."""
+    shares: tuple[float, ...]
+    """Per block the helpers' CPU time per CPU time of the trial's own processes, where both are known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint:
+    """One place on a curve, block by block."""
+
+    x: float
+    blocks: tuple[int, ...]
+    """Numbers of those in which both native slots and the environment have a usable value."""
+    values: tuple[float, ...]
+    """Per block, in the curve's unit; of native the geometric mean of its two slots."""
+    log_ratios: tuple[float, ...]
+    """Per block, as in ``Summary``; empty for native itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """One metric of one environment, native included, in one cell, over the ``x`` of its samples."""
+
+    cell: Cell
+    environment: str
+    metric: str
+    unit: str
+    direction: Direction
+    x_unit: str
+    points: tuple[CurvePoint, ...]
+    """By rising ``x``; a place without a complete block has none."""
