@@ -38,4 +38,6 @@ def spec_on_far(sshd: Sshd, far: Path, image: Image, state: Path) -> Iterator[No
     """A node to start there, of which nothing may be left afterwards."""
     made = far_spec(sshd.reach(far), image, state)
     yield made
-    assert leftovers(far, made.name) == []
+    left = leftovers(far, made.name)
+    PROVIDER.stop(made)
+    assert left == []

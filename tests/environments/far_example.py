@@ -42,7 +42,7 @@ def far_spec(options: Mapping[str, OptionValue], image: Image, state: Path, **ch
 
 def leftovers(far: Path, name: str) -> Sequence[Path]:
     return [
-        *mounts_below(far),
+        *mounts_below(far / "nodes" / name),
         *(far / "nodes").glob(name),
         *(path for path in named_groups(f"tare/{name}").directories if path.exists()),
     ]

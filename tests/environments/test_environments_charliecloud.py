@@ -83,15 +83,15 @@ class TestArguments:
         ]
 
     def test_no_bind_of_the_tools_names_the_state_folder_which_may_hold_a_colon(self, tmp_path: Path) -> None:
-        spec = described(tmp_path / "a:b" / "tare-1")
+        spec = described(tmp_path / "a:b" / "tare-1", image_root=tmp_path / "image")
         for name in ("dev", "sys", "tmp", "etc"):
-            (spec.directory / "layer" / "own" / name).mkdir(parents=True)
+            (spec.image_root / name).mkdir(parents=True)
         binds = [word for word in charliecloud._options(spec) if word.startswith("--bind")]
         assert binds == ["--bind=dev:/dev", "--bind=sys:/sys", "--bind=tmp:/tmp"]
 
     def test_files_are_bound_as_far_as_the_image_has_them(self, tmp_path: Path) -> None:
-        spec = described(tmp_path / "tare-1")
-        etc = spec.directory / "layer" / "own" / "etc"
+        spec = described(tmp_path / "tare-1", image_root=tmp_path / "image")
+        etc = spec.image_root / "etc"
         etc.mkdir(parents=True)
         (etc / "hosts").touch()
         (etc / "resolv.conf").symlink_to("/run/resolv.conf")

@@ -4,7 +4,9 @@
 import hashlib
 import os
 import secrets
+import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -90,10 +92,10 @@ def test_memory_beyond_the_limit_ends_the_node(image: Image, state: Path) -> Non
     with running(provider, *specs(image, state, RUNSC, NetworkKind.NONE)) as (node,):
         burn = f"{node.tools_directory}/burn"
         within = execute(provider, node, burn, "--touch", str(node.spec.memory_byte // 2))
-        beyond = execute(provider, node, burn, "--touch", str(node.spec.memory_byte * 2))
+        with suppress(subprocess.TimeoutExpired):  # docker exec may wait on for a node that is gone
+            execute(provider, node, burn, "--touch", str(node.spec.memory_byte * 2), timeout_s=10)
         alive = execute(provider, node, "true")
     assert within.returncode == 0
-    assert beyond.returncode != 0
     assert alive.returncode != 0
 
 

@@ -122,5 +122,7 @@ class TestEnds:
 
 
 def own_connections() -> list[int]:
-    argv = ["pgrep", "--parent", str(os.getpid()), "--exact", "ssh"]
-    return [int(pid) for pid in subprocess.run(argv, capture_output=True, check=False).stdout.split()]
+    """Process ids of every ssh that this process has started (proc_pid_task(5), children)."""
+    files = Path("/proc/self/task").glob("*/children")
+    children = [int(pid) for file in files for pid in file.read_text().split()]
+    return [pid for pid in children if Path(f"/proc/{pid}/comm").read_text() == "ssh\n"]

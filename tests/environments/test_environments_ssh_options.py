@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a campaign says of another host, and the words that ssh is told."""
 
+import os
 import shlex
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from tests.environments.environment_example import described
 from tare.environments import ssh
 from tare.environments.remote import words
 from tare.environments.remote.connection import Far, complaints, unreachable
+from tare.errors import NodeError
 from tare.records import OptionValue
 
 HOST: Mapping[str, OptionValue] = {"host": "user@host"}
@@ -134,6 +136,15 @@ class TestFarNode:
         assert len(str(ssh._control(long))) <= 80
         other = described(Path("/n") / ("m" * 99) / "tare-1")
         assert ssh._control(long) != ssh._control(other)
+
+    def test_a_folder_of_another_user_is_not_taken_for_the_socket(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ssh._make_private(tmp_path / "mine")
+        assert (tmp_path / "mine").stat().st_mode & 0o777 == 0o700
+        monkeypatch.setattr(os, "geteuid", lambda: 12345)
+        with pytest.raises(NodeError, match="belongs to another user"):
+            ssh._make_private(tmp_path / "mine")
 
 
 class TestProbe:

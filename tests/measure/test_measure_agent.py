@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """mpirun's daemons are run in the nodes by the runner, and end with whichever side ends first."""
 
+import json
 import os
 import secrets
+import socket
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.measure.measure_nodes import wait_until
 
+from tare.measure import agent
 from tare.measure.agent import AgentServer, Daemon, explain
 
 LIMIT_S = 30
@@ -68,13 +72,13 @@ def test_an_unknown_node_is_refused(server: AgentServer, programs: Path, tmp_pat
 
 def test_the_end_of_the_agent_ends_its_command(server: AgentServer, programs: Path, tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
-    agent = start(
+    asking = start(
         programs, tmp_path, "here", f"echo $$ > {pid_file}.new; mv {pid_file}.new {pid_file}; sleep 600"
     )
     wait_until(pid_file.exists)
     pid = int(pid_file.read_text())
-    agent.kill()
-    agent.communicate(timeout=LIMIT_S)
+    asking.kill()
+    asking.communicate(timeout=LIMIT_S)
     wait_until(lambda: server.ended)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
@@ -83,11 +87,11 @@ def test_the_end_of_the_agent_ends_its_command(server: AgentServer, programs: Pa
 def test_the_end_of_the_server_ends_the_commands_and_the_agents(programs: Path, tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
     with AgentServer(tmp_path, {"here": []}):
-        agent = start(
+        asking = start(
             programs, tmp_path, "here", f"echo $$ > {pid_file}.new; mv {pid_file}.new {pid_file}; sleep 600"
         )
         wait_until(pid_file.exists)
-    code, _, _ = finished(agent)
+    code, _, _ = finished(asking)
     assert code != 0
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid_file.read_text()), 0)
@@ -99,6 +103,74 @@ def test_a_long_path_is_no_obstacle_to_the_server(programs: Path, tmp_path: Path
     (tmp_path / "short").symlink_to(deep)
     with AgentServer(deep, {"here": []}):
         assert finished(start(programs, Path(os.path.relpath(tmp_path / "short")), "here", "true"))[0] == 0
+
+
+def connected(folder: Path) -> socket.socket:
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    client.settimeout(LIMIT_S)
+    client.connect(str(folder / AgentServer.name))
+    return client
+
+
+def answer_to(folder: Path, text: bytes) -> bytes:
+    with connected(folder) as client, Path(os.devnull).open("r+b") as file:
+        socket.send_fds(client, [text], [file.fileno()] * 3)
+        return client.recv(100)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\xff{",
+        b"[1]",
+        b"{}",
+        b"[" * 100_000,
+        b'{"node":["here"],"command":"true"}',
+        b'{"node":"here","command":5}',
+    ],
+    ids=["no JSON", "a list", "nothing in it", "deep", "a node that is none", "a command that is none"],
+)
+def test_what_makes_no_sense_is_hung_up_on(server: AgentServer, tmp_path: Path, text: bytes) -> None:
+    assert answer_to(tmp_path, text) == b""
+    assert answer_to(tmp_path, b'{"node":"here","command":"true"}') == b"0"
+    assert server.failure() is None
+
+
+@pytest.mark.parametrize("command", ["a\0b", "\ud800"], ids=["a zero byte", "half a character"])
+@pytest.mark.usefixtures("server")
+def test_a_command_that_no_argument_can_hold_cannot_be_run(tmp_path: Path, command: str) -> None:
+    assert answer_to(tmp_path, json.dumps({"node": "here", "command": command}).encode()) == b"126"
+
+
+def test_who_stays_silent_is_not_waited_for_at_the_end(tmp_path: Path) -> None:
+    before = set(threading.enumerate())
+    with AgentServer(tmp_path, {"here": ["env"]}):
+        silent = [connected(tmp_path) for _ in range(3)]
+        assert answer_to(tmp_path, b'{"node":"here","command":"true"}') == b"0"
+    assert set(threading.enumerate()) == before
+    for client in silent:
+        assert client.recv(100) == b""
+        client.close()
+
+
+def test_a_crowd_is_hung_up_on_until_there_is_room_again(
+    server: AgentServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent, "_CROWD", 0)
+    first, second = connected(tmp_path), connected(tmp_path)
+    with connected(tmp_path) as third:
+        assert third.recv(100) == b""
+    for client in (first, second):
+        client.close()
+    wait_until(lambda: answered(tmp_path))
+    assert server.failure() is None
+
+
+def answered(folder: Path) -> bool:
+    try:
+        return answer_to(folder, b'{"node":"here","command":"true"}') == b"0"
+    except OSError:  # hung up on while asking
+        return False
 
 
 @pytest.mark.parametrize("argv", [[], ["here"]])

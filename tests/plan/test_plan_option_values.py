@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from tests.plan.plan_example import GOOD, KINDS, MEMORY_BYTE, PROCESSORS, PROVIDERS, StubProvider
 
 from tare.errors import CampaignError
 from tare.plan.campaign import load_campaign
 from tare.records import OptionValue
+from tests.plan.plan_example import GOOD, KINDS, MEMORY_BYTE, PROCESSORS, PROVIDERS, StubProvider
 
 
 class Particular(StubProvider):

@@ -8,6 +8,7 @@ import inspect
 import os
 from collections.abc import Callable
 from pathlib import Path
+from socket import if_nameindex
 from types import ModuleType
 
 import pytest
@@ -16,7 +17,7 @@ from tests.contract import test_environment_endings as endings
 from tests.contract.contract_nodes import execute, make_spec, running
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import NodeSpec, Provider
+from tare.environments.provider import NodeNetwork, NodeSpec, Provider
 from tare.environments.unprivileged.members import members
 from tare.host.mounts import mounts_text
 from tare.image.store import Image
@@ -128,3 +129,13 @@ def test_a_network_of_its_own_has_a_loopback_and_nothing_else(
         reached = execute(provider, node, "python3", "-c", TALK)
     assert [line.split(":")[0].strip() for line in devices] == ["lo"]
     assert (reached.returncode, reached.stderr) == (0, b"")
+
+
+def test_the_hosts_network_is_shared_when_that_is_asked_for(
+    provider: Provider, image: Image, state: Path
+) -> None:
+    spec = without_quota(provider, image, state, network=NodeNetwork(kind=NetworkKind.HOST))
+    with running(provider, spec) as (node,):
+        inside = execute(provider, node, "cat", "/proc/self/net/dev").stdout.decode().splitlines()[2:]
+    devices = [line.split(":")[0].strip() for line in inside]
+    assert sorted(devices) == sorted(name for _, name in if_nameindex())

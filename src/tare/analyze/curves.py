@@ -3,11 +3,10 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
-from tare.analyze.estimation import as_fraction
+from tare.analyze.estimation import as_fraction, transformed
 from tare.analyze.signed_rank import hodges_lehmann
-from tare.records import Curve, CurveEstimate, CurvePoint, Estimate, PointEstimate
+from tare.records import Curve, CurveEstimate, CurvePoint, PointEstimate
 
 _LARGEST_LOG = 709.0
 """About the logarithm of the largest float, which garbage may come close to."""
@@ -25,18 +24,8 @@ def _point(point: CurvePoint) -> PointEstimate:
     logs = hodges_lehmann([math.log(value) for value in point.values])
     return PointEstimate(
         x=point.x,
-        value=_exponential(logs),
+        value=transformed(logs, _value),
         overhead=as_fraction(hodges_lehmann(point.log_ratios)) if point.log_ratios else None,
-    )
-
-
-def _exponential(logs: Estimate) -> Estimate:
-    low, high = logs.low, logs.high
-    return replace(
-        logs,
-        point=_value(logs.point),
-        low=None if low is None else _value(low),
-        high=None if high is None else _value(high),
     )
 
 

@@ -2,7 +2,7 @@
 """Block log-ratios to overheads, and the A/A control; docs/method.md gives the reasons."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tare.analyze.signed_rank import hodges_lehmann
@@ -55,12 +55,17 @@ def controls(summaries: Sequence[Summary]) -> tuple[Overhead, ...]:
 
 def as_fraction(log_estimate: Estimate) -> Estimate:
     """From the scale of logarithms to fractions: exp(x) - 1."""
-    low, high = log_estimate.low, log_estimate.high
+    return transformed(log_estimate, _fraction)
+
+
+def transformed(estimate: Estimate, function: Callable[[float], float]) -> Estimate:
+    """Point and interval on another scale; the rising ``function`` keeps their order."""
+    low, high = estimate.low, estimate.high
     return replace(
-        log_estimate,
-        point=_fraction(log_estimate.point),
-        low=None if low is None else _fraction(low),
-        high=None if high is None else _fraction(high),
+        estimate,
+        point=function(estimate.point),
+        low=None if low is None else function(low),
+        high=None if high is None else function(high),
     )
 
 

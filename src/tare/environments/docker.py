@@ -53,6 +53,9 @@ class Docker(Provider):
         return type(self)(options)
 
     def probe(self) -> Probe:
+        if os.geteuid() != 0:
+            reason = "needs root for the layer of its nodes, whoever may use the daemon"
+            return Probe(usable=False, reason=reason, remedy="run as root")
         try:
             done = _version()
         except NodeError:

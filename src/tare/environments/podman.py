@@ -4,6 +4,9 @@
 With ``--rootfs`` nothing is stored but Podman's notes on the container, which lie in a small memory file system of the
 node's own: the user's containers are never seen, and what a killed Podman leaves in its notes goes with the node.
 Control groups are the node's own too, as those of a killed monitor stay behind.
+
+An ordinary user's Podman runs in the node's own user namespace, with one user and no subordinate ids: as it runs there
+itself when it has none.
 """
 
 import os
@@ -14,19 +17,25 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
-from tare.environments import confined, engine, engine_images, layer, podman_network
-from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.environments import confined, engine, engine_images, layer, podman_network, unprivileged
+from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
+from tare.environments.unprivileged import members
+from tare.environments.unprivileged.provider import AlsoUnprivileged
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.records import NetworkKind, OptionValue
 
 _NOTES = Path("/run/tare")
+_USER_NOTES = Path("/dev/shm")
+_CONFIGURATION = "containers.conf"
+_OWN_LOCKS = '[engine]\nlock_type = "file"\n'
+"""Else all of a user's containers share their locks, the user's own ones with those of the nodes."""
 _NOTES_SIZE = "size=64m,mode=700"
 _MONITOR = "conmon"
 _PID_MAX = Path("/proc/sys/kernel/pid_max")
 
 
-class Podman(Provider):
+class Podman(AlsoUnprivileged):
     technology = "podman"
     option_names: Mapping[str, str] = {"storage": engine.STORAGE_HELP}
 
@@ -41,7 +50,12 @@ class Podman(Provider):
         return type(self)(options)
 
     def probe(self) -> Probe:
-        found = confined.probe_tool(["podman", "--version"], "podman")
+        user = unprivileged.ordinary_user()
+        if user and engine.has_own_storage(self._options):
+            reason = "without root its nodes have Tare's layer, and not its own storage"
+            return Probe(usable=False, reason=reason, remedy="leave out the option storage, or run as root")
+        probe_tool = unprivileged.probe_tool if user else confined.probe_tool
+        found = probe_tool(["podman", "--version"], "podman")
         if found.usable and (runtime := _runtime()) is not None:
             beneath = confined.probe_version([runtime, "--version"], runtime)
             return found if beneath.usable else beneath
@@ -54,6 +68,9 @@ class Podman(Provider):
 
     def start(self, spec: NodeSpec) -> Node:
         engine.require(self.check_options(spec.options))
+        if unprivileged.ordinary_user():
+            _make_notes(spec)
+            return unprivileged.start(spec, [*_podman(spec), "run", *_user_words(spec)])
         layer.prepare(spec)
         if not engine.has_own_storage(spec.options):
             layer.mount_root(spec)
@@ -70,13 +87,22 @@ class Podman(Provider):
     def prefix(self, node: Node) -> list[str]:
         """``podman exec`` without the keys that detach, which Podman would find in any input."""
         # nsenter(1) would be ten times as quick, but give the command capabilities and system calls that Podman denies.
-        return [*_podman(node.spec), "exec", "--interactive", "--detach-keys=", node.spec.name]
+        way = unprivileged.enter_outside(node) if unprivileged.ordinary_user() else []
+        # The command's monitor leaves a file named "oom" where it runs when memory ran out: not in the user's folder.
+        aside = ["env", f"--chdir={node.spec.directory}"]
+        return [*way, *aside, *_podman(node.spec), "exec", "--interactive", "--detach-keys=", node.spec.name]
 
     def helpers(self, node: Node) -> list[int]:
         """The container's monitor, and one for each command that is being run in it."""
+        if unprivileged.ordinary_user():
+            return [pid for pid in members.members(node.spec.name) if engine.is_called(pid, _MONITOR)]
         return engine.supervisors(node, _MONITOR)
 
     def stop(self, spec: NodeSpec) -> None:
+        if unprivileged.ordinary_user():
+            super().stop(spec)
+            shutil.rmtree(_notes(spec), ignore_errors=True)
+            return
         try:
             _remove_container(spec)
         finally:
@@ -98,7 +124,7 @@ def _remove_container(spec: NodeSpec) -> None:
 
 def _podman(spec: NodeSpec | None = None) -> list[str]:
     """The command with what every call for a node must agree on; without systemd and without a journal of events."""
-    words = ["podman", "--cgroup-manager", "cgroupfs", "--events-backend", "none"]
+    words = [*_variables(spec), "podman", "--cgroup-manager", "cgroupfs", "--events-backend", "none"]
     if (runtime := _runtime()) is not None:
         words += ["--runtime", runtime]
     if spec is None or engine.has_own_storage(spec.options):
@@ -106,6 +132,19 @@ def _podman(spec: NodeSpec | None = None) -> list[str]:
     notes = _notes(spec)
     places = ("--root", str(notes / "root"), "--runroot", str(notes / "run"), "--tmpdir", str(notes / "tmp"))
     return [*words, *places, "--storage-driver", "vfs"]
+
+
+def _variables(spec: NodeSpec | None) -> list[str]:
+    """For an ordinary user's Podman what it sets itself for what it starts in the namespace that it made."""
+    if spec is None or not unprivileged.ordinary_user():
+        return []
+    found = {
+        "_CONTAINERS_USERNS_CONFIGURED": "done",
+        "_CONTAINERS_ROOTLESS_UID": os.geteuid(),
+        "XDG_RUNTIME_DIR": _notes(spec),
+        "CONTAINERS_CONF": _notes(spec) / _CONFIGURATION,
+    }
+    return ["env", *(f"{name}={value}" for name, value in found.items())]
 
 
 def _runtime() -> str | None:
@@ -120,14 +159,25 @@ def _words(spec: NodeSpec, network: list[str]) -> list[str]:
         *(*engine.identified(spec), "--pidfile", str(_pid_file(spec))),
         *("--systemd=false", "--http-proxy=false", "--pids-limit=-1", *_ulimits()),
         *("--cgroup-parent", _parent_group(spec), *network),
-        *(*engine.limits(spec), *engine.shared_mounts(spec), *_root(spec)),
+        *(*engine.limits(spec), *engine.shared_mounts(spec), *_root(spec), f"{TOOLS_DIRECTORY}/init"),
     ]
 
 
 def _root(spec: NodeSpec) -> list[str]:
-    own = engine.has_own_storage(spec.options)
-    root = [engine_images.reference(spec.image_digest)] if own else ["--rootfs", str(spec.directory / "root")]
-    return [*root, f"{TOOLS_DIRECTORY}/init"]
+    if engine.has_own_storage(spec.options):
+        return [engine_images.reference(spec.image_digest)]
+    return ["--rootfs", str(spec.directory / "root")]
+
+
+def _user_words(spec: NodeSpec) -> list[str]:
+    """Attached, as its processes are found where it runs; and in the control group and the network it is started in."""
+    hidden = [] if cgroups.find_hierarchies().version == cgroups.V1 else ["--cgroups=disabled"]
+    network = [] if spec.network.kind is NetworkKind.DEFAULT else ["--network", "host"]
+    return [
+        *("--pull", "never", "--name", spec.name, "--hostname", spec.name, *hidden, *network),
+        *("--systemd=false", "--http-proxy=false", *_ulimits(), "--shm-size", str(spec.shm_byte)),
+        *(*engine.shared_mounts(spec), *_root(spec)),
+    ]
 
 
 def _ulimits() -> list[str]:
@@ -163,7 +213,16 @@ def _root_kind(pid: int) -> str:
 
 def _notes(spec: NodeSpec) -> Path:
     """Not in the node's folder: Podman takes no ``--runroot`` of more than 50 characters."""
-    return _NOTES / spec.name
+    return _USER_NOTES / f"podman-{spec.name}" if unprivileged.ordinary_user() else _NOTES / spec.name
+
+
+def _make_notes(spec: NodeSpec) -> None:
+    """Of an ordinary user, in a folder that is everybody's: it must not be there."""
+    try:
+        _notes(spec).mkdir(mode=0o700)
+        (_notes(spec) / _CONFIGURATION).write_text(_OWN_LOCKS)
+    except OSError as error:
+        raise NodeError(f"cannot make {_notes(spec)} for Podman's notes: {error.strerror}") from error
 
 
 def _remove_notes(spec: NodeSpec) -> None:

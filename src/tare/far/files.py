@@ -16,7 +16,7 @@ _TAIL_BYTE = 1 << 20
 
 
 def put(work: Path, entries: Sequence[dict[str, Any]], content: bytes) -> None:
-    """Write folders (``size`` is ``None``) and files below ``work``; their contents follow each other in ``content``."""
+    """Write files and folders (whose ``size`` is ``None``) below ``work``; ``content`` holds the files' one by one."""
     at = 0
     for entry in entries:
         with _folder_inside(work, PurePosixPath(entry["name"]).parent) as folder:

@@ -4,6 +4,9 @@
 mpirun calls ``agent`` (native/agent) where it would call ssh. The agent's request comes over a Unix socket with its
 standard files, which the command gets as they are; the answer is the command's exit code. When either end goes, the
 command goes too. Requests are served by threads, which sleep while the daemons run.
+
+The socket lies where the job itself can reach it. Whoever speaks to it can have commands run in the job's own nodes,
+where the job can run them anyway; what makes no sense is not answered, and silence and crowds are cut short.
 """
 
 import json
@@ -13,6 +16,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +29,11 @@ from tare.workloads.mpi import last_words
 
 _REQUEST_BYTE = 1 << 20
 _FILES = 3
+_REQUEST_LIMIT_S = 10.0
+_CROWD = 16
+"""How many may be served at once beside a daemon in each node."""
 _ENDING_LIMIT_S = 5.0
+_PAUSE_S = 0.1
 _CANNOT = 126
 
 
@@ -49,8 +57,8 @@ class AgentServer:
         self._path = folder / self.name
         self._ways = ways
         self._listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._stop, self._stopping = os.pipe()
-        self._threads: list[threading.Thread] = []
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._serving: list[threading.Thread] = []
         self.ended: list[Daemon] = []
         """The daemons that ended so far, in the order of their ends."""
 
@@ -62,13 +70,16 @@ class AgentServer:
         finally:
             os.close(folder)
         self._listening.listen()
-        self._start(self._accept)
+        self._stop, self._stopping = os.pipe()
+        self._accepting.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self._stopping)
-        for thread in self._threads:
-            thread.join(_ENDING_LIMIT_S)
+        deadline = time.monotonic() + 2 * _ENDING_LIMIT_S
+        self._accepting.join(_ENDING_LIMIT_S)  # it may still begin to serve somebody
+        for thread in self._serving:
+            thread.join(max(0.0, deadline - time.monotonic()))
         self._listening.close()
         os.close(self._stop)
 
@@ -76,21 +87,32 @@ class AgentServer:
         """The first daemon that did not end well."""
         return next((daemon for daemon in self.ended if daemon.code), None)
 
-    def _start(self, work: object, *arguments: object) -> None:
-        thread = threading.Thread(target=work, args=arguments, daemon=True)  # type: ignore[arg-type]
-        self._threads.append(thread)
-        thread.start()
-
     def _accept(self) -> None:
         while self._stop not in _readable(self._listening.fileno(), self._stop):
-            connection, _ = self._listening.accept()
-            self._start(self._serve, connection)
+            try:
+                connection, _ = self._listening.accept()
+            except OSError:  # no descriptor is left: some will be free again
+                _readable(self._stop, limit_s=_PAUSE_S)
+                continue
+            self._receive(connection)
+
+    def _receive(self, connection: socket.socket) -> None:
+        """Serve it in a thread, or hang up when too many are served already."""
+        self._serving = [thread for thread in self._serving if thread.is_alive()]
+        thread = threading.Thread(target=self._serve, args=(connection,), daemon=True)
+        if len(self._serving) < _CROWD + len(self._ways) and _started(thread):
+            self._serving.append(thread)
+        else:
+            connection.close()
 
     def _serve(self, connection: socket.socket) -> None:
         with connection:
-            text, files, *_ = socket.recv_fds(connection, _REQUEST_BYTE, _FILES)
+            request, files = self._request(connection)
             try:
-                node, code = self._run(json.loads(text), files, connection)
+                if request is None:
+                    return
+                node, command = request
+                code = self._run(node, command, files, connection)
             finally:
                 for file in files:
                     os.close(file)
@@ -98,12 +120,19 @@ class AgentServer:
             with suppress(OSError):
                 connection.send(str(code).encode())
 
-    def _run(
-        self, request: Mapping[str, str], files: list[int], connection: socket.socket
-    ) -> tuple[str, int | None]:
-        node, command = request["node"], request["command"]
+    def _request(self, connection: socket.socket) -> tuple[tuple[str, str] | None, list[int]]:
+        """Node and command, with the standard files; ``None`` for what is no request, or does not come in time."""
+        if connection.fileno() not in _readable(connection.fileno(), self._stop, limit_s=_REQUEST_LIMIT_S):
+            return None, []
+        try:
+            text, files, *_ = socket.recv_fds(connection, _REQUEST_BYTE, _FILES, socket.MSG_CMSG_CLOEXEC)
+        except OSError:
+            return None, []
+        return parse_request(text), files
+
+    def _run(self, node: str, command: str, files: list[int], connection: socket.socket) -> int | None:
         if node not in self._ways or len(files) != _FILES:
-            return node, _CANNOT
+            return _CANNOT
         try:
             child = subprocess.Popen(
                 [*self._ways[node], "sh", "-c", command],
@@ -113,13 +142,17 @@ class AgentServer:
                 env=tool_environment(),
                 start_new_session=True,
             )
-        except OSError:
-            return node, _CANNOT
-        return node, self._wait(child, connection)
+        except (OSError, ValueError):  # the latter for what no argument can hold
+            return _CANNOT
+        return self._wait(child, connection)
 
     def _wait(self, child: "subprocess.Popen[bytes]", connection: socket.socket) -> int | None:
         """Until the child's end, or until the agent or this server goes, which ends the child."""
-        ended = os.pidfd_open(child.pid)
+        try:
+            ended = os.pidfd_open(child.pid)
+        except OSError:
+            _end(child)
+            return _CANNOT
         try:
             if ended not in _readable(ended, connection.fileno(), self._stop):
                 _end(child)
@@ -130,12 +163,34 @@ class AgentServer:
         return code if code >= 0 else 128 - code
 
 
-def _readable(*descriptors: int) -> list[int]:
-    """Wait, without limit, for the first of them; each ends when this runner's part ends."""
+def parse_request(text: bytes) -> tuple[str, str] | None:
+    """Node and command of the agent's words; ``None`` when they are something else."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    told = (found.get("node"), found.get("command")) if isinstance(found, dict) else (None, None)
+    match told:
+        case (str() as node, str() as command):
+            return node, command
+    return None
+
+
+def _started(thread: threading.Thread) -> bool:
+    """Whether the system allows one more."""
+    try:
+        thread.start()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _readable(*descriptors: int, limit_s: float | None = None) -> list[int]:
+    """Wait for the first of them; without a limit only where one of them ends with this runner's part."""
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
-    return [descriptor for descriptor, _ in poll.poll()]
+    return [descriptor for descriptor, _ in poll.poll(None if limit_s is None else limit_s * 1000)]
 
 
 def _end(child: "subprocess.Popen[bytes]") -> None:

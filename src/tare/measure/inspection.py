@@ -41,6 +41,7 @@ def inspect(
 def _stopwatch(provider: Provider, node: Node) -> Stopwatch:
     """One that is asked what it sees, and never told to run anything."""
     (node.spec.work / _FOLDER).mkdir(exist_ok=True)
+    provider.send(node, [_FOLDER])
     command = Command(
         argv=("true",), directory=node.work_directory, variables=MINIMAL_VARIABLES, limit_s=_READY_LIMIT_S
     )

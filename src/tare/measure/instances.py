@@ -66,7 +66,13 @@ class Instance:
             file_limit_byte=min(_FILE_LIMIT_BYTE, seat.shape.memory_byte // 2),
         )
         (self.folder / output).mkdir()
+        seat.provider.send(seat.node, [f"{self.name}/{output}"])
         return Stopwatch(way_to_stopwatch(seat.provider, seat.node, command, f"{inside}/{output}"))
+
+    def fetch(self, output: str, *names: str) -> None:
+        """Have what a command printed, and files of its folder, where ``read`` finds them; for nodes of other hosts."""
+        wanted = [f"{output}/stdout", f"{output}/stderr", *names]
+        self.seat.provider.fetch(self.seat.node, [f"{self.name}/{name}" for name in wanted])
 
     def output(self) -> Output:
         """What it printed and left; ``WrongOutput`` when that is longer than any benchmark's."""
@@ -108,6 +114,7 @@ def make_instances(
         instance = Instance(seat=seat, job=kind.job(options, seat.shape), limit_s=limit_s)
         for node in seat.members:
             _write_files(node.spec.work / instance.name, instance.job.files)
+            seat.provider.send(node, [instance.name])
         found.append(instance)
     return found
 
@@ -160,6 +167,7 @@ def _run_aside(instance: Instance, argv: tuple[str, ...], output: str) -> Mappin
         watch = _launch_watch([instance], output)
         (said,) = wait_all([stopwatch], _ASIDE_LIMIT_S + _STOP_SLACK_S, watch)
         stopwatch.quit()
+    instance.fetch(output)
     return said
 
 

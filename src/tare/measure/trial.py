@@ -5,7 +5,7 @@ import math
 import signal
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -130,11 +130,21 @@ def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
         company = stack.enter_context(ready_neighbours(context, trial, places.neighbours, placed.times))
         try:
             _run(context, instances, company, _Watched(provider, nodes, groups, seats), measured)
+            _fetch(instances)
+        except BaseException:
+            with suppress(NodeError):
+                _fetch(instances)
+            raise
         finally:
             keep(context.raw_directory / trial.identity, instances)
             measured.times.problems += placed.times.problems
         _explain_failure(measured.runs, instances, trial)
         _parse(kind, options, instances, measured)
+
+
+def _fetch(instances: Sequence[Instance]) -> None:
+    for instance in instances:
+        instance.fetch(".output", *instance.job.collect)
 
 
 def _inspect(provider: Provider, nodes: Sequence[Node], measured: _Measured) -> list[NodeGroup]:

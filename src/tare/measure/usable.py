@@ -46,6 +46,7 @@ def skipped_environments(
 
 
 def _ready(provider: Provider, image: Image, environment: Environment, wants: Wants) -> Probe:
+    provider = provider.configured(environment.options)
     try:
         found = provider.probe()
         if found.usable:

@@ -49,7 +49,7 @@ class Channel:
         """
         place(far)
         self._far = far
-        self._received = b""
+        self._received = bytearray()
         self._asked = 0
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the channel
         argv = [*far.ssh(control, master=control is not None), self._program()]
@@ -114,34 +114,42 @@ class Channel:
                 f"{self._far.host} says {said!r} before the first command: its login shell may print only when "
                 "a person is there (in .bashrc: after a test of $PS1)"
             )
-        found: Mapping[str, Any] = json.loads(line)
+        found = self._fields(line)
         if "error" in found:
             raise NodeError(f"{self._far.host}: {found['error']}")
+        return found
+
+    def _fields(self, line: bytes) -> Mapping[str, Any]:
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or not isinstance(found.get("size", 0), int):
+            raise self._nonsense(line)
         return found
 
     def _next(self, deadline: float) -> Answer:
         line = b"\n"
         while not line.strip():  # an empty line only says that the far side is alive
             line = self._line(deadline)
-        try:
-            fields = json.loads(line)
-            size = int(fields.get("size", 0))
-        except (ValueError, AttributeError, TypeError):
-            raise NodeError(f"{self._far.host} answers nonsense: {line[:200]!r}") from None
-        return Answer(fields, self._exactly(size, deadline))
+        fields = self._fields(line)
+        return Answer(fields, self._exactly(fields.get("size", 0), deadline))
 
     def _line(self, deadline: float) -> bytes:
         while b"\n" not in self._received:
+            if len(self._received) > _LONGEST_LINE_BYTE:
+                raise self._nonsense(bytes(self._received))
             self._receive(deadline)
-            if len(self._received) > _LONGEST_LINE_BYTE and b"\n" not in self._received:
-                raise NodeError(f"{self._far.host} answers nonsense: {self._received[:200]!r}")
-        line, _, self._received = self._received.partition(b"\n")
-        return line
+        return self._exactly(self._received.index(b"\n") + 1, deadline)
+
+    def _nonsense(self, said: bytes) -> NodeError:
+        return NodeError(f"{self._far.host} answers nonsense: {said[:200]!r}")
 
     def _exactly(self, size: int, deadline: float) -> bytes:
         while len(self._received) < size:
             self._receive(deadline)
-        content, self._received = self._received[:size], self._received[size:]
+        content = bytes(self._received[:size])
+        del self._received[:size]
         return content
 
     def _receive(self, deadline: float) -> None:

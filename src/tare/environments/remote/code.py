@@ -15,10 +15,11 @@ from tare.errors import NodeError
 from tare.host.process import tool_environment
 
 _PARTS = (
-    *("__init__.py", "errors.py", "records.py", "units.py"),
+    *("__init__", "errors", "records", "units"),
     *("environments", "far", "host", "image", "network"),
-    *("measure/__init__.py", "measure/node_files.py"),
+    *("measure/__init__", "measure/node_files"),
 )
+"""Modules, and packages whole."""
 _LIMIT_S = 60.0
 _SSH_FAILED = 255
 _PLACE = """\
@@ -91,7 +92,8 @@ def _digest() -> str:
 
 def _modules() -> list[Path]:
     parts = [_source() / part for part in _PARTS]
-    return sorted(path for part in parts for path in ([part] if part.is_file() else part.rglob("*.py")))
+    found = [part.rglob("*.py") if part.is_dir() else [part.with_suffix(".py")] for part in parts]
+    return sorted(path for paths in found for path in paths)
 
 
 def _source() -> Path:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tare.environments.remote.channel import Channel
+from tare.errors import NodeError
 
 
 def send(channel: Channel, work: Path, names: Sequence[str]) -> None:
@@ -26,6 +27,8 @@ def fetch(channel: Channel, work: Path, names: Sequence[str]) -> None:
     answer = channel.ask("get", names=list(names))
     at = 0
     for one in answer.fields["files"]:
+        if one["name"] not in names:
+            raise NodeError(f"the other host sent {one['name']!r}, for which nobody asked")
         path = work / one["name"]
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as opened:
