@@ -97,23 +97,22 @@ def test_a_node_whose_supervisor_was_killed_is_cleaned_up(
         os.kill(pid, signal.SIGKILL)
     stop_node(spec, provider)
     assert not spec.directory.exists()
-    assert wait_for(lambda: not machine.look().things - machine.things)
+    assert machine.look().beyond(machine, LIMIT_S) == []
 
 
 def test_a_node_whose_first_process_was_killed_is_reported_and_cleaned_up(
     provider: Provider, spec: NodeSpec, machine: Machine
 ) -> None:
+    """One that shares the host's process ids goes on without its first process."""
     node = start_node(spec, provider)
     assert node.init_pid is not None
     os.kill(node.init_pid, signal.SIGKILL)
     assert wait_for(lambda: not Path(f"/proc/{node.init_pid}/cwd").exists())
-    if (
-        Shared.PROCESS_IDS not in provider.shares
-    ):  # else the node is no process, and goes on without its first
+    if Shared.PROCESS_IDS not in provider.shares:
         with pytest.raises(NodeError, match=r"in time|broke|closed|ended"):
             ask(provider, node)
     stop_node(spec, provider)
-    assert wait_for(lambda: not machine.look().things - machine.things)
+    assert machine.look().beyond(machine, LIMIT_S) == []
 
 
 def ask(provider: Provider, node: Node) -> None:

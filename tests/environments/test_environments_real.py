@@ -20,7 +20,7 @@ from tare.image.store import Image
 from tare.measure.node_life import NodeTimes, running_nodes
 
 MEBIBYTE = 1 << 20
-REAL = [name for name in PROVIDERS if name != "fake"]
+REAL = [name for name in PROVIDERS if name not in {"fake", "custom", "ssh"}]
 TOLD_BY_A_CAMPAIGN = {"custom", "ssh"}
 ROOTS = [
     name

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.environments.environment_example import described
 
-from tare.environments import unprivileged
+from tare.environments import PROVIDERS, unprivileged
 from tare.errors import HostError, NodeError
 from tare.host import paths, process, user_namespaces
 from tare.host.user_namespaces import FUSE_OVERLAYFS, OVERLAYFS, find_obstacle, layer_maker
@@ -121,6 +121,13 @@ def test_a_missing_tool_is_named_where_the_kernel_is_willing(
     monkeypatch.setenv("PATH", str(tmp_path))
     found = unprivileged.probe_tool(["bwrap", "--version"], "bubblewrap")
     assert (found.usable, found.remedy) == (False, "apt-get install bubblewrap")
+
+
+def test_podmans_own_storage_is_roots_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    found = PROVIDERS["podman"].configured({"storage": "own"}).probe()
+    assert not found.usable
+    assert "leave out the option storage" in found.remedy
 
 
 def test_a_shared_work_directory_is_refused(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ _RUN = Path("/run")
 """Below it runsc keeps a node's state: a short path, as it holds a socket, and a plain one, as runsc takes it for a
 pattern."""
 
-_VERSION_LIMIT_S = 5.0
-_TRIAL_LIMIT_S = 5.0
+_VERSION_LIMIT_S = 10.0
+_TRIAL_LIMIT_S = 10.0
 
 
 class Gvisor(Provider):

@@ -42,7 +42,7 @@ class Lxc(Provider):
 
     def stop(self, spec: NodeSpec) -> None:
         if (spec.directory / "lxc" / spec.name / "config").exists():
-            process.run(["lxc-stop", *_named(spec), "--kill", "--timeout", "10"], timeout_s=20)
+            process.run(["lxc-stop", *_named(spec), "--kill"], timeout_s=20)
         for name in _GROUPS.values():
             cgroups.named_groups(f"{name}.{spec.name}").remove()
         layer.remove(spec)

@@ -23,7 +23,6 @@ _ASIDE_LIMIT_S = 30.0
 _STOP_SLACK_S = 15.0
 _OUTPUT_LIMIT_BYTE = 16 << 20
 _HEAD_BYTE = 2000
-_FILE_LIMIT_BYTE = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +62,7 @@ class Instance:
             variables={**seat.variables, **self.job.variables},
             limit_s=limit_s,
             processors=seat.node.numbered_inside(seat.processors),
-            file_limit_byte=min(_FILE_LIMIT_BYTE, seat.shape.memory_byte // 2),
+            file_limit_byte=seat.file_limit_byte,
         )
         (self.folder / output).mkdir()
         seat.provider.send(seat.node, [f"{self.name}/{output}"])

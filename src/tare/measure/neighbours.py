@@ -10,11 +10,12 @@ from tare.measure.context import Context
 from tare.measure.inspection import inspect
 from tare.measure.instances import Instance, make_instances, ready_instances
 from tare.measure.node_life import NodeTimes, running_nodes
-from tare.measure.placement import NodePlace
+from tare.measure.placement import Places
 from tare.measure.seats import Placed, Seat, seated
 from tare.measure.stopwatch import Stopwatch
 from tare.records import Layout, Trial
 from tare.workloads import KINDS
+from tare.workloads.mpi import last_words
 
 _AGAIN_AND_AGAIN = ("sh", "-c", 'while "$@"; do :; done', "sh")
 """Until it fails or is ended: what runs beside must not be over before the measured command is."""
@@ -35,17 +36,16 @@ class Neighbours:
     def check(self) -> None:
         """``NodeError`` when one is idle by now: the measured command then had less company than was asked for."""
         for instance, stopwatch in zip(self._instances, self._stopwatches, strict=True):
-            if stopwatch.has_said() and stopwatch.done() is not None:
+            if stopwatch.has_said() and (words := stopwatch.done()) is not None:
                 said = instance.complaint(".output")
-                last = next(iter(said.splitlines()[-1:]), "it said nothing")
-                raise NodeError(
-                    f"the neighbour in {instance.seat.node.spec.name} stopped working: {last}", said
-                )
+                name, code = instance.seat.node.spec.name, words["exit_code"]
+                ended = "was ended by a signal" if code is None else f"ended with exit code {code}"
+                raise NodeError(f"the neighbour in {name} {ended}: {last_words(said)}", said)
 
 
 @contextmanager
 def ready_neighbours(
-    context: Context, trial: Trial, places: Sequence[NodePlace], times: NodeTimes
+    context: Context, trial: Trial, places: Places, times: NodeTimes
 ) -> Iterator[Neighbours]:
     """The trial's neighbours, up and ready to begin."""
     if trial.neighbour is None:
@@ -53,21 +53,21 @@ def ready_neighbours(
         return
     alone = _as_trial(trial)
     provider = context.providers[alone.environment.technology]
-    specs = context.node_specs(alone, places)
+    specs = context.node_specs(alone, places.neighbours)
     with ExitStack() as stack:
         nodes = stack.enter_context(running_nodes(specs, context.providers, times))
         for node in nodes:
             inspect(provider, node)
         placed = Placed(
             nodes=tuple(nodes),
-            places=tuple(places),
+            places=places.neighbours,
             provider=provider,
             layout=alone.layout,
-            oversubscribed=False,
+            oversubscribed=places.oversubscription > 1,
             times=times,
         )
         seats = stack.enter_context(seated(context, alone, placed))
-        instances = [_endless(one) for one in _instances(alone, seats)]
+        instances = [_endless(one) for one in _instances(alone, _numbered_on(trial, seats))]
         yield Neighbours(instances, stack.enter_context(ready_instances(instances)))
 
 
@@ -83,6 +83,12 @@ def _as_trial(trial: Trial) -> Trial:
         layout=layout,
         neighbour=None,
     )
+
+
+def _numbered_on(trial: Trial, seats: Sequence[Seat]) -> list[Seat]:
+    """After the measured ones: a workload may choose a port by the number, and they may share a network."""
+    count = trial.layout.instances
+    return [replace(seat, shape=replace(seat.shape, instance=count + seat.number)) for seat in seats]
 
 
 def _instances(trial: Trial, seats: Sequence[Seat]) -> list[Instance]:

@@ -13,6 +13,7 @@ RUN_FIELDS = (
     *("voluntary_switches", "involuntary_switches", "exit_code", "signal", "timed_out"),
 )
 """Of DONE, as they stand in the outcome's record."""
+ERROR_FIELDS = ("message",)
 DONE_FIELDS = ("start_ns", "end_ns", "error", *RUN_FIELDS)
 
 

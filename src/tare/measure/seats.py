@@ -19,6 +19,7 @@ _LAUNCHER = "chroot"
 """The technology of the node in which mpirun runs: the image, and the network of the nodes."""
 _LAUNCHER_MEMORY_BYTE = 512 * MEBIBYTE
 _LAUNCHER_SHM_BYTE = 16 * MEBIBYTE
+_FILE_LIMIT_BYTE = 1024 * MEBIBYTE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,11 @@ class Seat:
     shape: Shape
     agent: AgentServer | None = None
     """Who starts its processes in the members, when these are several."""
+
+    @property
+    def file_limit_byte(self) -> int:
+        """How long a file may become: half of the memory, as what is written may count as memory of its writer's."""
+        return min(_FILE_LIMIT_BYTE, self.shape.memory_byte // 2, self.node.spec.memory_byte // 2)
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -110,7 +116,7 @@ def _across(context: Context, trial: Trial, placed: Placed) -> Iterator[list[Sea
 
 
 def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[Node]) -> NodeSpec:
-    """The image on the members' network, with the work directory of the first of them."""
+    """The image and the binds on the members' network, with the work directory of the first of them."""
     (spec,) = context.node_specs(trial, placed.places[:1])
     used = sorted({processor for place in placed.places for processor in place.processors})
     namespace = network.launcher_namespace(members)
@@ -123,7 +129,6 @@ def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[
         memory_byte=_LAUNCHER_MEMORY_BYTE,
         shm_byte=_LAUNCHER_SHM_BYTE,
         cpu_quota=None,
-        binds=(),
         network=NodeNetwork(kind=kind, namespace=namespace),
         shared_work=members[0].spec.work,
     )

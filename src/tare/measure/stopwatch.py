@@ -19,7 +19,7 @@ from typing import Any, Self
 from tare.errors import NodeError
 from tare.host.process import tool_environment
 from tare.measure.clocks import PROBES, ClockProbe, host_ns
-from tare.measure.protocol import DONE_FIELDS, READY_FIELDS, clock_ns, fields
+from tare.measure.protocol import DONE_FIELDS, ERROR_FIELDS, READY_FIELDS, clock_ns, fields
 
 _CHATTER_LIMIT_BYTE = 1 << 20
 _PROBE_LIMIT_S = 20.0
@@ -164,6 +164,9 @@ class Stopwatch:
         line, _, self._received = self._received.partition(b"\n")
         if not line.startswith(word):
             said = line.decode(errors="replace")[:400]
+            if line.startswith(b"ERROR "):
+                told = fields(line.removeprefix(b"ERROR "), ERROR_FIELDS)["message"]
+                raise NodeError(f"the stopwatch in the node says: {told}", said)
             raise NodeError(
                 f"the node answered {said!r} where the stopwatch says {word.decode().strip()}", said
             )

@@ -121,13 +121,14 @@ def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
             provider=provider,
             layout=effective_layout(trial),
             oversubscribed=places.oversubscription > 1,
+            times=NodeTimes(problems=measured.times.problems),
         )
         seats = stack.enter_context(seated(context, trial, placed))
         instances = make_instances(kind, options, seats, trial.limits.time_s)
         for instance in instances:
             run_preflight(instance)
         measured.facts.update(gather_evidence(instances[0]))
-        company = stack.enter_context(ready_neighbours(context, trial, places.neighbours, placed.times))
+        company = stack.enter_context(ready_neighbours(context, trial, places, placed.times))
         try:
             _run(context, instances, company, _Watched(provider, nodes, groups, seats), measured)
             _fetch(instances)
@@ -137,7 +138,6 @@ def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
             raise
         finally:
             keep(context.raw_directory / trial.identity, instances)
-            measured.times.problems += placed.times.problems
         _explain_failure(measured.runs, instances, trial)
         _parse(kind, options, instances, measured)
 
@@ -167,9 +167,9 @@ class _Watched:
     ) -> None:
         self.groups = list(groups)
         self.memory_byte = nodes[0].spec.memory_byte
-        launchers = {seat.node.spec.name: seat for seat in seats if seat.node not in nodes}
-        beside = [seat.provider.group(seat.node) for seat in launchers.values()]
-        self.all_groups = [*groups, *(group for group in beside if group is not None)]
+        beside = [seat.provider.group(seat.node) for seat in seats if seat.node not in nodes]
+        self.launchers = [group for group in beside if group is not None]
+        self.all_groups = [*groups, *self.launchers]
         self.helpers = list(dict.fromkeys(pid for node in nodes for pid in provider.helpers(node)))
 
 
@@ -209,6 +209,8 @@ def _refuse_memory_kills(watched: _Watched) -> None:
         raise NodeError(
             f"the node's memory limit of {limit} killed a process; give it more memory or less work"
         )
+    if any(group.memory_kills() for group in watched.launchers):
+        raise NodeError("mpirun ran out of the memory that it has beside the nodes; have the job print less")
 
 
 class _CpuUsage:
@@ -263,10 +265,15 @@ def _failure(run: InstanceRun, instance: Instance, trial: Trial) -> str | None:
     if run.timed_out:
         return f"{program} ran into its time limit of {format_duration(trial.limits.time_s)} and was ended"
     if run.signal is not None:
-        return f"{program} was ended by signal {run.signal} ({_signal_name(run.signal)})"
+        words = f"{program} was ended by signal {run.signal} ({_signal_name(run.signal)})"
+        return words + (_too_long(instance) if run.signal == signal.SIGXFSZ else "")
     if run.exit_code != 0:
         return f"{program} ended with exit code {run.exit_code}"
     return None
+
+
+def _too_long(instance: Instance) -> str:
+    return f": a file, or what it prints, may have {format_byte(instance.seat.file_limit_byte)} at most"
 
 
 def _signal_name(number: int) -> str:

@@ -89,11 +89,12 @@ def _is_folder(path: Path) -> bool:
 
 
 def mount_system(spec: NodeSpec, *, own_network: bool) -> None:
-    """/proc and /sys, a /dev and a /dev/shm of the node's own, the work directory and what is bound."""
+    """/proc and /sys, a /dev and a /dev/shm of the node's own, the work directory and what is bound.
+
+    What the host's root owns of the first two nobody in the node can write.
+    """
     root = spec.directory / "root"
-    mounts.bind(
-        Path("/proc"), root / "proc", writable=True
-    )  # what of it is root's, nobody in the node can write
+    mounts.bind(Path("/proc"), root / "proc", writable=True)
     _mount_sysfs(root / "sys", own_network=own_network)
     _mount_devices(spec, root / "dev")
     mounts.bind(spec.work, root / WORK_DIRECTORY.lstrip("/"), writable=True)
@@ -108,12 +109,13 @@ def mount_again(spec: NodeSpec, place: Path) -> None:
 
 
 def _mount_sysfs(point: Path, *, own_network: bool) -> None:
-    """Sysfs shows the links of whoever mounts it, and only the owner of a network may (network_namespaces(7))."""
+    """Sysfs shows the links of whoever mounts it (network_namespaces(7)); a kernel may leave it to the host's own."""
     flags = mounts.MS_RDONLY | mounts.MS_NOSUID | mounts.MS_NODEV | mounts.MS_NOEXEC
     if own_network:
-        mounts.mount("sysfs", point, "sysfs", flags)
-    else:
-        mounts.bind(Path("/sys"), point, writable=True)
+        with suppress(NodeError):
+            mounts.mount("sysfs", point, "sysfs", flags)
+            return
+    mounts.bind(Path("/sys"), point, writable=True)
 
 
 def _mount_devices(spec: NodeSpec, dev: Path) -> None:
