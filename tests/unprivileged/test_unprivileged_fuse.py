@@ -29,14 +29,15 @@ CODE = """
 import os, sys
 from pathlib import Path
 from tests.contract.contract_nodes import execute, make_spec, running
-from tare.environments import PROVIDERS, unprivileged
+from tare.environments import PROVIDERS
 from tare.environments.unprivileged.members import members
+from tare.environments.unprivileged.order import Order
 from tare.image.store import find_image
-real = unprivileged._first_process
-def first_process(*arguments, **options):
-    argv = real(*arguments, **options)
+real = Order.command
+def command(order, spec):
+    argv = real(order, spec)
     return [*argv[:argv.index("-m")], "-c", sys.argv[2], argv[-1]]
-unprivileged._first_process = first_process
+Order.command = command
 provider = PROVIDERS[sys.argv[1]]
 spec = make_spec(provider, find_image(), Path(os.environ["TARE_STATE"]), cpu_quota=None)
 with running(provider, spec) as (node,):

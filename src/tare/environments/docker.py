@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from tare.environments import engine, engine_images, layer, outline
-from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.environments import engine, engine_images, gvisor_node, layer, outline
+from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider, Victim
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.cgroups import group_of
 from tare.records import NetworkKind, OptionValue
 from tare.units import MEBIBYTE
 
@@ -41,6 +42,7 @@ class Docker(Provider):
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
         """Know the options, for ``probe`` and ``prepare``; nodes bring theirs along."""
         self._options = options or {}
+        self.memory_victim = Victim.NODE if _is_gvisor(self._options) else Victim.PROCESS
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
         found = engine.check_storage(options)
@@ -107,7 +109,7 @@ class Docker(Provider):
         """The containers' shim, and the daemons: the command's output goes through both."""
         running = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
         daemons = [pid for pid in running if any(engine.is_called(pid, name) for name in _DAEMONS)]
-        return [*engine.supervisors(node, _SHIM), *daemons]
+        return [*engine.supervisors(node, _SHIM), *daemons, *_kernel(node)]
 
     def stop(self, spec: NodeSpec) -> None:
         if (spec.directory / "layer").exists() and not engine.remove_known(_REMOVE, spec, _PAUSE):
@@ -130,6 +132,17 @@ def _is_sandbox(spec: NodeSpec) -> bool:
     return spec.options.get("runtime", "runc") not in _NO_SANDBOXES
 
 
+def _is_gvisor(options: Mapping[str, OptionValue]) -> bool:
+    """By the name that gVisor's own instructions give its runtime."""
+    return str(options.get("runtime", "")).startswith("runsc")
+
+
+def _kernel(node: Node) -> list[int]:
+    if node.init_pid is None or not _is_gvisor(node.spec.options):
+        return []
+    return gvisor_node.kernel_processes(group_of(node.init_pid))
+
+
 def _comes_after_its_link(spec: NodeSpec) -> bool:
     return spec.network.switch is not None and _is_sandbox(spec)
 
@@ -140,7 +153,13 @@ def _run(spec: NodeSpec, words: list[str]) -> Node:
     shown = process.run_checked(["docker", "inspect", "--format", form, done.stdout.strip()])
     pid, _, driver = shown.stdout.strip().partition(" ")
     facts = {"storage driver": driver or "not told"} if engine.has_own_storage(spec.options) else {}
-    return Node(spec=spec, init_pid=int(pid), facts=facts, own_kernel=_is_sandbox(spec))
+    return Node(
+        spec=spec,
+        init_pid=int(pid),
+        variables=gvisor_node.MPI_VARIABLES if _is_gvisor(spec.options) else {},
+        facts=facts,
+        own_kernel=_is_sandbox(spec),
+    )
 
 
 def _words(spec: NodeSpec) -> list[str]:

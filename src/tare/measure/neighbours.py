@@ -17,8 +17,11 @@ from tare.records import Layout, Trial
 from tare.workloads import KINDS
 from tare.workloads.mpi import last_words
 
-_AGAIN_AND_AGAIN = ("sh", "-c", 'while "$@"; do :; done', "sh")
-"""Until it fails or is ended: what runs beside must not be over before the measured command is."""
+_AGAIN_AND_AGAIN = ("sh", "-c", 'while :; do "$@" >/dev/null || exit; done', "sh")
+"""Until it fails or is ended: what runs beside must not be over before the measured command is.
+
+What it prints is not kept: nobody reads it, and it would grow with every repetition.
+"""
 _SLACK_S = 120.0
 
 
