@@ -55,7 +55,7 @@ def test_the_page_tells_every_duty() -> None:
     duties = {
         name for name, _ in inspect.getmembers(Provider, inspect.isfunction) if not name.startswith("_")
     }
-    assert {"probe", "prepare", "start", "prefix", "stop", "helpers"} <= duties
+    assert {"probe", "start", "prefix", "stop"} <= duties
     assert all(f"`{duty}`" in PAGE for duty in duties)
 
 

@@ -12,11 +12,12 @@ from tests.machine import Machine
 
 from tare.environments import PROVIDERS
 from tare.environments.native import Chroot
-from tare.environments.provider import Node, NodeSpec, Provider
+from tare.environments.provider import Bind, Node, NodeSpec, Provider
+from tare.errors import NodeError
 from tare.host import process
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure import instances
+from tare.measure import instances, node_life, seats
 from tare.measure.context import Context
 from tare.measure.inspection import inspect
 from tare.measure.node_life import NodeTimes, running_nodes
@@ -173,6 +174,49 @@ def test_a_failing_process_in_another_node_fails_the_instance_with_its_words(con
     assert outcome.excerpt is not None
     assert "the second one is ill" in outcome.excerpt
     assert "mca: b" not in outcome.excerpt
+
+
+def test_the_job_may_begin_in_a_folder_that_a_bind_shows(context: Context, tmp_path: Path) -> None:
+    trial = a_trial("2c1p1i", None, "pwd")
+    options = {**trial.workload.options, "directory": str(tmp_path)}
+    seen = replace(context, binds=(Bind(path=tmp_path, writable=False),))
+    outcome = run_trial(seen, replace(trial, workload=replace(trial.workload, options=options)))
+    assert (outcome.status, outcome.reason) == (Status.OK, None)
+    assert printed(context) == [str(tmp_path)] * 2
+
+
+def test_what_is_left_of_a_launcher_is_told(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = node_life.stop_node
+
+    def stop_badly(spec: NodeSpec, provider: Provider) -> None:
+        stop(spec, provider)
+        if spec.shared_work is not None:
+            raise NodeError("it clings")
+
+    monkeypatch.setattr(node_life, "stop_node", stop_badly)
+    outcome = outcome_of(context, "true")
+    assert outcome.status is Status.OK
+    assert outcome.facts["not stopped cleanly"].endswith("did not stop cleanly: it clings")
+
+
+def test_who_prints_too_much_is_told_so(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the limit of a file, before the memory of the launcher, which is less than the nodes', is full."""
+    monkeypatch.setattr(seats, "_LAUNCHER_MEMORY_BYTE", 64 * MEBIBYTE)
+    outcome = outcome_of(context, "head", "-c", "100000000", "/dev/zero")
+    assert outcome.status is Status.FAILED
+    assert outcome.reason is not None
+    assert outcome.reason.endswith("(SIGXFSZ): a file, or what it prints, may have 32 MiB at most")
+
+
+def test_a_launcher_without_memory_is_told_as_the_cause(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seats, "_LAUNCHER_MEMORY_BYTE", 64 * MEBIBYTE)
+    monkeypatch.setattr(seats.Seat, "file_limit_byte", 1024 * MEBIBYTE)
+    outcome = outcome_of(context, "head", "-c", "100000000", "/dev/zero")
+    assert outcome.status is Status.FAILED
+    assert outcome.reason is not None
+    assert outcome.reason.startswith("mpirun ran out of the memory that it has beside the nodes")
 
 
 def test_a_node_is_given_time_until_its_own_clock_is_old_enough(context: Context) -> None:

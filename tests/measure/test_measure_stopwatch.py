@@ -143,9 +143,15 @@ class TestNonsense:
         error = refusal("echo Welcome to this machine; sleep 60", wait_ready)
         assert "answered 'Welcome to this machine' where the stopwatch says READY" in str(error)
 
+    def test_why_it_refuses_is_told_in_its_words(self) -> None:
+        error = refusal("""echo 'ERROR {"message":"cannot enter /x"}'; sleep 60""", wait_ready)
+        assert str(error) == "the stopwatch in the node says: cannot enter /x"
+
     @pytest.mark.parametrize(
         "said",
         [
+            "ERROR",
+            "ERROR {}",
             "READY",
             "READY {",
             "READY []",
@@ -157,7 +163,7 @@ class TestNonsense:
     )
     def test_ready_without_its_fields_is_refused(self, said: str) -> None:
         error = refusal(f"printf '{said}\\n'; sleep 60", wait_ready)
-        assert any(words in str(error) for words in ("makes no sense", "answered 'READY'"))
+        assert any(words in str(error) for words in ("makes no sense", "answered '"))
 
     @pytest.mark.parametrize("said", ["PONG soon", "PONG -1", "PONG 1.5", "PONG ", "DONE {}"])
     def test_an_answer_that_is_no_clock_is_refused(self, said: str) -> None:

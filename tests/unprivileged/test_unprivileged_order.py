@@ -20,6 +20,7 @@ orders = st.builds(
     in_image=st.booleans(),
     system=st.booleans(),
     own_network=st.booleans(),
+    data_limit_byte=st.none() | st.integers(1 << 24, 1 << 50),
     again=st.none() | paths,
 )
 specs = st.builds(

@@ -45,13 +45,19 @@ def probe_tool(argv: list[str], package: str) -> Probe:
 
 
 def start(
-    spec: NodeSpec, technology: Sequence[str] = (), *, system: bool = False, again: Path | None = None
+    spec: NodeSpec,
+    technology: Sequence[str] = (),
+    *,
+    system: bool = False,
+    again: Path | None = None,
+    limits_memory: bool = False,
 ) -> Node:
     """Start the image's idle init under ``technology``: the argv that makes the rest; without one in the image itself.
 
     That argv is executed in a user and a mount namespace of the node's own, where the layer and the image's root are
     mounted; with ``system`` also, below that root, /proc, /sys, /dev and all that is bound; and the root once more at
-    ``again``. A technology makes a process-id namespace, or becomes the init itself. Raises ``NodeError``.
+    ``again``. A technology makes a process-id namespace, or becomes the init itself. With ``limits_memory`` it gives
+    the node's processes their RLIMIT_DATA (``limits.data_limit_byte``), and is not held to it. Raises ``NodeError``.
     """
     if spec.shared_work is not None:
         raise NodeError("nodes of an ordinary user do not share a work directory; run as root")
@@ -63,6 +69,7 @@ def start(
         in_image=not technology,
         system=system or not technology,
         own_network=spec.network.kind is NetworkKind.NONE,
+        data_limit_byte=None if limits_memory else limits.data_limit_byte(spec),
         again=again,
     )
     argv = [*limits.join(spec), *order.command(spec)]
@@ -98,21 +105,24 @@ def enter_image(node: Node) -> list[str]:
     return [*enter(node), "chroot", str(node.spec.directory / "root")]
 
 
-def enter_outside(node: Node) -> list[str]:
-    """The same, but where the technology was started: for a technology that finds its way in from there."""
+def enter_outside(node: Node, *, limits_memory: bool = False) -> list[str]:
+    """The same, but where the technology was started, for one that finds its way in from there.
+
+    ``limits_memory`` as in ``start``.
+    """
     try:
         keeper = int((node.spec.directory / KEEPER_FILE).read_text())
     except OSError as error:
         raise NodeError(f"{node.spec.name} has no process that keeps its namespaces") from error
-    return _enter(node.spec, keeper)
+    return _enter(node.spec, keeper, memory=not limits_memory)
 
 
-def _enter(spec: NodeSpec, pid: int | None) -> list[str]:
+def _enter(spec: NodeSpec, pid: int | None, *, memory: bool = True) -> list[str]:
     if pid is None:
         raise NodeError(f"{spec.name} has no first process whose namespaces a command could enter")
     # Without rights over other users' ids nsenter could not become root, and is it already by the namespace's map.
     way = ["nsenter", "--target", str(pid), *_namespaces(pid), "--preserve-credentials", "--"]
-    return [*limits.hold(spec), *way]
+    return [*limits.hold(spec, memory=memory), *way]
 
 
 def _namespaces(pid: int) -> list[str]:

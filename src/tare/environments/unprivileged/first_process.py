@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, NodeSpec
 from tare.environments.unprivileged import inside
-from tare.environments.unprivileged.limits import hold_self, recall
+from tare.environments.unprivileged.limits import hold_self
 from tare.environments.unprivileged.order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, Order
 from tare.errors import NodeError
 
@@ -33,7 +33,7 @@ def become(order: Order, spec: NodeSpec) -> None:
     else:
         os.chdir(spec.work)
         _leave_keeper(spec)
-    hold_self(spec.processors, None if recall(spec).memory_by_group else spec.memory_byte)
+    hold_self(spec.processors, order.data_limit_byte)
     os.execvp(order.argv[0], order.argv)  # noqa: S606 - an argv list without a shell is what is wanted
 
 

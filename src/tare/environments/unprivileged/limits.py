@@ -86,10 +86,15 @@ def join(spec: NodeSpec) -> list[str]:
     return [] if group is None else [f"{spec.image_root}{TOOLS_DIRECTORY}/join", *group.process_files, "--"]
 
 
-def hold(spec: NodeSpec) -> list[str]:
-    """The argv prefix whose command starts under all of the node's limits."""
+def data_limit_byte(spec: NodeSpec) -> int | None:
+    """RLIMIT_DATA of the node's processes; ``None`` where a group will hold their memory."""
+    return spec.memory_byte if find_delegation() is None else None
+
+
+def hold(spec: NodeSpec, *, memory: bool = True) -> list[str]:
+    """The argv prefix whose command starts under the node's limits; all but the memory's, if that is held otherwise."""
     means, parts = recall(spec), join(spec)
-    if not means.memory_by_group:
+    if memory and not means.memory_by_group:
         parts += ["prlimit", f"--data={spec.memory_byte}"]
     if not means.processors_by_group:
         parts += ["taskset", "--cpu-list", format_processors(spec.processors)]

@@ -26,6 +26,8 @@ class Order:
     system: bool
     """Whether /proc, /sys, /dev and what is bound are mounted below the image's root."""
     own_network: bool
+    data_limit_byte: int | None
+    """RLIMIT_DATA for ``argv``; ``None``: memory is limited otherwise."""
     again: Path | None
     """Where the image's root is to be once more, with all that is mounted below it."""
 
