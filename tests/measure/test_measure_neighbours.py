@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.fake_campaign import command_workload
 
+from tare.environments.provider import NodeSpec, Provider
 from tare.errors import NodeError
 from tare.host.facts import online_processors
 from tare.image.store import Image
@@ -81,7 +82,12 @@ def test_neighbours_are_numbered_after_the_measured_instances_and_know_of_oversu
 ) -> None:
     made: list[Instance] = []
     endless = neighbours._endless
-    monkeypatch.setattr(neighbours, "_endless", lambda one: made.append(one) or endless(one))
+
+    def kept(one: Instance) -> Instance:
+        made.append(one)
+        return endless(one)
+
+    monkeypatch.setattr(neighbours, "_endless", kept)
     outcome = outcome_beside(replace(context, available_processors=(0,)), command_workload("true"), count=2)
     assert (outcome.status, outcome.reason) == (Status.OK, None)
     assert [one.seat.shape.instance for one in made] == [1, 2]
@@ -91,7 +97,7 @@ def test_neighbours_are_numbered_after_the_measured_instances_and_know_of_oversu
 def test_what_is_left_of_a_neighbour_is_told(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     stop, stopped = node_life.stop_node, list[str]()
 
-    def stop_badly(spec: node_life.NodeSpec, provider: node_life.Provider) -> None:
+    def stop_badly(spec: NodeSpec, provider: Provider) -> None:
         stop(spec, provider)
         stopped.append(spec.name)
         if len(stopped) == 1:

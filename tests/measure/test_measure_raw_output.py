@@ -31,6 +31,7 @@ def instance(tmp_path: Path) -> Instance:
         node=node,
         provider=Fake(),
         members=(node,),
+        member_provider=Fake(),
         processors=(0,),
         shape=Shape(processors=1, memory_byte=MEBIBYTE, instance=1, tools_directory="/tools"),
     )

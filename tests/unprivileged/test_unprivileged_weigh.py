@@ -29,7 +29,7 @@ layouts = ["1c1p1i"]
 seed = 7
 {more}
 [limits]
-memory = "64 MiB"
+memory = "128 MiB"
 shm = "4 MiB"
 time = "20s"
 {limits}
@@ -104,7 +104,7 @@ def test_the_command_is_root_on_one_processor_of_its_node(weighed: Weighed) -> N
 
 
 def test_a_command_beyond_its_memory_fails_and_says_so(user: OrdinaryUser) -> None:
-    done = user.tare("run", campaign(user, "{tools}/burn", "--touch", "100000000"), "--output", "result")
+    done = user.tare("run", campaign(user, "{tools}/burn", "--touch", "200000000"), "--output", "result")
     assert done.returncode == 1, done.stderr
     outcomes = journal(user).outcomes
     assert {outcome.status for outcome in outcomes} == {Status.FAILED}
@@ -147,14 +147,15 @@ def test_a_result_is_not_continued_with_other_rights(user: OrdinaryUser, image: 
 
 @pytest.mark.timeout(280)
 def test_a_killed_runner_leaves_nothing_and_loses_nothing(user: OrdinaryUser, machine: Machine) -> None:
-    path = campaign(user, "{tools}/burn", "30000000")
+    others = "".join(f'[[environment]]\ntechnology = "{name}"\n' for name in ("podman", "charliecloud"))
+    path = campaign(user, "{tools}/burn", "30000000", more=others)
     argv = user.argv(*TARE, "run", path, "--output", "result")
     for moment_s in [random.uniform(0.3, 2.0) for _ in range(8)]:  # noqa: S311 - moments, not secrets
         _kill_after(argv, moment_s)
     done = user.tare("run", path, "--output", "result")
     assert done.returncode == 0, done.stderr
-    outcomes = journal(user).outcomes
-    assert len({outcome.trial.identity for outcome in outcomes}) == len(outcomes) == 6
+    outcomes, planned = journal(user).outcomes, journal(user).sessions[-1].planned_trials
+    assert len({outcome.trial.identity for outcome in outcomes}) == len(outcomes) == planned
     assert {outcome.status for outcome in outcomes} == {Status.OK}
     assert list((user.state / "nodes").iterdir()) == []
     assert machine.beyond(machine) == []

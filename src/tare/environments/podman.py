@@ -20,13 +20,16 @@ from typing import Self
 from tare.environments import confined, engine, engine_images, layer, podman_network, unprivileged
 from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
 from tare.environments.unprivileged import members
+from tare.environments.unprivileged.limits import data_limit_byte
 from tare.environments.unprivileged.provider import AlsoUnprivileged
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.records import NetworkKind, OptionValue
+from tare.units import MEBIBYTE, format_byte
 
 _NOTES = Path("/run/tare")
 _USER_NOTES = Path("/dev/shm")
+_LEAST_DATA_BYTE = 128 * MEBIBYTE
 _CONFIGURATION = "containers.conf"
 _OWN_LOCKS = '[engine]\nlock_type = "file"\n'
 """Else all of a user's containers share their locks, the user's own ones with those of the nodes."""
@@ -70,7 +73,7 @@ class Podman(AlsoUnprivileged):
         engine.require(self.check_options(spec.options))
         if unprivileged.ordinary_user():
             _make_notes(spec)
-            return unprivileged.start(spec, [*_podman(spec), "run", *_user_words(spec)])
+            return unprivileged.start(spec, [*_podman(spec), "run", *_user_words(spec)], limits_memory=True)
         layer.prepare(spec)
         if not engine.has_own_storage(spec.options):
             layer.mount_root(spec)
@@ -87,7 +90,8 @@ class Podman(AlsoUnprivileged):
     def prefix(self, node: Node) -> list[str]:
         """``podman exec`` without the keys that detach, which Podman would find in any input."""
         # nsenter(1) would be ten times as quick, but give the command capabilities and system calls that Podman denies.
-        way = unprivileged.enter_outside(node) if unprivileged.ordinary_user() else []
+        user = unprivileged.ordinary_user()
+        way = unprivileged.enter_outside(node, limits_memory=True) if user else []
         # The command's monitor leaves a file named "oom" where it runs when memory ran out: not in the user's folder.
         aside = ["env", f"--chdir={node.spec.directory}"]
         return [*way, *aside, *_podman(node.spec), "exec", "--interactive", "--detach-keys=", node.spec.name]
@@ -147,6 +151,16 @@ def _variables(spec: NodeSpec | None) -> list[str]:
     return ["env", *(f"{name}={value}" for name, value in found.items())]
 
 
+def _enough(data_byte: int) -> int:
+    """The limit itself, unless the runtime cannot get a container ready within it."""
+    if data_byte < _LEAST_DATA_BYTE:
+        least = format_byte(_LEAST_DATA_BYTE)
+        raise NodeError(
+            f"without root a node of podman's takes a memory limit of at least {least}: give it more"
+        )
+    return data_byte
+
+
 def _runtime() -> str | None:
     """Podman's own choice, but for control groups of version 1: crun refuses them with version 2 mounted beside."""
     return "runc" if cgroups.find_hierarchies().version == cgroups.V1 else None
@@ -173,8 +187,11 @@ def _user_words(spec: NodeSpec) -> list[str]:
     """Attached, as its processes are found where it runs; and in the control group and the network it is started in."""
     hidden = [] if cgroups.find_hierarchies().version == cgroups.V1 else ["--cgroups=disabled"]
     network = [] if spec.network.kind is NetworkKind.DEFAULT else ["--network", "host"]
+    # Not on Podman itself, which takes more than a small node may have.
+    data_byte = data_limit_byte(spec)
+    memory = [] if data_byte is None else [f"--ulimit=data={_enough(data_byte)}:{data_byte}"]
     return [
-        *("--pull", "never", "--name", spec.name, "--hostname", spec.name, *hidden, *network),
+        *("--pull", "never", "--name", spec.name, "--hostname", spec.name, *hidden, *network, *memory),
         *("--systemd=false", "--http-proxy=false", *_ulimits(), "--shm-size", str(spec.shm_byte)),
         *(*engine.shared_mounts(spec), *_root(spec)),
     ]

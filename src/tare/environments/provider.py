@@ -86,12 +86,24 @@ class NodeSpec:
     network: NodeNetwork = NodeNetwork()
     storage: Storage = Storage.TMPFS
     """What the layer lies on."""
+    index: int = 0
+    """Which node of the trial it is, from 0."""
     shared_work: Path | None = None
     """Another node's work directory, to be used instead of one of its own."""
 
     @property
     def work(self) -> Path:
         return self.shared_work or self.directory / "layer" / "work"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elsewhere:
+    """How a node on another host is found from this host and from the trial's other nodes."""
+
+    subnet: str | None = None
+    """The address range, in CIDR notation, in which the hosts reach each other; ``None``: nobody said."""
+    address: str | None = None
+    """The node's own there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +123,8 @@ class Node:
     own_kernel: bool = False
     """Whether the node has a kernel of its own, as a sandbox or a virtual machine has: the host does not see its
     processes, and it numbers its processors from 0."""
+    elsewhere: Elsewhere | None = None
+    """``None``: it is on this host."""
 
     def numbered_inside(self, processors: tuple[int, ...]) -> tuple[int, ...]:
         """The node's own numbers of these of its processors."""
@@ -156,6 +170,10 @@ class Provider(Protocol):
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:  # noqa: ARG002 - for those who need it
         """Option → what is wrong with its value or its absence; shows what the user wrote by ``repr`` only."""
+        return {}
+
+    def check_spanning(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:  # noqa: ARG002 - for those who need it
+        """Option → what is wrong with it where an instance spans nodes."""
         return {}
 
     def configured(self, options: Mapping[str, OptionValue]) -> "Provider":  # noqa: ARG002 - for those who need it

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any technology on any host that ssh reaches: the image and Tare's own code are carried there (docs/ssh.md)."""
+"""Any technology on any hosts that ssh reaches: the image and Tare's own code are carried there (docs/ssh.md)."""
 
 import hashlib
 import os
 import shutil
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
-from tare.environments.provider import Node, NodeGroup, NodeSpec, Probe, Provider
+from tare.environments.provider import Elsewhere, Node, NodeGroup, NodeSpec, Probe, Provider
 from tare.environments.remote import files
 from tare.environments.remote.channel import Channel, opened
 from tare.environments.remote.connection import OPTION_NAMES, Far, complaints
@@ -36,11 +36,18 @@ class Ssh(Provider):
     """On the other host: nothing of it is made here."""
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
-        """Know the host for ``probe`` and ``prepare``; nodes bring theirs along."""
+        """Know the hosts for ``probe`` and ``prepare``; nodes bring theirs along."""
         self._options = options
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
         return complaints(options)
+
+    def check_spanning(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        if "subnet" in options:
+            return {}
+        return {
+            "subnet": "is missing; write the address range in which the hosts and this one reach each other"
+        }
 
     def configured(self, options: Mapping[str, OptionValue]) -> Self:
         return type(self)(options)
@@ -50,24 +57,22 @@ class Ssh(Provider):
             reason = "its host stands in a campaign file, and is tried with it"
             return Probe(usable=False, reason=reason, remedy="write one as docs/ssh.md shows")
         try:
-            far = Far.of(self._options)
-            with opened(far) as channel:
-                said = channel.ask("probe", technology=far.below, options=far.options_below).fields
+            found = [_probed(far) for far in Far.all(self._options)]
         except NodeError as error:
             return Probe(usable=False, reason=str(error), remedy="try it by hand: ssh HOST true")
-        reason = f"{far.below} on {far.host}: {said['reason']}" if said["reason"] else ""
-        remedy = f"on {far.host}: {said['remedy']}" if said["remedy"] else ""
-        return Probe(usable=said["usable"], reason=reason, remedy=remedy, version=said["version"])
+        versions = dict.fromkeys(one.version for one in found if one.version)
+        bad = next((one for one in found if not one.usable), None)
+        return bad or replace(found[0], version="; ".join(versions))
 
     def prepare(self, image_root: Path, image_digest: str) -> None:
-        far = Far.of(self._options or {})
-        with _preparing, opened(far) as channel:
-            carry(far, channel, image_root, image_digest)
-            options = dict(far.options_below)
-            channel.ask("prepare", technology=far.below, options=options, limit_s=_PREPARE_LIMIT_S)
+        for far in Far.all(self._options or {}):
+            with _preparing, opened(far) as channel:
+                carry(far, channel, image_root, image_digest)
+                options = dict(far.options_below)
+                channel.ask("prepare", technology=far.below, options=options, limit_s=_PREPARE_LIMIT_S)
 
     def start(self, spec: NodeSpec) -> Node:
-        far = Far.of(spec.options)
+        far = Far.of(spec.options, spec.index)
         if spec.network.kind not in self.networks:
             allowed = ", ".join(sorted(self.networks))
             raise NodeError(
@@ -116,7 +121,9 @@ class _Running:
         self._control = control
 
     def start(self, spec: NodeSpec) -> Node:
-        said = self.channel.ask("start", spec=_far_spec(spec, self._far), limit_s=_START_LIMIT_S).fields
+        subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
+        plain = _far_spec(spec, self._far)
+        said = self.channel.ask("start", spec=plain, subnet=subnet, limit_s=_START_LIMIT_S).fields
         self.prefix = self._far.enter(self._control, ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]])
         greeting = self.channel.greeting
         return Node(
@@ -126,6 +133,7 @@ class _Running:
             tools_directory=said["tools_directory"],
             variables=said["variables"],
             own_kernel=said["own_kernel"],
+            elsewhere=Elsewhere(subnet=subnet, address=said["address"]),
             facts={**said["facts"], "host": f"{greeting['host']} (Linux {greeting['kernel']}), by ssh"},
         )
 
@@ -145,6 +153,14 @@ _preparing = threading.Lock()
 """Environments are prepared side by side; two on one host want the same image."""
 
 
+def _probed(far: Far) -> Probe:
+    with opened(far) as channel:
+        said = channel.ask("probe", technology=far.below, options=far.options_below).fields
+    reason = f"{far.below} on {far.host}: {said['reason']}" if said["reason"] else ""
+    remedy = f"on {far.host}: {said['remedy']}" if said["remedy"] else ""
+    return Probe(usable=said["usable"], reason=reason, remedy=remedy, version=said["version"])
+
+
 def _of(node: Node) -> _Running:
     found = _running.get(node.spec.name)
     if found is None:
@@ -153,7 +169,7 @@ def _of(node: Node) -> _Running:
 
 
 def _stop_over_new_connection(spec: NodeSpec) -> None:
-    far = Far.of(spec.options)
+    far = Far.of(spec.options, spec.index)
     try:
         with opened(far) as channel:
             channel.ask("stop", name=spec.name, limit_s=_STOP_LIMIT_S)

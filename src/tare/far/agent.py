@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from tare import network
 from tare.environments import PROVIDERS
 from tare.environments.provider import NodeGroup
 from tare.errors import NodeError, TareError
@@ -114,8 +115,9 @@ class Agent:
         PROVIDERS[technology].configured(options).prepare(self._image.root, self._image.digest)
         return {}
 
-    def _start(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+    def _start(self, spec: Mapping[str, Any], subnet: str | None = None) -> dict[str, Any]:
         self._share_host()
+        address = None if subnet is None else _address_within(subnet)
         self._image = Image(self._state, spec["image_digest"])
         self._image.use()
         self._held = HeldNode(self._state, {**spec, "image_root": str(self._image.root)})
@@ -128,6 +130,7 @@ class Agent:
             "variables": dict(node.variables),
             "own_kernel": node.own_kernel,
             "facts": dict(node.facts),
+            "address": address,
         }
 
     def _group(self) -> dict[str, Any]:
@@ -169,3 +172,12 @@ class Agent:
     def _share_host(self) -> None:
         if self._host is None:
             self._host = share_host(self._state)
+
+
+def _address_within(subnet: str) -> str:
+    found = network.address_within(subnet)
+    if found is None:
+        raise NodeError(
+            f"it has no address in {subnet}; the option subnet names a range in which all hosts have one"
+        )
+    return found

@@ -64,8 +64,11 @@ class Context:
                 binds=self.binds,
                 network=network,
                 storage=trial.limits.storage,
+                index=index,
             )
-            for directory, place, network in zip(directories, places, networks, strict=True)
+            for index, (directory, place, network) in enumerate(
+                zip(directories, places, networks, strict=True)
+            )
         ]
 
 

@@ -69,9 +69,18 @@ class Instance:
         return Stopwatch(way_to_stopwatch(seat.provider, seat.node, command, f"{inside}/{output}"))
 
     def fetch(self, output: str, *names: str) -> None:
-        """Have what a command printed, and files of its folder, where ``read`` finds them; for nodes of other hosts."""
-        wanted = [f"{output}/stdout", f"{output}/stderr", *names]
-        self.seat.provider.fetch(self.seat.node, [f"{self.name}/{name}" for name in wanted])
+        """Have what a command printed, and files of its folder, where ``read`` finds them; for nodes of other hosts.
+
+        What mpirun printed is in its own node, what the job left in the first of those where it computes.
+        """
+        seat = self.seat
+        printed = [f"{self.name}/{output}/{name}" for name in ("stdout", "stderr")]
+        left = [f"{self.name}/{name}" for name in names]
+        if seat.node == seat.members[0]:
+            seat.provider.fetch(seat.node, [*printed, *left])
+        else:
+            seat.provider.fetch(seat.node, printed)
+            seat.member_provider.fetch(seat.members[0], left)
 
     def output(self) -> Output:
         """What it printed and left; ``WrongOutput`` when that is longer than any benchmark's."""

@@ -33,6 +33,8 @@ class Seat:
     """Of that node."""
     members: tuple[Node, ...]
     """Where it computes; the first one's work directory is the command's own."""
+    member_provider: Provider
+    """Of those."""
     processors: tuple[int, ...]
     """Where the command may run."""
     shape: Shape
@@ -98,6 +100,7 @@ def _inside(placed: Placed) -> Iterator[Seat]:
                 node=node,
                 provider=placed.provider,
                 members=(node,),
+                member_provider=placed.provider,
                 processors=place.instance_processors(number),
                 shape=placed.shape(number, place.memory_byte // len(place.instances), node),
             )
@@ -148,6 +151,7 @@ def _seat(
     with AgentServer(launcher.spec.work, ways) as agent:
         span = Span(
             hosts=tuple(ways),
+            addresses=tuple(map(network.node_address, members)),
             subnet=network.meeting_place(members),
             variables={"TARE_AGENT": f"{WORK_DIRECTORY}/{agent.name}"},
         )
@@ -157,6 +161,7 @@ def _seat(
             node=launcher,
             provider=context.providers[_LAUNCHER],
             members=members,
+            member_provider=placed.provider,
             processors=launcher.spec.processors,
             shape=placed.shape(number, memory_byte, launcher, span),
             agent=agent,

@@ -170,7 +170,11 @@ class _Watched:
         beside = [seat.provider.group(seat.node) for seat in seats if seat.node not in nodes]
         self.launchers = [group for group in beside if group is not None]
         self.all_groups = [*groups, *self.launchers]
-        self.helpers = list(dict.fromkeys(pid for node in nodes for pid in provider.helpers(node)))
+        self._provider, self._nodes = provider, nodes
+
+    def helpers(self) -> list[int]:
+        """Those at work now: some come with each command that enters."""
+        return list(dict.fromkeys(pid for node in self._nodes for pid in self._provider.helpers(node)))
 
 
 def _run(
@@ -183,8 +187,9 @@ def _run(
     """The measured part itself, up to the last DONE."""
     with ready_instances(instances) as stopwatches:
         company.begin()
-        usage, helpers = _CpuUsage(watched.all_groups), HelperCost(watched.helpers)
-        measured.helpers = len(watched.helpers)
+        serving = watched.helpers()
+        measured.helpers = len(serving)
+        usage, helpers = _CpuUsage(watched.all_groups), HelperCost(serving)
 
         def at_end() -> None:
             usage.stop()

@@ -5,12 +5,13 @@ from tare.environments.provider import Node, NodeSpec
 from tare.errors import NodeError
 from tare.host import mounts
 from tare.network import links, namespace
-from tare.network.addresses import describe, launcher_namespace, meeting_place, node_address
+from tare.network.addresses import address_within, describe, launcher_namespace, meeting_place, node_address
 from tare.network.names import name_nodes
 from tare.network.plan import SUBNET, plan_networks
 
 __all__ = [
     "SUBNET",
+    "address_within",
     "adopt",
     "create",
     "describe",

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare.environments.provider import Node
+from tare.environments.provider import Elsewhere, Node
 from tare.errors import NodeError
 from tare.host import process
 from tare.network.plan import SUBNET
@@ -21,6 +21,8 @@ _LIMIT_S = 20.0
 def node_address(node: Node) -> str | None:
     """The IPv4 address at which the other nodes of the trial find this one; ``None``: it has none."""
     network = node.spec.network
+    if node.elsewhere is not None:
+        return node.elsewhere.address
     if network.address is not None or network.kind is NetworkKind.NONE:
         return network.address
     if _on_hosts_network(node):
@@ -34,11 +36,34 @@ def meeting_place(nodes: Sequence[Node]) -> str:
 
     ``NodeError`` says why they do not.
     """
+    if nodes[0].elsewhere is not None:
+        return _between_hosts([node.elsewhere for node in nodes if node.elsewhere is not None])
     if nodes[0].spec.network.switch is not None:
         return str(SUBNET)
     if len(nodes) == 1 or all(map(_on_hosts_network, nodes)):
         return LOOPBACK
     return str(_common_subnet({node.spec.name: _interfaces(node) for node in nodes}))
+
+
+def address_within(subnet: str) -> str | None:
+    """This host's own first IPv4 address in that range; ``None``: it has none there."""
+    done = process.run_checked(["ip", "-json", "-4", "address", "show"], timeout_s=_LIMIT_S)
+    around = ipaddress.IPv4Network(subnet)
+    return next((str(found.ip) for found in parse_addresses(done.stdout) if found.ip in around), None)
+
+
+def _between_hosts(places: Sequence[Elsewhere]) -> str:
+    subnet = places[0].subnet
+    if subnet is None or any(place.address is None for place in places):
+        raise NodeError(
+            "how these hosts reach each other is not known: give the option subnet, and network = host, as docs/ssh.md "
+            "explains"
+        )
+    if address_within(subnet) is None:
+        raise NodeError(
+            f"this host has no address in {subnet}; the option subnet names a range in which all hosts have one"
+        )
+    return subnet
 
 
 def launcher_namespace(nodes: Sequence[Node]) -> Path | None:
@@ -51,7 +76,9 @@ def describe(node: Node) -> dict[str, str]:
     network = node.spec.network
     words = [str(network.kind)]
     if network.kind is NetworkKind.HOST:
-        words = ["host's"]
+        words = (
+            ["host's"] if node.elsewhere is None else ["its host's", *filter(None, [node.elsewhere.address])]
+        )
     elif network.kind is NetworkKind.DEFAULT:
         words = [f"default ({_default(node)})"]
     elif network.address is not None:

@@ -142,7 +142,7 @@ def _build(
     )
     places = {("environment", entry.record.name): entry.position for entry in environments}
     places |= {("workload", entry.record.name): entry.position for entry in workloads}
-    if problems := whole_problems(campaign, kinds, places):
+    if problems := whole_problems(campaign, providers, kinds, places):
         raise failure(source.label, problems, source.lines)
     return campaign
 

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from tare.environments.provider import Provider
 from tare.errors import TareError
 from tare.plan.definition import Campaign, shape_of
 from tare.plan.problems import Problem, printable, shown
@@ -14,7 +15,10 @@ _MOST_TRIALS = 100_000
 
 
 def whole_problems(
-    campaign: Campaign, kinds: Mapping[str, WorkloadKind], places: Mapping[tuple[str, str], int]
+    campaign: Campaign,
+    providers: Mapping[str, Provider],
+    kinds: Mapping[str, WorkloadKind],
+    places: Mapping[tuple[str, str], int],
 ) -> list[Problem]:
     """Find what is wrong between parts that are each valid.
 
@@ -34,7 +38,7 @@ def whole_problems(
             Problem(("blocks",), f"makes {trials} trials, but {_MOST_TRIALS} are the most allowed")
         )
     problems += _unknown_layouts(campaign, places)
-    problems += _unconnected(campaign, places)
+    problems += _unconnected(campaign, providers, places)
     problems += sharing_problems(campaign)
     return problems or _unfit_workloads(campaign, kinds, places)
 
@@ -53,19 +57,23 @@ def _unknown_layouts(campaign: Campaign, places: Mapping[tuple[str, str], int]) 
     ]
 
 
-def _unconnected(campaign: Campaign, places: Mapping[tuple[str, str], int]) -> list[Problem]:
+def _unconnected(
+    campaign: Campaign, providers: Mapping[str, Provider], places: Mapping[tuple[str, str], int]
+) -> list[Problem]:
     """Find environments whose nodes could not reach each other, though an instance spans them."""
     spanning = next((layout for layout in campaign.layouts if layout.cooperative), None)
     if spanning is None:
         return []
-    return [
-        Problem(
-            ("environment", places["environment", environment.name]),
-            f"{environment.name} has no network, and in {spanning} nodes cooperate",
-        )
-        for environment in campaign.environments
-        if environment.network is NetworkKind.NONE
-    ]
+    problems = []
+    for environment in campaign.environments:
+        where = ("environment", places["environment", environment.name])
+        if environment.network is NetworkKind.NONE:
+            text = f"{environment.name} has no network, and in {spanning} nodes cooperate"
+            problems.append(Problem(where, text))
+        complaints = providers[environment.technology].check_spanning(environment.options)
+        for option, words in complaints.items():
+            problems.append(Problem((*where, option), f"{words}: in {spanning} nodes cooperate"))
+    return problems
 
 
 def _unfit_workloads(

@@ -32,6 +32,8 @@ class Span:
 
     hosts: tuple[str, ...]
     """Names, resolved in every node; each takes an equal share of the processes."""
+    addresses: tuple[str | None, ...] = ()
+    """Of the same nodes, for a program that connects by itself; ``None`` where none is known, empty in a plan."""
     subnet: str
     """Where the nodes reach each other: an address range in CIDR notation, or an interface's name."""
     variables: Mapping[str, str] = field(default_factory=dict)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who is reached and how: the options of the environment, and ssh's argv (ssh(1), ssh_config(5))."""
 
+import ipaddress
 import json
 import os
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -14,7 +15,8 @@ from tare.errors import NodeError
 from tare.records import NATIVE, OptionValue
 
 OPTION_NAMES: Mapping[str, str] = {
-    "host": "who is reached: user@host, or a name of the ssh configuration",
+    "host": "who is reached: user@host, or a name of the ssh configuration; or a list, node by node in turn",
+    "subnet": "address range in which these hosts and this one reach each other, for MPI between nodes",
     "ssh_options": "further words for ssh, such as a port",
     "below": "technology of the nodes on that host",
     "below_options": "its options, each as NAME=VALUE",
@@ -48,9 +50,10 @@ _ADVICE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Far:
-    """The other host, as an environment's options describe it."""
+    """One other host, as an environment's options describe it."""
 
     host: str
+    subnet: str | None = None
     ssh_options: tuple[str, ...] = ()
     below: str = NATIVE
     below_options: tuple[str, ...] = ()
@@ -59,12 +62,22 @@ class Far:
     become: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, options: Mapping[str, OptionValue]) -> Self:
-        """``NodeError`` when they say no host; ``complaints`` tells what else may be wrong."""
+    def of(cls, options: Mapping[str, OptionValue], index: int = 0) -> Self:
+        """The host of a trial's node number ``index``: they take turns.
+
+        ``NodeError`` when they say no host; ``complaints`` tells what else may be wrong.
+        """
         if found := complaints(options):
             raise NodeError("; ".join(f"{option}: {words}" for option, words in found.items()))
         values = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
-        return cls(**values)  # type: ignore[arg-type] # their types have just been looked at
+        hosts = _hosts(options["host"])
+        return cls(**{**values, "host": hosts[index % len(hosts)]})  # type: ignore[arg-type] # looked at just now
+
+    @classmethod
+    def all(cls, options: Mapping[str, OptionValue]) -> list[Self]:
+        """Each host once; ``NodeError`` as ``of`` raises it."""
+        first = cls.of(options)
+        return [replace(first, host=host) for host in dict.fromkeys(_hosts(options["host"]))]
 
     @property
     def options_below(self) -> Mapping[str, OptionValue]:
@@ -86,6 +99,10 @@ class Far:
         """The argv before a command that runs it on the far side, after ``words`` there."""
         ssh = [*_agent(), *self.ssh(control)]
         return [sys.executable, "-I", "-S", str(_WORDS), str(len(ssh)), *ssh, *self.become, *words]
+
+
+def _hosts(value: OptionValue) -> list[str]:
+    return value if isinstance(value, list) else [str(value)]
 
 
 def _o(settings: tuple[str, ...]) -> list[str]:
@@ -123,13 +140,24 @@ def complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
 def _complaint(name: str, value: OptionValue) -> str | None:
     if name in _LISTS:
         return None if isinstance(value, list) else f"must be a list of texts, but is {value!r}"
+    if name == "host" and isinstance(value, list):
+        return next(filter(None, (_complaint(name, one) for one in value)), None if value else "is an empty list")
     if not isinstance(value, str) or not value:
         return f"must be a text, but is {value!r}"
     if name == "host" and (value.startswith("-") or any(letter.isspace() for letter in value)):
         return f"{value!r} is no host; write user@host, or a name that ssh knows"
     if name == "state" and not value.startswith("/"):
         return f"{value!r} must be a whole path, from /"
-    return None
+    return _no_range(value) if name == "subnet" else None
+
+
+def _no_range(text: str) -> str | None:
+    """The versions of Open MPI that images have take ranges of IPv4 alone."""
+    try:
+        around = ipaddress.IPv4Network(text, strict=False)
+    except ValueError:
+        return f"{text!r} is no range of IPv4 addresses; write one such as 10.1.0.0/16"
+    return None if text == str(around) else f"{text!r} is no whole range; write {around}"
 
 
 def _complaints_below(options: Mapping[str, OptionValue]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from tare.errors import InputError, WrongOutput
 from tare.records import Sample
 from tare.units import MEBIBYTE, format_byte
 from tare.workloads import excerpt, mpi
-from tare.workloads.kind import Job, Options, Output, Shape, own
+from tare.workloads.kind import Job, Options, Output, Shape, Span, own
 from tare.workloads.netpipe.metrics import samples_of
 from tare.workloads.netpipe.output import parse_points
 from tare.workloads.netpipe.sizes import message_sizes
@@ -146,10 +146,15 @@ def _tcp(options: NetpipeOptions, shape: Shape) -> tuple[str, ...]:
 
     It gives up when nobody listens yet, so it is begun again. Instances that share a loopback have a port each.
     """
-    receiver = "127.0.0.1" if shape.span is None else shape.span.hosts[-1]
+    receiver = "127.0.0.1" if shape.span is None else _last_node(shape.span)
     side = ("NPtcp", "-P", str(_PORT + shape.instance), *_asked(options))
     patient = (f"{shape.tools_directory}/again", str(_NOBODY_LISTENS), str(_LISTEN_LIMIT_S))
     return mpi.launch_each(((*patient, *side, "-h", receiver, "-o", OUTPUT), side), shape)
+
+
+def _last_node(span: Span) -> str:
+    """By its address if that is known: nodes on other hosts know no names of nodes."""
+    return (span.addresses[-1] if span.addresses else None) or span.hosts[-1]
 
 
 def _socket_buffers(stderr: str) -> dict[str, str]:

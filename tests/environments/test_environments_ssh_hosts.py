@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes on several hosts, and one MPI job over them, tried for real: both hosts are this one, by two names."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.environments.far_example import PROVIDER, far_spec, inside, running
+from tests.environments.loopback_sshd import Sshd
+
+from tare.environments.provider import NodeNetwork
+from tare.errors import NodeError
+from tare.host.facts import online_processors
+from tare.image.store import Image
+from tare.measure.context import Context
+from tare.measure.node_life import start_node, stop_node
+from tare.measure.trial import run_trial
+from tare.records import Environment, Layout, Limits, NetworkKind, OptionValue, Outcome, Status, Trial, Workload
+from tare.units import MEBIBYTE
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="the nodes need root for mounts and cgroups"),
+]
+LOOPBACK = "127.0.0.0/8"
+
+
+@pytest.fixture
+def hosts(sshd: Sshd, far: Path, tmp_path: Path) -> dict[str, OptionValue]:
+    """The options of an environment with two hosts, which are one sshd in truth."""
+    configuration = tmp_path / "ssh_config"
+    configuration.write_text("Host one two\n  HostName 127.0.0.1\n")
+    words = [str(configuration) if word == "none" else word for word in sshd.options]
+    return {**sshd.reach(far, subnet=LOOPBACK), "host": ["one", "two"], "ssh_options": words}
+
+
+@pytest.fixture
+def context(image: Image, state: Path, tmp_path: Path) -> Context:
+    assert state.name
+    return Context(
+        image_root=image.root,
+        image_digest=image.digest,
+        raw_directory=tmp_path / "raw",
+        available_processors=online_processors(),
+    )
+
+
+def outcome_of(context: Context, hosts: dict[str, OptionValue], kind: str, **options: object) -> Outcome:
+    trial = Trial(
+        identity="b000-t",
+        block=0,
+        slot=0,
+        environment=Environment(name="far", technology="ssh", options=hosts),
+        replicate=0,
+        layout=Layout.parse("2c1p1i"),
+        workload=Workload(name="w", kind=kind, options=options),
+        limits=Limits(memory_byte=512 * MEBIBYTE, shm_byte=16 * MEBIBYTE, time_s=60.0),
+    )
+    return run_trial(context, trial)
+
+
+class TestHosts:
+    def test_nodes_take_turns_and_each_is_stopped_where_it_was_started(
+        self, hosts: dict[str, OptionValue], image: Image, state: Path, far: Path
+    ) -> None:
+        specs = [far_spec(hosts, image, state, index=index) for index in range(3)]
+        with running(*specs) as nodes:
+            asked = [next(word for word in PROVIDER.prefix(node) if word in {"one", "two"}) for node in nodes]
+            said = [inside(node, "echo", "here").stdout for node in nodes]
+        assert asked == ["one", "two", "one"]
+        assert said == [b"here\n"] * 3
+        assert list((far / "nodes").iterdir()) == []
+
+    def test_every_host_is_tried_beforehand(self, hosts: dict[str, OptionValue]) -> None:
+        assert PROVIDER.configured(hosts).probe().usable
+        found = PROVIDER.configured({**hosts, "host": ["one", "nowhere.invalid"]}).probe()
+        assert not found.usable
+        assert "nowhere.invalid cannot be reached by ssh" in found.reason
+
+    def test_a_node_on_its_hosts_network_tells_its_address_in_the_subnet(
+        self, hosts: dict[str, OptionValue], image: Image, state: Path
+    ) -> None:
+        with running(far_spec(hosts, image, state, network=NodeNetwork(kind=NetworkKind.HOST))) as (node,):
+            assert node.elsewhere is not None
+            assert (node.elsewhere.subnet, node.elsewhere.address) == (LOOPBACK, "127.0.0.1")
+
+    def test_a_host_without_an_address_in_the_subnet_is_an_error(
+        self, hosts: dict[str, OptionValue], image: Image, state: Path
+    ) -> None:
+        wrong = {**hosts, "subnet": "203.0.113.0/24"}
+        spec = far_spec(wrong, image, state, network=NodeNetwork(kind=NetworkKind.HOST))
+        with pytest.raises(NodeError, match=r"one: it has no address in 203\.0\.113\.0/24"):
+            start_node(spec, PROVIDER)
+        stop_node(spec, PROVIDER)
+
+
+class TestJobs:
+    def test_the_processes_of_one_job_are_on_both_hosts_and_talk_by_tcp(
+        self, hosts: dict[str, OptionValue], context: Context, far: Path
+    ) -> None:
+        outcome = outcome_of(context, hosts, "command", argv=["/opt/tare/bin/mpiprobe"], mpi=True)
+        assert (outcome.status, outcome.reason) == (Status.OK, None)
+        assert outcome.facts["mpi transport"] == "TCP (127.0.0.1)"
+        assert outcome.facts["network"] == "its host's, 127.0.0.1"
+        assert list((far / "nodes").iterdir()) == []
+
+    def test_netpipe_gives_curves_from_the_file_that_the_first_node_wrote(
+        self, hosts: dict[str, OptionValue], context: Context
+    ) -> None:
+        outcome = outcome_of(context, hosts, "netpipe", largest=65536, repetitions=20)
+        assert (outcome.status, outcome.reason) == (Status.OK, None)
+        assert outcome.facts["mpi transport"] == "TCP (127.0.0.1)"
+        assert max(sample.x for sample in outcome.samples if sample.x) >= 49152
+
+    def test_netpipe_finds_the_other_host_by_tcp_without_mpi(
+        self, hosts: dict[str, OptionValue], context: Context
+    ) -> None:
+        outcome = outcome_of(context, hosts, "netpipe", protocol="tcp", largest=65536, repetitions=20)
+        assert (outcome.status, outcome.reason) == (Status.OK, None)
+        assert outcome.facts["netpipe protocol"] == "tcp"
+
+    def test_the_files_of_a_job_come_from_its_first_node(
+        self, hosts: dict[str, OptionValue], context: Context
+    ) -> None:
+        script = 'test "$OMPI_COMM_WORLD_RANK" = 0 && echo kept > np.out; echo said'
+        outcome = outcome_of(context, hosts, "command", argv=["sh", "-c", script], mpi=True)
+        assert outcome.status is Status.FAILED or outcome.reason is None
+        assert (context.raw_directory / "b000-t" / "i0.stdout").read_text() == "said\nsaid\n"
+
+    def test_without_a_subnet_a_job_over_hosts_is_an_error_that_says_what_to_give(
+        self, hosts: dict[str, OptionValue], context: Context
+    ) -> None:
+        without = {name: value for name, value in hosts.items() if name != "subnet"}
+        outcome = outcome_of(context, without, "command", argv=["true"], mpi=True)
+        assert outcome.status is Status.FAILED
+        assert outcome.reason is not None
+        assert "give the option subnet" in outcome.reason
