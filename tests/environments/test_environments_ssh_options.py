@@ -37,6 +37,11 @@ class TestOptions:
             ({"host": ""}, "host", "must be a text"),
             ({"host": "-oProxyCommand=x"}, "host", "is no host"),
             ({"host": "a b"}, "host", "is no host"),
+            ({"host": []}, "host", "is an empty list"),
+            ({"host": ["one", "-two"]}, "host", "'-two' is no host"),
+            ({**HOST, "subnet": "eth0"}, "subnet", "'eth0' is no range of IPv4 addresses"),
+            ({**HOST, "subnet": "fd00::/8"}, "subnet", "is no range of IPv4 addresses"),
+            ({**HOST, "subnet": "10.1.0.17/16"}, "subnet", "is no whole range; write 10.1.0.0/16"),
             ({**HOST, "ssh_options": "-p 22"}, "ssh_options", "must be a list of texts"),
             ({**HOST, "state": "tare"}, "state", "must be a whole path"),
             ({**HOST, "python": 3}, "python", "must be a text"),
@@ -53,6 +58,22 @@ class TestOptions:
     )
     def test_what_is_wrong_is_said(self, options: Mapping[str, OptionValue], option: str, said: str) -> None:
         assert said in complaints(options)[option]
+
+    @given(st.lists(st.from_regex(r"[a-z]{1,9}", fullmatch=True), min_size=1), st.integers(0, 99))
+    def test_nodes_take_turns_on_the_hosts_and_each_host_is_prepared_once(
+        self, hosts: list[str], index: int
+    ) -> None:
+        options: Mapping[str, OptionValue] = {"host": hosts, "subnet": "10.1.0.0/16"}
+        assert complaints(options) == {}
+        assert Far.of(options, index).host == hosts[index % len(hosts)]
+        prepared = [far.host for far in Far.all(options)]
+        assert sorted(prepared) == sorted(set(hosts))
+
+    def test_only_an_instance_that_spans_nodes_needs_the_subnet(self) -> None:
+        provider = ssh.Ssh()
+        assert provider.check_options(HOST) == {}
+        assert "subnet" in provider.check_spanning(HOST)
+        assert provider.check_spanning({**HOST, "subnet": "10.1.0.0/16"}) == {}
 
     def test_options_below_are_texts_numbers_truth_values_and_lists(self) -> None:
         given_below = ["a=b=c", "b=1", "c=true", 'd=["x y", "z"]', "e=[1]", "f={}", "g=", "h=null"]

@@ -18,7 +18,7 @@ from tare.host import process
 from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.measure import instances, node_life, seats
-from tare.measure.context import Context
+from tare.measure.context import MINIMAL_VARIABLES, Context
 from tare.measure.inspection import inspect
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.placement import place
@@ -167,6 +167,15 @@ def test_a_launch_that_hangs_is_ended_and_names_the_nodes(
     assert outcome.elapsed_s < 25
 
 
+def test_an_image_without_open_mpi_is_told_as_the_cause(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(MINIMAL_VARIABLES, "PATH", "/nowhere")
+    reason = outcome_of(context, "true", layout="1c1p1i").reason
+    assert reason is not None
+    assert reason.endswith("cannot execute 'mpirun': No such file or directory; has the image Open MPI?")
+
+
 def test_a_failing_process_in_another_node_fails_the_instance_with_its_words(context: Context) -> None:
     script = 'test "$OMPI_COMM_WORLD_RANK" = 0 || { echo the second one is ill >&2; exit 9; }'
     outcome = outcome_of(context, "sh", "-c", script)
@@ -205,7 +214,7 @@ def test_who_prints_too_much_is_told_so(context: Context, monkeypatch: pytest.Mo
     outcome = outcome_of(context, "head", "-c", "100000000", "/dev/zero")
     assert outcome.status is Status.FAILED
     assert outcome.reason is not None
-    assert outcome.reason.endswith("(SIGXFSZ): a file, or what it prints, may have 32 MiB at most")
+    assert outcome.reason.endswith(": a file, or what it prints, may have 32 MiB at most")
 
 
 def test_a_launcher_without_memory_is_told_as_the_cause(

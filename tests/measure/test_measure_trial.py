@@ -115,6 +115,20 @@ def test_a_node_that_does_not_start_is_a_failed_trial(context: Context) -> None:
     assert outcome.node_start_s is None
 
 
+def test_helpers_are_looked_for_when_the_commands_way_in_is_open(context: Context) -> None:
+    """Podman has a monitor for each command that is being run in a node."""
+    seen = list[bool]()
+
+    class Helped(Fake):
+        def helpers(self, node: Node) -> list[int]:
+            seen.append((node.spec.work / "i0/.output/stdout").exists())
+            return [os.getpid()]
+
+    outcome = run_trial(replace(context, providers={"fake": Helped()}), a_trial(fake_workload()))
+    assert (seen, outcome.helpers) == ([True], 1)
+    assert outcome.helper_cpu_s is not None
+
+
 def test_a_provider_that_trips_over_the_operating_system_is_a_failed_trial(context: Context) -> None:
     class Tripping(Fake):
         def start(self, spec: NodeSpec) -> Node:

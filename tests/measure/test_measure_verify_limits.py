@@ -63,6 +63,11 @@ def test_limits_that_hold_are_facts(group: Group, tmp_path: Path) -> None:
     }
 
 
+def test_what_the_node_does_not_tell_is_no_fact(group: Group, tmp_path: Path) -> None:
+    facts = verify(node(tmp_path), LocalGroup(group), {**SEEN, "clock_source": None})
+    assert "clock source" not in facts
+
+
 def test_no_quota_is_a_fact_too(group: Group, tmp_path: Path) -> None:
     (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text("-1\n")
     facts = verify(node(tmp_path, cpu_quota=None), LocalGroup(group), {**SEEN, "cpu_quota": None})

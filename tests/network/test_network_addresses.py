@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from ipaddress import IPv4Interface
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from tests.conftest import REPOSITORY
 from tests.network.namespaces import AS_ROOT, GONE, LINKED, specs_of
 
 from tare import network
-from tare.environments.provider import Node
+from tare.environments.provider import Elsewhere, Node
 from tare.errors import NodeError
 from tare.network.addresses import parse_addresses
 from tare.records import NetworkKind
@@ -95,6 +96,38 @@ class TestLinked:
         (timed,) = nodes_of(tmp_path, kind, GONE, rto_min_s=0.002)
         assert network.describe(plain) == {"network": f"{kind}, 198.18.0.10/16"}
         assert network.describe(timed) == {"network": f"{kind}, 198.18.0.10/16, rto_min 2 ms"}
+
+
+class TestElsewhere:
+    """Nodes on other hosts, of which only what was told is known."""
+
+    def nodes_in(self, folder: Path, subnet: str | None, *addresses: str | None) -> list[Node]:
+        found = nodes_of(folder, NetworkKind.HOST, *(None for _ in addresses))
+        return [
+            replace(node, elsewhere=Elsewhere(subnet=subnet, address=address))
+            for node, address in zip(found, addresses, strict=True)
+        ]
+
+    def test_they_meet_in_the_range_that_was_given_as_this_host_is_in_it(self, tmp_path: Path) -> None:
+        nodes = self.nodes_in(tmp_path, "127.0.0.0/8", "127.0.0.2", "127.0.0.3")
+        assert network.meeting_place(nodes) == "127.0.0.0/8"
+        assert network.launcher_namespace(nodes) is None
+        assert [network.node_address(node) for node in nodes] == ["127.0.0.2", "127.0.0.3"]
+        assert network.describe(nodes[1]) == {"network": "its host's, 127.0.0.3"}
+
+    def test_a_range_without_this_host_is_an_error(self, tmp_path: Path) -> None:
+        nodes = self.nodes_in(tmp_path, "203.0.113.0/24", "203.0.113.2", "203.0.113.3")
+        with pytest.raises(NodeError, match=r"has no address in 203\.0\.113\.0/24"):
+            network.meeting_place(nodes)
+
+    @pytest.mark.parametrize(("subnet", "address"), [(None, None), ("127.0.0.0/8", None)])
+    def test_what_nobody_told_is_an_error_that_says_what_to_give(
+        self, subnet: str | None, address: str | None, tmp_path: Path
+    ) -> None:
+        nodes = self.nodes_in(tmp_path, subnet, address, address)
+        with pytest.raises(NodeError, match="give the option subnet, and network = host"):
+            network.meeting_place(nodes)
+        assert network.describe(nodes[0]) == {"network": "its host's"}
 
 
 class TestShared:

@@ -20,6 +20,9 @@ class Particular(StubProvider):
             return {"cork": "is missing"}
         return {} if options["cork"] == "tight" else {"cork": f"must be tight, but is {options['cork']!r}"}
 
+    def check_spanning(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        return {} if "stoppers" in options else {"stoppers": "are missing"}
+
 
 def complaint(tmp_path: Path, text: str) -> str:
     (tmp_path / "file.toml").write_text(text)
@@ -51,3 +54,10 @@ def test_values_are_judged_only_when_the_names_and_types_are_right(tmp_path: Pat
     said = complaint(tmp_path, GOOD.replace('cork = "tight"', 'crok = "loose"'))
     assert "environment[2].crok: bottle has no such option" in said
     assert "environment[2].cork" not in said
+
+
+def test_what_only_an_instance_over_several_nodes_needs_is_said_where_there_is_one(tmp_path: Path) -> None:
+    without = GOOD.replace('stoppers = ["red", "blue"]\n', "")
+    spanning = without.replace('"1c2p2i"]', '"2c1p1i"]')
+    assert "environment[2].stoppers: are missing: in 2c1p1i nodes cooperate" in complaint(tmp_path, spanning)
+    assert "stoppers" not in complaint(tmp_path, without.replace('cork = "tight"', 'cork = "loose"'))

@@ -6,15 +6,18 @@ The technology is named by the variable ``TECHNOLOGY``: a run of pytest is for o
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from socket import if_nameindex
 from types import ModuleType
+from typing import Self
 
 import pytest
 from tests.contract import test_environment_contract as contract
 from tests.contract import test_environment_endings as endings
 from tests.contract.contract_nodes import execute, make_spec, running
+from tests.machine import Machine
 
 from tare.environments import PROVIDERS
 from tare.environments.provider import NodeNetwork, NodeSpec, Provider
@@ -34,6 +37,33 @@ NOT_FOR_A_USER = {
     "test_memory_beyond_the_limit_kills_the_victim_that_the_provider_states",  # the same; see below
     "test_no_write_reaches_the_image",  # looks into the image's /root, which is closed to the user
 }
+
+
+class OwnThings(Machine):
+    """What of a machine an ordinary user could leave behind: processes, and names where everybody may put some."""
+
+    @classmethod
+    def look(cls) -> Self:
+        shared = [str(path) for path in Path("/dev/shm").iterdir() if path.stat().st_uid == os.geteuid()]
+        return cls(frozenset({*(str(pid) for pid in _own_processes()), *shared}))
+
+
+def _own_processes() -> Iterator[int]:
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if (
+                entry.name.isdigit()
+                and entry.stat().st_uid == os.geteuid()
+                and (entry / "cmdline").read_bytes()
+            ):
+                yield int(entry.name)
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    before = OwnThings.look()
+    yield before
+    assert OwnThings.look().beyond(before) == []
 
 
 @pytest.fixture

@@ -37,6 +37,7 @@ class OrdinaryUser:
         own = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
+            "XDG_RUNTIME_DIR": str(self.home / "runtime"),
             "TARE_STATE": str(self.state),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
@@ -71,7 +72,9 @@ def made_user() -> Iterator[OrdinaryUser]:
     """One with empty folders, which are gone afterwards; skips where it could not even start Tare."""
     home = Path(tempfile.mkdtemp(prefix="tare-user-"))  # pytest's own folders are root's alone
     try:
-        os.chown(home, USER, USER)
+        (home / "runtime").mkdir(mode=0o700)
+        for path in (home, home / "runtime"):
+            os.chown(path, USER, USER)
         user = OrdinaryUser(home)
         _skip_unless_able(user)
         yield user

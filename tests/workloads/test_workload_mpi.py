@@ -108,3 +108,11 @@ def test_a_command_over_several_nodes_must_be_an_mpi_program() -> None:
     job = Command().job(CommandOptions(argv=["true"], mpi=True), ACROSS)
     assert job.argv == (*mpi.launch(ACROSS), "true")
     assert job.preflight == mpi.preflight(ACROSS)
+
+
+def test_link_local_addresses_are_called_what_they_are() -> None:
+    line = "[vm:1] btl:tcp: now connected to fe80::1:{}, process [[1,1],0]\n"
+    stderr = (
+        "[vm:1] mca: bml: Using tcp btl for send to [[1,1],0] on node n\n" + line.format(0) + line.format(9)
+    )
+    assert mpi.transports(stderr) == "TCP (link-local IPv6)"

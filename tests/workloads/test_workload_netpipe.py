@@ -205,6 +205,12 @@ def test_the_file_is_written_where_the_job_begins() -> None:
     assert "-h n1 " in argv
 
 
+@pytest.mark.parametrize(("address", "found"), [("10.1.0.18", "10.1.0.18"), (None, "n1")])
+def test_the_other_node_is_found_by_its_address_if_that_is_known(address: str | None, found: str) -> None:
+    across = replace(SHAPE, span=replace(SPAN, addresses=("10.1.0.17", address)))
+    assert f"-h {found} " in " ".join(NETPIPE.job(TCP, across).argv)
+
+
 def test_instances_that_share_a_loopback_have_ports_of_their_own() -> None:
     ports = {NETPIPE.job(TCP, replace(SHAPE, instance=number)).argv.index("-P") for number in (0, 1)}
     assert len(ports) == 1

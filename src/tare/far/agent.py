@@ -117,7 +117,7 @@ class Agent:
 
     def _start(self, spec: Mapping[str, Any], subnet: str | None = None) -> dict[str, Any]:
         self._share_host()
-        address = None if subnet is None else _address_within(subnet)
+        address = None if subnet is None else network.address_within(subnet)
         self._image = Image(self._state, spec["image_digest"])
         self._image.use()
         self._held = HeldNode(self._state, {**spec, "image_root": str(self._image.root)})
@@ -172,12 +172,3 @@ class Agent:
     def _share_host(self) -> None:
         if self._host is None:
             self._host = share_host(self._state)
-
-
-def _address_within(subnet: str) -> str:
-    found = network.address_within(subnet)
-    if found is None:
-        raise NodeError(
-            f"it has no address in {subnet}; the option subnet names a range in which all hosts have one"
-        )
-    return found

@@ -122,7 +122,7 @@ def make_instances(
         instance = Instance(seat=seat, job=kind.job(options, seat.shape), limit_s=limit_s)
         for node in seat.members:
             _write_files(node.spec.work / instance.name, instance.job.files)
-            seat.provider.send(node, [instance.name])
+            seat.member_provider.send(node, [instance.name])
         found.append(instance)
     return found
 
@@ -156,7 +156,7 @@ def run_preflight(instance: Instance) -> None:
     if said["exit_code"] == 0:
         return
     complaint = instance.complaint(output)
-    last = said["error"] or last_words(complaint)
+    last = f"{said['error']}; has the image Open MPI?" if said["error"] else last_words(complaint)
     if said["exit_code"] == CLOCK_FAULT:
         raise ClockFault(f"MPI's clock cannot be trusted here: {last}", complaint)
     if said["timed_out"]:

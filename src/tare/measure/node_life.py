@@ -180,7 +180,7 @@ def _spec(found: Any, record: Path) -> NodeSpec:
     except (ValueError, TypeError):
         spec = None
     else:
-        spec = spec if set(found) == {one.name for one in fields(NodeSpec)} else None
+        spec = spec if set(found) <= {one.name for one in fields(NodeSpec)} else None
     if spec is None or spec.name != record.parent.name or spec.technology not in PROVIDERS:
         raise NodeError(
             f"{record} was not written by this version of Tare; run `tare clean` of the version that wrote it"

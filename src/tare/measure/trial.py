@@ -38,6 +38,8 @@ from tare.workloads.mpi import without_chatter
 
 _EXCERPT_CHARACTERS = 2000
 _BETWEEN = " | "
+_SIGNALLED = 128
+"""What a shell adds to the signal's number for an exit code, and mpirun as well."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -148,8 +150,11 @@ def _fetch(instances: Sequence[Instance]) -> None:
 
 
 def _inspect(provider: Provider, nodes: Sequence[Node], measured: _Measured) -> list[NodeGroup]:
-    """Limits verified in every node; all know each other's names afterwards."""
-    network.name_nodes(nodes, provider)
+    """Limits verified in every node; all know each other's names afterwards, where the image can write them down."""
+    try:
+        network.name_nodes(nodes, provider)
+    except NodeError as error:
+        measured.facts["names of the nodes"] = f"not resolved: {error}"
     groups = []
     for node in nodes:
         group, limits = inspect(provider, node)
@@ -271,13 +276,17 @@ def _failure(run: InstanceRun, instance: Instance, trial: Trial) -> str | None:
         return f"{program} ran into its time limit of {format_duration(trial.limits.time_s)} and was ended"
     if run.signal is not None:
         words = f"{program} was ended by signal {run.signal} ({_signal_name(run.signal)})"
-        return words + (_too_long(instance) if run.signal == signal.SIGXFSZ else "")
+        return words + _limit_behind(run.signal, instance)
     if run.exit_code != 0:
-        return f"{program} ended with exit code {run.exit_code}"
+        words = f"{program} ended with exit code {run.exit_code}"
+        return words + _limit_behind((run.exit_code or 0) - _SIGNALLED, instance)
     return None
 
 
-def _too_long(instance: Instance) -> str:
+def _limit_behind(number: int, instance: Instance) -> str:
+    """What to know about the signal that ended the command, or, told by an exit code, a process of it."""
+    if number != signal.SIGXFSZ:
+        return ""
     return f": a file, or what it prints, may have {format_byte(instance.seat.file_limit_byte)} at most"
 
 

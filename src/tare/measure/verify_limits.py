@@ -49,12 +49,14 @@ def _is_member(group: NodeGroup, inner_pid: int) -> None:
 
 
 def _facts(seen: Mapping[str, Any], memory_byte: int | None, cpu_quota: float | None) -> dict[str, str]:
-    inside = tuple(seen["processors"])
+    told = {
+        "online processors inside": seen.get("online_processors"),
+        "clock source": seen.get("clock_source"),
+        "kernel": seen.get("kernel_release") or seen.get("kernel"),
+    }
     return {
-        "processors": format_processors(inside),
+        "processors": format_processors(tuple(seen["processors"])),
         "memory limit": f"{memory_byte} byte",
         "CPU quota": "none" if cpu_quota is None else f"{cpu_quota:g} processors",
-        "online processors inside": str(seen.get("online_processors")),
-        "clock source": str(seen.get("clock_source")),
-        "kernel": str(seen.get("kernel_release") or seen.get("kernel")),
+        **{label: str(value) for label, value in told.items() if value is not None},
     }

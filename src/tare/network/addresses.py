@@ -45,11 +45,16 @@ def meeting_place(nodes: Sequence[Node]) -> str:
     return str(_common_subnet({node.spec.name: _interfaces(node) for node in nodes}))
 
 
-def address_within(subnet: str) -> str | None:
-    """This host's own first IPv4 address in that range; ``None``: it has none there."""
+def address_within(subnet: str) -> str:
+    """This host's own first IPv4 address in that range; ``NodeError`` when it has none there."""
     done = process.run_checked(["ip", "-json", "-4", "address", "show"], timeout_s=_LIMIT_S)
     around = ipaddress.IPv4Network(subnet)
-    return next((str(found.ip) for found in parse_addresses(done.stdout) if found.ip in around), None)
+    for found in parse_addresses(done.stdout):
+        if found.ip in around:
+            return str(found.ip)
+    raise NodeError(
+        f"{os.uname().nodename} has no address in {subnet}; the option subnet names a range in which all hosts have one"
+    )
 
 
 def _between_hosts(places: Sequence[Elsewhere]) -> str:
@@ -59,10 +64,7 @@ def _between_hosts(places: Sequence[Elsewhere]) -> str:
             "how these hosts reach each other is not known: give the option subnet, and network = host, as docs/ssh.md "
             "explains"
         )
-    if address_within(subnet) is None:
-        raise NodeError(
-            f"this host has no address in {subnet}; the option subnet names a range in which all hosts have one"
-        )
+    address_within(subnet)  # mpirun runs on this host
     return subnet
 
 
@@ -76,9 +78,8 @@ def describe(node: Node) -> dict[str, str]:
     network = node.spec.network
     words = [str(network.kind)]
     if network.kind is NetworkKind.HOST:
-        words = (
-            ["host's"] if node.elsewhere is None else ["its host's", *filter(None, [node.elsewhere.address])]
-        )
+        words = ["host's"] if node.elsewhere is None else ["its host's"]
+        words += [node.elsewhere.address] if node.elsewhere and node.elsewhere.address else []
     elif network.kind is NetworkKind.DEFAULT:
         words = [f"default ({_default(node)})"]
     elif network.address is not None:

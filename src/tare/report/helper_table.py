@@ -19,7 +19,11 @@ def print_helpers(analysis: Analysis, console: Console) -> None:
     if not costs:
         return
     console.print(Text(f"\n{TITLE}", style="bold"))
-    console.print(Text("The share is of the trial's own CPU time, in which the helpers' is not counted."))
+    console.print(
+        Text(
+            "The share is of the trial's own CPU time, which counts none of them but gVisor's kernel."
+        )
+    )
     for cell in dict.fromkeys(cost.summary.cell for cost in costs):
         console.print(Text(f"\n{arrange.place(cell)}", style="bold"))
         console.print(_table([cost for cost in costs if cost.summary.cell == cell]))

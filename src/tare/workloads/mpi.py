@@ -101,9 +101,14 @@ def transports(stderr: str) -> str | None:
     ``None`` when it said nothing: a single process has nobody to send to.
     """
     names = dict.fromkeys(_TRANSPORTS.get(name, name) for name in _SENDING.findall(stderr) if name != "self")
-    addresses = ", ".join(sorted(set(_CONNECTED.findall(stderr))))
+    addresses = ", ".join(sorted({_shown(address) for address in _CONNECTED.findall(stderr)}))
     told = [f"{name} ({addresses})" if name == "TCP" and addresses else name for name in sorted(names)]
     return "; ".join(told) or None
+
+
+def _shown(address: str) -> str:
+    """Link-local ones are another at each start, and tell nothing."""
+    return "link-local IPv6" if address.startswith("fe80:") else address
 
 
 def last_words(stderr: str) -> str:

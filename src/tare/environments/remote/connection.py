@@ -141,7 +141,8 @@ def _complaint(name: str, value: OptionValue) -> str | None:
     if name in _LISTS:
         return None if isinstance(value, list) else f"must be a list of texts, but is {value!r}"
     if name == "host" and isinstance(value, list):
-        return next(filter(None, (_complaint(name, one) for one in value)), None if value else "is an empty list")
+        words = [_complaint(name, one) for one in value] or ["is an empty list"]
+        return next(filter(None, words), None)
     if not isinstance(value, str) or not value:
         return f"must be a text, but is {value!r}"
     if name == "host" and (value.startswith("-") or any(letter.isspace() for letter in value)):
