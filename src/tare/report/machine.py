@@ -22,6 +22,7 @@ from tare.records import (
     Verdict,
 )
 from tare.report import arrange
+from tare.report.weaker import weaker
 from tare.treat import InstanceFigure, per_instance
 
 _FRACTION = "1"
@@ -51,6 +52,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "helper_cost": [_helper_cost(cost) for cost in analysis.helper_costs],
         "lost": [_lost(outcome) for outcome in lost],
         "skipped": [_skipped(skipped) for skipped in analysis.skipped],
+        "weaker": list(weaker(analysis.outcomes)),
         "sessions": [_session(session) for session in analysis.sessions],
     }
 
