@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from tare.environments import confined, layer
+from tare.environments import confined, engine, layer
 from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.errors import NodeError
 from tare.host import cgroups, process
@@ -39,6 +39,10 @@ class Lxc(Provider):
 
     def prefix(self, node: Node) -> list[str]:
         return ["lxc-attach", *_named(node.spec), "--clear-env", "--"]
+
+    def helpers(self, node: Node) -> list[int]:
+        """The container's monitor."""
+        return engine.supervisors(node, "lxc-start")
 
     def stop(self, spec: NodeSpec) -> None:
         if (spec.directory / "lxc" / spec.name / "config").exists():
