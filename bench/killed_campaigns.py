@@ -23,7 +23,7 @@ from tests.machine import Machine
 from tare.environments import PROVIDERS
 from tare.image.store import find_image
 
-LATEST_S = 5.0
+LATEST_S = 4.0
 CLEAN_LIMIT_S = 60.0
 CAMPAIGN = """
 name = "killed"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tools are started clean, waited for with a limit, and leave nothing behind, however they end."""
 
+import fcntl
 import os
 import signal
 import stat
@@ -210,3 +211,27 @@ def test_a_path_with_spaces_runs_as_it_is(tmp_path: Path) -> None:
     program.write_text(f"#!{sys.executable}\nimport sys\nprint(sys.argv[1:])\n")
     program.chmod(stat.S_IRWXU)
     assert process.run([str(program), "$HOME", "x y", ""]).stdout == "['$HOME', 'x y', '']\n"
+
+
+@pytest.mark.parametrize("leaves_daemon", [False, True])
+def test_only_a_program_known_for_its_daemon_keeps_the_lock_to_itself(
+    tmp_path: Path, leaves_daemon: bool
+) -> None:
+    """As a clean-up sees it, which waits until nobody holds the lock."""
+    script = f"sleep 30 > /dev/null 2>&1 & echo $! > {tmp_path}/daemon"
+    with (tmp_path / "lock").open("w") as held, (tmp_path / "lock").open("w") as waiting:
+        fcntl.flock(held, fcntl.LOCK_SH)
+        process.inherit(held.fileno())
+        try:
+            done = process.run(["sh", "-c", script], leaves_daemon=leaves_daemon)
+        finally:
+            process.inherit(None)
+        held.close()
+        try:
+            fcntl.flock(waiting, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            free = True
+        except BlockingIOError:
+            free = False
+        finally:
+            os.kill(int((tmp_path / "daemon").read_text()), signal.SIGKILL)
+    assert (done.code, free) == (0, leaves_daemon)

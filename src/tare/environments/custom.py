@@ -123,7 +123,7 @@ def _start_tool(spec: NodeSpec) -> None:
         ready = str(spec.options.get("ready", "READY")).encode()
         process.start_idle(argv, log=log, ready=ready, timeout_s=_ENTER_LIMIT_S)
         return
-    done = process.run([*_INTO_LOG, str(log), *argv], timeout_s=_TOOL_LIMIT_S)
+    done = process.run([*_INTO_LOG, str(log), *argv], timeout_s=_TOOL_LIMIT_S, leaves_daemon=True)
     if done.code != 0:
         said = " / ".join(log.read_text(errors="replace").strip().splitlines()[-3:])
         raise NodeError(f"the start command ended with {done.code}: {said or done.last_words}")

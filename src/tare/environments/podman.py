@@ -82,7 +82,9 @@ class Podman(AlsoUnprivileged):
         if podman_network.is_made(spec):
             podman_network.note_absent()
         with _network(spec) as network:
-            process.run_checked([*_podman(spec), "run", *_words(spec, network)], timeout_s=120)
+            process.run_checked(
+                [*_podman(spec), "run", *_words(spec, network)], timeout_s=120, leaves_daemon=True
+            )
         pid = int(_pid_file(spec).read_text())
         own = engine.has_own_storage(spec.options)
         return Node(spec=spec, init_pid=pid, facts={"storage driver": _root_kind(pid)} if own else {})

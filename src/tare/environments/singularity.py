@@ -86,7 +86,8 @@ class Singularity(Provider):
         program = _program()
         layer.prepare(spec)
         _furnish(spec, layer.mount_root(spec))
-        done = process.run([*confined.join_network(spec), *_instance_start(spec, program)])
+        argv = [*confined.join_network(spec), *_instance_start(spec, program)]
+        done = process.run(argv, leaves_daemon=True)
         if done.code != 0:
             raise NodeError(f"{program} did not start the instance {spec.name}: {_reason(done)}")
         return Node(spec=spec, init_pid=_first_process(spec))

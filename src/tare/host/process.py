@@ -16,6 +16,7 @@ from tare.errors import NodeError
 
 _KEPT_VARIABLES = ("PATH", "HOME", "DOCKER_HOST", "DOCKER_CONFIG", "XDG_RUNTIME_DIR")
 _DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_FLOCK = ("flock", "--shared", "--nonblock", "--close")
 _INTERRUPTED_LIMIT_S = 20.0
 _KILL_LIMIT_S = 10.0
 _idle: dict[int, "subprocess.Popen[bytes]"] = {}
@@ -56,17 +57,19 @@ def run(
     timeout_s: float = 60.0,
     variables: Mapping[str, str] | None = None,
     given: str = "",
+    leaves_daemon: bool = False,
 ) -> Completed:
     """Run to the end; ``NodeError`` if the program cannot start or overruns, never for its exit code.
 
-    ``given`` is its standard input. On an interrupt it may end first: a tool killed in its middle leaves what nobody
-    knows of.
+    ``given`` is its standard input. With ``leaves_daemon`` what it leaves at work does not keep what ``inherit``
+    names: a clean-up would wait for it in vain. On an interrupt it may end first: a tool killed in its middle leaves
+    what nobody knows of.
     """
     child = _start(
-        argv,
+        _held_beside(argv) if leaves_daemon else argv,
         stdin=subprocess.PIPE if given else subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        pass_fds=tuple(_inherited),
+        pass_fds=() if leaves_daemon else tuple(_inherited),
         env={**tool_environment(), **(variables or {})},
     )
     try:
@@ -87,6 +90,12 @@ def run(
         stdout=stdout.decode(errors="replace"),
         stderr=stderr.decode(errors="replace"),
     )
+
+
+def _held_beside(argv: Sequence[str]) -> list[str]:
+    """The program below flock(1), which holds the same lock for it until it ends."""
+    locks = [Path(f"/proc/self/fd/{descriptor}").readlink() for descriptor in _inherited]
+    return [*(word for lock in locks for word in (*_FLOCK, str(lock))), *argv]
 
 
 def _start(
@@ -120,9 +129,9 @@ def _kill_session(child: "subprocess.Popen[bytes]") -> None:
             stream.close()
 
 
-def run_checked(argv: Sequence[str], *, timeout_s: float = 60.0) -> Completed:
+def run_checked(argv: Sequence[str], *, timeout_s: float = 60.0, leaves_daemon: bool = False) -> Completed:
     """As ``run``, but a non-zero exit code is a ``NodeError`` with the program's last words."""
-    done = run(argv, timeout_s=timeout_s)
+    done = run(argv, timeout_s=timeout_s, leaves_daemon=leaves_daemon)
     if done.code != 0:
         raise NodeError(f"{' '.join(argv[:3])} ... ended with {done.code}: {done.last_words}")
     return done
