@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same nodes by hand: what an administrator types for the same layer, limits and empty network, as two scripts."""
 
+import json
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from tare.environments import gvisor_bundle
 from tare.environments.provider import TOOLS_DIRECTORY, NodeSpec
 from tare.host import cgroups, process
 
@@ -83,6 +85,7 @@ def variables(spec: NodeSpec) -> dict[str, str]:
         "CPUS": cgroups.format_processors(spec.processors),
         "GROUPS": " ".join(groups),
         "OTHERS": " ".join(str(folder) for folder in others),
+        "BUNDLE": json.dumps(gvisor_bundle.configuration(spec, spec.directory / "root")),
     }
 
 
@@ -147,6 +150,16 @@ def lxc() -> Bare:
     )
 
 
+def gvisor() -> Bare:
+    """runsc with the bundle that Tare writes too; run returns when the sandbox is up."""
+    tool = "runsc --root=/run/$N"
+    run = f"{tool} --ignore-cgroups --overlay2=none run --detach --bundle=$D $N"
+    inside = f"for group in $GROUPS; do echo 0 > $group/cgroup.procs; done; exec {run}"
+    write = "printf '%s' \"$BUNDLE\" > $D/config.json\n"
+    start = f"{LAYER}{NETWORK}{group_script()}{write}sh -c {shlex.quote(inside)} > $D/log 2>&1 < /dev/null\n"
+    return Bare(start=start, stop=f"{tool} delete --force $N\n{STOP}{UNMOUNT}rm -r /run/$N\n")
+
+
 NSPAWN = (
     "systemd-nspawn --quiet --directory $D/root --machine=$N --register=no --keep-unit "
     "--network-namespace-path=$D/network --console=pipe --kill-signal=SIGTERM "
@@ -166,5 +179,6 @@ BARE: Mapping[str, Callable[[], Bare]] = {
     "systemd-nspawn": lambda: by_hand(NSPAWN, network=False, nested=True),
     "charliecloud": lambda: by_hand(CHARLIECLOUD),
     "lxc": lxc,
+    "gvisor": gvisor,
 }
 """Technology → its two scripts; the engines' need the name of their image, see ``by_daemon``."""
