@@ -21,10 +21,12 @@ def test_an_overhead_axis_holds_all_values_zero_and_the_margin(
 
 
 @given(st.lists(st.floats(-0.9, 90), max_size=20), st.floats(200, 800))
-def test_tick_labels_never_crowd(values: list[float], width_px: float) -> None:
+def test_tick_labels_never_touch(values: list[float], width_px: float) -> None:
     axis = overhead_axis(values, 0.01, width_px)
-    places = [axis.position(tick) * width_px for tick in axis.ticks]
-    assert all(right - left >= 30 for left, right in pairwise(places))
+    middles = [axis.position(tick) * width_px for tick in axis.ticks]
+    halves = [7 * len(label) / 2 for label in axis.labels]
+    edges = [(at - half, at + half) for at, half in zip(middles, halves, strict=True)]
+    assert all(left[1] + 5 <= right[0] for left, right in pairwise(edges))
 
 
 def test_small_overheads_are_drawn_to_a_straight_scale() -> None:

@@ -12,7 +12,9 @@ LINEAR_UP_TO = 0.2
 """Overheads beyond this get a scale that is logarithmic on both sides, so that small ones stay visible."""
 _LOGARITHMIC_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _ROOM = 0.04
-_LABEL_PX = 34.0
+_CHARACTER_PX = 7.5
+"""Of a label, whose letters the page draws 13 px high."""
+_GAP_PX = 8.0
 _ALIKE = 1e-6
 """Values closer than this share of themselves are drawn as equal: ticks between them would have no short labels."""
 
@@ -80,13 +82,19 @@ def _thinned(axis: Axis, width_px: float) -> tuple[float, ...]:
     """From 0 outwards, each tick that stands clear of the one before."""
     kept = [0.0]
     for sign in (-1, 1):
-        last = axis.position(0)
+        last = 0.0
         for tick in (sign * size for size in _LOGARITHMIC_TICKS):
-            at = axis.position(tick)
-            if axis.low <= tick <= axis.high and abs(at - last) * width_px >= _LABEL_PX:
+            apart_px = abs(axis.position(tick) - axis.position(last)) * width_px
+            if axis.low <= tick <= axis.high and apart_px >= _between_px(last, tick):
                 kept.append(tick)
-                last = at
+                last = tick
     return tuple(sorted(kept))
+
+
+def _between_px(one: float, other: float) -> float:
+    """How far apart the middles of two ticks' labels must be."""
+    characters = len(_percent_label(one * 100, 0)) + len(_percent_label(other * 100, 0))
+    return _CHARACTER_PX * characters / 2 + _GAP_PX
 
 
 def _decimals(ticks: Sequence[float]) -> int:

@@ -20,9 +20,7 @@ def print_helpers(analysis: Analysis, console: Console) -> None:
         return
     console.print(Text(f"\n{TITLE}", style="bold"))
     console.print(
-        Text(
-            "The share is of the trial's own CPU time, which counts none of them but gVisor's kernel."
-        )
+        Text("The share is of the trial's own CPU time, which counts none of them but gVisor's kernel.")
     )
     for cell in dict.fromkeys(cost.summary.cell for cost in costs):
         console.print(Text(f"\n{arrange.place(cell)}", style="bold"))
