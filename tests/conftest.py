@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,10 @@ settings.load_profile("shared machine")
 REPOSITORY = Path(__file__).resolve().parent.parent
 BUILD = REPOSITORY / "build" / "native"
 os.environ["PATH"] = f"{REPOSITORY / 'build' / 'gvisor'}:{os.environ['PATH']}"  # scripts/build-runsc
+
+
+# A shell ignores interrupts in what it starts in the background, and all that follows would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
