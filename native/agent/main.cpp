@@ -29,6 +29,7 @@ namespace {
 
 constexpr std::string_view program = "agent";
 constexpr const char* socket_variable = "TARE_AGENT";
+constexpr std::size_t longest_answer = 16;
 constexpr std::array standard_files{STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO};
 
 tare::FileDescriptor connect_to(std::string_view path) {
@@ -39,8 +40,9 @@ tare::FileDescriptor connect_to(std::string_view path) {
     }
     path.copy(&address.sun_path[0], path.size());
     tare::FileDescriptor connection{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)};
-    const auto* const place = reinterpret_cast<const sockaddr*>(&address);
-    if (!connection || ::connect(connection.number(), place, sizeof address) != 0) {
+    const void* const place = &address;
+    if (!connection ||
+        ::connect(connection.number(), static_cast<const sockaddr*>(place), sizeof address) != 0) {
         tare::throw_errno("cannot reach Tare at '" + std::string{path} + "'");
     }
     return connection;
@@ -67,7 +69,7 @@ void send_request(const tare::FileDescriptor& connection, std::string request) {
 
 /// The command's exit code; nothing when the other end closed without a word.
 std::optional<int> receive_exit_code(const tare::FileDescriptor& connection) {
-    std::array<char, 16> answer{};
+    std::array<char, longest_answer> answer{};
     ssize_t count = 0;
     do {
         count = ::recv(connection.number(), answer.data(), answer.size(), 0);
