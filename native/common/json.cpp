@@ -135,6 +135,10 @@ JsonObject& JsonObject::add(std::string_view key, const std::vector<std::string>
     return add_raw(key, json_array(values, json_text));
 }
 
+JsonObject& JsonObject::add(std::string_view key, const std::vector<JsonObject>& values) {
+    return add_raw(key, json_array(values, [](const JsonObject& value) { return value.text(); }));
+}
+
 JsonObject& JsonObject::add_raw(std::string_view key, std::string_view json) {
     members_ += members_.empty() ? "" : ",";
     members_ += json_text(key);

@@ -27,6 +27,7 @@ class JsonObject {
     JsonObject& add(std::string_view key, bool value);
     JsonObject& add(std::string_view key, const std::vector<int>& values);
     JsonObject& add(std::string_view key, const std::vector<std::string>& values);
+    JsonObject& add(std::string_view key, const std::vector<JsonObject>& values);
 
     template <std::integral Integer>
     JsonObject& add(std::string_view key, Integer value) {

@@ -59,4 +59,10 @@ TEST_CASE("an object keeps the order of its keys and writes missing values as nu
     CHECK(tare::JsonObject{}.text() == "{}");
 }
 
+TEST_CASE("objects may stand in a list") {
+    const std::vector<tare::JsonObject> objects{tare::JsonObject{}.add("a", 1), tare::JsonObject{}};
+    CHECK(tare::JsonObject{}.add("objects", objects).text() == R"({"objects":[{"a":1},{}]})");
+    CHECK(tare::JsonObject{}.add("objects", std::vector<tare::JsonObject>{}).text() == R"({"objects":[]})");
+}
+
 }  // namespace

@@ -79,6 +79,42 @@ def test_ping_is_answered_before_during_and_after_the_command(programs: Path) ->
         assert asked <= before <= done["start_ns"] <= during <= done["end_ns"] <= after <= raw_ns()
 
 
+CLOCKS = {
+    "monotonic_raw_ns": time.CLOCK_MONOTONIC_RAW,
+    "monotonic_ns": time.CLOCK_MONOTONIC,
+    "realtime_ns": time.CLOCK_REALTIME,
+}
+
+
+def test_all_three_clocks_are_told_before_during_and_after_the_command(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "sleep", "0.2"]) as talk:
+        talk.expect("READY")
+        last = {name: time.clock_gettime_ns(clock) for name, clock in CLOCKS.items()}
+        for word in (None, "GO", "DONE"):
+            if word == "GO":
+                talk.send("GO")
+            elif word == "DONE":
+                talk.expect("DONE")
+            talk.send("CLOCKS")
+            told = talk.expect("CLOCKS")
+            assert told.keys() == CLOCKS.keys()
+            assert all(last[name] <= told[name] <= time.clock_gettime_ns(CLOCKS[name]) for name in CLOCKS)
+            last = told
+
+
+def test_steal_is_that_of_the_kernels_own_statistics(programs: Path) -> None:
+    def stolen() -> int:
+        return int(Path("/proc/stat").read_text(encoding="utf-8").split()[8])
+
+    with conversation([programs / "stopwatch", "--", "true"]) as talk:
+        talk.expect("READY")
+        before = stolen()
+        talk.send("STEAL")
+        told = talk.expect("STEAL")
+    assert before <= told["ticks"] <= stolen()
+    assert told["ticks_per_s"] == os.sysconf("SC_CLK_TCK")
+
+
 def test_the_stopwatch_times_within_the_hosts_own_stamps(programs: Path) -> None:
     with conversation([programs / "stopwatch", "--", "sleep", "0.2"]) as talk:
         talk.expect("READY")
@@ -173,7 +209,7 @@ def test_it_costs_nothing_while_it_waits(programs: Path, options: list[str]) -> 
     assert sleeps_after - sleeps <= 1
 
 
-WORDS = st.sampled_from([b"PING", b"GO", b"QUIT", b"READY", b"DONE {}"])
+WORDS = st.sampled_from([b"PING", b"CLOCKS", b"STEAL", b"GO", b"QUIT", b"READY", b"DONE {}"])
 
 
 @settings(max_examples=60, deadline=None)
@@ -189,6 +225,6 @@ def test_no_input_makes_it_hang_or_say_nonsense(programs: Path, lines: list[byte
     assert done.returncode in {0, 2}
     for line in done.stdout.decode().splitlines():
         word, _, rest = line.partition(" ")
-        assert word in {"READY", "PONG", "DONE", "ERROR"}
+        assert word in {"READY", "PONG", "CLOCKS", "STEAL", "DONE", "ERROR"}
         assert json.loads(rest) is not None
     assert (b"\nERROR " in done.stdout) == (done.returncode == 2)
