@@ -2,6 +2,7 @@
 # make run: set up what is missing, measure the preset quick, write and name its report.
 # make test: the same set-up, then every test.  make check: format, lint, types and tests.
 # make setup: the set-up alone.  make format: writes Python and C++ the way `make check` wants it.
+# Without a kernel for guests (it then says why) all but virtual machines works.
 # PACKAGES=no leaves the host's packages alone.
 
 SHELL := /bin/bash
@@ -20,13 +21,16 @@ setup:
 	@scripts/make-venv
 	@scripts/build-native
 	@$(BIN)/tare image build >/dev/null
+	@$(BIN)/tare image kernel >/dev/null || true
 
 setup-test:
 	@[[ $(PACKAGES) == no ]] || scripts/install-packages scripts/packages.txt scripts/packages-test.txt
 	@scripts/make-venv dev
 	@scripts/build-native ON
 	@scripts/build-runsc
+	@scripts/build-govc
 	@$(BIN)/tare image build >/dev/null
+	@$(BIN)/tare image kernel >/dev/null || true
 
 run: setup
 	@scripts/with-dockerd $(BIN)/tare run quick

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare image build|list|verify|import``: results on stdout, progress on stderr."""
+"""``tare image build|list|verify|import|kernel``: results on stdout, progress on stderr."""
 
 import json
 import sys
@@ -51,6 +51,20 @@ def run_import(source: "Path", name: str, as_json: bool) -> int:
     from tare.image.importing import import_image
 
     _print_image(import_image(source, name, _progress), as_json)
+    return 0
+
+
+def run_kernel(source: "Path | None", modules: "Path | None", as_json: bool, *, refresh: bool = False) -> int:
+    """Bring a kernel for guests, or find that one is there; ``refresh`` fetches Debian's newest."""
+    from tare.image.kernel import describe, install_kernel
+
+    kernel = install_kernel(progress=_progress, source=source, modules=modules, refresh=refresh)
+    facts = describe(kernel)
+    if as_json:
+        print(json.dumps({"schema": 1, "kernel": facts}))
+    else:
+        start = "starts directly" if kernel.direct else "unpacks itself as it starts"
+        print(f"{kernel.release}  {start}  from {facts['origin']}")
     return 0
 
 

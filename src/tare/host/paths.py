@@ -40,8 +40,21 @@ def images_directory() -> Path:
 
 def images_directories() -> list[Path]:
     """Where images are looked for, the first first: an ordinary user may run those that root has made."""
-    system = [] if os.geteuid() == 0 else [_SYSTEM / "images"]
-    return list(dict.fromkeys([images_directory(), *system]))
+    return [folder / "images" for folder in _states()]
+
+
+def kernels_directory() -> Path:
+    return state_directory() / "kernels"
+
+
+def kernels_directories() -> list[Path]:
+    """Where kernels for guests are looked for, as images are."""
+    return [folder / "kernels" for folder in _states()]
+
+
+def _states() -> list[Path]:
+    system = [] if os.geteuid() == 0 else [_SYSTEM]
+    return list(dict.fromkeys([state_directory(), *system]))
 
 
 def nodes_directory() -> Path:

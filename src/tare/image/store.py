@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tare.environments.guest.disk import remove_disks_except
 from tare.errors import HostError, ImageError, InputError, LockedError
 from tare.host.paths import images_directories, images_directory
 from tare.image import digest as tree_digest
@@ -153,6 +154,7 @@ def install(staged: Path, name: str, facts: Mapping[str, Any]) -> Image:
             final.rename(old)
         staged.rename(final)
         remove_tree(old)
+    remove_disks_except({image.digest for image in list_images()})
     return find_image(name)
 
 
