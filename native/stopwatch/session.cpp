@@ -18,6 +18,7 @@
 #include "common/exec.hpp"
 #include "common/json.hpp"
 #include "common/system.hpp"
+#include "stopwatch/clocks.hpp"
 #include "stopwatch/facts.hpp"
 
 namespace tare::stopwatch {
@@ -146,6 +147,10 @@ void Session::handle_input() {
 void Session::handle_line(std::string_view line) {
     if (line == "PING") {
         send("PONG", ' ' + std::to_string(monotonic_raw_ns()));
+    } else if (line == "CLOCKS") {
+        send("CLOCKS", ' ' + clock_readings());
+    } else if (line == "STEAL") {
+        send("STEAL", ' ' + stolen_time());
     } else if (line == "GO" && !started_) {
         started_ = true;
         command_.start();
@@ -155,7 +160,7 @@ void Session::handle_line(std::string_view line) {
     } else if (line == "QUIT") {
         finish(0);
     } else {
-        refuse("'" + std::string{line} + "' is not one of PING, GO and QUIT");
+        refuse("'" + std::string{line} + "' is not one of PING, CLOCKS, STEAL, GO and QUIT");
     }
 }
 

@@ -15,6 +15,8 @@ namespace tare::stopwatch {
 ///
 ///     ← READY {json}       at the start: what the node looks like from inside
 ///     → PING               ← PONG nanoseconds       at any time
+///     → CLOCKS             ← CLOCKS {json}          at any time: what the node's clocks say
+///     → STEAL              ← STEAL {json}           at any time: what a hypervisor took from the node
 ///     → GO                 ← DONE {json}            when the command has ended
 ///     → QUIT, or the end of the input               ends the session, and the command before
 ///     → anything else      ← ERROR {json}           ends it too

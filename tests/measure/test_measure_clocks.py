@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.measure.clocks import ClockProbe, compare, disagreement, host_ns, host_start_ns
+from tare.measure.clock_line import ClockProbe
+from tare.measure.clocks import compare, disagreement, host_ns, host_start_ns
 from tare.records import Clocks
 
 SECOND = 1_000_000_000

@@ -210,6 +210,20 @@ class TestEnding:
         assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208 - the same
 
 
+class Ear:
+    """Counts the lines of somebody else."""
+
+    def __init__(self, stopwatch: Stopwatch) -> None:
+        self._stopwatch = stopwatch
+        self.heard_of = 0
+
+    def fileno(self) -> int:
+        return self._stopwatch.fileno()
+
+    def heard(self) -> None:
+        self.heard_of += os.read(self.fileno(), 4096).count(b"\n")
+
+
 class TestWaitAll:
     def script(self, after_s: float, end_ns: int) -> str:
         words = json.dumps({**DONE, "end_ns": end_ns})
@@ -241,6 +255,28 @@ class TestWaitAll:
             used_s = time.process_time() - used_s
         assert 4 <= len(ticks) <= 8
         assert used_s < 0.1
+
+    def test_others_are_heard_while_it_waits_and_bring_no_tick(self) -> None:
+        ticks: list[float] = []
+        chatty = SAY_READY + "for i in 1 2 3 4 5; do sleep 0.05; echo more; done; cat"
+        with speaking(self.script(0.6, 1)) as stopwatch, speaking(chatty) as other:
+            for one in (stopwatch, other):
+                one.wait_ready(1.0)
+            beside = Ear(other)
+            stopwatch.go()
+            wait_all([stopwatch], 3.0, lambda: ticks.append(time.monotonic()), [beside])
+        assert beside.heard_of == 5
+        assert len(ticks) == 1, "at its end"
+
+    def test_the_hosts_span_reaches_from_go_to_done(self) -> None:
+        with speaking(self.script(0.3, 1)) as stopwatch:
+            stopwatch.wait_ready(1.0)
+            time.sleep(0.1)
+            begun = time.monotonic()
+            stopwatch.go()
+            wait_all([stopwatch], 2.0)
+            whole_s = time.monotonic() - begun
+        assert 0.3 <= stopwatch.host_span_s <= whole_s
 
     def test_a_command_that_outlives_the_limit_is_an_error_within_it(self) -> None:
         def wait_too_long(stopwatch: Stopwatch) -> None:

@@ -14,6 +14,7 @@ from tare.environments.fake import Fake
 from tare.environments.provider import Node, NodeSpec
 from tare.errors import NodeError
 from tare.image.store import Image
+from tare.measure import timing
 from tare.measure import trial as module
 from tare.measure.context import MINIMAL_VARIABLES, Context
 from tare.measure.trial import run_trial
@@ -149,6 +150,12 @@ def test_a_command_that_fails_with_endless_output_is_told_by_its_end_not_by_its_
     assert outcome.excerpt == "y" * 101
 
 
+@pytest.mark.parametrize("script", ["kill -ILL $$", "exit 132"])
+def test_an_illegal_instruction_is_told_with_its_likely_reason(context: Context, script: str) -> None:
+    outcome = run_trial(context, a_trial(command_workload("/bin/sh", "-c", script)))
+    assert "an instruction that the node's processor lacks" in failed(outcome)
+
+
 @pytest.mark.parametrize(
     ("argv", "fact"),
     [
@@ -170,7 +177,7 @@ def test_evidence_that_cannot_be_had_is_a_fact_too(
 def test_a_clock_that_lies_makes_the_outcome_invalid_but_keeps_it(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "disagreement", lambda _: "the clocks differ")
+    monkeypatch.setattr(timing, "disagreement", lambda _: "the clocks differ")
     outcome = run_trial(context, a_trial(fake_workload()))
     assert (outcome.status, outcome.reason) == (Status.INVALID, "the clocks differ")
     assert outcome.samples

@@ -2,11 +2,15 @@
 """The fake: commands run on the host as they are, with a planted slowdown; the whole pipeline in seconds, no root."""
 
 import shutil
+import sys
 from collections.abc import Mapping
 
+from tare.environments import fake_clock
 from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.errors import NodeError
-from tare.records import NetworkKind
+from tare.records import NetworkKind, OptionValue
+
+_CLOCK_FILE = "clock"
 
 
 class Fake(Provider):
@@ -17,7 +21,14 @@ class Fake(Provider):
         "slowdown": "planted overhead as a fraction, found again by the fake workload",
         "broken": "what goes wrong: start, prefix or stop",
         "tools": "folder with Tare's own programs, instead of the image's",
+        "clock": f"gives the node a clock of its own: {fake_clock.EXAMPLES}",
     }
+
+    def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        asked = options.get("clock")
+        if asked is None or fake_clock.parse(asked) is not None:
+            return {}
+        return {"clock": f"must be such as {fake_clock.EXAMPLES}, but is {asked!r}"}
 
     def probe(self) -> Probe:
         return Probe(usable=True, version="for tests and trials of a campaign file")
@@ -26,16 +37,25 @@ class Fake(Provider):
         spec.work.mkdir(parents=True)
         if spec.options.get("broken") == "start":
             raise NodeError("the fake environment was told to fail at its start")
+        if "clock" in spec.options:
+            fake_clock.begin(spec.directory / _CLOCK_FILE)
         return Node(
             spec=spec,
             init_pid=None,
             work_directory=str(spec.work),
             tools_directory=str(spec.options.get("tools") or f"{spec.image_root}{TOOLS_DIRECTORY}"),
             variables={"TARE_FAKE_SLOWDOWN": str(spec.options.get("slowdown", 0.0))},
+            own_kernel="clock" in spec.options,
         )
 
     def prefix(self, node: Node) -> list[str]:
-        return ["false"] if node.spec.options.get("broken") == "prefix" else []
+        if node.spec.options.get("broken") == "prefix":
+            return ["false"]
+        planted = fake_clock.parse(node.spec.options.get("clock"))
+        if planted is None or planted.honest:
+            return []
+        interpreter = [sys.executable, "-IS", fake_clock.__file__]
+        return [*interpreter, str(node.spec.options["clock"]), str(node.spec.directory / _CLOCK_FILE)]
 
     def stop(self, spec: NodeSpec) -> None:
         if spec.options.get("broken") == "stop" and spec.work.exists():

@@ -9,37 +9,18 @@ differ from the host's. A clock that runs at another rate, or steps, shows as a 
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from tare.measure.clock_fit import TOLERANCE_PPM
+from tare.measure.clock_line import ClockProbe
 from tare.records import Clocks
 
 PROBES = 5
-_RATE_TOLERANCE = 100e-6
-"""Two honest clocks may differ by this rate (method.md §5)."""
 _NS = 1e-9
 
 
 def host_ns() -> int:
     """The host's CLOCK_MONOTONIC_RAW, in nanoseconds."""
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClockProbe:
-    """One question and answer; nanoseconds of each clock."""
-
-    asked_ns: int
-    node_ns: int
-    answered_ns: int
-
-    @property
-    def round_trip_ns(self) -> int:
-        return self.answered_ns - self.asked_ns
-
-    @property
-    def offset_ns(self) -> float:
-        """Node's clock minus the host's, at the middle of the round trip."""
-        return self.node_ns - (self.asked_ns + self.answered_ns) / 2
 
 
 def compare(start_ns: int, end_ns: int, before: Sequence[ClockProbe], after: Sequence[ClockProbe]) -> Clocks:
@@ -51,7 +32,7 @@ def compare(start_ns: int, end_ns: int, before: Sequence[ClockProbe], after: Seq
     first = min(before, key=lambda probe: probe.round_trip_ns)
     last = min(after, key=lambda probe: probe.round_trip_ns)
     wall_ns = end_ns - start_ns
-    drift_ns = _RATE_TOLERANCE * (last.answered_ns - first.asked_ns)
+    drift_ns = TOLERANCE_PPM * 1e-6 * (last.answered_ns - first.asked_ns)
     bound_ns = (first.round_trip_ns + last.round_trip_ns) / 2 + drift_ns
     return Clocks(
         wall_s=wall_ns * _NS,

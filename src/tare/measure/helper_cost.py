@@ -4,6 +4,8 @@
 import time
 from collections.abc import Iterable
 
+from tare.measure.steal import ThreadTimes
+
 _PROCESS_CLOCK = 2
 """CPUCLOCK_SCHED of the kernel's posix-timers.h: time on a processor, of the whole process."""
 
@@ -22,14 +24,17 @@ class HelperCost:
     def __init__(self, pids: Iterable[int]) -> None:
         self._before = {pid: cpu_ns(pid) for pid in pids}
 
-    def used_s(self) -> float | None:
-        """``None`` without any, or when one was gone before or is gone now: part of a cost is no cost."""
+    def used_s(self, of_the_node: ThreadTimes | None = None) -> float | None:
+        """Less what those of their threads used that are the node's own processors.
+
+        ``None`` without any, or when one was gone before or is gone now: part of a cost is no cost.
+        """
         if not self._before:
             return None
         spans = [(before, cpu_ns(pid)) for pid, before in self._before.items()]
-        total_ns = 0
+        total_ns = -of_the_node.run_ns if of_the_node else 0
         for before, after in spans:
             if before is None or after is None:
                 return None
             total_ns += after - before
-        return total_ns * 1e-9
+        return max(0.0, total_ns * 1e-9)  # a thread's time may be a timer tick old

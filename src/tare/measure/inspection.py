@@ -27,7 +27,7 @@ def inspect(
 
     ``NodeError`` if it cannot be entered or a limit does not hold. Waits until the node's clock is old enough.
     """
-    with _stopwatch(provider, node) as stopwatch:
+    with idle_stopwatch(provider, node) as stopwatch:
         stopwatch.wait_ready(_READY_LIMIT_S)
         seen = stopwatch.seen
         group = provider.group(node)
@@ -38,8 +38,8 @@ def inspect(
     return group, facts
 
 
-def _stopwatch(provider: Provider, node: Node) -> Stopwatch:
-    """One that is asked what it sees, and never told to run anything."""
+def idle_stopwatch(provider: Provider, node: Node) -> Stopwatch:
+    """One that is asked what it sees and what its clocks say, and never told to run anything."""
     (node.spec.work / _FOLDER).mkdir(exist_ok=True)
     provider.send(node, [_FOLDER])
     command = Command(

@@ -13,7 +13,7 @@ from tare.measure.clocks import compare, host_start_ns
 from tare.measure.node_files import opened_inside
 from tare.measure.protocol import RUN_FIELDS
 from tare.measure.seats import Seat
-from tare.measure.stopwatch import Command, Stopwatch, wait_all
+from tare.measure.stopwatch import Beside, Command, Stopwatch, wait_all
 from tare.records import Clocks, InstanceRun
 from tare.workloads.kind import Job, Options, Output, WorkloadKind
 from tare.workloads.mpi import CLOCK_FAULT, last_words, without_chatter
@@ -205,6 +205,7 @@ def run_on_barrier(
     stopwatches: Sequence[Stopwatch],
     tick: Callable[[], None],
     at_end: Callable[[], None],
+    beside: Sequence[Beside] = (),
 ) -> list[InstanceRun]:
     """GO to all at once, wait for all; ``at_end`` is called right after the last DONE.
 
@@ -219,7 +220,7 @@ def run_on_barrier(
     before = [stopwatch.probe() for stopwatch in stopwatches]
     for stopwatch in stopwatches:
         stopwatch.go()
-    said = wait_all(stopwatches, instances[0].limit_s + _STOP_SLACK_S, look)
+    said = wait_all(stopwatches, instances[0].limit_s + _STOP_SLACK_S, look, beside)
     at_end()
     _refuse_unexecuted(said)
     after = [stopwatch.probe() for stopwatch in stopwatches]
@@ -230,7 +231,7 @@ def run_on_barrier(
     for number, words in enumerate(said):
         clocks = compare(words["start_ns"], words["end_ns"], before[number], after[number])
         offset_s = (starts[number] - min(starts)) * 1e-9
-        runs.append(_record(number, words, clocks, offset_s))
+        runs.append(_record(number, words, clocks, offset_s, stopwatches[number].host_span_s))
     return runs
 
 
@@ -241,10 +242,13 @@ def _refuse_unexecuted(said: Sequence[Mapping[str, Any]]) -> None:
             raise WrongOutput(f"{words['error']}; {advice}")
 
 
-def _record(number: int, words: Mapping[str, Any], clocks: Clocks, offset_s: float) -> InstanceRun:
+def _record(
+    number: int, words: Mapping[str, Any], clocks: Clocks, offset_s: float, host_span_s: float
+) -> InstanceRun:
     return InstanceRun(
         instance=number,
         clocks=clocks,
         start_offset_s=offset_s,
+        host_span_s=host_span_s,
         **{name: words[name] for name in RUN_FIELDS},
     )

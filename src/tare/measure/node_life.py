@@ -93,7 +93,7 @@ def _connected(spec: NodeSpec, provider: Provider) -> Node:
         return provider.complete(node)
     namespace = spec.network.namespace
     if namespace is not None and namespace.parent == spec.directory:  # else another node's, joined as it is
-        network.create(spec)
+        network.create(spec, provider.takes_tap)
     return provider.start(spec)
 
 

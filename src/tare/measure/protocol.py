@@ -14,6 +14,10 @@ RUN_FIELDS = (
 )
 """Of DONE, as they stand in the outcome's record."""
 ERROR_FIELDS = ("message",)
+CLOCK_FIELDS = ("monotonic_raw_ns", "monotonic_ns", "realtime_ns")
+STEAL_FIELDS = ("ticks", "ticks_per_s")
+_MOST_NS = 1 << 63
+"""What a clock of 64 bits with a sign can say."""
 DONE_FIELDS = ("start_ns", "end_ns", "error", *RUN_FIELDS)
 
 
@@ -33,6 +37,29 @@ def clock_ns(line: bytes) -> int:
     if not line.isdigit():
         raise nonsense(line)
     return int(line)
+
+
+def clock_readings(line: bytes) -> Mapping[str, int]:
+    """What each of the node's clocks says, in nanoseconds; ``NodeError`` when that is no number."""
+    found = fields(line, CLOCK_FIELDS)
+    if not all(_is_reading(found[name]) for name in CLOCK_FIELDS):
+        raise nonsense(line)
+    return {name: found[name] for name in CLOCK_FIELDS}
+
+
+def _is_reading(value: Any) -> bool:
+    return type(value) is int and abs(value) < _MOST_NS
+
+
+def steal_s(line: bytes) -> float | None:
+    """Time stolen from the node since its kernel started; ``None`` where its kernel has no such count."""
+    found = fields(line, STEAL_FIELDS)
+    ticks, ticks_per_s = found["ticks"], found["ticks_per_s"]
+    if ticks is None:
+        return None
+    if not (_is_reading(ticks) and _is_reading(ticks_per_s) and ticks >= 0 and ticks_per_s > 0):
+        raise nonsense(line)
+    return float(ticks / ticks_per_s)
 
 
 def nonsense(line: bytes) -> NodeError:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The runner's side of the stopwatch: one command in one node, spoken to over a pipe, line by line.
 
-The stopwatch says READY with what it sees of its node, answers PING with its clock, starts the command on GO, and says
-DONE with what it saw of it; it ends on QUIT or when the pipe closes, and takes the command with it.
+The stopwatch says READY with what it sees of its node, answers PING and CLOCKS with its clocks and STEAL with what a
+hypervisor took from it, starts the command on GO, and says DONE with what it saw of it; it ends on QUIT or when the
+pipe closes, and takes the command with it.
 """
 
 import os
@@ -14,12 +15,21 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from tare.errors import NodeError
 from tare.host.process import tool_environment
-from tare.measure.clocks import PROBES, ClockProbe, host_ns
-from tare.measure.protocol import DONE_FIELDS, ERROR_FIELDS, READY_FIELDS, clock_ns, fields
+from tare.measure.clock_line import ClockProbe
+from tare.measure.clocks import PROBES, host_ns
+from tare.measure.protocol import (
+    DONE_FIELDS,
+    ERROR_FIELDS,
+    READY_FIELDS,
+    clock_ns,
+    clock_readings,
+    fields,
+    steal_s,
+)
 
 _CHATTER_LIMIT_BYTE = 1 << 20
 _PROBE_LIMIT_S = 20.0
@@ -74,6 +84,7 @@ class Stopwatch:
         self._received = b""
         self.seen: Mapping[str, Any] = {}
         """What the stopwatch said with READY."""
+        self._went_ns = self._done_ns = 0
 
     def __enter__(self) -> Self:
         return self
@@ -117,15 +128,39 @@ class Stopwatch:
         answered_ns = host_ns()
         return ClockProbe(asked_ns=asked_ns, node_ns=clock_ns(line), answered_ns=answered_ns)
 
+    def ask_clocks(self) -> None:
+        self._send(b"CLOCKS\n")
+
+    def await_clocks(self) -> Mapping[str, int]:
+        """What each of the node's clocks says, as soon as it is here."""
+        return clock_readings(self._expect(b"CLOCKS ", time.monotonic() + _PROBE_LIMIT_S))
+
+    def told_clocks(self) -> Mapping[str, int] | None:
+        """The same, once its line is here; call when the pipe is readable."""
+        line = self._next_line(b"CLOCKS ")
+        return None if line is None else clock_readings(line)
+
+    def steal_s(self) -> float | None:
+        """Time that a hypervisor took from the node since its kernel started; ``None`` where that is not counted."""
+        self._send(b"STEAL\n")
+        return steal_s(self._expect(b"STEAL ", time.monotonic() + _PROBE_LIMIT_S))
+
     def go(self) -> None:
+        self._went_ns = host_ns()
         self._send(b"GO\n")
 
     def done(self) -> Mapping[str, Any] | None:
         """What DONE said, once its line is here; call when the pipe is readable."""
-        self._receive()
-        if b"\n" not in self._received:
+        line = self._next_line(b"DONE ")
+        if line is None:
             return None
-        return fields(self._line(b"DONE "), DONE_FIELDS)
+        self._done_ns = host_ns()
+        return fields(line, DONE_FIELDS)
+
+    @property
+    def host_span_s(self) -> float:
+        """From GO as it was sent to DONE as it came, by the host's clock: not shorter than the command."""
+        return (self._done_ns - self._went_ns) * 1e-9
 
     def has_said(self) -> bool:
         """Whether something waits to be read."""
@@ -149,6 +184,11 @@ class Stopwatch:
                 raise NodeError(f"{words}: {_last(said)}", said or None)
             self._receive()
         return self._line(word)
+
+    def _next_line(self, word: bytes) -> bytes | None:
+        """What is there, of a pipe that is readable; ``None`` as long as the line is not whole."""
+        self._receive()
+        return self._line(word) if b"\n" in self._received else None
 
     def _receive(self) -> None:
         chunk = os.read(self.fileno(), 65536)
@@ -199,24 +239,47 @@ def _last(said: str) -> str:
     return said.splitlines()[-1] if said else "it said nothing"
 
 
+class Beside(Protocol):
+    """Something else that may be heard of while commands run."""
+
+    def fileno(self) -> int: ...
+
+    def heard(self) -> None:
+        """Take what is there to be read."""
+        ...
+
+
 def wait_all(
-    stopwatches: Sequence[Stopwatch], limit_s: float, tick: Callable[[], None] = lambda: None
+    stopwatches: Sequence[Stopwatch],
+    limit_s: float,
+    tick: Callable[[], None] = lambda: None,
+    beside: Sequence[Beside] = (),
 ) -> list[Mapping[str, Any]]:
-    """Wait for every DONE, asleep in between; ``NodeError`` after ``limit_s``; ``tick`` is called each second."""
+    """Wait for every DONE, asleep in between; ``tick`` is called each second and at each of them.
+
+    ``NodeError`` after ``limit_s``.
+    """
     found: dict[int, Mapping[str, Any]] = {}
     deadline = time.monotonic() + limit_s
+    next_tick = time.monotonic() + _TICK_S
     with selectors.DefaultSelector() as selector:
         for index, stopwatch in enumerate(stopwatches):
             selector.register(stopwatch, selectors.EVENT_READ, index)
+        for one in beside:
+            selector.register(one, selectors.EVENT_READ, one)
         while len(found) < len(stopwatches):
-            for key, _ in selector.select(min(_TICK_S, max(0.0, deadline - time.monotonic()))):
-                said = stopwatches[key.data].done()
-                if said is not None:
+            for key, _ in selector.select(max(0.0, min(next_tick, deadline) - time.monotonic())):
+                if not isinstance(key.data, int):
+                    key.data.heard()
+                elif (said := stopwatches[key.data].done()) is not None:
                     found[key.data] = said
                     selector.unregister(stopwatches[key.data])
+                    next_tick = 0.0
             if len(found) < len(stopwatches) and time.monotonic() > deadline:
                 raise NodeError(
                     f"no end of the command after {limit_s:.0f} s, though the stopwatch was to end it"
                 )
-            tick()
+            if time.monotonic() >= next_tick:
+                next_tick = time.monotonic() + _TICK_S
+                tick()
     return [found[index] for index in range(len(stopwatches))]

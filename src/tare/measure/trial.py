@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from tare import network
 from tare.environments.provider import Node, NodeGroup, Provider
 from tare.errors import ClockFault, InputError, NodeError, TrialError, WrongOutput
-from tare.measure.clocks import disagreement
+from tare.measure.clock_watch import ClockWatch, watched_clocks
 from tare.measure.context import Context
-from tare.measure.helper_cost import HelperCost
+from tare.measure.counted import Counters, Watched
 from tare.measure.inspection import inspect
 from tare.measure.instances import (
     Instance,
@@ -28,7 +28,8 @@ from tare.measure.neighbours import Neighbours, ready_neighbours
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.placement import effective_layout, places_of
 from tare.measure.raw_output import keep
-from tare.measure.seats import Placed, Seat, seated
+from tare.measure.seats import Placed, seated
+from tare.measure.timing import Timing, inversions, judge, wall_samples
 from tare.measure.verify_unprivileged import BY_RUSAGE, CPU_TIME, rusage_s
 from tare.records import Direction, InstanceRun, Outcome, Sample, Status, Trial
 from tare.units import format_byte, format_duration
@@ -37,6 +38,10 @@ from tare.workloads.kind import Options, WorkloadKind
 from tare.workloads.mpi import without_chatter
 
 _EXCERPT_CHARACTERS = 2000
+_ILLEGAL_INSTRUCTION = (
+    ": an instruction that the node's processor lacks, as in software emulation or with another processor model; for "
+    'hpcc choose an older BLAS kernel in every environment, such as blas_kernel = "Haswell"'
+)
 _BETWEEN = " | "
 _SIGNALLED = 128
 """What a shell adds to the signal's number for an exit code, and mpirun as well."""
@@ -50,6 +55,10 @@ class _Measured:
     cpu_s: float | None = None
     helper_cpu_s: float | None = None
     helpers: int | None = None
+    vcpu_wait_s: float | None = None
+    steal_s: float | None = None
+    timing: Timing = field(default_factory=Timing)
+    timer_inversions: int | None = None
     samples: list[Sample] = field(default_factory=list)
     runs: list[InstanceRun] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
@@ -74,7 +83,7 @@ def run_trial(context: Context, trial: Trial) -> Outcome:
     status, reason, excerpt = Status.OK, None, None
     try:
         _measure(context, trial, measured)
-        reason = _doubt(measured.runs)
+        reason = measured.timing.doubt
         status = Status.INVALID if reason else Status.OK
     except TrialError as error:
         status, reason, excerpt = _status_of(error), str(error), error.excerpt
@@ -95,6 +104,10 @@ def run_trial(context: Context, trial: Trial) -> Outcome:
         cpu_s=measured.cpu_s,
         helper_cpu_s=measured.helper_cpu_s,
         helpers=measured.helpers,
+        vcpu_wait_s=measured.vcpu_wait_s,
+        steal_s=measured.steal_s,
+        clock_fault=measured.timing.fault,
+        timer_inversions=measured.timer_inversions,
         samples=tuple(measured.samples) if status is not Status.FAILED else (),
         instances=tuple(measured.runs),
         image_digest=context.image_digest,
@@ -132,7 +145,7 @@ def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
         measured.facts.update(gather_evidence(instances[0]))
         company = stack.enter_context(ready_neighbours(context, trial, places, placed.times))
         try:
-            _run(context, instances, company, _Watched(provider, nodes, groups, seats), measured)
+            _run(context, instances, company, Watched(provider, nodes, groups, seats), measured)
             _fetch(instances)
         except BaseException:
             with suppress(NodeError):
@@ -164,56 +177,62 @@ def _inspect(provider: Provider, nodes: Sequence[Node], measured: _Measured) -> 
     return groups
 
 
-class _Watched:
-    """What is counted on the host while the command runs: the nodes' control groups and their helpers."""
-
-    def __init__(
-        self, provider: Provider, nodes: Sequence[Node], groups: Sequence[NodeGroup], seats: Sequence[Seat]
-    ) -> None:
-        self.groups = list(groups)
-        self.memory_byte = nodes[0].spec.memory_byte
-        beside = [seat.provider.group(seat.node) for seat in seats if seat.node not in nodes]
-        self.launchers = [group for group in beside if group is not None]
-        self.all_groups = [*groups, *self.launchers]
-        self._provider, self._nodes = provider, nodes
-
-    def helpers(self) -> list[int]:
-        """Those at work now: some come with each command that enters."""
-        return list(dict.fromkeys(pid for node in self._nodes for pid in self._provider.helpers(node)))
-
-
 def _run(
     context: Context,
     instances: Sequence[Instance],
     company: Neighbours,
-    watched: _Watched,
+    watched: Watched,
     measured: _Measured,
 ) -> None:
     """The measured part itself, up to the last DONE."""
-    with ready_instances(instances) as stopwatches:
+    way_to_clocks = watched_clocks(watched.provider, watched.nodes)
+    with ready_instances(instances) as stopwatches, way_to_clocks as clocks:
+        clocks.begin()
         company.begin()
-        serving = watched.helpers()
-        measured.helpers = len(serving)
-        usage, helpers = _CpuUsage(watched.all_groups), HelperCost(serving)
+        counters = Counters(watched)
+        measured.helpers = counters.helpers
 
         def at_end() -> None:
-            usage.stop()
-            measured.helper_cpu_s = helpers.used_s()
+            counters.stop()
             company.check()
+            clocks.end()
+
+        def tick() -> None:
+            context.tick()
+            clocks.ask()
 
         try:
-            measured.runs = run_on_barrier(instances, stopwatches, context.tick, at_end)
+            measured.runs = run_on_barrier(instances, stopwatches, tick, at_end, clocks.beside)
         except NodeError:
             # When the stopwatch was the victim, the limit is the better reason.
             _refuse_memory_kills(watched)
             raise
-    by_rusage = measured.facts.get(CPU_TIME) == BY_RUSAGE
-    measured.cpu_s = rusage_s(measured.runs) if by_rusage else usage.used_s
-    measured.samples += _common_samples(measured.runs, measured.cpu_s)
+    _note(instances, counters, clocks, measured)
     _refuse_memory_kills(watched)
 
 
-def _refuse_memory_kills(watched: _Watched) -> None:
+def _note(instances: Sequence[Instance], counters: Counters, clocks: ClockWatch, measured: _Measured) -> None:
+    """What was counted and how far the clocks can be trusted; the samples that every workload has."""
+    by_rusage = measured.facts.get(CPU_TIME) == BY_RUSAGE
+    measured.cpu_s = rusage_s(measured.runs) if by_rusage else counters.cpu_s
+    measured.helper_cpu_s, measured.vcpu_wait_s = counters.helper_cpu_s, counters.vcpu_wait_s
+    measured.steal_s = clocks.steal_s
+    findings = clocks.findings()
+    for facts in findings.facts:
+        measured.learn(facts)
+    inverted = inversions(measured.runs, instances)
+    measured.timer_inversions = len(inverted)
+    if inverted:
+        measured.facts["CPU time over wall time"] = "; ".join(inverted)
+    measured.timing = judge(measured.runs, instances, findings.fault)
+    measured.samples += wall_samples(measured.runs, instances, measured.timing)
+    if measured.cpu_s is not None:
+        measured.samples.append(
+            Sample(name="cpu_s", value=measured.cpu_s, unit="s", direction=Direction.LESS)
+        )
+
+
+def _refuse_memory_kills(watched: Watched) -> None:
     if any(group.memory_kills() for group in watched.groups):
         limit = format_byte(watched.memory_byte)
         raise NodeError(
@@ -221,38 +240,6 @@ def _refuse_memory_kills(watched: _Watched) -> None:
         )
     if any(group.memory_kills() for group in watched.launchers):
         raise NodeError("mpirun ran out of the memory that it has beside the nodes; have the job print less")
-
-
-class _CpuUsage:
-    """CPU time of the nodes' groups from now to ``stop``; ``None`` when a group does not tell."""
-
-    def __init__(self, groups: list[NodeGroup]) -> None:
-        self._groups = groups
-        self._before = self._now()
-        self.used_s: float | None = None
-
-    def stop(self) -> None:
-        after = self._now()
-        if self._before is not None and after is not None:
-            self.used_s = after - self._before
-
-    def _now(self) -> float | None:
-        readings = [group.cpu_s() for group in self._groups]
-        known = [reading for reading in readings if reading is not None]
-        return sum(known) if known and len(known) == len(readings) else None
-
-
-def _common_samples(runs: Sequence[InstanceRun], cpu_s: float | None) -> list[Sample]:
-    """What every workload has: wall time of each instance, CPU time of the trial."""
-    samples = [
-        Sample(
-            name="wall_s", value=run.clocks.wall_s, unit="s", direction=Direction.LESS, instance=run.instance
-        )
-        for run in runs
-    ]
-    if cpu_s is not None:
-        samples.append(Sample(name="cpu_s", value=cpu_s, unit="s", direction=Direction.LESS))
-    return samples
 
 
 def _explain_failure(runs: Sequence[InstanceRun], instances: Sequence[Instance], trial: Trial) -> None:
@@ -276,18 +263,20 @@ def _failure(run: InstanceRun, instance: Instance, trial: Trial) -> str | None:
         return f"{program} ran into its time limit of {format_duration(trial.limits.time_s)} and was ended"
     if run.signal is not None:
         words = f"{program} was ended by signal {run.signal} ({_signal_name(run.signal)})"
-        return words + _limit_behind(run.signal, instance)
+        return words + _reason_behind(run.signal, instance)
     if run.exit_code != 0:
         words = f"{program} ended with exit code {run.exit_code}"
-        return words + _limit_behind((run.exit_code or 0) - _SIGNALLED, instance)
+        return words + _reason_behind((run.exit_code or 0) - _SIGNALLED, instance)
     return None
 
 
-def _limit_behind(number: int, instance: Instance) -> str:
+def _reason_behind(number: int, instance: Instance) -> str:
     """What to know about the signal that ended the command, or, told by an exit code, a process of it."""
-    if number != signal.SIGXFSZ:
-        return ""
-    return f": a file, or what it prints, may have {format_byte(instance.seat.file_limit_byte)} at most"
+    if number == signal.SIGXFSZ:
+        return f": a file, or what it prints, may have {format_byte(instance.seat.file_limit_byte)} at most"
+    if number == signal.SIGILL:
+        return _ILLEGAL_INSTRUCTION
+    return ""
 
 
 def _signal_name(number: int) -> str:
@@ -301,17 +290,14 @@ def _parse(kind: WorkloadKind, options: Options, instances: Sequence[Instance], 
     for instance in instances:
         output = instance.output()
         found = kind.samples(options, output)
+        measured.learn(kind.facts(options, output))
+        if measured.timing.fault is not None:
+            continue  # the output is whole, but its figures are by a clock that is wrong
         if wrong := [sample.name for sample in found if not math.isfinite(sample.value)]:
             raise WrongOutput(
                 f"{', '.join(wrong)} is not a finite number", output.stdout[-_EXCERPT_CHARACTERS:]
             )
         measured.samples += [replace(sample, instance=instance.number) for sample in found]
-        measured.learn(kind.facts(options, output))
-
-
-def _doubt(runs: Sequence[InstanceRun]) -> str | None:
-    """The declared rule that makes an outcome invalid: a clock that disagrees with the host's."""
-    return next((words for run in runs if (words := disagreement(run.clocks))), None)
 
 
 def _skew_s(runs: Sequence[InstanceRun]) -> float | None:

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A clock that goes wrong on purpose: stands between the runner and a stopwatch, and bends what that says of clocks.
+
+    python -IS fake_clock.py FAULT FILE COMMAND ARGUMENT...
+
+``FILE`` holds what the way in and the measured one must agree on: when the node began, and when a command was first
+told to start. Rates are wrong from the beginning; steps and stops come 0.3 s after that command, and go back, if they
+do, 1 s later. Imports nothing of Tare's, so that it starts in milliseconds.
+"""
+
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+EXAMPLES = '"honest", "fast 3%", "slow 3%", "step 50ms", "steps 50ms" (there and back) or "stop 2s"'
+_WRITTEN = re.compile(
+    r"(?:(fast|slow) (\d+(?:\.\d+)?)%|(steps?) (-?\d+)ms|(stop) (\d+(?:\.\d+)?)s)", re.ASCII
+)
+_SECOND_NS = 10**9
+_DELAY_NS = 3 * _SECOND_NS // 10
+_CHUNK_BYTE = 65536
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a clock; ``kind`` is empty when nothing is."""
+
+    kind: str
+    amount: float
+    """A fraction of the rate, or nanoseconds."""
+
+    @property
+    def honest(self) -> bool:
+        return not self.kind
+
+    def error_ns(self, now_ns: int, begun_ns: int, told_ns: int | None) -> int:
+        """How much this clock says more than it should; ``told_ns``: when a command was told to start, if one was."""
+        if self.kind in {"fast", "slow"}:
+            return round((now_ns - begun_ns) * self.amount)
+        after_ns = -1 if told_ns is None else now_ns - told_ns - _DELAY_NS
+        if after_ns < 0 or (self.kind == "steps" and after_ns > _SECOND_NS):
+            return 0
+        return -min(after_ns, round(self.amount)) if self.kind == "stop" else round(self.amount)
+
+
+def parse(text: object) -> Fault | None:
+    """The fault in words, or none of them."""
+    if text == "honest":
+        return Fault("", 0.0)
+    found = _WRITTEN.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        return None
+    rate, percent, step, ms, stop, stop_s = found.groups()
+    if rate:
+        return Fault(rate, float(percent) / 100 * (1 if rate == "fast" else -1))
+    return Fault(step, float(ms) * 1e6) if step else Fault(stop, float(stop_s) * _SECOND_NS)
+
+
+def begin(file: Path) -> None:
+    """Write down that the node begins now."""
+    file.write_text(f"{_host_ns()}\n")
+
+
+def _host_ns() -> int:
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+
+
+class _Bent:
+    """Lines of a stopwatch with the fault in all that is a clock's."""
+
+    def __init__(self, fault: Fault, file: Path) -> None:
+        self._fault, self._file = fault, file
+
+    def told_to_start(self) -> None:
+        with self._file.open("a") as opened:
+            opened.write(f"{_host_ns()}\n")
+
+    def line(self, line: bytes) -> bytes:
+        word, _, rest = line.partition(b" ")
+        if word == b"PONG":
+            return b"PONG %d" % self._bent(int(rest))
+        if word == b"CLOCKS":
+            told = json.loads(rest)
+            error_ns = self._error_ns(told["monotonic_raw_ns"])
+            return b"CLOCKS " + json.dumps({name: ns + error_ns for name, ns in told.items()}).encode()
+        if word == b"DONE":
+            told = json.loads(rest)
+            times = {name: self._bent(told[name]) for name in ("start_ns", "end_ns")}
+            return b"DONE " + json.dumps({**told, **times}).encode()
+        return line
+
+    def _bent(self, now_ns: int) -> int:
+        return now_ns + self._error_ns(now_ns)
+
+    def _error_ns(self, now_ns: int) -> int:
+        begun_ns, *told = map(int, self._file.read_text().split())
+        return self._fault.error_ns(now_ns, begun_ns, told[0] if told else None)
+
+
+def _stand_between(argv: list[str], bent: _Bent) -> int:
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as child:
+        assert child.stdin is not None  # noqa: S101 - it was asked for as a pipe
+        assert child.stdout is not None  # noqa: S101 - the same
+        listened, said = [sys.stdin.fileno(), child.stdout.fileno()], b""
+        while child.stdout.fileno() in listened:
+            for descriptor in select.select(listened, [], [])[0]:
+                chunk = os.read(descriptor, _CHUNK_BYTE)
+                if not chunk:
+                    listened.remove(descriptor)
+                if descriptor == child.stdout.fileno():
+                    *lines, said = (said + chunk).split(b"\n")
+                    os.write(1, b"".join(bent.line(line) + b"\n" for line in lines))
+                elif chunk:
+                    if b"GO\n" in chunk:
+                        bent.told_to_start()
+                    child.stdin.write(chunk)
+                else:
+                    child.stdin.close()
+        os.write(1, said)
+        return child.wait()
+
+
+if __name__ == "__main__":
+    _fault = parse(sys.argv[1])
+    assert _fault is not None  # noqa: S101 - the environment has checked it
+    sys.exit(_stand_between(sys.argv[3:], _Bent(_fault, Path(sys.argv[2]))))

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is counted on the host while the commands of a trial run."""
+
+from collections.abc import Sequence
+
+from tare.environments.provider import Node, NodeGroup, Provider
+from tare.measure.helper_cost import HelperCost
+from tare.measure.seats import Seat
+from tare.measure.steal import ThreadWatch
+
+
+class Watched:
+    """Where to look: the nodes' control groups, their helpers, and the threads that are their processors."""
+
+    def __init__(
+        self, provider: Provider, nodes: Sequence[Node], groups: Sequence[NodeGroup], seats: Sequence[Seat]
+    ) -> None:
+        self.provider, self.nodes = provider, tuple(nodes)
+        self.groups = list(groups)
+        self.memory_byte = nodes[0].spec.memory_byte
+        beside = [seat.provider.group(seat.node) for seat in seats if seat.node not in nodes]
+        self.launchers = [group for group in beside if group is not None]
+        self.all_groups = [*groups, *self.launchers]
+
+    def helpers(self) -> list[int]:
+        """Those at work now: some come with each command that enters."""
+        return list(dict.fromkeys(pid for node in self.nodes for pid in self.provider.helpers(node)))
+
+    def virtual_processors(self) -> list[int]:
+        return [thread for node in self.nodes for thread in self.provider.virtual_processors(node)]
+
+
+class Counters:
+    """All of it from now to ``stop``; what is ``None`` is not there or cannot be read."""
+
+    def __init__(self, watched: Watched) -> None:
+        serving = watched.helpers()
+        self.helpers = len(serving)
+        self.cpu_s: float | None = None
+        self.helper_cpu_s: float | None = None
+        self.vcpu_wait_s: float | None = None
+        self._threads = watched.virtual_processors()
+        self._processors = ThreadWatch(self._threads, serving)
+        self._cost = HelperCost(serving)
+        self._usage = CpuUsage(watched.all_groups)
+
+    def stop(self) -> None:
+        self.cpu_s = self._usage.used_s()
+        used = self._processors.used()
+        if (
+            used is not None or not self._threads
+        ):  # else part of a helper's time is the node's, nobody knows how much
+            self.helper_cpu_s = self._cost.used_s(used)
+        self.vcpu_wait_s = None if used is None else used.wait_s
+
+
+class CpuUsage:
+    """CPU time of the nodes' groups from now on."""
+
+    def __init__(self, groups: Sequence[NodeGroup]) -> None:
+        self._groups = groups
+        self._before = self._now()
+
+    def used_s(self) -> float | None:
+        """``None`` when a group does not tell."""
+        after = self._now()
+        return None if self._before is None or after is None else after - self._before
+
+    def _now(self) -> float | None:
+        readings = [group.cpu_s() for group in self._groups]
+        known = [reading for reading in readings if reading is not None]
+        return sum(known) if known and len(known) == len(readings) else None

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""By which clock the instances of a trial are timed, and what is wrong with those of their nodes.
+
+A node that has the host's kernel has the host's clock: when the two disagree something else is broken, and the outcome
+is invalid. A clock of a node's own may be wrong by itself. Then the host's is used, and the outcome says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tare.measure.clocks import disagreement
+from tare.measure.instances import Instance
+from tare.records import Direction, InstanceRun, Sample
+
+_TICK_S = 0.01
+"""So coarsely may a kernel count CPU time, at the beginning and at the end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """How far the clocks of a trial's nodes can be trusted."""
+
+    doubt: str | None = None
+    """Why the outcome is invalid."""
+    fault: str | None = None
+    """Why the nodes' own clocks are not used."""
+
+
+def judge(runs: Sequence[InstanceRun], instances: Sequence[Instance], found: str | None) -> Timing:
+    """By what the stopwatches' clocks showed, and by what was ``found`` wrong with the clocks of the nodes."""
+    doubt, fault = None, found
+    for run, instance in zip(runs, instances, strict=True):
+        if words := disagreement(run.clocks):
+            if instance.seat.node.own_kernel:
+                fault = fault or words
+            else:
+                doubt = doubt or words
+    return Timing(doubt=doubt, fault=fault)
+
+
+def wall_samples(runs: Sequence[InstanceRun], instances: Sequence[Instance], timing: Timing) -> list[Sample]:
+    """The wall time of each instance."""
+    return [
+        Sample(
+            name="wall_s",
+            value=_wall_s(run, instance, timing),
+            unit="s",
+            direction=Direction.LESS,
+            instance=run.instance,
+        )
+        for run, instance in zip(runs, instances, strict=True)
+    ]
+
+
+def _wall_s(run: InstanceRun, instance: Instance, timing: Timing) -> float:
+    by_host = timing.fault is not None and instance.seat.node.own_kernel
+    return run.host_span_s if by_host and run.host_span_s is not None else run.clocks.wall_s
+
+
+def inversions(runs: Sequence[InstanceRun], instances: Sequence[Instance]) -> list[str]:
+    """In words, each instance that used more CPU time than its processors had in its wall time, by the node's word."""
+    found = []
+    for run, instance in zip(runs, instances, strict=True):
+        processors = len(instance.seat.processors)
+        cpu_s = run.user_s + run.system_s
+        if processors and cpu_s > processors * (run.clocks.wall_s + 2 * _TICK_S):
+            count = f"{processors} processor{'' if processors == 1 else 's'}"
+            found.append(f"{cpu_s:.3f} s of CPU time in {run.clocks.wall_s:.3f} s on {count}")
+    return found
