@@ -3,13 +3,13 @@
 
 from pathlib import Path
 
-from tare.analyze import controls, curve_estimates, helper_costs, sharing_losses, verdicts
+from tare.analyze import controls, curve_estimates, helper_costs, sharing_losses, verdicts, wait_costs
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Audience, Request, kept_campaign, measure_campaign
 from tare.plan.campaign import Campaign
 from tare.records import Analysis
-from tare.treat import curves, helper_summaries, sharing_summaries, summaries
+from tare.treat import curves, helper_summaries, sharing_summaries, summaries, wait_summaries
 from tare.workloads import KINDS
 
 
@@ -42,6 +42,7 @@ def analyse_result(path: Path) -> Analysis:
         cut_by_budget=campaign.budget_s is not None and len(journal.outcomes) < planned,
         sharing=sharing_losses(shared, campaign.margin),
         helper_costs=helper_costs(helper_summaries(journal.outcomes)),
+        wait_costs=wait_costs(wait_summaries(journal.outcomes)),
         curves=curve_estimates(curves(journal.outcomes)),
     )
 

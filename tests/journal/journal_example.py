@@ -72,6 +72,7 @@ instance_runs = st.builds(
     exit_code=st.none() | st.integers(0, 255),
     signal=st.none() | st.integers(1, 64),
     timed_out=st.booleans(),
+    host_span_s=st.none() | numbers,
 )
 outcomes = st.builds(
     Outcome,
@@ -85,6 +86,12 @@ outcomes = st.builds(
     node_stop_s=st.none() | numbers,
     barrier_skew_s=st.none() | numbers,
     cpu_s=st.none() | numbers,
+    helper_cpu_s=st.none() | numbers,
+    helpers=st.none() | counts,
+    vcpu_wait_s=st.none() | numbers,
+    steal_s=st.none() | numbers,
+    clock_fault=st.none() | words,
+    timer_inversions=st.none() | counts,
     samples=st.lists(samples, max_size=3).map(tuple),
     instances=st.lists(instance_runs, max_size=2).map(tuple),
     image_digest=words,

@@ -18,6 +18,24 @@ def test_an_outcome_comes_back_as_it_was(outcome: Outcome) -> None:
     assert decode(encode(outcome).removesuffix(b"\n"), "here") == outcome
 
 
+LATER = ("helper_cpu_s", "helpers", "vcpu_wait_s", "steal_s", "clock_fault", "timer_inversions")
+"""Fields that results of earlier versions lack."""
+
+
+@given(outcomes)
+def test_a_line_of_an_earlier_version_is_read_and_what_it_lacks_is_not_known(outcome: Outcome) -> None:
+    line = json.loads(encode(outcome))
+    for name in LATER:
+        del line["record"][name]
+    for run in line["record"]["instances"]:
+        del run["host_span_s"]
+    back = decode(json.dumps(line).encode(), "here")
+    assert isinstance(back, Outcome)
+    assert [getattr(back, name) for name in LATER] == [None] * len(LATER)
+    assert all(run.host_span_s is None for run in back.instances)
+    assert back.samples == outcome.samples
+
+
 @given(sessions)
 def test_a_session_comes_back_as_it_was(session: Session) -> None:
     assert decode(encode(session).removesuffix(b"\n"), "here") == session

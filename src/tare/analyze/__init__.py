@@ -3,7 +3,7 @@
 
 from tare.analyze.curves import curve_estimates
 from tare.analyze.estimation import CONTROL_NAME, controls, overhead
-from tare.analyze.helpers import helper_costs
+from tare.analyze.helpers import helper_costs, wait_costs
 from tare.analyze.judgement import verdict, verdicts
 from tare.analyze.sharing import sharing_losses
 
@@ -16,4 +16,5 @@ __all__ = [
     "sharing_losses",
     "verdict",
     "verdicts",
+    "wait_costs",
 ]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cost of the environments' own processes on the host."""
+"""What the environments' own processes on the host cost, and how long virtual processors waited for a real one."""
 
 from collections.abc import Sequence
 
 from tare.analyze.median import median_estimate
-from tare.records import HelperCost, HelperSummary
+from tare.records import HelperCost, HelperSummary, TimeEstimate, WaitCost, WaitSummary
 
 
 def helper_costs(summaries: Sequence[HelperSummary]) -> tuple[HelperCost, ...]:
@@ -12,8 +12,27 @@ def helper_costs(summaries: Sequence[HelperSummary]) -> tuple[HelperCost, ...]:
     return tuple(
         HelperCost(
             summary=summary,
-            cpu_s=median_estimate(summary.cpu_s) if summary.cpu_s else None,
-            share=median_estimate(summary.shares) if summary.shares else None,
+            cpu_s=found.time_s if found else None,
+            share=found.share if found else None,
+        )
+        for summary in summaries
+        for found in [_estimate(summary.cpu_s, summary.shares)]
+    )
+
+
+def wait_costs(summaries: Sequence[WaitSummary]) -> tuple[WaitCost, ...]:
+    """The same of the times waited."""
+    return tuple(
+        WaitCost(
+            summary=summary,
+            vcpu_wait=_estimate(summary.vcpu_wait_s, summary.vcpu_wait_shares),
+            steal=_estimate(summary.steal_s, summary.steal_shares),
         )
         for summary in summaries
     )
+
+
+def _estimate(times_s: Sequence[float], shares: Sequence[float]) -> TimeEstimate | None:
+    if not times_s:
+        return None
+    return TimeEstimate(time_s=median_estimate(times_s), share=median_estimate(shares) if shares else None)

@@ -13,7 +13,9 @@ from tare.records.analyzed import (
     Overhead,
     PointEstimate,
     SharingLoss,
+    TimeEstimate,
     Verdict,
+    WaitCost,
     Word,
 )
 from tare.records.measured import (
@@ -47,6 +49,7 @@ from tare.records.treated import (
     SharedCell,
     SharingSummary,
     Summary,
+    WaitSummary,
 )
 
 __all__ = [
@@ -82,8 +85,11 @@ __all__ = [
     "Status",
     "Storage",
     "Summary",
+    "TimeEstimate",
     "Trial",
     "Verdict",
+    "WaitCost",
+    "WaitSummary",
     "Word",
     "Workload",
 ]

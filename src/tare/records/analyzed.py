@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tare.records.measured import Outcome, Session, Skipped
-from tare.records.treated import Curve, HelperSummary, SharingSummary, Summary
+from tare.records.treated import Curve, HelperSummary, SharingSummary, Summary, WaitSummary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +83,27 @@ class SharingLoss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TimeEstimate:
+    """A time that trials have beside their own: medians over blocks."""
+
+    time_s: Estimate
+    """Per trial, in seconds."""
+    share: Estimate | None
+    """As a fraction; ``None`` where nobody knows of what."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitCost:
+    """How long the processors of an environment's virtual machines waited for one of the host's."""
+
+    summary: WaitSummary
+    vcpu_wait: TimeEstimate | None
+    """As the host counted it, and the share of the time that the processors had; ``None``: it is not known."""
+    steal: TimeEstimate | None
+    """As the guests counted it; ``None``: they never counted any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HelperCost:
     """CPU time of an environment's helpers, which no node's limit holds."""
 
@@ -129,4 +150,5 @@ class Analysis:
     cut_by_budget: bool = False
     sharing: tuple[SharingLoss, ...] = ()
     helper_costs: tuple[HelperCost, ...] = ()
+    wait_costs: tuple[WaitCost, ...] = ()
     curves: tuple[CurveEstimate, ...] = ()

@@ -68,6 +68,9 @@ class InstanceRun:
     exit_code: int | None
     signal: int | None
     timed_out: bool
+    host_span_s: float | None = None
+    """From the word to start, as the host sent it, to the word of the end, as it came, by the host's clock: longer than
+    the command by the way there and back. ``None`` in results of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +97,17 @@ class Outcome:
     benchmark: shim, monitor, sentry, VMM; ``None`` where there is none or it cannot be read."""
     helpers: int | None = None
     """How many such processes there were; 0: the environment has none. ``None``: nobody looked."""
+    vcpu_wait_s: float | None = None
+    """How long, over the same span, the threads that are the nodes' processors waited for one of the host's, all of
+    them together; ``None`` where there are no such threads or it cannot be read."""
+    steal_s: float | None = None
+    """The same as the nodes' own kernels counted it (steal, proc(5)); ``None`` where one of them never counted any."""
+    clock_fault: str | None = None
+    """What is wrong with a clock of the nodes: ``wall_s`` is then by the host's clock, and the program's own figures
+    are left out. ``None``: nothing, or the nodes have no clock but the host's."""
+    timer_inversions: int | None = None
+    """Of how many instances the node told more CPU time than their processors had in their wall time (L12); ``None``
+    in results of earlier versions."""
     samples: tuple[Sample, ...]
     instances: tuple[InstanceRun, ...]
     image_digest: str

@@ -95,6 +95,21 @@ class HelperSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WaitSummary:
+    """How long the processors of an environment's virtual machines waited for one of the host's, block by block."""
+
+    cell: Cell
+    environment: str
+    vcpu_wait_s: tuple[float, ...]
+    """Per block in which it is known, as the host counted it (``Outcome.vcpu_wait_s``)."""
+    vcpu_wait_shares: tuple[float, ...]
+    """The same per time that the processors had."""
+    steal_s: tuple[float, ...]
+    """Per block in which it is known, as the guests counted it (``Outcome.steal_s``)."""
+    steal_shares: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
     """One place on a curve, block by block."""
 

@@ -2,7 +2,7 @@
 """The analysis in reading order: what belongs together, what comes first, what was lost; it only counts."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from statistics import median
 from typing import TypeAlias
@@ -22,6 +22,7 @@ from tare.records import (
     Verdict,
     Word,
 )
+from tare.report.clocks import clock_faults
 from tare.report.words import counted, interval_percent, one_line, point_percent
 
 _Key: TypeAlias = tuple[Cell, str, str, Direction]
@@ -201,7 +202,11 @@ def answers(analysis: Analysis) -> tuple[Answer, ...]:
     found = []
     for name in environments(analysis):
         own = [verdict for verdict in primary if verdict.overhead.summary.environment == name]
-        parts = tuple((verdict.word, _said(verdict, several=several)) for verdict in own)
+        parts: tuple[tuple[Word | None, str], ...] = tuple(
+            (verdict.word, _said(verdict, several=several)) for verdict in own
+        )
+        judged = {verdict.overhead.summary.cell for verdict in own}
+        parts += tuple(_missing_for_clocks(name, judged, analysis.outcomes))
         unjudged = (None, _unjudged(name, analysis.outcomes))
         found.append(Answer(environment=one_line(name), parts=parts or (unjudged,)))
     return tuple(found)
@@ -211,6 +216,16 @@ def _said(verdict: Verdict, *, several: bool) -> str:
     summary = verdict.overhead.summary
     said = one_line(verdict.sentence).removeprefix(f"{one_line(summary.environment)}: ")
     return f"{place(summary.cell)}: {said}" if several else said
+
+
+def _missing_for_clocks(
+    name: str, judged: Container[Cell], outcomes: Iterable[Outcome]
+) -> Iterable[tuple[None, str]]:
+    """Cells without a verdict on the primary metric in which clocks were wrong."""
+    own = [one for one in outcomes if one.trial.environment.name == name]
+    for remark in clock_faults(own):
+        if remark.cell not in judged:
+            yield None, f"{place(remark.cell)}: no verdict: {remark.told}"
 
 
 def place(cell: Cell) -> str:

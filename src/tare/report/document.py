@@ -11,9 +11,9 @@ from markupsafe import Markup
 
 from tare.errors import HostError
 from tare.records import Analysis, Estimate, Status
-from tare.report import arrange, page, provenance, words
+from tare.report import arrange, clocks, page, provenance, words
 from tare.report.curve_table import POINTWISE, UNITS, level, place_groups
-from tare.report.helper_table import TITLE
+from tare.report.helper_table import TITLE, WAITING_SHARE, WAITING_TITLE, waits
 from tare.report.marks import CONTROL
 from tare.report.sharing_table import EXPLANATION
 from tare.report.weaker import HEADING, weaker
@@ -67,6 +67,8 @@ def render_report(analysis: Analysis) -> str:
         shared=shared,
         sharing_figure=page.sharing_figure(artist, shared),
         helper_costs=arrange.told_helper_costs(analysis),
+        clock_faults=clocks.clock_faults(analysis.outcomes),
+        timer_inversions=clocks.timer_inversions(analysis.outcomes),
         host=provenance.host_facts(analysis),
         asked=provenance.campaign_facts(analysis),
         ran=provenance.session_facts(analysis),
@@ -110,6 +112,11 @@ def _environment() -> Environment:
         "quantity_interval": words.quantity_interval,
         "sharing_explanation": EXPLANATION,
         "helpers_title": TITLE,
+        "waiting_title": WAITING_TITLE,
+        "waiting_share": WAITING_SHARE,
+        "waits": waits,
+        "clocks_title": clocks.TITLE,
+        "clocks_explanation": clocks.EXPLANATION,
         "curves_explained": f"{POINTWISE}. {UNITS}",
         "curve_level": level,
         "place_groups": place_groups,

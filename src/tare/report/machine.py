@@ -20,8 +20,10 @@ from tare.records import (
     Skipped,
     Status,
     Verdict,
+    WaitCost,
 )
 from tare.report import arrange
+from tare.report.clocks import ClockRemark, timer_inversions
 from tare.report.weaker import weaker
 from tare.treat import InstanceFigure, per_instance
 
@@ -50,6 +52,9 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "curves": [_curve(curve) for curve in analysis.curves],
         "sharing": [_sharing(loss) for loss in analysis.sharing],
         "helper_cost": [_helper_cost(cost) for cost in analysis.helper_costs],
+        "waiting": [_wait_cost(cost) for cost in analysis.wait_costs],
+        "clock_faults": [_clock_fault(outcome) for outcome in analysis.outcomes if outcome.clock_fault],
+        "timer_inversions": [_inversions(remark) for remark in timer_inversions(analysis.outcomes)],
         "lost": [_lost(outcome) for outcome in lost],
         "skipped": [_skipped(skipped) for skipped in analysis.skipped],
         "weaker": list(weaker(analysis.outcomes)),
@@ -193,15 +198,45 @@ def _helper_cost(cost: HelperCost) -> dict[str, Any]:
     }
 
 
+def _wait_cost(cost: WaitCost) -> dict[str, Any]:
+    return {
+        "cell": _cell(cost.summary.cell),
+        "environment": cost.summary.environment,
+        "vcpu_wait_s": cost.vcpu_wait and _estimate(cost.vcpu_wait.time_s, "s"),
+        "vcpu_wait_share": cost.vcpu_wait and cost.vcpu_wait.share and _estimate(cost.vcpu_wait.share),
+        "steal_s": cost.steal and _estimate(cost.steal.time_s, "s"),
+        "steal_share": cost.steal and cost.steal.share and _estimate(cost.steal.share),
+    }
+
+
+def _clock_fault(outcome: Outcome) -> dict[str, Any]:
+    return {**_whose(outcome), "status": outcome.status.value, "fault": outcome.clock_fault}
+
+
+def _inversions(remark: ClockRemark) -> dict[str, Any]:
+    return {
+        "cell": _cell(remark.cell),
+        "environment": remark.environment,
+        "inverted": len(remark.blocks),
+        "of": remark.trials,
+    }
+
+
 def _lost(outcome: Outcome) -> dict[str, Any]:
+    return {
+        **_whose(outcome),
+        "status": outcome.status.value,
+        "reason": outcome.reason,
+        "excerpt": outcome.excerpt,
+    }
+
+
+def _whose(outcome: Outcome) -> dict[str, Any]:
     return {
         "trial": outcome.trial.identity,
         "block": outcome.trial.block,
         "cell": _cell(arrange.cell_of(outcome)),
         "environment": outcome.trial.environment.name,
-        "status": outcome.status.value,
-        "reason": outcome.reason,
-        "excerpt": outcome.excerpt,
     }
 
 

@@ -10,9 +10,10 @@ from rich.text import Text
 
 from tare.records import Analysis, Overhead, Summary, Verdict, Word
 from tare.report import arrange
+from tare.report.clocks import EXPLANATION, ClockRemark, clock_faults, timer_inversions
 from tare.report.curve_table import print_curves
 from tare.report.curves import curve_metrics
-from tare.report.helper_table import print_helpers
+from tare.report.helper_table import print_helpers, print_waiting
 from tare.report.sharing_table import print_sharing
 from tare.report.weaker import HEADING, weaker
 from tare.report.words import (
@@ -49,6 +50,7 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
         print_curves(curves, console, show_all=show_all)
     print_sharing(analysis, console, show_all=show_all)
     print_helpers(analysis, console)
+    print_waiting(analysis, console)
     console.print(_ending(analysis))
 
 
@@ -136,7 +138,14 @@ def _ending(analysis: Analysis) -> Group:
     for overhead in arrange.dropped(analysis):
         blocks = counted(overhead.summary.dropped_blocks, "block")
         lines.append(Text(f"{_where(overhead.summary)}: {blocks} dropped as incomplete"))
-    return Group(*lines, *_weaker(analysis), *_losses(analysis), *_skipped(analysis), *_remaining(analysis))
+    return Group(
+        *lines,
+        *_weaker(analysis),
+        *_clocks(analysis),
+        *_losses(analysis),
+        *_skipped(analysis),
+        *_remaining(analysis),
+    )
 
 
 def _weaker(analysis: Analysis) -> Iterable[Text]:
@@ -145,7 +154,15 @@ def _weaker(analysis: Analysis) -> Iterable[Text]:
         yield from (Text(f"- {one_line(sentence)}") for sentence in said)
 
 
-def _where(place: Summary | arrange.Loss) -> str:
+def _clocks(analysis: Analysis) -> Iterable[Text]:
+    faults = clock_faults(analysis.outcomes)
+    if faults:
+        yield Text(EXPLANATION)
+    for remark in (*faults, *timer_inversions(analysis.outcomes)):
+        yield Text(f"{_where(remark)}: {remark.told}", style="red")
+
+
+def _where(place: Summary | arrange.Loss | ClockRemark) -> str:
     return f"{one_line(place.environment)} ({arrange.place(place.cell)})"
 
 

@@ -3,30 +3,18 @@
 
 from collections.abc import Sequence
 
-from tare.records import NATIVE, Cell, HelperSummary, Outcome, Status
-from tare.treat.pairing import cell_of
+from tare.records import Cell, HelperSummary, Outcome
+from tare.treat.beside import by_environment, known_times
 
 
 def helper_summaries(outcomes: Sequence[Outcome]) -> tuple[HelperSummary, ...]:
     """One summary per cell and environment other than native, ordered by both; only ``OK`` outcomes count."""
-    found: dict[tuple[Cell, str], list[Outcome]] = {}
-    for outcome in sorted(outcomes, key=lambda each: each.trial.block):
-        if outcome.status is Status.OK and outcome.trial.environment.name != NATIVE:
-            found.setdefault((cell_of(outcome), outcome.trial.environment.name), []).append(outcome)
-    keys = sorted(found, key=lambda key: (key[0].workload, key[0].layout, key[1]))
-    return tuple(_summary(*key, found[key]) for key in keys)
+    return tuple(_summary(*one) for one in by_environment(outcomes))
 
 
 def _summary(cell: Cell, environment: str, outcomes: Sequence[Outcome]) -> HelperSummary:
     counts = [outcome.helpers for outcome in outcomes if outcome.helpers is not None]
+    cpu_s, shares = known_times((each.helper_cpu_s, each.cpu_s) for each in outcomes)
     return HelperSummary(
-        cell=cell,
-        environment=environment,
-        helpers=max(counts, default=None),
-        cpu_s=tuple(each.helper_cpu_s for each in outcomes if each.helper_cpu_s is not None),
-        shares=tuple(
-            each.helper_cpu_s / each.cpu_s
-            for each in outcomes
-            if each.helper_cpu_s is not None and each.cpu_s
-        ),
+        cell=cell, environment=environment, helpers=max(counts, default=None), cpu_s=cpu_s, shares=shares
     )
