@@ -15,6 +15,7 @@ from tare.environments.provider import TOOLS_DIRECTORY
 from tare.errors import ImageError
 from tare.host.cgroups import remove_parent_if_empty
 from tare.image.store import Image, find_image, install
+from tests.contract.contract_nodes import Lent
 from tests.machine import Machine
 
 settings.register_profile("shared machine", deadline=None)
@@ -100,3 +101,10 @@ def docker_daemon() -> None:
     done = subprocess.run(["docker", "version"], capture_output=True, check=False, timeout=30)
     if done.returncode != 0:
         pytest.skip("no Docker daemon answers; make test starts one")
+
+
+@pytest.fixture(scope="module")
+def lent() -> Iterator[Lent]:
+    """Nodes that are left as they were; a machine takes seconds to start, so it serves several tests."""
+    with Lent() as nodes:
+        yield nodes

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from tare.host.cgroups import PARENT
+
 _OURS = (
     "/opt/tare/bin/",
     "tare.measure.guardian",
@@ -20,6 +22,7 @@ _OURS = (
     "ch-run",
     "Singularity instance",
     "Apptainer instance",
+    "qemu-system-",
     "runsc",
     "runsc-",
 )
@@ -59,9 +62,10 @@ def _links() -> list[str]:
 
 
 def _groups() -> list[str]:
+    """Without the nodes' common parent: whoever ends last removes it, and that may be another's campaign."""
     found = []
     for directory, folders, _ in os.walk("/sys/fs/cgroup"):
-        found += [f"cgroup {directory}/{name}" for name in folders]
+        found += [f"cgroup {directory}/{name}" for name in folders if name != PARENT]
     return found
 
 

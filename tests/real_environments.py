@@ -1,16 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real environments for tests: usable and knowing the image, or skipped with the reason and the way out."""
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import pytest
 
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
+from tare.host.paths import state_directory
 from tare.image.store import Image
+from tare.records import OptionValue
+
+VARIANTS: Mapping[str, tuple[str, Mapping[str, OptionValue]]] = {
+    "qemu-emulated": ("qemu", {"devices": "emulated"}),
+}
+"""What counts as an environment of its own, beside the technologies as they are by default."""
+BROUGHT = {"custom", "libvirt", "ssh", "virtualbox", "vmware", "xen"}
+"""They run where the user says, in what he brings, and have tests of their own."""
+KEPT = state_directory()
+"""Where the set-up has put what machines boot from, before any test chose a state folder of its own."""
 
 
 def ready_provider(request: pytest.FixtureRequest, image: Image) -> Provider:
-    """The provider of the technology ``request.param``."""
-    found = PROVIDERS[request.param]
+    """The provider of the technology, or of the variant of one, ``request.param``."""
+    technology, options = VARIANTS.get(request.param, (request.param, {}))
+    found = PROVIDERS[technology].configured(options) if options else PROVIDERS[technology]
     if request.param == "docker":
         request.getfixturevalue("docker_daemon")
     probe = found.probe()
@@ -18,3 +33,12 @@ def ready_provider(request: pytest.FixtureRequest, image: Image) -> Provider:
         pytest.skip(f"{request.param}: {probe.reason}; {probe.remedy}")
     found.prepare(image.root, image.digest)
     return found
+
+
+def lend_guest_parts(state: Path) -> None:
+    """Let a test's own state folder have the kernels and disks of guests that are there: making them takes seconds."""
+    state.mkdir(parents=True, exist_ok=True)
+    for name in ("kernels", "disks"):
+        (KEPT / name).mkdir(parents=True, exist_ok=True)
+        (state / name).symlink_to(KEPT / name)
+    (state / "kvm.json").symlink_to(KEPT / "kvm.json")

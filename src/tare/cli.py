@@ -201,6 +201,24 @@ def image_import(
     return run_import(source, name, as_json)
 
 
+@image_app.command("kernel")
+def image_kernel(
+    source: Annotated[
+        Path | None, typer.Option("--from", help="A kernel's file; else Debian's newest, or this host's own.")
+    ] = None,
+    modules: Annotated[
+        Path | None,
+        typer.Option(help="The folder of its modules, with modules.dep; found by itself beside it."),
+    ] = None,
+    refresh: Annotated[bool, typer.Option("--refresh", help="Fetch Debian's newest.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Bring a kernel for virtual machines; nothing is done when there is one."""
+    from tare.commands.image import run_kernel
+
+    return run_kernel(source, modules, as_json, refresh=refresh)
+
+
 def _version(value: bool) -> None:
     if value:
         print(__version__)

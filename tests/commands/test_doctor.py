@@ -281,10 +281,10 @@ class TestRealNetworks:
     def test_a_kind_that_fails_hides_no_other_and_leaves_nothing(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def refuse(spec: NodeSpec) -> None:
+        def refuse(spec: NodeSpec, takes_tap: bool) -> None:
             if spec.network.kind is NetworkKind.VETH:
                 raise NodeError("no veth here")
-            made(spec)
+            made(spec, takes_tap)
 
         made = network.create
         monkeypatch.setattr(network, "create", refuse)

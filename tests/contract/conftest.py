@@ -5,17 +5,23 @@ from pathlib import Path
 
 import pytest
 from tests.contract.contract_nodes import make_spec
-from tests.real_environments import ready_provider
+from tests.real_environments import BROUGHT, VARIANTS, lend_guest_parts, ready_provider
 
 from tare.environments import PROVIDERS
 from tare.environments.provider import NodeSpec, Provider
 from tare.image.store import Image
 
-REAL = [name for name in PROVIDERS if name not in {"fake", "custom", "ssh"}]
+REAL = [*(name for name in PROVIDERS if name not in {"fake", *BROUGHT}), *VARIANTS]
+
+
+@pytest.fixture
+def state(state: Path) -> Path:
+    lend_guest_parts(state)
+    return state
 
 
 @pytest.fixture(params=REAL)
-def provider(request: pytest.FixtureRequest, image: Image) -> Provider:
+def provider(request: pytest.FixtureRequest, image: Image, state: Path) -> Provider:  # noqa: ARG001 - before the probe
     return ready_provider(request, image)
 
 

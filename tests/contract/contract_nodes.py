@@ -4,8 +4,9 @@
 import secrets
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Self
 
 from tare.environments.provider import Node, NodeSpec, Provider
 from tare.host.facts import online_processors
@@ -14,6 +15,8 @@ from tare.image.store import Image
 from tare.measure.node_life import NodeTimes, running_nodes
 
 MEBIBYTE = 1 << 20
+MACHINE_MEBIBYTE = 256
+"""What a machine needs so that its kernel leaves as much as other nodes have."""
 
 
 def make_spec(provider: Provider, image: Image, state: Path, **changes: object) -> NodeSpec:
@@ -21,16 +24,21 @@ def make_spec(provider: Provider, image: Image, state: Path, **changes: object) 
     values: dict[str, object] = {
         "name": name,
         "technology": provider.technology,
-        "options": {},
+        "options": getattr(provider, "options", {}),
         "directory": state / "nodes" / name,
         "image_root": image.root,
         "image_digest": image.digest,
         "processors": (online_processors()[0],),
-        "memory_byte": 200 * MEBIBYTE,
+        "memory_byte": (MACHINE_MEBIBYTE if provider.takes_tap else 200) * MEBIBYTE,
         "shm_byte": 16 * MEBIBYTE,
-        "cpu_quota": 0.5,
+        "cpu_quota": None if provider.takes_tap else 0.5,  # a machine boots by software emulation
     }
     return NodeSpec(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def has_emulated_devices(provider: Provider) -> bool:
+    """Whether a node is reached over a serial line, 100 kB/s, and shares no folder."""
+    return bool(getattr(provider, "options", {}).get("devices") == "emulated")
 
 
 @contextmanager
@@ -52,3 +60,28 @@ def execute(
         check=False,
         env=tool_environment(),
     )
+
+
+class Lent:
+    """Nodes for tests that leave them as they were. Only a machine serves the next one too."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._machines: dict[str, Node] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @contextmanager
+    def node(self, provider: Provider, spec: NodeSpec) -> Iterator[Node]:
+        if not provider.takes_tap:
+            with running(provider, spec) as (node,):
+                yield node
+            return
+        key = f"{spec.technology} {sorted(spec.options)}"
+        if key not in self._machines:
+            (self._machines[key],) = self._stack.enter_context(running(provider, spec))
+        yield self._machines[key]

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.contract.contract_nodes import execute, running
+from tests.contract.contract_nodes import Lent, execute
 from tests.machine import Machine
 
 from tare.environments.provider import Node, NodeSpec, Provider, Shared
@@ -39,9 +39,9 @@ def is_at_work(provider: Provider, node: Node, word: str) -> bool:
 
 
 def test_a_command_that_a_signal_ends_is_told_apart_from_one_that_fails(
-    provider: Provider, spec: NodeSpec
+    provider: Provider, spec: NodeSpec, lent: Lent
 ) -> None:
-    with running(provider, spec) as (node,):
+    with lent.node(provider, spec) as node:
         ended = execute(provider, node, "sh", "-c", "kill -TERM $$")
         argv = stopwatch_argv(provider, node, "sh", "-c", "kill -USR1 $$")
         with Stopwatch(argv) as stopwatch:
@@ -53,8 +53,8 @@ def test_a_command_that_a_signal_ends_is_told_apart_from_one_that_fails(
     assert (said["exit_code"], said["signal"]) == (None, signal.SIGUSR1)
 
 
-def test_the_time_limit_is_kept_inside_the_node(provider: Provider, spec: NodeSpec) -> None:
-    with running(provider, spec) as (node,):
+def test_the_time_limit_is_kept_inside_the_node(provider: Provider, spec: NodeSpec, lent: Lent) -> None:
+    with lent.node(provider, spec) as node:
         with Stopwatch(stopwatch_argv(provider, node, "sleep", "7654", limit_s=0.3)) as stopwatch:
             stopwatch.wait_ready(LIMIT_S)
             stopwatch.go()
@@ -65,8 +65,10 @@ def test_the_time_limit_is_kept_inside_the_node(provider: Provider, spec: NodeSp
     assert not left
 
 
-def test_a_killed_client_takes_the_measured_command_with_it(provider: Provider, spec: NodeSpec) -> None:
-    with running(provider, spec) as (node,):
+def test_a_killed_client_takes_the_measured_command_with_it(
+    provider: Provider, spec: NodeSpec, lent: Lent
+) -> None:
+    with lent.node(provider, spec) as node:
         client = subprocess.Popen(
             stopwatch_argv(provider, node, "sleep", "8765"),
             stdin=subprocess.PIPE,

@@ -67,18 +67,19 @@ def test_one_mpi_job_runs_in_two_nodes(provider: Provider, image: Image, tmp_pat
         available_processors=online_processors(),
         providers={**PROVIDERS, provider.technology: provider},
     )
-    outcome = run_trial(context, mpi_trial(provider.technology))
+    outcome = run_trial(context, mpi_trial(provider))
     assert (outcome.status, outcome.reason) == (Status.OK, None), outcome.excerpt
     inside = "shared memory" if provider.technology == NATIVE else "TCP ("
     assert outcome.facts["mpi transport"].startswith(inside)
 
 
-def mpi_trial(technology: str) -> Trial:
+def mpi_trial(provider: Provider) -> Trial:
+    technology, options = provider.technology, getattr(provider, "options", {})
     return Trial(
         identity="b000-t",
         block=0,
         slot=0,
-        environment=Environment(name="e", technology=technology),
+        environment=Environment(name="e", technology=technology, options=options),
         replicate=0,
         layout=Layout.parse("2c1p1i"),
         workload=Workload(

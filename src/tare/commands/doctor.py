@@ -13,7 +13,8 @@ from tare.host.threats import Threat
 from tare.records import NATIVE, SCHEMA, NetworkKind
 from tare.units import format_byte
 
-PROBE_LIMIT_S = 5.0
+PROBE_LIMIT_S = 15.0
+"""Whether KVM works is found by booting a guest, which has ten seconds."""
 CANNOT = 3
 
 TryNode = Callable[[Provider], Probe]

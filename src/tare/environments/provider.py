@@ -4,6 +4,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Protocol
 
@@ -65,6 +66,11 @@ class NodeNetwork:
     """The node's own, within ``tare.network.SUBNET``."""
     rto_min_s: float | None = None
 
+    @property
+    def tap(self) -> str:
+        """What the tap device is called, in the switch's namespace, of a machine that has a link (``takes_tap``)."""
+        return f"tap{int(IPv4Address(self.address or 0)) & 0xFFFF}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSpec:
@@ -123,6 +129,8 @@ class Node:
     own_kernel: bool = False
     """Whether the node has a kernel of its own, as a sandbox or a virtual machine has: the host does not see its
     processes, and it numbers its processors from 0."""
+    machine: bool = False
+    """Whether it is a virtual machine: its root directory, its network and its processes are seen from inside only."""
     elsewhere: Elsewhere | None = None
     """``None``: it is on this host."""
 
@@ -165,6 +173,9 @@ class Provider(Protocol):
     makes_namespace: bool = False
     """Whether the technology insists on a network namespace of its own, which then gets the node's link after
     ``start``; else the node joins the one that was made for it."""
+    takes_tap: bool = False
+    """Whether a node's link ends in a tap device in the switch's namespace, for a virtual machine's monitor to open
+    (``NodeNetwork.tap``), and not in a namespace of the node's own."""
     cooperates: bool = True
     """Whether processes of one MPI job can be started in several of its nodes."""
 
@@ -205,6 +216,13 @@ class Provider(Protocol):
 
     def helpers(self, node: Node) -> list[int]:  # noqa: ARG002 - for those who have some
         """Process ids, on the host, of what serves the node beside its own processes: shim, monitor, sentry, VMM."""
+        return []
+
+    def virtual_processors(self, node: Node) -> list[int]:  # noqa: ARG002 - for virtual machines
+        """Thread ids, on the host, of what runs the node's own processors, among the threads of its ``helpers``.
+
+        Their CPU time is the node's and not the helpers'; how long they wait for a processor is the node's steal.
+        """
         return []
 
     def group(self, node: Node) -> NodeGroup | None:

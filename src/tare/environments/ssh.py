@@ -103,6 +103,13 @@ class Ssh(Provider):
         stopped = running is not None and running.stop(spec.name)
         if not stopped and _reached(spec).exists():
             _stop_over_new_connection(spec)
+        self.forget(spec)
+
+    def forget(self, spec: NodeSpec) -> None:
+        """Remove what of the node is on this host; the other one has no node any more, or is gone itself."""
+        running = _running.pop(spec.name, None)
+        if running is not None:
+            running.channel.close()
         control = _control(spec)
         control.unlink(missing_ok=True)
         if control.parent != spec.directory:

@@ -65,7 +65,7 @@ def _started(spec: NodeSpec, provider: Provider) -> Node:
         node = provider.start(spec)
         network.adopt(node)
         return provider.complete(node)
-    network.create(spec)
+    network.create(spec, provider.takes_tap)
     return provider.start(spec)
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The networks of nodes: a switch in a namespace of its own, one link a node, nothing of it in the host's network."""
 
+from pathlib import Path
+
 from tare.environments.provider import Node, NodeSpec
 from tare.errors import NodeError
 from tare.host import mounts
@@ -8,6 +10,7 @@ from tare.network import links, namespace
 from tare.network.addresses import address_within, describe, launcher_namespace, meeting_place, node_address
 from tare.network.names import name_nodes
 from tare.network.plan import SUBNET, plan_networks
+from tare.network.taps import make_tap, remove_tap
 
 __all__ = [
     "SUBNET",
@@ -23,13 +26,21 @@ __all__ = [
     "remove",
 ]
 
+_TAP = "tap"
+"""A file in the node's folder, there from the moment when its tap device may be."""
 
-def create(spec: NodeSpec) -> None:
+
+def create(spec: NodeSpec, takes_tap: bool = False) -> None:
     """Make the node's namespace with its link, and the switch before the first; nothing for the other kinds.
 
+    A machine that ``takes_tap`` has no namespace where it has a link: its monitor works in the switch's.
     ``NodeError`` says what the kernel refuses; ``remove`` takes away what was made until then.
     """
-    if spec.network.namespace is not None:
+    if takes_tap and spec.network.switch is not None:
+        _make_switch(spec, spec.network.switch)
+        (spec.directory / _TAP).touch()
+        make_tap(spec.network.tap, spec.network.switch)
+    elif spec.network.namespace is not None:
         namespace.make(spec.network.namespace)
         _connect(spec)
 
@@ -54,6 +65,10 @@ def remove(spec: NodeSpec) -> None:
     A namespace ends, and its links with it, when nothing holds it any more; the kernel sees to that by itself a little
     later (network_namespaces(7)). Removing the file ends what other mount namespaces have copied of its mount.
     """
+    tap = spec.directory / _TAP
+    if tap.exists() and spec.network.switch is not None:
+        remove_tap(spec.network.tap, spec.network.switch)
+        tap.unlink(missing_ok=True)
     for name in ("network", "switch"):
         mounts.unmount_below(spec.directory / name)
         (spec.directory / name).unlink(missing_ok=True)
@@ -63,6 +78,11 @@ def _connect(spec: NodeSpec) -> None:
     network = spec.network
     if network.switch is None or network.namespace is None:
         return
-    if network.switch.parent == spec.directory:
-        links.make_switch(network.switch, network.kind)
+    _make_switch(spec, network.switch)
     links.connect(network, network.switch, network.namespace)
+
+
+def _make_switch(spec: NodeSpec, switch: Path) -> None:
+    """It lies in the first node's folder."""
+    if switch.parent == spec.directory:
+        links.make_switch(switch, spec.network.kind)

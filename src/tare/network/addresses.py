@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from tare.environments import PROVIDERS
 from tare.environments.provider import Elsewhere, Node
 from tare.errors import NodeError
 from tare.host import process
@@ -90,7 +91,7 @@ def describe(node: Node) -> dict[str, str]:
 
 
 def _default(node: Node) -> str:
-    if node.init_pid is None:
+    if node.init_pid is None and not node.machine:
         return "not seen from here"
     if _on_hosts_network(node):
         return "the host's"
@@ -99,6 +100,8 @@ def _default(node: Node) -> str:
 
 def _on_hosts_network(node: Node) -> bool:
     """Whether its network is this process's own; a node without a first process has no namespaces of its own."""
+    if node.machine:
+        return False
     if node.init_pid is None:
         return True
     try:
@@ -116,14 +119,19 @@ def _namespace(node: Node, name: str = "net") -> str:
 def _interfaces(node: Node) -> list[ipaddress.IPv4Interface]:
     """The addresses by which others can reach the node, in the kernel's order."""
     show = ["ip", "-json", "-4", "address", "show", "scope", "global"]
-    done = process.run_checked(["nsenter", *_way_in(node), "--", *show], timeout_s=_LIMIT_S)
+    done = process.run_checked([*_way_in(node), *show], timeout_s=_LIMIT_S)
     return parse_addresses(done.stdout)
 
 
 def _way_in(node: Node) -> list[str]:
-    """An ordinary user may enter a network only through the user namespace that it belongs to."""
+    """An ordinary user may enter a network only through the user namespace that it belongs to.
+
+    A machine's network is seen from inside it, by its own ip(8).
+    """
+    if node.machine:
+        return PROVIDERS[node.spec.technology].prefix(node)
     user = [] if os.geteuid() == 0 else [f"--user={_namespace(node, 'user')}", "--preserve-credentials"]
-    return [*user, f"--net={_namespace(node)}"]
+    return ["nsenter", *user, f"--net={_namespace(node)}", "--"]
 
 
 def parse_addresses(text: str) -> list[ipaddress.IPv4Interface]:

@@ -20,13 +20,14 @@ from tare.records import NetworkKind
 
 INTERFACE = "eth0"
 """What every node calls its link."""
+SWITCH = "switch"
+"""What the switch calls its own link, which is the bridge where it has one."""
 
 _LIMIT_S = 20.0
 _LINK_LOCAL_LIMIT_S = 0.5
 _IPV6_ADDRESSES = Path("/proc/thread-self/net/if_inet6")
 _TENTATIVE = 0x40
 """IFA_F_TENTATIVE of linux/if_addr.h: nobody can use the address yet."""
-_SWITCH = "switch"
 _PARENT = "parent"
 _NODE_SETTINGS = {
     "ipv6/conf/all/disable_ipv6": "0",
@@ -86,8 +87,8 @@ def _inside(path: Path, kind: NetworkKind, action: Callable[[], None]) -> None:
 
 
 def _make_bridge() -> None:
-    add_link(Link(name=_SWITCH, kind="bridge", data=_BRIDGE_DATA, hardware_address=_BRIDGE_ADDRESS))
-    add_address(_SWITCH, SWITCH_ADDRESS)
+    add_link(Link(name=SWITCH, kind="bridge", data=_BRIDGE_DATA, hardware_address=_BRIDGE_ADDRESS))
+    add_address(SWITCH, SWITCH_ADDRESS)
 
 
 def _make_parent() -> None:
@@ -95,8 +96,8 @@ def _make_parent() -> None:
     nowhere = Link(name="nowhere")
     add_link(Link(name=_PARENT, kind="veth", data=attribute(_PEER, nowhere.encoded())))
     set_up(nowhere.name)
-    add_link(_macvlan(_SWITCH))
-    add_address(_SWITCH, SWITCH_ADDRESS)
+    add_link(_macvlan(SWITCH))
+    add_address(SWITCH, SWITCH_ADDRESS)
 
 
 def _node_link(kind: NetworkKind, address: ipaddress.IPv4Interface, node: int) -> Link:
@@ -105,7 +106,7 @@ def _node_link(kind: NetworkKind, address: ipaddress.IPv4Interface, node: int) -
         return _macvlan(INTERFACE, node)
     end = Link(name=INTERFACE, namespace=node)
     name = f"node{int(address.ip) - int(SUBNET.network_address)}"
-    master = socket.if_nametoindex(_SWITCH)
+    master = socket.if_nametoindex(SWITCH)
     return Link(name=name, kind="veth", data=attribute(_PEER, end.encoded()), master=master)
 
 

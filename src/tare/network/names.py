@@ -39,6 +39,8 @@ def hosts_text(addresses: Mapping[str, str]) -> str:
 
 def has_own_hosts(node: Node) -> bool:
     """Whether /etc/hosts in the node is certainly another file than the host's (proc(5), /proc/PID/root)."""
+    if node.machine:
+        return True
     if node.init_pid is None:
         return False
     root = Path(f"/proc/{node.init_pid}/root")

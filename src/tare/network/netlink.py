@@ -14,7 +14,7 @@ _LIMIT_S = 20.0
 _HEADER = struct.Struct("=IHHII")
 _REQUEST_ACK = 0x1 | 0x4
 _REPLACE, _EXCLUSIVE, _CREATE = 0x100, 0x200, 0x400
-_NEW_LINK, _NEW_ADDRESS, _NEW_ROUTE = 16, 20, 24
+_NEW_LINK, _DELETE_LINK, _NEW_ADDRESS, _NEW_ROUTE = 16, 17, 20, 24
 
 _LINK_MESSAGE, _ADDRESS_MESSAGE, _ROUTE_MESSAGE = (
     struct.Struct(form) for form in ("=BxHiII", "=4Bi", "=8BI")
@@ -75,6 +75,16 @@ def add_link(link: Link) -> None:
 
 def set_up(link: str) -> None:
     _request(_NEW_LINK, 0, _LINK_MESSAGE.pack(0, 0, socket.if_nametoindex(link), _UP, _UP))
+
+
+def attach(link: str, bridge: str) -> None:
+    """Make a link that is there a port of a bridge, and bring it up."""
+    message = _LINK_MESSAGE.pack(0, 0, socket.if_nametoindex(link), _UP, _UP)
+    _request(_NEW_LINK, 0, message + number(_MASTER, socket.if_nametoindex(bridge)))
+
+
+def delete_link(link: str) -> None:
+    _request(_DELETE_LINK, 0, _LINK_MESSAGE.pack(0, 0, socket.if_nametoindex(link), 0, 0))
 
 
 def add_address(link: str, address: ipaddress.IPv4Interface) -> None:

@@ -69,6 +69,11 @@ def place(far: Far) -> None:
     _placed.add(far)
 
 
+def forget(far: Far) -> None:
+    """Look again whether it is there: what answers under this name now is another machine, or one put back."""
+    _placed.discard(far)
+
+
 @functools.cache
 def archive() -> bytes:
     """A gzipped tar of the modules, the same for the same sources."""

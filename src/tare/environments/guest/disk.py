@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The disks of guests: the one image, read-only and shared by all of them, and an empty one for what a guest writes."""
+
+import fcntl
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tare.errors import NodeError
+from tare.host import process
+from tare.host.paths import state_directory
+
+_MAKE_LIMIT_S = 600.0
+_LOCK_LIMIT_S = 900.0
+_LOCK_STEP_S = 0.2
+_BUILD_TIME = {"SOURCE_DATE_EPOCH": "4102444800"}
+"""Of the file system, so that two disks of one tree are the same bytes; in 2100, as files get no later time than it."""
+_EACH_ITS_OWN = ("-x", str(2**31 - 1))
+"""Attributes lie in their own files, even where many have the same: to find these, mkfs.erofs would go where it is told
+not to."""
+_ROOM = 1.05
+"""Disk over tree: what the file system adds."""
+
+
+def disks_directory() -> Path:
+    return state_directory() / "disks"
+
+
+def image_disk(image_root: Path, digest: str) -> Path:
+    """The image as an uncompressed erofs file system, made once per digest in some seconds.
+
+    Owners, modes, attributes and times are those of the tree. The times matter: Python compiles its modules anew where
+    a source has not the time that its compiled form names. In an ordinary user's image everything is that user's, and
+    in the disk root's, as in containers. What the user may not read of root's image is not in that user's disk.
+    ``NodeError`` if it cannot be made.
+    """
+    final = disks_directory() / f"{digest.removeprefix('sha256:')}.erofs"
+    if final.is_file():
+        return final
+    with _lock():
+        if not final.is_file():  # another process may have made it meanwhile
+            _make(image_root, digest, final)
+    return final
+
+
+def layer_disk(path: Path, size_byte: int) -> None:
+    """An empty ext4 file system of this size, of which the file takes only what is written to it.
+
+    It is made whole: else the guest's kernel would go on making it behind a benchmark's back (lazy_itable_init).
+    """
+    with path.open("wb") as file:
+        os.truncate(file.fileno(), size_byte)
+    eager = "lazy_itable_init=0,lazy_journal_init=0,root_owner=0:0"
+    process.run_checked(
+        ["mke2fs", "-q", "-F", "-t", "ext4", "-m", "0", "-E", eager, str(path)], timeout_s=_MAKE_LIMIT_S
+    )
+
+
+def remove_disks_except(digests: Collection[str]) -> None:
+    """Remove the disks of images that are there no more."""
+    kept = {f"{digest.removeprefix('sha256:')}.erofs" for digest in digests}
+    for disk in disks_directory().glob("*.erofs"):
+        if disk.name not in kept:
+            with suppress(OSError):  # another user's, or gone
+                disk.unlink()
+
+
+def _make(image_root: Path, digest: str, final: Path) -> None:
+    new = final.with_name(".new.erofs")
+    _require_room(image_root, new.parent)
+    try:
+        done = process.run(_mkfs(image_root, digest, new), timeout_s=_MAKE_LIMIT_S, variables=_BUILD_TIME)
+        if done.code != 0:
+            raise NodeError(f"the guests' disk cannot be made of {image_root}: mkfs.erofs: {done.last_words}")
+        new.chmod(0o400)  # an image may hold what others must not read
+        new.rename(final)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _mkfs(image_root: Path, digest: str, new: Path) -> list[str]:
+    """mkfs.erofs(1); the identity is the digest's, or else it would be drawn."""
+    identity = str(uuid.UUID(digest.removeprefix("sha256:")[:32]))
+    owner = [] if image_root.stat().st_uid == 0 else ["--all-root"]
+    hidden = [] if os.geteuid() == 0 else [*_EACH_ITS_OWN, *_excluded(image_root)]
+    return [
+        *("mkfs.erofs", "--quiet", "--preserve-mtime", "-U", identity),
+        *(*owner, *hidden, str(new), str(image_root)),
+    ]
+
+
+def _excluded(root: Path) -> Iterator[str]:
+    """Options that leave out what this user may not read."""
+    for folder, names, files in os.walk(root):
+        for path in (Path(folder, name) for name in (*names, *files)):
+            wanted = os.R_OK | os.X_OK if path.is_dir() else os.R_OK
+            if not path.is_symlink() and not os.access(path, wanted):
+                yield f"--exclude-path={path.relative_to(root)}"
+
+
+def _require_room(image_root: Path, folder: Path) -> None:
+    free_byte = shutil.disk_usage(folder).free
+    needed_byte = _ROOM * sum(
+        Path(place, name).lstat().st_size for place, _, names in os.walk(image_root) for name in names
+    )
+    if free_byte < needed_byte:
+        raise NodeError(
+            f"the guests' disk needs {needed_byte / 1e6:.0f} MB in {folder}, where {free_byte / 1e6:.0f} MB are free; "
+            "free some, or set TARE_STATE to a directory on a larger disk"
+        )
+
+
+@contextmanager
+def _lock() -> Iterator[None]:
+    """One process at a time makes a disk; the others wait for it."""
+    folder = disks_directory()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / ".lock").open("a")
+    except OSError as error:
+        raise NodeError(f"{folder} cannot be written ({error.strerror}): set TARE_STATE") from error
+    with file:
+        deadline = time.monotonic() + _LOCK_LIMIT_S
+        while not _taken(file.fileno()):
+            if time.monotonic() > deadline:
+                raise NodeError(
+                    f"another process has held {folder}/.lock for {_LOCK_LIMIT_S:.0f} s; is it stuck?"
+                )
+            time.sleep(_LOCK_STEP_S)
+        yield
+
+
+def _taken(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

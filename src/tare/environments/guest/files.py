@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of a guest's work directory, there and back, through whatever enters the guest: it shares none with the host.
+
+``tar`` brings them there. What comes back is told by a script of the guest's own shell, and the guest may lie: sizes
+are checked, and nothing is written but below the names that were asked for.
+"""
+
+import io
+import os
+import subprocess
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tare.errors import NodeError
+from tare.host.process import tool_environment
+from tare.units import MEBIBYTE
+
+WHOLE_BYTE = 16 * MEBIBYTE
+"""Of what is longer only the ends are brought: nobody reads the rest."""
+END_BYTE = MEBIBYTE // 2
+_LONGEST_BYTE = 1 << 40
+"""No file of a benchmark's output is longer."""
+_LIMIT_S = 600.0
+"""A serial line moves 100 kB/s."""
+
+_TELL = """
+cd "$0" || exit
+whole=$1 end=$2
+shift 2
+for name do
+    if [ -f "$name" ] && [ ! -L "$name" ]; then
+        size=$(wc -c < "$name")
+        echo $size
+        if [ $size -le $whole ]; then head -c $size "$name"; else head -c $end "$name"; tail -c $end "$name"; fi
+    else
+        echo -
+    fi
+done
+"""
+
+
+def send(prefix: Sequence[str], work: Path, names: Sequence[str], inside: str) -> None:
+    """Files, and folders with all that is in them, as they are below ``work`` here; they are the guest's root's."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name in names:
+            archive.add(work / name, arcname=name, filter=_owned_by_root)
+    _exchange([*prefix, "tar", "-x", "-p", "-C", inside, "-f", "-"], packed.getvalue())
+
+
+def fetch(prefix: Sequence[str], work: Path, names: Sequence[str], inside: str) -> None:
+    """The regular files among ``names`` that are there. The middle of one that nobody reads whole stays away."""
+    wanted = list(dict.fromkeys(names))
+    if not wanted:
+        return
+    told = _exchange([*prefix, "sh", "-c", _TELL, inside, str(WHOLE_BYTE), str(END_BYTE), *wanted], b"")
+    place(told, work, wanted)
+
+
+def place(told: bytes, work: Path, names: Sequence[str]) -> None:
+    """Write what the guest's script told; ``NodeError`` when it is torn or something else."""
+    stream = io.BytesIO(told)
+    for name in names:
+        line = stream.readline(32).strip()
+        if line == b"-":
+            continue
+        if not line.isdigit() or int(line) > _LONGEST_BYTE:
+            raise NodeError(f"the guest did not tell the size of {name}", line.decode(errors="replace"))
+        _write(work / name, int(line), stream)
+    if stream.read(1):
+        raise NodeError("the guest sent more than the files that were asked for")
+
+
+def _write(path: Path, size: int, stream: io.BytesIO) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        for offset, length in _pieces(size):
+            content = stream.read(length)
+            if len(content) != length:
+                raise NodeError(
+                    f"{path.name} came out of the guest cut short: does something still write it?"
+                )
+            file.seek(offset)
+            file.write(content)
+        os.truncate(file.fileno(), size)
+
+
+def _pieces(size: int) -> list[tuple[int, int]]:
+    """Offset and length of what is brought."""
+    if size <= WHOLE_BYTE:
+        return [(0, size)]
+    return [(0, END_BYTE), (size - END_BYTE, END_BYTE)]
+
+
+def _owned_by_root(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """``None`` for sockets and the like."""
+    if not (member.isdir() or member.isreg() or member.issym()):
+        return None
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member
+
+
+def _exchange(argv: Sequence[str], given: bytes) -> bytes:
+    """What a command in the guest prints."""
+    try:
+        done = subprocess.run(
+            argv, input=given, capture_output=True, timeout=_LIMIT_S, check=False, env=tool_environment()
+        )
+    except subprocess.TimeoutExpired as error:
+        raise NodeError(f"files did not cross the guest's channel within {_LIMIT_S:.0f} s") from error
+    except OSError as error:
+        raise NodeError(f"the way into the guest is closed: {argv[0]}: {error.strerror}") from error
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip()
+        raise NodeError(f"files cannot be brought into or out of the guest: {said or done.returncode}")
+    return done.stdout

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a guest's limits hold: the host's control group has all of the machine, its monitor gives it its memory."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tare.environments.node_group import SandboxGroup
+from tare.environments.provider import NodeSpec
+from tare.errors import NodeError
+from tare.host import process
+from tare.host.cgroups import Settings
+
+_LIMIT_S = 30.0
+_GRAIN_BYTE = 8192
+"""QEMU gives memory in such pieces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What a machine's monitor says that it gives its guest."""
+
+    memory_byte: int
+    processors: tuple[int, ...] | None
+    """The host's processors to which the guest's own are pinned; ``None``: all of the control group's."""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineGroup(SandboxGroup):
+    """A ``NodeGroup`` (``tare.environments.provider``) of a machine whose monitor is in a group of ours.
+
+    ``kernel_pid`` is the monitor's process id. The group's own memory limit is larger than the guest's memory by what
+    the monitor needs itself.
+    """
+
+    spec: NodeSpec
+    held: Held
+    prefix: Sequence[str]
+    gone: Callable[[], NodeError]
+    """Tells why the machine has ended."""
+
+    def settings(self) -> Settings:
+        found = self.group.settings()
+        return replace(
+            found, memory_byte=self._memory_byte(), processors=self.held.processors or found.processors
+        )
+
+    def memory_kills(self) -> int | None:
+        """The guest's kernel kills when its memory is used up; the host's when the monitor takes more than it may.
+
+        ``NodeError`` if the machine has ended for another reason.
+        """
+        on_host = self.group.memory_kills()
+        if not on_host and not Path(f"/proc/{self.kernel_pid}/cwd").exists():  # gone, or not yet collected
+            raise self.gone()
+        known = [count for count in (on_host, self._kills_inside()) if count is not None]
+        return sum(known) if known else None
+
+    def _memory_byte(self) -> int:
+        """What was asked for, where the machine's is that, rounded up to the pieces in which memory is given."""
+        asked, given = self.spec.memory_byte, self.held.memory_byte
+        return asked if 0 <= given - asked < _GRAIN_BYTE else given
+
+    def _kills_inside(self) -> int | None:
+        try:
+            done = process.run([*self.prefix, "cat", "/proc/vmstat"], timeout_s=_LIMIT_S)
+        except NodeError:
+            return None  # whoever asks for more finds the guest gone
+        return parse_kills(done.stdout)
+
+
+def parse_kills(vmstat: str) -> int | None:
+    """How often the kernel killed for want of memory, of /proc/vmstat (proc(5)); ``None`` if it does not count."""
+    found = re.search(r"^oom_kill (\d+)$", vmstat, re.MULTILINE)
+    return int(found[1]) if found else None

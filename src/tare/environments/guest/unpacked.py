@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels and modules of the user's own, unpacked once for all guests: a cache that may be removed at any time."""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.environments.guest.bzimage import boot_image
+from tare.environments.guest.compression import decompressed
+from tare.errors import NodeError
+from tare.host.paths import state_directory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unpacked:
+    """A kernel that was looked into."""
+
+    release: str
+    image: Path
+    direct: bool
+
+
+def kernel(path: Path) -> Unpacked:
+    """The quickest form of this kernel's file (``bzimage.boot_image``); raises ``NodeError`` and ``OSError``."""
+    folder = _place(path)
+    if not (folder / "about.json").is_file():
+        found = boot_image(path.read_bytes())
+        with _made(folder) as made:
+            if found.direct:
+                (made / "vmlinux").write_bytes(found.content)
+            about = {"release": found.release, "direct": found.direct}
+            (made / "about.json").write_text(json.dumps(about))
+    about = json.loads((folder / "about.json").read_bytes())
+    image = folder / "vmlinux" if about["direct"] else path
+    return Unpacked(release=about["release"], image=image, direct=about["direct"])
+
+
+def module(path: Path) -> Path:
+    """The file itself, or its uncompressed copy; ``NodeError`` when it cannot be unpacked."""
+    if path.suffix == ".ko":
+        return path
+    try:
+        folder = _place(path)
+        copy = folder / f"{path.name.partition('.ko')[0]}.ko"
+        if not copy.is_file():
+            with _made(folder) as made:
+                (made / copy.name).write_bytes(unpacked_module(path))
+    except OSError as error:
+        raise NodeError(f"the kernel module {path} cannot be unpacked: {error.strerror}") from error
+    return copy
+
+
+def unpacked_module(path: Path) -> bytes:
+    """The module in a file; raises ``NodeError`` and ``OSError``."""
+    content = path.read_bytes()
+    if path.suffix == ".ko":
+        return content
+    found = decompressed(content)
+    if found is None:
+        raise NodeError(
+            f"the kernel module {path} is packed in a way not known here; give it unpacked, as a .ko file"
+        )
+    return found
+
+
+def _place(path: Path) -> Path:
+    """Another one when the file was replaced: by its place, size and time."""
+    status = path.stat()
+    key = f"{path.resolve()} {status.st_ino} {status.st_size} {status.st_mtime_ns}"
+    return state_directory() / "cache" / "guest" / hashlib.sha256(key.encode()).hexdigest()[:24]
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[Path]:
+    """An empty folder that takes the place of ``folder`` at once, unless another process was quicker."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".new-"))
+    try:
+        yield made
+        with suppress(OSError):
+            os.rename(made, folder)  # noqa: PTH104 - onto a folder that is not empty it fails, as it should
+    finally:
+        shutil.rmtree(made, ignore_errors=True)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether KVM works, found by booting a guest with a time limit: /dev/kvm may open and yet run no guest."""
+
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tare.environments.guest.initramfs import write_initramfs
+from tare.environments.guest.kernel import GuestKernel
+from tare.environments.qemu.command import PROGRAM, accelerator_words
+from tare.environments.qemu.first_program import WORD, first_program
+from tare.environments.qemu.options import Accelerator
+from tare.errors import NodeError
+from tare.host import process
+from tare.host.paths import state_directory
+
+BOOT_LIMIT_S = 10.0
+"""For a guest that does nothing; one that works takes less than one second of it with KVM."""
+CANNOT_BOOT = "/dev/kvm opens but cannot boot a guest"
+WORDS = {Accelerator.KVM: "KVM", Accelerator.TCG: "TCG, software emulation: says nothing about KVM"}
+"""What an outcome is told of what ran its guests."""
+
+_DEVICE = Path("/dev/kvm")
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_KERNEL_WORDS = "console=ttyS0 quiet panic=-1 no_timer_check"
+_MEMORY = "256M"
+
+
+def kvm_obstacle(kernel: GuestKernel, qemu_version: str) -> str | None:
+    """Why no guest can be run by KVM here; ``None`` if one boots.
+
+    Tried once for each boot of this host, QEMU and kernel; then it is known.
+    """
+    if not _DEVICE.exists():
+        return f"there is no {_DEVICE}"
+    if not os.access(_DEVICE, os.R_OK | os.W_OK):
+        return f"this user may not open {_DEVICE}"
+    status = kernel.image.stat()
+    key: list[str | int] = [
+        _BOOT_ID.read_text().strip(),
+        qemu_version,
+        str(kernel.image),
+        status.st_mtime_ns,
+        status.st_size,
+    ]
+    return _remembered(key, kernel)
+
+
+def chosen(asked: Accelerator | None, obstacle: str | None) -> Accelerator:
+    """What runs the guests; ``NodeError`` when KVM was asked for and does not work."""
+    if asked is Accelerator.KVM and obstacle is not None:
+        raise NodeError(f'{obstacle}: choose accelerator = "tcg" or "auto"')
+    if asked is not None:
+        return asked
+    return Accelerator.KVM if obstacle is None else Accelerator.TCG
+
+
+def boots(kernel: GuestKernel, accelerator: Accelerator, limit_s: float = BOOT_LIMIT_S) -> bool:
+    """Whether a guest's first process runs in time; ``NodeError`` if there is no QEMU."""
+    with tempfile.TemporaryDirectory(prefix="tare-kvm-") as name:
+        folder = Path(name)
+        program = folder / "init"
+        program.write_bytes(first_program())
+        write_initramfs(folder / "initramfs", init=program, modules=[], boot="")
+        process.run_checked([PROGRAM, "--version"])
+        try:
+            done = process.run(boot_words(kernel.image, folder / "initramfs", accelerator), timeout_s=limit_s)
+        except NodeError:
+            return False
+    return WORD.decode().strip() in done.stdout
+
+
+def boot_words(kernel: Path, initramfs: Path, accelerator: Accelerator) -> list[str]:
+    """The argv of a machine without disk, network and channel, whose console is its standard output."""
+    cpu = "host" if accelerator is Accelerator.KVM else "max"
+    return [
+        *(PROGRAM, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        *("-machine", "q35", "-accel", accelerator_words(accelerator), "-cpu", cpu, "-m", _MEMORY),
+        *("-chardev", "stdio,id=console,signal=off", "-device", "isa-serial,chardev=console"),
+        *("-kernel", str(kernel), "-initrd", str(initramfs), "-append", _KERNEL_WORDS),
+    ]
+
+
+def _remembered(key: Sequence[str | int], kernel: GuestKernel) -> str | None:
+    """One process at a time tries; those that waited for it know then."""
+    known = state_directory() / "kvm.json"
+    try:
+        known.parent.mkdir(parents=True, exist_ok=True)
+        with known.open("a+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            told = _told(file.read(), key)
+            if told is None:
+                told = {"key": list(key), "boots": boots(kernel, Accelerator.KVM)}
+                file.truncate(0)
+                file.write(json.dumps(told))
+    except OSError as error:
+        raise NodeError(f"{known} cannot be written ({error.strerror}): set TARE_STATE") from error
+    return None if told["boots"] else CANNOT_BOOT
+
+
+def _told(text: str, key: Sequence[str | int]) -> dict[str, object] | None:
+    """What is known, if it is of the same key."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or found.get("key") != list(key) or "boots" not in found:
+        return None
+    return found

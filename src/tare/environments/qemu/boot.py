@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a node to the machine that it is to be: its disks, its initramfs, and all that QEMU is told."""
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address
+from pathlib import Path
+
+from tare.environments.guest.boot import Boot, DiskLayer, GuestBind, MemoryLayer
+from tare.environments.guest.disk import image_disk, layer_disk
+from tare.environments.guest.initramfs import write_initramfs
+from tare.environments.guest.kernel import GuestKernel, find_kernel, needed_modules
+from tare.environments.provider import TOOLS_DIRECTORY, NodeSpec
+from tare.environments.qemu import host
+from tare.environments.qemu.accelerator import chosen, kvm_obstacle
+from tare.environments.qemu.command import Link, Machine
+from tare.environments.qemu.options import Accelerator, Devices, Options
+from tare.errors import NodeError
+from tare.records import NetworkKind, Storage
+from tare.units import MEBIBYTE, format_byte
+
+PREFIX_LENGTH = 16
+"""Of ``tare.network.SUBNET``, in which nodes with a link have their addresses."""
+LAYER_BYTE = 16 << 30
+"""How large the disk for what a guest writes seems; its file takes no more than what is written."""
+LEAST_MEMORY_BYTE = 128 * MEBIBYTE
+"""With less, the kernel does not get to its first process."""
+
+_USER_ADDRESS, _USER_GATEWAY = "10.0.2.15/24", "10.0.2.2"
+"""Of QEMU's network of user space, by its own default."""
+_LAYER = "layer.img"
+
+
+def accelerator_of(options: Options, kernel: GuestKernel) -> Accelerator:
+    """What is to run the guest; ``NodeError`` when it is KVM by request and does not work."""
+    if options.accelerator is Accelerator.TCG:
+        return Accelerator.TCG
+    return chosen(options.accelerator, kvm_obstacle(kernel, host.qemu_version()))
+
+
+def plan(spec: NodeSpec) -> Machine:
+    """The machine, of which nothing is made yet but the disk of the image."""
+    options = Options.of(spec.options)
+    _refuse(spec, options)
+    kernel = find_kernel(options.kernel)
+    accelerator = accelerator_of(options, kernel)
+    return Machine(
+        name=spec.name,
+        accelerator=accelerator,
+        options=options,
+        processors=len(spec.processors),
+        memory_byte=spec.memory_byte,
+        kernel=kernel.image,
+        image_disk=image_disk(spec.image_root, spec.image_digest),
+        layer_disk=_LAYER if spec.storage is Storage.DISK else None,
+        link=_link(spec, host.uses_vhost(options, accelerator)),
+        binds=spec.binds,
+        tsc_khz=host.tsc_khz(spec.image_root) if accelerator is Accelerator.TCG else None,
+        huge_pages=host.huge_pages_for(spec.memory_byte) if options.huge_pages else None,
+    )
+
+
+def make(spec: NodeSpec, machine: Machine) -> None:
+    """The initramfs and, if it has one, the disk for what the guest writes, in the node's folder."""
+    if machine.layer_disk is not None:
+        layer_disk(spec.directory / machine.layer_disk, LAYER_BYTE)
+    kernel = find_kernel(machine.options.kernel)
+    modules = needed_modules(kernel, machine.devices.modules(machine.needs))
+    write_initramfs(
+        spec.directory / "initramfs",
+        init=Path(f"{spec.image_root}{TOOLS_DIRECTORY}/init"),
+        modules=modules,
+        boot=_boot(spec, machine, modules).text(),
+    )
+
+
+def _boot(spec: NodeSpec, machine: Machine, modules: Sequence[Path]) -> Boot:
+    devices = machine.devices
+    address, gateway = _address(spec)
+    return Boot(
+        channel=devices.channel,
+        modules=modules,
+        root_device=devices.disk_name(0),
+        layer=MemoryLayer(size_byte=spec.memory_byte)
+        if machine.layer_disk is None
+        else DiskLayer(device=devices.disk_name(1)),
+        shm_byte=spec.shm_byte,
+        name=spec.name,
+        address=address,
+        gateway=gateway,
+        binds=[
+            GuestBind(tag=f"bind{number}", target=str(bind.path), writable=bind.writable)
+            for number, bind in enumerate(spec.binds)
+        ],
+    )
+
+
+def _link(spec: NodeSpec, vhost: bool) -> Link | None:
+    network = spec.network
+    if network.kind is NetworkKind.NONE:
+        return None
+    if network.kind is NetworkKind.DEFAULT:
+        return Link(tap=None)
+    number = int(IPv4Address(network.address or 0)) & 0xFFFF
+    return Link(tap=network.tap, number=number, vhost=vhost)
+
+
+def _address(spec: NodeSpec) -> tuple[str | None, str | None]:
+    """Of the guest's interface in CIDR notation, and its gateway."""
+    if spec.network.kind is NetworkKind.DEFAULT:
+        return _USER_ADDRESS, _USER_GATEWAY
+    address = spec.network.address
+    return (None if address is None else f"{address}/{PREFIX_LENGTH}"), None
+
+
+def _refuse(spec: NodeSpec, options: Options) -> None:
+    """What a machine cannot be, by ``NodeError``."""
+    if spec.binds and options.devices is Devices.EMULATED:
+        raise NodeError(
+            "a directory of the host reaches a guest by a paravirtual device, so one with emulated devices has none: "
+            "leave binds out, or choose devices = paravirtual"
+        )
+    if spec.memory_byte < LEAST_MEMORY_BYTE:
+        raise NodeError(
+            f"a guest needs {format_byte(LEAST_MEMORY_BYTE)} of memory to start, and is to have "
+            f"{format_byte(spec.memory_byte)}: give the layout more, or fewer nodes"
+        )
+    if spec.network.kind is NetworkKind.DEFAULT and spec.index > 0:
+        raise NodeError(
+            "QEMU's own network of user space leads each guest to the host alone, so there is one node: choose veth"
+        )

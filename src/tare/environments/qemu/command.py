@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The argv that starts a machine: a pure function of what it is to be (qemu-system-x86_64(1))."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.environments.provider import Bind
+from tare.environments.qemu.devices import DeviceSet, Needs
+from tare.environments.qemu.options import Accelerator, Devices, Options
+
+PROGRAM = "qemu-system-x86_64"
+TRANSLATED_MEBIBYTE = 256
+"""What software emulation may keep of translated code; stated, as its default depends on the guest's memory."""
+
+_PLAIN = ("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot")
+_HARDWARE = "52:54:00:12"
+_KERNEL = ("console=ttyS0", "quiet", "panic=-1", "no_timer_check", "sysctl.vm.overcommit_memory=1")
+"""A panic ends the machine at once; on a busy host the check of the timer fails without reason. Memory may be asked for
+beyond what is there, as in a control group of a large host: who touches too much is killed, and not refused before."""
+_FIRST_PROCESS = ("--", "guest")
+"""What the first process is told: its part."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """How the guest's one network interface is connected."""
+
+    tap: str | None
+    """The tap device to open; ``None``: QEMU's own network of user space."""
+    number: int = 0
+    """Distinguishes the guests of one network."""
+    vhost: bool = False
+
+    @property
+    def hardware_address(self) -> str:
+        return f"{_HARDWARE}:{self.number >> 8:02x}:{self.number & 0xFF:02x}"
+
+    def words(self) -> list[str]:
+        if self.tap is None:
+            return ["-netdev", "user,id=link"]
+        vhost = "on" if self.vhost else "off"
+        return ["-netdev", f"tap,id=link,ifname={self.tap},script=no,downscript=no,vhost={vhost}"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """All on which the command line depends. Relative paths are of the node's folder, where QEMU is started."""
+
+    name: str
+    accelerator: Accelerator
+    options: Options
+    processors: int
+    memory_byte: int
+    kernel: Path
+    image_disk: Path
+    layer_disk: str | None = None
+    link: Link | None = None
+    binds: tuple[Bind, ...] = ()
+    tsc_khz: int | None = None
+    """Rate of the host's time stamp counter, where it is known."""
+    huge_pages: Path | None = None
+    """Where huge pages are mounted, if the guest's memory is to be of them."""
+
+    @property
+    def devices(self) -> DeviceSet:
+        return DeviceSet(options=self.options)
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(
+            link=self.link is not None, layer_disk=self.layer_disk is not None, binds=len(self.binds)
+        )
+
+    @property
+    def cpu(self) -> str:
+        """By default all that the accelerator has; a guest with emulated devices is not told that it is one."""
+        if self.options.cpu is not None:
+            return self.options.cpu
+        model = "host" if self.accelerator is Accelerator.KVM else "max"
+        if self.options.devices is Devices.PARAVIRTUAL:
+            return model
+        hidden = ",kvm=off" if self.accelerator is Accelerator.KVM else ""
+        return f"{model}{hidden},-hypervisor"
+
+
+def argv(machine: Machine) -> list[str]:
+    """QEMU with all its arguments."""
+    link = machine.link
+    return [
+        *(PROGRAM, "-name", f"guest={_escaped(machine.name)},debug-threads=on", *_PLAIN),
+        *(
+            "-machine",
+            _machine(machine),
+            "-accel",
+            accelerator_words(machine.accelerator),
+            "-cpu",
+            machine.cpu,
+        ),
+        *("-smp", f"cpus={machine.processors},sockets=1,cores={machine.processors},threads=1"),
+        *_memory(machine),
+        *("-rtc", "base=utc,clock=host", "-qmp", "unix:qmp,server=on,wait=off"),
+        *("-kernel", str(machine.kernel), "-initrd", "initramfs", "-append", kernel_words(machine)),
+        *_drives(machine),
+        *_binds(machine),
+        *([] if link is None else link.words()),
+        *machine.devices.words(machine.needs, "" if link is None else link.hardware_address),
+    ]
+
+
+def accelerator_words(accelerator: Accelerator) -> str:
+    """QEMU's option -accel."""
+    if accelerator is Accelerator.KVM:
+        return "kvm"
+    return f"tcg,thread=multi,tb-size={TRANSLATED_MEBIBYTE}"
+
+
+def kernel_words(machine: Machine) -> str:
+    """The kernel's command line (the kernel's admin-guide/kernel-parameters.rst).
+
+    Software emulation on a busy host lets the kernel measure the rate of its clock wrongly, so that is told.
+    """
+    words = [*_KERNEL]
+    if machine.options.devices is Devices.EMULATED:
+        words.append("nopv")
+    if machine.accelerator is Accelerator.TCG and machine.tsc_khz is not None:
+        words += [f"tsc_early_khz={machine.tsc_khz}", "tsc=reliable"]
+    return " ".join([*words, *_FIRST_PROCESS])
+
+
+def _machine(machine: Machine) -> str:
+    backed = "" if machine.huge_pages is None else ",memory-backend=memory"
+    return f"{machine.options.machine}{backed}"
+
+
+def _memory(machine: Machine) -> Iterator[str]:
+    yield from ("-m", f"{machine.memory_byte}B")
+    if machine.huge_pages is not None:
+        place = f"mem-path={_escaped(machine.huge_pages)},prealloc=on"
+        yield from ("-object", f"memory-backend-file,id=memory,size={machine.memory_byte},{place}")
+
+
+def _drives(machine: Machine) -> Iterator[str]:
+    """What is written to the image's disk is thrown away with the machine; nothing should be."""
+    image = f"file={_escaped(machine.image_disk)},format=raw,snapshot=on"
+    yield from ("-drive", f"if=none,id=image,{image}")
+    if machine.layer_disk is not None:
+        yield from ("-drive", f"if=none,id=layer,file={machine.layer_disk},format=raw")
+
+
+def _binds(machine: Machine) -> Iterator[str]:
+    for number, bind in enumerate(machine.binds):
+        guarded = "" if bind.writable else ",readonly=on"
+        path = f"path={_escaped(bind.path)},security_model=passthrough,multidevs=remap{guarded}"
+        yield from ("-fsdev", f"local,id=bind{number},{path}")
+
+
+def _escaped(value: Path | str) -> str:
+    """A comma would end the value."""
+    return str(value).replace(",", ",,")

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the guest's kernel printed: kept to 1 MiB, and looked at when a guest does not start or ends by itself."""
+
+from tare.environments.provider import NodeSpec
+from tare.host import mounts
+
+LOG = "console/log"
+"""Within the node's folder, where QEMU is started."""
+
+_SIZE = "size=1m,mode=700"
+"""A guest can print for ever; what is beyond this goes nowhere."""
+_END_CHARACTERS = 2000
+_TELLING = ("Kernel panic - ", "tare: the guest ends: ")
+"""How lines begin that say why, behind the kernel's time."""
+
+
+def make(spec: NodeSpec) -> None:
+    """A small file system of its own, as QEMU would write on until the disk is full."""
+    folder = (spec.directory / LOG).parent
+    folder.mkdir()
+    mounts.mount("tare", folder, "tmpfs", mounts.MS_NOSUID, _SIZE)
+
+
+def read(spec: NodeSpec) -> str:
+    """All that is there; empty when nothing is."""
+    try:
+        said = (spec.directory / LOG).read_bytes()
+    except OSError:
+        return ""
+    return said.decode(errors="replace").replace("\r", "").strip()
+
+
+def end_of(said: str) -> str:
+    return said[-_END_CHARACTERS:]
+
+
+def reason(said: str) -> str:
+    """The first line that says why the guest ended, else the last one."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    for line in lines:
+        for begin in _TELLING:
+            if begin in line:
+                return begin + line.partition(begin)[2]
+    return lines[-1] if lines else "nothing"

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a guest's devices are in QEMU's words and in the guest's: paravirtual ones, or such as real machines have."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tare.environments.guest.boot import SerialChannel, VirtioChannel
+from tare.environments.guest.channel import DESCRIPTOR
+from tare.environments.qemu.console import LOG
+from tare.environments.qemu.options import Devices, Options
+
+PORT = "tare"
+"""The channel's name among the guest's virtio ports."""
+_SERIAL_LINE = "/dev/ttyS1"
+_CONSOLE = "isa-serial,chardev=console,index=0"
+_BIND = ("9p", "9pnet_virtio")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """Which devices a guest is to have beside its image's disk and its channel."""
+
+    link: bool
+    layer_disk: bool
+    binds: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceSet:
+    """One of the two kinds."""
+
+    options: Options
+
+    @property
+    def paravirtual(self) -> bool:
+        return self.options.devices is Devices.PARAVIRTUAL
+
+    @property
+    def channel(self) -> VirtioChannel | SerialChannel:
+        return VirtioChannel(name=PORT) if self.paravirtual else SerialChannel(device=_SERIAL_LINE)
+
+    def disk_name(self, number: int) -> str:
+        """Where the guest finds its disk of this number, from 0.
+
+        By its port: ATA disks get their letters in the order in which they happen to be ready.
+        """
+        if self.paravirtual:
+            return f"/dev/vd{'ab'[number]}"
+        return f"/sys/class/scsi_device/{number}:0:0:0/device/block"
+
+    def disk_drivers(self) -> set[str]:
+        """One of them must carry the disk, seen from inside."""
+        if self.paravirtual:
+            return {"virtio_blk"}
+        return {"ahci"} if self.options.is_q35 else {"ata_piix"}
+
+    @property
+    def link_driver(self) -> str:
+        return "virtio_net" if self.paravirtual else "e1000"
+
+    def modules(self, needs: Needs) -> list[str]:
+        """Of the guest's kernel, those that it loads, without what they need themselves."""
+        names = ["virtio_pci", "virtio_blk", "virtio_console"]
+        if not self.paravirtual:
+            names = ["ahci" if self.options.is_q35 else "ata_piix", "sd_mod"]
+        names += ["erofs", "overlay"]
+        names += [self.link_driver] if needs.link else []
+        names += ["ext4"] if needs.layer_disk else []
+        return [*names, *(_BIND if needs.binds else ())]
+
+    def words(self, needs: Needs, hardware_address: str) -> Iterator[str]:
+        """QEMU's options -device and what they name, but for the back ends of disks, network and binds."""
+        yield from ("-chardev", f"file,id=console,path={LOG}", "-device", _CONSOLE)
+        yield from ("-chardev", f"socket,id=channel,fd={DESCRIPTOR}")
+        yield from self._channel_words()
+        yield from self._disk_words("image", 0)
+        if needs.layer_disk:
+            yield from self._disk_words("layer", 1)
+        if needs.link:
+            model = "virtio-net-pci" if self.paravirtual else "e1000"
+            yield from ("-device", f"{model},netdev=link,mac={hardware_address}")
+        for number in range(needs.binds):
+            yield from ("-device", f"virtio-9p-pci,fsdev=bind{number},mount_tag=bind{number}")
+
+    def _channel_words(self) -> list[str]:
+        if self.paravirtual:
+            port = f"virtserialport,chardev=channel,name={PORT}"
+            return ["-device", "virtio-serial-pci", "-device", port]
+        return ["-device", "isa-serial,chardev=channel,index=1"]
+
+    def _disk_words(self, drive: str, number: int) -> list[str]:
+        if self.paravirtual:
+            return ["-device", f"virtio-blk-pci,drive={drive}"]
+        return ["-device", f"ide-hd,drive={drive},bus=ide.{number}"]

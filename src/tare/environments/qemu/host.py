@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of this host a machine depends on: QEMU, the rate of the time stamp counter, huge pages, vhost."""
+
+import json
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+from tare.environments.provider import TOOLS_DIRECTORY
+from tare.environments.qemu.command import PROGRAM
+from tare.environments.qemu.options import Accelerator, Devices, Options, Vhost
+from tare.errors import NodeError
+from tare.host import process
+from tare.host.mounts import mounts_text, parse_mounts
+from tare.units import MEBIBYTE, format_byte
+
+_LIMIT_S = 10.0
+_VHOST = Path("/dev/vhost-net")
+_ROOT = Path("/")
+_HUGE_PAGES = Path("sys/kernel/mm/hugepages")
+
+
+@cache
+def qemu_version() -> str:
+    """As QEMU counts, asked once; ``NodeError`` with what to install."""
+    try:
+        done = process.run_checked([PROGRAM, "--version"], timeout_s=_LIMIT_S)
+    except NodeError as error:
+        raise NodeError(f"{error}; apt-get install qemu-system-x86") from error
+    found = re.search(r"version (\S+)", done.stdout)
+    return found[1] if found else done.stdout.partition("\n")[0]
+
+
+@cache
+def tsc_khz(image_root: Path, root: Path = _ROOT) -> int | None:
+    """Rate of the time stamp counter; ``None`` if nobody tells it. It stays the same until the host boots anew."""
+    done = process.run([f"{image_root}{TOOLS_DIRECTORY}/machine"], timeout_s=_LIMIT_S)
+    try:
+        rate = json.loads(done.stdout)["tsc_khz"]
+    except (ValueError, KeyError, TypeError):
+        rate = None
+    return rate if isinstance(rate, int) else constant_khz((root / "proc/cpuinfo").read_text())
+
+
+def constant_khz(cpuinfo: str) -> int | None:
+    """The first processor's rate, where it is that of a counter that never changes: nothing measures it anew."""
+    flags = re.search(r"^flags\s*:(.*)$", cpuinfo, re.MULTILINE)
+    words = set(flags[1].split()) if flags else set()
+    rate = re.search(r"^cpu MHz\s*:\s*([\d.]+)$", cpuinfo, re.MULTILINE)
+    if rate is None or not {"constant_tsc", "nonstop_tsc"} <= words or "aperfmperf" in words:
+        return None
+    return round(float(rate[1]) * 1000)
+
+
+def uses_vhost(options: Options, accelerator: Accelerator) -> bool:
+    """``NodeError`` when it is asked for and the host has none. By default only with KVM, which it is made for."""
+    there = os.access(_VHOST, os.R_OK | os.W_OK)
+    if options.vhost is Vhost.ON and not there:
+        raise NodeError(
+            f"{_VHOST} cannot be opened: `modprobe vhost_net` as root, or leave the option vhost out"
+        )
+    if options.vhost is Vhost.ON:
+        return True
+    wanted = options.vhost is Vhost.AUTO and options.devices is Devices.PARAVIRTUAL
+    return wanted and there and accelerator is Accelerator.KVM
+
+
+def huge_pages_for(memory_byte: int, root: Path = _ROOT) -> Path:
+    """Where huge pages are mounted of which enough are free for that much memory; ``NodeError`` says what to do."""
+    page_byte = _huge_page_byte((root / "proc/meminfo").read_text())
+    if memory_byte % page_byte:
+        raise NodeError(
+            f"huge pages of {format_byte(page_byte)} do not add up to the guest's {format_byte(memory_byte)}"
+        )
+    needed, free = memory_byte // page_byte, _free_huge_pages(root, page_byte)
+    if free < needed:
+        raise NodeError(
+            f"the guest needs {needed} huge pages of {format_byte(page_byte)}, and {free} are reserved and free: "
+            f"`sysctl vm.nr_hugepages={needed - free}` more, or leave the option huge_pages out"
+        )
+    mounted = [one.point for one in parse_mounts(mounts_text()) if one.kind == "hugetlbfs"]
+    if not mounted:
+        raise NodeError("no hugetlbfs is mounted: `mount -t hugetlbfs none /dev/hugepages`")
+    return mounted[0]
+
+
+def _huge_page_byte(meminfo: str) -> int:
+    found = re.search(r"^Hugepagesize:\s*(\d+) kB$", meminfo, re.MULTILINE)
+    if found is None:
+        raise NodeError("this host's kernel has no huge pages; leave the option huge_pages out")
+    return int(found[1]) * 1024
+
+
+def _free_huge_pages(root: Path, page_byte: int) -> int:
+    try:
+        return int((root / _HUGE_PAGES / f"hugepages-{page_byte // 1024}kB/free_hugepages").read_text())
+    except (OSError, ValueError):
+        return 0
+
+
+def monitor_memory_byte(accelerator: Accelerator) -> int:
+    """What QEMU itself may take beside the guest's memory; software emulation keeps translated code too."""
+    return (768 if accelerator is Accelerator.TCG else 256) * MEBIBYTE

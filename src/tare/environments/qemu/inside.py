@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a guest has, seen from inside by ``machine`` (native/machine), held against what was asked for."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tare.environments.provider import TOOLS_DIRECTORY
+from tare.environments.qemu.command import Machine
+from tare.environments.qemu.options import Accelerator
+from tare.errors import NodeError
+from tare.host import process
+
+CONSOLE_ID = 3
+"""Of a virtio device that carries serial ports (the virtio standard, chapter 5)."""
+_LIMIT_S = 60.0
+_PARAVIRTUAL_FEATURES = {"steal_time"}
+_CLOCKS = {"clocksource", "clocksource2"}
+_NONE = "none"
+
+
+def look(prefix: Sequence[str]) -> Mapping[str, Any]:
+    """The whole of what ``machine`` says; ``NodeError`` if it says nothing."""
+    done = process.run([*prefix, f"{TOOLS_DIRECTORY}/machine"], timeout_s=_LIMIT_S)
+    return parse(done.stdout if done.code == 0 else "", done.last_words)
+
+
+def parse(text: str, last_words: str = "") -> Mapping[str, Any]:
+    """The one line of JSON; ``NodeError`` for anything else."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise NodeError(f"the guest does not say what it has: {last_words or text[:200]!r}")
+    return found
+
+
+def verify(machine: Machine, seen: Mapping[str, Any]) -> None:
+    """``NodeError`` naming all that is not as it was asked for: a trial in another machine is none of this one's."""
+    if wrong := list(differences(machine, seen)):
+        raise NodeError(f"the guest is not as asked ({machine.options.devices}): {'; '.join(wrong)}")
+
+
+def differences(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
+    """What is otherwise in the guest, in words."""
+    if seen["processors"] != machine.processors:
+        yield f"it has {seen['processors']} processors and not {machine.processors}"
+    drivers = [driver for disk in _items(seen, "block_devices") for driver in disk["drivers"]]
+    if not machine.devices.disk_drivers() & set(drivers):
+        wanted = ", ".join(machine.devices.disk_drivers())
+        yield f"no disk has the driver {wanted}, but {_listed(drivers)}"
+    yield from _other_network(machine, seen)
+    yield from _missing(machine, seen) if machine.devices.paravirtual else _superfluous(machine, seen)
+
+
+def facts(machine: Machine, seen: Mapping[str, Any]) -> dict[str, str]:
+    """What an outcome tells of the guest; the kernel and its clock source are told for every node."""
+    rate, told_by = seen["tsc_khz"], seen["tsc_khz_from"]
+    disks = {name for disk in _items(seen, "block_devices") for name in disk["drivers"]}
+    return {
+        "devices": str(machine.options.devices),
+        "disk driver": _listed(sorted(disks & machine.devices.disk_drivers())),
+        "network driver": _listed(_network_drivers(seen)),
+        "virtio devices": _listed([str(one["driver"]) for one in _items(seen, "virtio_devices")]),
+        "booted on": str(seen["booted_on"] or "not told"),
+        "paravirtual features": _listed(seen["kvm_features"] or ()),
+        "clock sources": _listed(seen["clock_sources"] or ()),
+        "TSC": "not told" if rate is None else f"{rate} kHz ({told_by})",
+    }
+
+
+def _other_network(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
+    found, wanted = _network_drivers(seen), [machine.devices.link_driver] if machine.link else []
+    if found != wanted:
+        yield f"its network has the driver {_listed(found)} and not {_listed(wanted)}"
+
+
+def _network_drivers(seen: Mapping[str, Any]) -> list[str]:
+    """Of each interface the driver of the device itself; what has none is no device."""
+    return [one["drivers"][0] for one in _items(seen, "network_interfaces") if one["drivers"]]
+
+
+def _missing(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
+    """Of paravirtual devices and, under KVM, of what KVM offers to kernels that know it."""
+    consoles = [one for one in _items(seen, "virtio_devices") if one["id"] == CONSOLE_ID]
+    if not any(one["driver"] == "virtio_console" for one in consoles):
+        yield "no virtio device carries its channel"
+    if machine.accelerator is Accelerator.TCG or machine.options.cpu is not None:
+        return
+    features = set(seen["kvm_features"] or ())
+    if not features & _CLOCKS:
+        yield "KVM's clock is not offered to it"
+    if lacking := _PARAVIRTUAL_FEATURES - features:
+        yield f"KVM does not offer it {', '.join(sorted(lacking))}"
+
+
+def _superfluous(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
+    """Anything that a real machine would not have."""
+    if found := [str(one["driver"]) for one in _items(seen, "virtio_devices")]:
+        yield f"it has virtio devices: {', '.join(found)}"
+    if seen["clock_source"] == "kvm-clock":
+        yield "its clock is KVM's"
+    if seen["hypervisor_bit"] and machine.options.cpu is None:
+        yield "its processor says that it is a guest's"
+
+
+def _items(seen: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
+    return seen[name] or ()
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words) or _NONE

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""QEMU: the machine in our control group, the image as its disk, its first process ours (docs/virtual-machines.md)."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from tare.environments import confined, engine
+from tare.environments.guest import channel, files, route
+from tare.environments.guest.disk import image_disk
+from tare.environments.guest.group import Held, MachineGroup
+from tare.environments.guest.kernel import find_kernel
+from tare.environments.provider import WORK_DIRECTORY, Node, NodeGroup, NodeSpec, Probe, Provider
+from tare.environments.qemu import boot, console, host, inside, threads
+from tare.environments.qemu.accelerator import WORDS, kvm_obstacle
+from tare.environments.qemu.command import Machine, argv
+from tare.environments.qemu.monitor import connected
+from tare.environments.qemu.options import OPTION_NAMES, Accelerator, Options, complaints
+from tare.errors import NodeError
+from tare.host import cgroups
+from tare.host.facts import online_processors
+from tare.records import NetworkKind, OptionValue
+
+_NO_NETWORK = {
+    NetworkKind.HOST: "a guest has a network of its own and cannot be given the host's",
+    NetworkKind.MACVLAN: "a guest's link ends in a tap device, and that in a bridge",
+}
+
+
+class Qemu(Provider):
+    technology = "qemu"
+    option_names: Mapping[str, str] = OPTION_NAMES
+    networks = frozenset({NetworkKind.NONE, NetworkKind.VETH, NetworkKind.DEFAULT})
+    takes_tap = True
+
+    def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
+        """Know the options, for ``probe`` and ``prepare``; nodes bring theirs along."""
+        self.options: Mapping[str, OptionValue] = options or {}
+
+    def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        return complaints(options)
+
+    def configured(self, options: Mapping[str, OptionValue]) -> Self:
+        return type(self)(options)
+
+    def probe(self) -> Probe:
+        """Boots a guest with KVM, if that was not tried yet since this host's own boot: some seconds then."""
+        found = confined.probe_root()
+        if not found.usable:
+            return found
+        if shutil.which("mkfs.erofs") is None:
+            reason = "mkfs.erofs is missing, which makes the image a disk"
+            return Probe(usable=False, reason=reason, remedy="apt-get install erofs-utils")
+        try:
+            return Probe(usable=True, version=self._found())
+        except NodeError as error:
+            remedy = "apt-get install qemu-system-x86; tare image kernel; or change the option that it names"
+            return Probe(usable=False, reason=str(error), remedy=remedy)
+
+    def _found(self) -> str:
+        """What there is, in words; ``NodeError`` for what is missing."""
+        options, version = Options.of(self.options), host.qemu_version()
+        kernel = find_kernel(options.kernel)
+        accelerator = boot.accelerator_of(options, kernel)
+        host.uses_vhost(options, accelerator)
+        if options.accelerator is None and accelerator is Accelerator.TCG:
+            words = f"{kvm_obstacle(kernel, version)}: software emulation will be used"
+        else:
+            words = WORDS[accelerator]
+        return f"{version}, kernel {kernel.release}; {words}"
+
+    def prepare(self, image_root: Path, image_digest: str) -> None:
+        image_disk(image_root, image_digest)
+
+    def start(self, spec: NodeSpec) -> Node:
+        engine.require(self.check_options(spec.options))
+        if why := _NO_NETWORK.get(spec.network.kind):
+            raise NodeError(f"qemu has no network {spec.network.kind}: {why}; choose veth or none")
+        machine = boot.plan(spec)
+        spec.work.mkdir(parents=True, exist_ok=True)
+        console.make(spec)
+        boot.make(spec, machine)
+        keeper, monitor = _keep(spec, machine)
+        _place_threads(spec, machine.options, (keeper, monitor))
+        return Node(
+            spec=spec,
+            init_pid=monitor,
+            facts=_look(spec, machine),
+            own_kernel=True,
+            machine=True,
+        )
+
+    def prefix(self, node: Node) -> list[str]:
+        return channel.prefix(node.spec)
+
+    def helpers(self, node: Node) -> list[int]:
+        """QEMU and the keeper: all that is in the node's control group."""
+        return cgroups.own_group(node.spec.name).processes()
+
+    def virtual_processors(self, node: Node) -> list[int]:
+        with connected(node.spec.directory) as monitor:
+            return list(threads.virtual_processors(monitor))
+
+    def group(self, node: Node) -> NodeGroup | None:
+        spec = node.spec
+        if node.init_pid is None:
+            return None
+        with connected(spec.directory) as monitor:
+            memory_byte = int(monitor.ask("query-memory-size-summary")["base-memory"])
+            own = threads.virtual_processors(monitor)
+        pinned = threads.run_on(own) if Options.of(spec.options).pin else None
+        held = Held(memory_byte=memory_byte, processors=pinned)
+        group = cgroups.group_of(node.init_pid)
+        return MachineGroup(group, node.init_pid, spec, held, channel.prefix(spec), partial(_gone, spec))
+
+    def send(self, node: Node, names: Sequence[str]) -> None:
+        files.send(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)
+
+    def fetch(self, node: Node, names: Sequence[str]) -> None:
+        files.fetch(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)
+
+    def stop(self, spec: NodeSpec) -> None:
+        """Switch it off: nothing that it wrote is wanted."""
+        confined.remove(spec)
+        channel.release(spec)
+        (spec.directory / "qmp").unlink(missing_ok=True)
+
+
+def _keep(spec: NodeSpec, machine: Machine) -> tuple[int, int]:
+    """Process ids of the keeper and of QEMU; ``NodeError`` with the end of what the guest's kernel said."""
+    monitor_byte = host.monitor_memory_byte(machine.accelerator)
+    group = confined.create_group(
+        replace(spec, processors=_all_processors(spec, machine), memory_byte=spec.memory_byte + monitor_byte)
+    )
+    folder = ["env", f"--chdir={spec.directory}", f"TMPDIR={spec.directory}"]
+    try:
+        return channel.keep_machine(
+            spec, [*confined.join(spec, group), *_join_network(spec), *folder], argv(machine)
+        )
+    except NodeError as error:
+        raise _with_console(spec, str(error)) from error
+
+
+def _all_processors(spec: NodeSpec, machine: Machine) -> tuple[int, ...]:
+    """The guest's and the monitor's; ``NodeError`` for one that this host does not have."""
+    extra = machine.options.vmm_processors
+    if missing := sorted(set(extra) - set(online_processors())):
+        raise NodeError(f"the option vmm_processors names {missing}, which this host does not have online")
+    return tuple(sorted({*spec.processors, *extra}))
+
+
+def _join_network(spec: NodeSpec) -> list[str]:
+    """Where the tap device is; without a link, a namespace of the node's own with nothing in it."""
+    network = spec.network
+    if network.switch is not None:
+        return ["nsenter", f"--net={network.switch}", "--"]
+    return confined.join_network(spec)
+
+
+def _place_threads(spec: NodeSpec, options: Options, pids: Sequence[int]) -> None:
+    with connected(spec.directory) as monitor:
+        own = threads.virtual_processors(monitor)
+    if len(own) != len(spec.processors):
+        raise NodeError(f"QEMU runs {len(own)} processors for the guest and not {len(spec.processors)}")
+    if options.pin:
+        threads.pin(own, spec.processors)
+    if options.vmm_processors:
+        threads.move_others(pids, own, options.vmm_processors)
+
+
+def _look(spec: NodeSpec, machine: Machine) -> dict[str, str]:
+    """The facts of a guest that is as it was asked for, once its route is."""
+    prefix = channel.prefix(spec)
+    seen = inside.look(prefix)
+    inside.verify(machine, seen)
+    network = spec.network
+    if network.rto_min_s is not None and network.address is not None:
+        subnet = f"{network.address.rsplit('.', 2)[0]}.0.0/{boot.PREFIX_LENGTH}"
+        route.set_rto_min(prefix, subnet, network.address, network.rto_min_s)
+    return {**_told(machine), **inside.facts(machine, seen)}
+
+
+def _told(machine: Machine) -> dict[str, str]:
+    """What is known without asking the guest."""
+    options, link = machine.options, machine.link
+    vmm = cgroups.format_processors(options.vmm_processors) or "the guest's"
+    vhost = (
+        "no paravirtual link" if link is None or not machine.devices.paravirtual else str(link.vhost).lower()
+    )
+    return {
+        "accelerator": WORDS[machine.accelerator],
+        "QEMU": f"{host.qemu_version()}, machine {options.machine}, processor {machine.cpu}",
+        "vhost": vhost,
+        "huge pages": "no" if machine.huge_pages is None else "yes",
+        "guest's processors": "one on each of the node's"
+        if options.pin
+        else "anywhere in the node's CPU set",
+        "QEMU's own threads": f"on {vmm} processors",
+    }
+
+
+def _gone(spec: NodeSpec) -> NodeError:
+    """Why a machine has ended in the middle of its work."""
+    return _with_console(spec, channel.await_last_words(spec))
+
+
+def _with_console(spec: NodeSpec, words: str) -> NodeError:
+    said = console.read(spec)
+    if not said:
+        return NodeError(words)
+    return NodeError(f"{words}; the guest's console: {console.reason(said)}", console.end_of(said))

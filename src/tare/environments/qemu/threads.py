@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which of QEMU's threads are the guest's processors, and where each thread may run."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from tare.environments.qemu.monitor import Monitor
+from tare.errors import NodeError
+
+
+def virtual_processors(monitor: Monitor) -> tuple[int, ...]:
+    """Thread ids on this host, in the order of the guest's processors."""
+    found = monitor.ask("query-cpus-fast")
+    return tuple(one["thread-id"] for one in sorted(found, key=lambda one: int(one["cpu-index"])))
+
+
+def pin(threads: Sequence[int], processors: Sequence[int]) -> None:
+    """Each thread to one processor, in order; ``NodeError`` if it cannot be."""
+    for thread, processor in zip(threads, processors, strict=True):
+        _confine(thread, {processor})
+
+
+def move_others(pids: Sequence[int], threads: Sequence[int], processors: Sequence[int]) -> None:
+    """All threads of these processes but ``threads`` to these processors; later ones follow who starts them."""
+    for pid in pids:
+        for thread in _threads_of(pid):
+            if thread not in threads:
+                _confine(thread, set(processors))
+
+
+def run_on(threads: Sequence[int]) -> tuple[int, ...]:
+    """The processors on which these threads may run; ``NodeError`` when one has ended."""
+    try:
+        return tuple(sorted(set().union(*map(os.sched_getaffinity, threads))))
+    except ProcessLookupError as error:
+        raise NodeError("a thread of QEMU's that is a processor of the guest has ended") from error
+
+
+def _threads_of(pid: int) -> list[int]:
+    with suppress(OSError):
+        return [int(entry.name) for entry in Path(f"/proc/{pid}/task").iterdir()]
+    return []
+
+
+def _confine(thread: int, processors: set[int]) -> None:
+    try:
+        os.sched_setaffinity(thread, processors)
+    except ProcessLookupError:
+        return  # a worker that has ended since
+    except OSError as error:
+        raise NodeError(f"QEMU's thread {thread} cannot be put on {processors}: {error.strerror}") from error

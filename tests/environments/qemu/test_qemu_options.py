@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a campaign may say of a machine, and what is refused with a reason."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from tare.environments.qemu import Qemu
+from tare.environments.qemu.options import OPTION_NAMES, Accelerator, Devices, Options, Vhost
+from tare.records import OptionValue
+
+GOOD: list[Mapping[str, OptionValue]] = [
+    {},
+    {"accelerator": "auto", "devices": "paravirtual", "vhost": "auto", "pin": True},
+    {"accelerator": "kvm", "vhost": "on", "huge_pages": True, "cpu": "host,migratable=no"},
+    {"accelerator": "tcg", "devices": "emulated", "machine": "q35", "kernel": "/boot/vmlinuz"},
+    {"machine": "pc-q35-7.2", "kernel": "6.1.0-56-amd64", "vmm_processors": "0-1,3"},
+    {"vmm_processors": "same", "pin": False},
+]
+WRONG: list[tuple[Mapping[str, OptionValue], str, str]] = [
+    ({"accelerator": "xen"}, "accelerator", "auto, kvm, tcg"),
+    ({"devices": "virtio"}, "devices", "'virtio'"),
+    ({"kernel": 6}, "kernel", "path of a file"),
+    ({"machine": "microvm"}, "machine", "q35, pc"),
+    ({"machine": "q35,accel=kvm"}, "machine", "q35, pc"),
+    ({"cpu": "host -enable-kvm"}, "cpu", "-cpu"),
+    ({"vhost": True}, "vhost", "auto, on, off"),
+    ({"huge_pages": 1}, "huge_pages", "true, false"),
+    ({"pin": "yes"}, "pin", "'yes'"),
+    ({"vmm_processors": "zero"}, "vmm_processors", "0-1"),
+    ({"vmm_processors": 1}, "vmm_processors", "0-1"),
+    ({"vmm_processors": ""}, "vmm_processors", "0-1"),
+    ({"vhost": "on", "devices": "emulated"}, "vhost", "paravirtual"),
+    ({"vmm_processors": "0", "pin": False}, "pin", "vmm_processors"),
+]
+
+
+@pytest.mark.parametrize("options", GOOD)
+def test_what_makes_sense_is_taken(options: Mapping[str, OptionValue]) -> None:
+    assert Qemu().check_options(options) == {}
+
+
+@pytest.mark.parametrize(("options", "name", "words"), WRONG)
+def test_what_makes_none_is_refused_with_the_reason(
+    options: Mapping[str, OptionValue], name: str, words: str
+) -> None:
+    found = Qemu().check_options(options)
+    assert list(found) == [name]
+    assert words in found[name]
+
+
+def test_by_default_a_machine_is_paravirtual_pinned_and_as_fast_as_it_gets() -> None:
+    found = Options.of({})
+    assert found.devices is Devices.PARAVIRTUAL
+    assert (found.accelerator, found.machine, found.vhost) == (None, "q35", Vhost.AUTO)
+    assert (found.pin, found.vmm_processors, found.huge_pages) == (True, (), False)
+
+
+def test_what_is_said_is_what_counts() -> None:
+    found = Options.of({"accelerator": "kvm", "vmm_processors": "0-1", "devices": "emulated"})
+    assert (found.accelerator, found.vmm_processors, found.machine) == (Accelerator.KVM, (0, 1), "pc")
+
+
+def test_every_option_has_its_explanation() -> None:
+    assert set(OPTION_NAMES) == set(Options.__dataclass_fields__)
