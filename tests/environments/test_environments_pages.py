@@ -12,7 +12,14 @@ from tare.environments import PROVIDERS
 from tare.environments.custom_commands import _PLACEHOLDERS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = {"custom": DOCS / "custom-environment.md", "ssh": DOCS / "ssh.md"}
+PAGES = {
+    "custom": DOCS / "custom-environment.md",
+    "ssh": DOCS / "ssh.md",
+    "libvirt": DOCS / "libvirt.md",
+    "xen": DOCS / "xen.md",
+    "vmware": DOCS / "vmware.md",
+    "virtualbox": DOCS / "virtualbox.md",
+}
 
 
 def tables(technology: str) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.real_environments import ready_provider
+from tests.real_environments import BROUGHT, ready_provider
 
 from tare.environments import PROVIDERS, confined, fake
 from tare.environments.provider import Bind, Node, NodeSpec, Provider
@@ -20,13 +20,9 @@ from tare.image.store import Image
 from tare.measure.node_life import NodeTimes, running_nodes
 
 MEBIBYTE = 1 << 20
-REAL = [name for name in PROVIDERS if name not in {"fake", "custom", "ssh"}]
-TOLD_BY_A_CAMPAIGN = {"custom", "ssh"}
-ROOTS = [
-    name
-    for name in REAL
-    if name not in TOLD_BY_A_CAMPAIGN and not isinstance(PROVIDERS[name], AlsoUnprivileged)
-]
+REAL = [name for name, one in PROVIDERS.items() if name not in {"fake", *BROUGHT} and not one.takes_tap]
+"""But for virtual machines, which have more memory and tests of their own."""
+ROOTS = [name for name in REAL if not isinstance(PROVIDERS[name], AlsoUnprivileged)]
 AS_ROOT = [
     pytest.mark.root,
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups"),

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The start of a domain of Tare's own: its files, its libvirtd, its keeper, and a look at it from inside."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from tare.environments import confined
+from tare.environments.guest import channel
+from tare.environments.libvirt import description, monitor
+from tare.environments.libvirt.daemon import OwnDaemon
+from tare.environments.managed.waiting import wait_for
+from tare.environments.provider import NodeSpec
+from tare.environments.qemu import boot, console, host, inside
+from tare.environments.qemu.accelerator import WORDS
+from tare.environments.qemu.command import Machine
+from tare.errors import NodeError
+from tare.host import process
+from tare.units import MEBIBYTE
+
+CONNECTION = "qemu:///session"
+_START_LIMIT_S = 60.0
+_WORDS_LIMIT_S = 1.0
+_DAEMON_BYTE = 192 * MEBIBYTE
+"""What libvirtd may take, and the QEMUs that it asks about their abilities the first time."""
+
+
+def start(spec: NodeSpec) -> dict[str, str]:
+    """Have the guest up; returns the facts of one that is as it was asked for, else ``NodeError``."""
+    machine = boot.plan(spec)
+    found = _files(spec, machine)
+    boot.make(spec, machine)
+    daemon, join = OwnDaemon.of(spec.name), _join(spec, machine)
+    daemon.start(join)
+    (spec.directory / "domain.xml").write_text(description.described(machine, spec.processors, found))
+    daemon.virsh.ask("create", str(spec.directory / "domain.xml"), limit_s=_START_LIMIT_S)
+    _keep(spec, join, found)
+    return _look(spec, machine)
+
+
+def monitor_of(spec: NodeSpec) -> int:
+    """The process id of QEMU; ``NodeError`` when it has ended."""
+    daemon = OwnDaemon.of(spec.name)
+    found = monitor.process(daemon.state, spec.name)
+    if found is None:
+        raise NodeError(f"the domain {spec.name} has ended: {daemon.said(spec.name)}")
+    return found
+
+
+def _files(spec: NodeSpec, machine: Machine) -> description.Files:
+    """Where the domain's files are; makes those that are not made with the machine."""
+    spec.work.mkdir(parents=True, exist_ok=True)
+    console.make(spec)
+    return description.Files(
+        initramfs=spec.directory / "initramfs",
+        image=machine.image_disk if machine.devices.paravirtual else _layered(spec, machine.image_disk),
+        layer=None if machine.layer_disk is None else spec.directory / machine.layer_disk,
+        channel=OwnDaemon.of(spec.name).folder / "channel",
+        console=spec.directory / console.LOG,
+    )
+
+
+def _layered(spec: NodeSpec, disk: Path) -> Path:
+    """A layer over the image's disk: an emulated disk cannot be read-only (qemu-img(1))."""
+    made = spec.directory / "image.qcow2"
+    words = ["create", "-q", "-f", "qcow2", "-F", "raw", "-b", str(disk), str(made)]
+    process.run_checked(["qemu-img", *words])
+    return made
+
+
+def _join(spec: NodeSpec, machine: Machine) -> list[str]:
+    """The prefix into the node's control group, which has room for what serves the guest."""
+    more = host.monitor_memory_byte(machine.accelerator) + _DAEMON_BYTE
+    return confined.join(spec, confined.create_group(replace(spec, memory_byte=spec.memory_byte + more)))
+
+
+def _keep(spec: NodeSpec, join: Sequence[str], found: description.Files) -> None:
+    try:
+        channel.keep_connected(spec, join, found.channel)
+    except NodeError as error:
+        raise _with_reasons(spec, str(error)) from error
+
+
+def gone(spec: NodeSpec) -> NodeError:
+    """Why a domain has ended in the middle of its work. The keeper may be about to say so."""
+    with suppress(NodeError):
+        wait_for(lambda: channel.last_words(spec), _WORDS_LIMIT_S, "the keeper's last word", pause_s=0.05)
+    return _with_reasons(spec, channel.last_words(spec) or "the guest is gone")
+
+
+def _with_reasons(spec: NodeSpec, words: str) -> NodeError:
+    said, log = console.read(spec), OwnDaemon.of(spec.name).said(spec.name)
+    reasons = f"the guest's console: {console.reason(said)}; QEMU's log: {log or 'nothing'}"
+    return NodeError(f"{words}; {reasons}", console.end_of(said) or None)
+
+
+def _look(spec: NodeSpec, machine: Machine) -> dict[str, str]:
+    """The facts of a guest that is as it was asked for."""
+    seen = inside.look(channel.prefix(spec))
+    inside.verify(machine, seen)
+    said = OwnDaemon.of(spec.name).virsh.ask("version").splitlines()
+    versions = dict(line.partition(": ")[::2] for line in said)
+    return {
+        "accelerator": WORDS[machine.accelerator],
+        "libvirt": f"{versions.get('Using library')}, {versions.get('Running hypervisor')}, {CONNECTION}",
+        **inside.facts(machine, seen),
+    }

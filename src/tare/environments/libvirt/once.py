@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A domain's description for one start, with a node's limits in place of its own (libvirt's domain XML format)."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+
+from tare.errors import NodeError
+from tare.host.cgroups import format_processors
+
+PERIOD_US = 100_000
+_KIBIBYTE = 1024
+_CONFLICTING = ("vcpus", "maxMemory", "cputune", "numatune", "memory", "currentMemory", "vcpu")
+"""What tells processors and memory, or depends on how many there are."""
+
+
+def parsed(text: str) -> ET.Element:
+    """``NodeError`` for what is no domain's description."""
+    try:
+        domain = ET.fromstring(text)  # noqa: S314 - this host's libvirt has written it
+    except ET.ParseError as error:
+        raise NodeError(f"virsh dumpxml printed no XML: {error}") from error
+    if domain.tag != "domain":
+        raise NodeError(f"virsh dumpxml printed a {domain.tag} and no domain")
+    return domain
+
+
+def limited(
+    text: str, processors: Sequence[int], memory_byte: int, quota: float | None, *, pinned: bool
+) -> str:
+    """The description ``text`` with one processor for each of these, each kept to its own if ``pinned``."""
+    domain = parsed(text)
+    for tag in _CONFLICTING:
+        for found in domain.findall(tag):
+            domain.remove(found)
+    _forget_topology(domain)
+    for tag in ("memory", "currentMemory"):
+        element(domain, tag, str(memory_byte // _KIBIBYTE), unit="KiB")
+    add_processors(domain, processors, quota, pinned=pinned)
+    return ET.tostring(domain, encoding="unicode")
+
+
+def add_processors(
+    domain: ET.Element, processors: Sequence[int], quota: float | None, *, pinned: bool
+) -> None:
+    """The elements ``vcpu`` and ``cputune``; the hypervisor's own threads may use the whole set."""
+    text = format_processors(tuple(processors))
+    where = {"cpuset": text} if pinned else {}
+    element(domain, "vcpu", str(len(processors)), placement="static", **where)
+    tune = ET.Element("cputune")
+    if quota is not None:
+        element(tune, "global_period", str(PERIOD_US))
+        element(tune, "global_quota", str(round(quota * PERIOD_US)))
+    if pinned:
+        for number, processor in enumerate(processors):
+            element(tune, "vcpupin", vcpu=str(number), cpuset=str(processor))
+        element(tune, "emulatorpin", cpuset=text)
+    if len(tune):
+        domain.append(tune)
+
+
+def element(parent: ET.Element, tag: str, text: str | None = None, **attributes: str) -> ET.Element:
+    """A new one, with this text and these attributes, below ``parent``."""
+    made = ET.SubElement(parent, tag, attributes)
+    made.text = text
+    return made
+
+
+def processor_count(text: str) -> int | None:
+    """How many processors a description gives; ``None`` if it does not say."""
+    vcpu = parsed(text).find("vcpu")
+    if vcpu is None:
+        return None
+    return int(vcpu.get("current") or vcpu.text or 0)
+
+
+def _forget_topology(domain: ET.Element) -> None:
+    """Sockets and memory nodes of the user's own number of processors."""
+    for cpu in domain.findall("cpu"):
+        for tag in ("topology", "numa"):
+            for found in cpu.findall(tag):
+                cpu.remove(found)

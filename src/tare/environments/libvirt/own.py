@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes in domains of Tare's own: the ``qemu`` environment's machine, started by a libvirtd that the node has alone."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from tare.environments import confined, engine
+from tare.environments.guest import channel, files
+from tare.environments.guest.disk import image_disk
+from tare.environments.guest.group import Held, MachineGroup
+from tare.environments.libvirt import booting, monitor
+from tare.environments.libvirt.daemon import OwnDaemon
+from tare.environments.libvirt.virsh import parse_memory_byte
+from tare.environments.provider import WORK_DIRECTORY, Node, NodeGroup, NodeSpec, Probe, Provider
+from tare.environments.qemu import options as qemu_options
+from tare.environments.qemu import threads
+from tare.environments.qemu.provider import Qemu
+from tare.errors import NodeError
+from tare.host import cgroups, process
+from tare.records import NetworkKind, OptionValue
+from tare.units import MEBIBYTE
+
+_SHARED = ("accelerator", "devices", "kernel", "machine")
+
+
+class OwnDomains(Provider):
+    technology = "libvirt"
+    option_names: Mapping[str, str] = {
+        "connection": "libvirt's URI; Tare's own domains are on qemu:///session",
+        **{name: qemu_options.OPTION_NAMES[name] for name in _SHARED},
+    }
+    networks = frozenset({NetworkKind.NONE, NetworkKind.DEFAULT})
+    cooperates = False
+
+    def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
+        """Know the options for ``probe``; nodes bring theirs along."""
+        self._options: Mapping[str, OptionValue] = options or {}
+
+    def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        if (given := options.get("connection", booting.CONNECTION)) != booting.CONNECTION:
+            words = (
+                f"is {given!r}, where Tare makes no domains of its own: name the user's by the option domain"
+            )
+            return {"connection": words}
+        return qemu_options.complaints(_shared(options))
+
+    def check_spanning(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:  # noqa: ARG002 - none helps
+        words = "is missing: domains of Tare's own have no network between them; use qemu, or domains of the user's"
+        return {"domain": words}
+
+    def configured(self, options: Mapping[str, OptionValue]) -> Self:
+        return type(self)(options)
+
+    def probe(self) -> Probe:
+        """What the ``qemu`` environment needs, and libvirt."""
+        found = Qemu(_shared(self._options)).probe()
+        if not found.usable:
+            return found
+        programs = [
+            "virsh",
+            "libvirtd",
+            *(["qemu-img"] if self._options.get("devices") == "emulated" else []),
+        ]
+        for program in programs:
+            if shutil.which(program, path=process.tool_environment()["PATH"]) is None:
+                remedy = (
+                    "apt-get install libvirt-clients libvirt-daemon libvirt-daemon-driver-qemu qemu-utils"
+                )
+                return Probe(usable=False, reason=f"{program} is not on this host", remedy=remedy)
+        version = confined.probe_version(["virsh", "--version"], "libvirt-clients").version
+        return replace(found, version=f"libvirt {version}, QEMU {found.version}")
+
+    def prepare(self, image_root: Path, image_digest: str) -> None:
+        image_disk(image_root, image_digest)
+
+    def start(self, spec: NodeSpec) -> Node:
+        engine.require(self.check_options(spec.options))
+        if spec.network.kind not in self.networks:
+            raise NodeError(f"a libvirt domain of Tare's own has no network {spec.network.kind}; choose none")
+        facts = booting.start(spec)
+        return Node(
+            spec=spec,
+            init_pid=booting.monitor_of(spec),
+            facts=facts,
+            own_kernel=True,
+            machine=True,
+        )
+
+    def prefix(self, node: Node) -> list[str]:
+        return channel.prefix(node.spec)
+
+    def helpers(self, node: Node) -> list[int]:
+        """libvirtd, QEMU and the keeper: all that is in the node's control group."""
+        return cgroups.own_group(node.spec.name).processes()
+
+    def virtual_processors(self, node: Node) -> list[int]:
+        return monitor.processor_threads(booting.monitor_of(node.spec))
+
+    def group(self, node: Node) -> NodeGroup | None:
+        """The memory by libvirt's word, the processors by that of the host's kernel."""
+        spec, pid = node.spec, booting.monitor_of(node.spec)
+        given = parse_memory_byte(OwnDaemon.of(spec.name).virsh.ask("dominfo", spec.name)) or 0
+        rounded = 0 <= given - spec.memory_byte < MEBIBYTE  # libvirt gives whole MiB
+        held = Held(
+            memory_byte=spec.memory_byte if rounded else given,
+            processors=threads.run_on(monitor.processor_threads(pid)),
+        )
+        group, prefix = cgroups.group_of(pid), channel.prefix(spec)
+        return MachineGroup(group, pid, spec, held, prefix, partial(booting.gone, spec))
+
+    def send(self, node: Node, names: Sequence[str]) -> None:
+        files.send(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)
+
+    def fetch(self, node: Node, names: Sequence[str]) -> None:
+        files.fetch(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)
+
+    def stop(self, spec: NodeSpec) -> None:
+        """Switch it off with its libvirtd: nothing that either wrote is wanted."""
+        confined.remove(spec)
+        channel.release(spec)
+        OwnDaemon.of(spec.name).remove()
+
+
+def _shared(options: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
+    """Those that the ``qemu`` environment knows too."""
+    return {name: value for name, value in options.items() if name in _SHARED}

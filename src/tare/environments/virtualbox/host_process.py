@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process of this host that a running machine is: VBoxHeadless, with a thread for each virtual processor."""
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from tare.errors import NodeError
+from tare.host.cgroups import format_processors
+
+_PROCESSES = Path("/proc")
+_VIRTUAL_PROCESSOR = re.compile(r"EMT(-\d+)?")
+"""VirtualBox calls the threads that run guests "emulation threads"."""
+_ROUNDS = 20
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+
+
+def machine_process(identity: str) -> int | None:
+    """The process that was started for the machine of this UUID; its server starts it with these words."""
+    for path in _PROCESSES.glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = path.read_bytes().decode(errors="replace").split("\0")
+            if "--startvm" in words[:-1] and words[words.index("--startvm") + 1] == identity:
+                return int(path.parent.name)
+    return None
+
+
+def threads(pid: int) -> dict[int, str]:
+    """Id → name; none when it has ended."""
+    found = {}
+    for path in _PROCESSES.glob(f"{pid}/task/[0-9]*/comm"):
+        with suppress(OSError):
+            found[int(path.parent.name)] = path.read_text().strip()
+    return found
+
+
+def virtual_processors(pid: int) -> list[int]:
+    """The threads that run the guest."""
+    return [number for number, name in sorted(threads(pid).items()) if _VIRTUAL_PROCESSOR.fullmatch(name)]
+
+
+def keep_to(pid: int, processors: tuple[int, ...]) -> None:
+    """Let all its threads run there alone, those too that are started meanwhile (sched_setaffinity(2)).
+
+    A thread begins with the processors of the one that starts it, so what is left gets less from round to round.
+    """
+    for _ in range(_ROUNDS):
+        if processors_of(pid) == processors:
+            return
+        for number in threads(pid):
+            _keep_thread_to(number, processors)
+    raise NodeError(
+        f"the threads of process {pid} cannot be kept to processors {format_processors(processors)}"
+    )
+
+
+def _keep_thread_to(number: int, processors: tuple[int, ...]) -> None:
+    try:
+        os.sched_setaffinity(number, processors)
+    except ProcessLookupError:
+        return
+    except OSError as error:
+        raise NodeError(
+            f"thread {number} of the machine cannot be kept to processors "
+            f"{format_processors(processors)}: {error.strerror}"
+        ) from error
+
+
+def processors_of(pid: int) -> tuple[int, ...] | None:
+    """All on which any of its threads may run; ``None`` when it has ended."""
+    found: set[int] = set()
+    for number in threads(pid):
+        with suppress(ProcessLookupError):
+            found |= os.sched_getaffinity(number)
+    return tuple(sorted(found)) or None
+
+
+def cpu_s(pid: int) -> float | None:
+    """What it has used, of its own and for the guest (proc(5), stat: utime and stime); ``None`` when it has ended."""
+    try:
+        fields = (_PROCESSES / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) * _TICK_S

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ``virtualbox`` environment: machines by VBoxManage, nodes in them by ssh.
+
+Written from VirtualBox's manual and what its command line prints, and never run with it: it could not be had for the
+machine where this was written. The tests drive it through transcripts.
+"""
+
+import re
+from collections.abc import Mapping
+
+from tare.environments.managed import Machine, Managed
+from tare.environments.managed.copied import sources
+from tare.environments.provider import NodeSpec, Probe
+from tare.environments.virtualbox import vboxmanage
+from tare.environments.virtualbox.machine import VirtualboxMachine
+from tare.environments.virtualbox.options import OPTION_NAMES, complaints
+from tare.errors import NodeError
+from tare.records import OptionValue
+
+_PROBE_LIMIT_S = 10.0
+_VERSION = re.compile(r"(\d+)\.\d+\.\d+\w*")
+_LEAST = 6
+"""The first that tells the effective paravirtualization and takes all that is said here."""
+
+
+class Virtualbox(Managed):
+    technology = "virtualbox"
+    option_names: Mapping[str, str] = OPTION_NAMES
+
+    def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        return complaints(options)
+
+    def machine(self, spec: NodeSpec) -> Machine:
+        return VirtualboxMachine(spec)
+
+    def probe(self) -> Probe:
+        """The program, its kernel module, and whether the machines are there: each user has his own."""
+        try:
+            found = _probe_program()
+            for name in sources(self._options or {}) if found.usable else ():
+                if vboxmanage.information(name) is None:
+                    reason = f"VirtualBox has no machine {name} of this user's"
+                    return Probe(
+                        usable=False, reason=reason, remedy="see which there are: VBoxManage list vms"
+                    )
+        except NodeError as error:
+            remedy = "install VirtualBox; Debian 12 has none, so from its makers"
+            return Probe(usable=False, reason=str(error), remedy=remedy)
+        if found.usable and self._options is None:
+            reason = "its machine stands in a campaign file, and is looked for with it"
+            return Probe(usable=False, reason=reason, remedy="write one as docs/virtualbox.md shows")
+        return found
+
+
+def _probe_program() -> Probe:
+    """Before the version it warns when its kernel module is missing, without which no machine starts."""
+    lines = vboxmanage.ask("--version", limit_s=_PROBE_LIMIT_S).strip().splitlines() or [""]
+    if warning := next((line for line in lines if line.startswith("WARNING")), None):
+        return Probe(
+            usable=False, reason=warning, remedy="load it: modprobe vboxdrv, or /sbin/vboxconfig first"
+        )
+    found = _VERSION.fullmatch(lines[-1].strip())
+    if found is None or int(found[1]) < _LEAST:
+        reason = f"VirtualBox is of an unknown or too old version: {lines[-1][:80] or 'it printed nothing'}"
+        return Probe(usable=False, reason=reason, remedy=f"install VirtualBox {_LEAST} or later")
+    return Probe(usable=True, version=f"VirtualBox {found[0]}")

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of govc, VMware's command line (its USAGE page); whom it reaches and as whom stands in its environment.
+
+The password is never in an argument, where everybody on the host could read it, nor in a message.
+"""
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+from tare.errors import NodeError
+from tare.host import process
+from tare.records import OptionValue
+
+_LIMIT_S = 60.0
+_TAKEN_OVER = (
+    *("GOVC_URL", "GOVC_USERNAME", "GOVC_PASSWORD", "GOVC_INSECURE", "GOVC_DATACENTER"),
+    *("GOVC_TLS_CA_CERTS", "GOVC_TLS_KNOWN_HOSTS", "GOVC_CERTIFICATE", "GOVC_PRIVATE_KEY"),
+)
+"""Of the environment of whoever runs Tare."""
+_BY_OPTION = {
+    "url": "GOVC_URL",
+    "username": "GOVC_USERNAME",
+    "password_file": "GOVC_PASSWORD",  # govc takes the name of a file too, and reads it
+    "ca_certificates": "GOVC_TLS_CA_CERTS",
+    "known_hosts": "GOVC_TLS_KNOWN_HOSTS",
+    "datacenter": "GOVC_DATACENTER",
+}
+_HIDDEN = "(hidden)"
+
+
+@dataclass(frozen=True, slots=True)
+class Govc:
+    """The program with what it needs to log in."""
+
+    program: str
+    variables: Mapping[str, str] = field(repr=False)
+
+    @classmethod
+    def of(cls, options: Mapping[str, OptionValue]) -> "Govc":
+        """``NodeError`` if there is no address, or if the password's file is not fit to be one."""
+        found = {name: os.environ[name] for name in _TAKEN_OVER if name in os.environ}
+        found |= {variable: str(options[name]) for name, variable in _BY_OPTION.items() if name in options}
+        if "insecure" in options:
+            found["GOVC_INSECURE"] = str(options["insecure"]).lower()
+        if "GOVC_URL" not in found:
+            raise NodeError("no vCenter or ESXi is named; write the option url, or set GOVC_URL")
+        if "password_file" in options:
+            _check_private(Path(str(options["password_file"])))
+        # A session kept for the next call would stay in the user's home, and on the server, when Tare is done.
+        fixed = {
+            "GOVC_PERSIST_SESSION": "false",
+            "GOVC_FORMAT_ERROR": "false",
+        }  # complaints in words, not in JSON
+        return cls(str(options.get("govc", "govc")), {**found, **fixed})
+
+    def ask(self, *words: str, limit_s: float = _LIMIT_S) -> str:
+        """What it prints; ``NodeError`` with its complaint."""
+        done = process.run([self.program, *words], timeout_s=limit_s, variables=self.variables)
+        if done.code != 0:
+            raise NodeError(self._without_secrets(f"govc {words[0]} failed: {done.last_words}"))
+        return done.stdout
+
+    def _without_secrets(self, text: str) -> str:
+        for secret in self._secrets():
+            text = text.replace(secret, _HIDDEN)
+        return text
+
+    def _secrets(self) -> list[str]:
+        """The password as it may stand in the environment, in a file, or in an address."""
+        given = _read(self.variables.get("GOVC_PASSWORD", ""))
+        in_url = urlsplit(self.variables["GOVC_URL"]).password or ""
+        return [secret for secret in (given, quote(given, safe=""), in_url, unquote(in_url)) if secret]
+
+
+def _read(password: str) -> str:
+    """As govc does it: the name of a file stands for what is in the file."""
+    try:
+        return Path(password).read_text().strip() if password else ""
+    except (OSError, ValueError):
+        return password
+
+
+def _check_private(path: Path) -> None:
+    """Were it not there, govc would take its name for the password and send that."""
+    try:
+        status = path.stat()
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        raise NodeError(f"the password cannot be read from {path}: {error.strerror}") from error
+    if not stat.S_ISREG(status.st_mode):
+        raise NodeError(f"the password cannot be read from {path}: it is no file")
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        raise NodeError(f"others may use {path}, which holds a password; chmod 600 it")

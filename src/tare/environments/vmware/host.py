@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a machine's ESXi host is, as far as its limits depend on it (vSphere's HostSystem, ClusterComputeResource)."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from tare.environments.vmware.described import properties
+from tare.environments.vmware.govc import Govc
+from tare.errors import NodeError
+
+_PROPERTIES = ("summary.hardware.cpuMhz", "summary.config.product.fullName", "parent")
+_CLUSTER = "ClusterComputeResource"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """One ESXi host."""
+
+    megahertz: int
+    """Of one processor: the unit of vSphere's limits."""
+    product: str
+    moves_machines: bool
+    """Whether it is in a cluster that moves machines by itself (DRS), which cannot keep them to processors."""
+
+    @classmethod
+    def of(cls, govc: Govc, reference: str) -> Self:
+        """``NodeError`` if it does not tell."""
+        told = properties(govc.ask("object.collect", "-json", reference, *_PROPERTIES))
+        try:
+            megahertz, parent = int(told[_PROPERTIES[0]]), told["parent"]
+            cluster = f"{parent['type']}:{parent['value']}" if parent["type"] == _CLUSTER else None
+        except (KeyError, TypeError, ValueError) as error:
+            raise NodeError(
+                f"{reference} does not tell the speed of its processors or where it belongs"
+            ) from error
+        return cls(
+            megahertz=megahertz,
+            product=str(told.get(_PROPERTIES[1]) or "ESXi"),
+            moves_machines=cluster is not None and _has_drs(govc, cluster),
+        )
+
+
+def _has_drs(govc: Govc, cluster: str) -> bool:
+    told = properties(govc.ask("object.collect", "-json", cluster, "configurationEx")).get("configurationEx")
+    settings = told.get("drsConfig") if isinstance(told, dict) else None
+    return isinstance(settings, dict) and settings.get("enabled") is True

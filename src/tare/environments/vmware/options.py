@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of the ``vmware`` environment."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from tare.environments.managed import INSIDE_OPTIONS, inside_complaints
+from tare.environments.managed.copied import COPY_OPTIONS, copy_complaints
+from tare.records import OptionValue
+
+_OWN: Mapping[str, str] = {
+    "url": "address of vCenter or ESXi, without a password; else GOVC_URL of the environment",
+    "username": "who logs in; else GOVC_USERNAME",
+    "password_file": "file of the password, which nobody else may read; else GOVC_PASSWORD",
+    "ca_certificates": "file of the certificates to trust; else GOVC_TLS_CA_CERTS",
+    "known_hosts": "file of known certificates, as govc about.cert writes it; else GOVC_TLS_KNOWN_HOSTS",
+    "insecure": "true: any certificate will do; else GOVC_INSECURE",
+    "datacenter": "where the machines are, if there are several",
+    "folder": "inventory folder for the copies",
+    "pool": "resource pool of the copies",
+    "datastore": "of the copies",
+    "network": "to which the copies' first adapter is connected, instead of the original's",
+    "reserve": "true: reserve the machine's memory and processors on its host",
+    "govc": "path of the govc to use, instead of the one on PATH",
+}
+OPTION_NAMES: Mapping[str, str] = {**_OWN, **COPY_OPTIONS, **INSIDE_OPTIONS}
+"""Option → what it does."""
+_SWITCHES = ("insecure", "reserve")
+_FILES = ("password_file", "ca_certificates", "known_hosts", "govc")
+
+
+def complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """Option → what is wrong with it."""
+    found = {**copy_complaints(options), **inside_complaints(options)}
+    for name in _OWN:
+        if name in options and (words := _complaint(name, options[name])):
+            found[name] = words
+    return found
+
+
+def _complaint(name: str, value: OptionValue) -> str | None:
+    if name in _SWITCHES:
+        return None if isinstance(value, bool) else f"must be true or false, but is {value!r}"
+    if name == "url":
+        return _url_complaint(value)
+    if not isinstance(value, str) or not value or value.startswith("-"):
+        return f"must be a text, but is {value!r}"
+    if name in _FILES and name != "govc" and not value.startswith("/"):
+        return f"{value!r} must be a whole path, from /"
+    return None
+
+
+def _url_complaint(value: OptionValue) -> str | None:
+    """Without the value where it holds a password: what is wrong is printed and logged."""
+    if not isinstance(value, str) or not value or value.startswith("-"):
+        return f"must be an address such as https://vcenter.example.org, but is {value!r}"
+    whole = value if "://" in value else f"https://{value}"
+    try:
+        user_info = "@" in urlsplit(whole).netloc
+    except ValueError:
+        return "is no address; write one such as https://vcenter.example.org"
+    return "must not hold who logs in: write username and password_file" if user_info else None

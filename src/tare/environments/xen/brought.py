@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes in domains that the user has configured for xl(1)."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from tare.environments.managed import INSIDE_OPTIONS, Machine, Managed, inside_complaints
+from tare.environments.provider import NodeSpec, Probe
+from tare.environments.xen import xl
+from tare.environments.xen.domain import BroughtDomain
+from tare.errors import NodeError
+from tare.records import OptionValue
+
+
+class BroughtDomains(Managed):
+    technology = "xen"
+    option_names: Mapping[str, str] = {
+        "domain": "xl's configuration file of the user's own domain that is to be the node; or a list, node by node",
+        **INSIDE_OPTIONS,
+    }
+
+    def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        found = inside_complaints({"host": "unsaid", **options})
+        if "host" not in options:
+            found["host"] = "is missing; write how ssh reaches the domain, as xl does not know its address"
+        names = options.get("domain")
+        for name in names if isinstance(names, list) else [names]:
+            if not isinstance(name, str) or not name.startswith("/"):
+                found["domain"] = f"must be the whole path of xl's configuration file, but is {name!r}"
+        if names == []:
+            found["domain"] = "is an empty list"
+        return found
+
+    def machine(self, spec: NodeSpec) -> Machine:
+        return BroughtDomain(spec)
+
+    def probe(self) -> Probe:
+        found = probe_xen()
+        names = (self._options or {}).get("domain", [])
+        for name in names if isinstance(names, list) else [str(names)]:
+            if found.usable and not Path(name).is_file():
+                reason = f"there is no configuration file {name}"
+                return Probe(usable=False, reason=reason, remedy="write one, as xl.cfg(5) says")
+        return found
+
+
+def probe_xen() -> Probe:
+    """Whether this is the first domain of a Xen host, with xl."""
+    if os.geteuid() != 0:
+        return Probe(usable=False, reason="xl needs root", remedy="run as root")
+    try:
+        said = xl.parse_info(xl.ask("info", limit_s=5.0))
+    except NodeError as error:
+        missing = "is not on this host" in str(error)
+        remedy = "apt-get install xen-system-amd64 and boot it" if missing else "boot this host under Xen"
+        return Probe(usable=False, reason=str(error), remedy=remedy)
+    version = said.get("xen_version", "")
+    return Probe(usable=True, version=f"Xen {version}")

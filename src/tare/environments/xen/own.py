@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes in domains of Tare's own: its kernel and initramfs, the image as a disk, commands by a console of Xen's."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from tare.environments import engine
+from tare.environments.guest import channel, files
+from tare.environments.guest.disk import image_disk
+from tare.environments.guest.group import parse_kills
+from tare.environments.guest.kernel import find_kernel
+from tare.environments.provider import WORK_DIRECTORY, Node, NodeGroup, NodeSpec, Probe, Provider
+from tare.environments.qemu import inside
+from tare.environments.xen import boot, xl
+from tare.environments.xen.brought import probe_xen
+from tare.environments.xen.configuration import HVM, KINDS, text
+from tare.errors import NodeError
+from tare.host import process
+from tare.host.cgroups import Settings
+from tare.records import NetworkKind, OptionValue
+
+_LIMIT_S = 30.0
+_MEBIBYTE = 1 << 20
+
+
+class OwnDomains(Provider):
+    technology = "xen"
+    option_names: Mapping[str, str] = {
+        "type": '"pvh" (default), "pv", or "hvm": emulated devices and none of Xen\'s',
+        "kernel": "the guest's kernel: a release that `tare image kernel` keeps, or the path of its file",
+    }
+    networks = frozenset({NetworkKind.NONE})
+    cooperates = False
+
+    def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
+        """Know the options for ``probe``; nodes bring theirs along."""
+        self._options: Mapping[str, OptionValue] = options or {}
+
+    def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        found = {}
+        if (kind := options.get("type", KINDS[0])) not in KINDS:
+            found["type"] = f"must be one of {', '.join(KINDS)}, but is {kind!r}"
+        if not isinstance(kernel := options.get("kernel", "any"), str) or not kernel:
+            found["kernel"] = f"must be a release or the path of a file, but is {kernel!r}"
+        return found
+
+    def check_spanning(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:  # noqa: ARG002 - none helps
+        return {"domain": "is missing: domains of Tare's own have no network between them; use the user's"}
+
+    def configured(self, options: Mapping[str, OptionValue]) -> Self:
+        return type(self)(options)
+
+    def probe(self) -> Probe:
+        found = probe_xen()
+        if not found.usable:
+            return found
+        try:
+            boot.kernel_of(self._options)
+        except NodeError as error:
+            return Probe(usable=False, reason=str(error), remedy="tare image kernel, or the option kernel")
+        return found
+
+    def prepare(self, image_root: Path, image_digest: str) -> None:
+        image_disk(image_root, image_digest)
+
+    def start(self, spec: NodeSpec) -> Node:
+        engine.require(self.check_options(spec.options))
+        boot.refuse(spec)
+        spec.work.mkdir(parents=True, exist_ok=True)
+        domain = boot.make(spec)
+        configuration = spec.directory / "xl.cfg"
+        configuration.write_text(text(domain.settings()))
+        xl.create(str(configuration))
+        channel.keep_connected(spec, [], domain.channel)
+        seen = inside.look(channel.prefix(spec))
+        verify(domain.kind, seen)
+        told = xl.parse_info(xl.ask("info"))
+        version = f"{told.get('xen_version')}, scheduler {told.get('xen_scheduler')}, type {domain.kind}"
+        release = find_kernel(boot.asked_kernel(spec.options)).release
+        facts = {"Xen": version, "guest's kernel": release, "disk driver": ", ".join(_drivers(seen))}
+        return Node(spec=spec, init_pid=None, facts=facts, own_kernel=True, machine=True)
+
+    def prefix(self, node: Node) -> list[str]:
+        return channel.prefix(node.spec)
+
+    def group(self, node: Node) -> NodeGroup | None:
+        return XenGroup(node.spec, channel.prefix(node.spec))
+
+    def send(self, node: Node, names: Sequence[str]) -> None:
+        files.send(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)
+
+    def fetch(self, node: Node, names: Sequence[str]) -> None:
+        files.fetch(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)
+
+    def stop(self, spec: NodeSpec) -> None:
+        """The keeper ends when its channel does."""
+        if (spec.directory / "xl.cfg").exists():
+            xl.destroy(spec.name)
+        channel.release(spec)
+        boot.channel_of(spec).unlink(missing_ok=True)
+        process.reap_idle()
+
+
+@dataclass(frozen=True, slots=True)
+class XenGroup:
+    """A ``NodeGroup`` (``tare.environments.provider``): what the hypervisor holds, which the host does not see."""
+
+    spec: NodeSpec
+    prefix: Sequence[str]
+
+    def settings(self) -> Settings:
+        """As xl tells it; memory in whole MiB, which is how it is given."""
+        held, asked = xl.holds(self.spec.name), self.spec.memory_byte
+        rounded = held.memory_byte is not None and 0 <= asked - held.memory_byte < _MEBIBYTE
+        return Settings(
+            processors=held.processors,
+            memory_byte=asked if rounded else held.memory_byte,
+            cpu_quota=held.cpu_quota,
+        )
+
+    def cpu_s(self) -> float | None:
+        return xl.cpu_s(self.spec.name)
+
+    def memory_kills(self) -> int | None:
+        """Those of the guest's own kernel."""
+        return parse_kills(process.run([*self.prefix, "cat", "/proc/vmstat"], timeout_s=_LIMIT_S).stdout)
+
+    def lacks(self, inner_pid: int) -> list[str] | None:  # noqa: ARG002 - whatever runs in it, the hypervisor holds
+        return [] if xl.exists(self.spec.name) else None
+
+
+def verify(kind: str, seen: Mapping[str, Any]) -> None:
+    """``NodeError`` when the guest's disk is not of the kind that was asked for."""
+    drivers, wanted = _drivers(seen), "ata_piix" if kind == HVM else "vbd"
+    if wanted not in drivers:
+        raise NodeError(f"the guest is not as asked ({kind}): no disk has the driver {wanted}, but {drivers}")
+
+
+def _drivers(seen: Mapping[str, Any]) -> list[str]:
+    return sorted({str(name) for disk in seen["block_devices"] or () for name in disk["drivers"]})

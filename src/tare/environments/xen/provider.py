@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The environment ``xen``: the user's domain where its configuration is named, else one of Tare's own."""
+
+from collections.abc import Mapping
+
+from tare.environments.managed import Either
+from tare.environments.xen.brought import BroughtDomains
+from tare.environments.xen.own import OwnDomains
+
+
+class Xen(Either):
+    technology = "xen"
+    own = OwnDomains()
+    brought = BroughtDomains()
+    option_names: Mapping[str, str] = {**brought.option_names, **own.option_names}
+    networks = own.networks | brought.networks

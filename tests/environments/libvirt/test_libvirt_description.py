@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A domain of Tare's own, as libvirt is told of it."""
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from tare.environments.libvirt.description import Files, described
+from tare.environments.provider import Bind
+from tare.environments.qemu.command import Link, Machine
+from tare.environments.qemu.options import Accelerator, Options
+
+FILES = Files(
+    initramfs=Path("/node/initramfs"),
+    image=Path("/disks/a & b.erofs"),
+    layer=None,
+    channel=Path("/run/tare-1/channel"),
+    console=Path("/node/console/log"),
+)
+
+
+def machine(accelerator: Accelerator, devices: str, **changes: object) -> Machine:
+    values: dict[str, object] = {
+        "name": "tare-1",
+        "accelerator": accelerator,
+        "options": Options.of({"devices": devices}),
+        "processors": 2,
+        "memory_byte": 256 << 20,
+        "kernel": Path("/kernels/vmlinux"),
+        "image_disk": FILES.image,
+        "tsc_khz": 2_600_000,
+    }
+    return Machine(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def domain(found: Machine, files: Files = FILES) -> ET.Element:
+    return ET.fromstring(described(found, (1, 3), files))  # noqa: S314 - our own
+
+
+def attributes(parent: ET.Element, path: str) -> list[dict[str, str]]:
+    return [found.attrib for found in parent.findall(path)]
+
+
+def test_a_paravirtual_domain_has_virtio_and_one_processor_on_each_of_the_nodes() -> None:
+    found = domain(machine(Accelerator.TCG, "paravirtual", link=Link(tap=None)))
+    assert found.get("type") == "qemu"
+    assert attributes(found, "os/type") == [{"arch": "x86_64", "machine": "q35"}]
+    assert attributes(found, "cputune/vcpupin") == [
+        {"vcpu": "0", "cpuset": "1"},
+        {"vcpu": "1", "cpuset": "3"},
+    ]
+    assert attributes(found, "devices/disk/target") == [{"dev": "vda", "bus": "virtio"}]
+    assert attributes(found, "devices/disk/source") == [{"file": "/disks/a & b.erofs"}]
+    assert found.find("devices/disk/readonly") is not None
+    assert attributes(found, "devices/interface/model") == [{"type": "virtio"}]
+    assert attributes(found, "devices/channel/target") == [{"type": "virtio", "name": "tare"}]
+    assert attributes(found, "devices/channel/source") == [{"mode": "bind", "path": "/run/tare-1/channel"}]
+    assert found.findtext("memory") == "262144"
+    assert (found.findtext("os/cmdline") or "").endswith("tsc_early_khz=2600000 tsc=reliable -- guest")
+
+
+@pytest.mark.parametrize("kind", list(Accelerator))
+def test_an_emulated_domain_has_nothing_of_virtio_and_hides_that_it_is_one(kind: Accelerator) -> None:
+    layered = Files(
+        initramfs=FILES.initramfs,
+        image=Path("/node/image.qcow2"),
+        layer=Path("/node/layer.img"),
+        channel=FILES.channel,
+        console=FILES.console,
+    )
+    found = domain(machine(kind, "emulated", link=Link(tap=None)), layered)
+    text = ET.tostring(found, encoding="unicode")
+    assert "virtio" not in text
+    assert attributes(found, "os/type") == [{"arch": "x86_64", "machine": "pc"}]
+    assert attributes(found, "devices/disk/target") == [
+        {"dev": "hda", "bus": "ide"},
+        {"dev": "hdb", "bus": "ide"},
+    ]
+    assert [one["type"] for one in attributes(found, "devices/disk/driver")] == ["qcow2", "raw"]
+    assert attributes(found, "devices/interface/model") == [{"type": "e1000"}]
+    assert attributes(found, "cpu/feature") == [{"policy": "disable", "name": "hypervisor"}]
+    assert ("hidden" in text) == (kind is Accelerator.KVM)
+    assert [one["type"] for one in attributes(found, "devices/serial")] == ["file", "unix"]
+    assert "nopv" in (found.findtext("os/cmdline") or "")
+
+
+def test_under_kvm_the_guest_has_the_hosts_processor() -> None:
+    found = domain(machine(Accelerator.KVM, "paravirtual"))
+    assert found.get("type") == "kvm"
+    assert attributes(found, "cpu") == [{"mode": "host-passthrough"}]
+    assert found.find("devices/interface") is None
+
+
+def test_bound_directories_are_guarded_unless_they_are_writable() -> None:
+    binds = (Bind(path=Path("/data")), Bind(path=Path("/out"), writable=True))
+    folders = domain(machine(Accelerator.TCG, "paravirtual", binds=binds)).findall("devices/filesystem")
+    assert [(attributes(one, "source"), one.find("readonly") is not None) for one in folders] == [
+        ([{"dir": "/data"}], True),
+        ([{"dir": "/out"}], False),
+    ]
+    assert [attributes(one, "target") for one in folders] == [[{"dir": "bind0"}], [{"dir": "bind1"}]]
+
+
+def test_an_ahci_disk_is_one_of_the_q35() -> None:
+    options = Options.of({"devices": "emulated", "machine": "q35"})
+    found = domain(machine(Accelerator.TCG, "emulated", options=options))
+    assert attributes(found, "devices/disk/target") == [{"dev": "sda", "bus": "sata"}]
