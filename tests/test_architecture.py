@@ -184,6 +184,7 @@ def test_a_providers_file_imports_no_other_provider() -> None:
         "custom_commands",
         "engine",
         "engine_images",
+        "fake_clock",
         "gvisor_bundle",
         "gvisor_node",
         "node_group",

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From nothing to a guest in which a command can run, beside QEMU started by hand with the same kernel and image.
+
+    python -m bench.guest_boot [--rounds 12] [--devices paravirtual emulated]     (as root, with image and kernel)
+    python -m bench.guest_boot --boots 50 [--busy]                                (how many of them fail)
+
+By hand means: QEMU's argv as Tare writes it and the same initramfs, made beforehand; no control group, no keeper, no
+look inside; until the guest's first word on its channel. Both ways in turn, in random order within a round. The
+claims: at most 1.2 times as long; a command that does nothing takes less than 10 ms; no boot fails.
+"""
+
+import argparse
+import math
+import os
+import random
+import select
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from bench.node_cost import LEVEL, a_spec
+from tare.analyze.estimation import as_fraction
+from tare.analyze.signed_rank import hodges_lehmann
+from tare.environments import PROVIDERS
+from tare.environments.guest.channel import DESCRIPTOR
+from tare.environments.provider import TOOLS_DIRECTORY, NodeSpec
+from tare.environments.qemu import boot
+from tare.environments.qemu.command import argv
+from tare.errors import TareError
+from tare.host.facts import online_processors
+from tare.host.process import tool_environment
+from tare.image.store import Image, find_image
+from tare.measure.node_life import start_node, stop_node
+from tare.units import MEBIBYTE
+
+MOST, MOST_NO_OP_S = 1.2, 0.010
+MEMORY_BYTE = 512 * MEBIBYTE
+BOOT_LIMIT_S = 90.0
+NO_OPS = 200
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--devices", nargs="*", default=["paravirtual", "emulated"])
+    parser.add_argument("--boots", type=int, default=0)
+    parser.add_argument("--busy", action="store_true", help="keep all processors busy meanwhile")
+    chosen = parser.parse_args()
+    image = find_image()
+    PROVIDERS["qemu"].prepare(image.root, image.digest)
+    if chosen.boots:
+        held = [boots(image, devices, chosen.boots, busy=chosen.busy) for devices in chosen.devices]
+    else:
+        held = [compare(image, devices, chosen.rounds) for devices in chosen.devices]
+    return 0 if all(held) else 1
+
+
+def spec_of(image: Image, devices: str) -> NodeSpec:
+    found = a_spec("qemu", image)
+    return replace(
+        found, options={"devices": devices}, memory_byte=MEMORY_BYTE, processors=found.processors[:1]
+    )
+
+
+def compare(image: Image, devices: str, rounds: int) -> bool:
+    """Print the lines of one kind of guest; whether its claims hold."""
+    ours, bare, no_ops = [], [], []
+    for _ in range(rounds + 1):
+        for way in random.sample(("ours", "bare"), 2):
+            if way == "bare":
+                bare.append(by_hand(spec_of(image, devices)))
+            else:
+                took_s, commands_s = by_tare(spec_of(image, devices), NO_OPS // rounds)
+                ours.append(took_s)
+                no_ops += commands_s
+    ratios = [math.log(one / other) for one, other in zip(ours[1:], bare[1:], strict=True)]
+    estimate = as_fraction(hodges_lehmann(ratios, LEVEL))
+    median_s = statistics.median(no_ops)
+    print(
+        f"{devices}: {statistics.median(ours):.2f} s here, {statistics.median(bare):.2f} s by hand; "
+        f"ratio {1 + estimate.point:.2f} ({LEVEL:.0%} {1 + (estimate.low or math.nan):.2f} to "
+        f"{1 + (estimate.high or math.nan):.2f}, n = {estimate.n}); a command that does nothing: "
+        f"median {median_s * 1000:.1f} ms, 99 % within {sorted(no_ops)[int(0.99 * len(no_ops))] * 1000:.1f} ms "
+        f"(n = {len(no_ops)})"
+    )
+    return 1 + estimate.point <= MOST and median_s <= MOST_NO_OP_S
+
+
+def by_tare(spec: NodeSpec, commands: int) -> tuple[float, list[float]]:
+    """Seconds until a first command has run, and of each further one."""
+    provider = PROVIDERS["qemu"]
+    begun = time.perf_counter()
+    node = start_node(spec, provider)
+    try:
+        nothing = [*provider.prefix(node), f"{TOOLS_DIRECTORY}/burn", "1"]
+        run(nothing)
+        took_s = time.perf_counter() - begun
+        return took_s, [run(nothing) for _ in range(commands)]
+    finally:
+        stop_node(spec, provider)
+
+
+def run(command: list[str]) -> float:
+    begun = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True, env=tool_environment(), timeout=BOOT_LIMIT_S)
+    return time.perf_counter() - begun
+
+
+def by_hand(spec: NodeSpec) -> float:
+    """Seconds from QEMU's start to the guest's first word."""
+    spec = replace(spec, network=replace(spec.network, namespace=None))
+    (spec.directory / "console").mkdir(parents=True)
+    machine = boot.plan(spec)
+    boot.make(spec, machine)
+    here, there = socket.socketpair()
+    files = [(os.POSIX_SPAWN_DUP2, there.fileno(), DESCRIPTOR)]
+    command = ["env", f"--chdir={spec.directory}", *argv(machine)]
+    begun = time.perf_counter()
+    child = os.posix_spawnp(command[0], command, tool_environment(), file_actions=files, setsid=True)
+    try:
+        there.close()
+        if not select.select([here], [], [], BOOT_LIMIT_S)[0] or not here.recv(1):
+            raise SystemExit(f"QEMU by hand does not boot; see {spec.directory}")
+        return time.perf_counter() - begun
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        here.close()
+        subprocess.run(["rm", "-r", str(spec.directory)], check=True)
+
+
+def boots(image: Image, devices: str, count: int, *, busy: bool) -> bool:
+    """Print how many of so many boots failed, and why."""
+    provider, failed, times = PROVIDERS["qemu"], [], []
+    with company(busy=busy):
+        for _ in range(count):
+            spec = spec_of(image, devices)
+            begun = time.perf_counter()
+            try:
+                start_node(spec, provider)
+                times.append(time.perf_counter() - begun)
+            except TareError as error:
+                failed.append(str(error))
+            finally:
+                stop_node(spec, provider)
+    print(
+        f"{devices}: {count} boots{' with all processors busy' if busy else ''}, {len(failed)} failed; "
+        f"median {statistics.median(times):.2f} s, longest {max(times):.2f} s"
+    )
+    print(*failed, sep="\n", end="")
+    return not failed
+
+
+@contextmanager
+def company(*, busy: bool) -> Iterator[None]:
+    """One process that never rests for each processor."""
+    count = len(online_processors()) if busy else 0
+    endless = [sys.executable, "-c", "while True: pass"]
+    running = [subprocess.Popen(endless) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for one in running:
+            one.kill()
+            one.wait()
+
+
+if __name__ == "__main__":
+    if os.geteuid() != 0:
+        sys.exit("run as root: nodes need mounts and control groups")
+    sys.exit(main())
