@@ -52,6 +52,11 @@ ssize_t write_now(int descriptor, std::string_view bytes) {
                               : ::write(descriptor, bytes.data(), bytes.size());
 }
 
+bool is_of_kind(const FileDescriptor& file, mode_t kind) {
+    struct stat found {};
+    return ::fstat(file.number(), &found) == 0 && (found.st_mode & S_IFMT) == kind;
+}
+
 std::size_t readable_byte(int descriptor) {
     int count = 0;
     return ::ioctl(descriptor, FIONREAD, &count) == 0 ? static_cast<std::size_t>(std::max(count, 0)) : 0;
@@ -60,8 +65,7 @@ std::size_t readable_byte(int descriptor) {
 }  // namespace
 
 FileDescriptor without_blocking(FileDescriptor given) {
-    struct stat kind {};
-    if (::fstat(given.number(), &kind) != 0 || (!S_ISFIFO(kind.st_mode) && !S_ISCHR(kind.st_mode))) {
+    if (!is_of_kind(given, S_IFIFO) && !is_of_kind(given, S_IFCHR)) {
         return given;  // files never block for long, and sockets are told with each write
     }
     const std::string path = "/proc/self/fd/" + std::to_string(given.number());
@@ -70,18 +74,30 @@ FileDescriptor without_blocking(FileDescriptor given) {
     return own ? std::move(own) : std::move(given);
 }
 
+Source Source::of_shared(FileDescriptor given, FlowName name) {
+    FileDescriptor watched{is_of_kind(given, S_IFIFO) ? ::fcntl(given.number(), F_DUPFD_CLOEXEC, 0) : -1};
+    Source source{without_blocking(std::move(given)), name};
+    source.watched_ = std::move(watched);
+    return source;
+}
+
 bool Source::wants_to_read(const Line& line) const {
     return static_cast<bool>(from_) && credit_ != 0 && line.has_room();
 }
 
-std::size_t Source::most_bytes() const { return std::min({chunk_size, credit_, left_}); }
+void Source::read_what_is_there(Line& line) {
+    pollfd asked{.fd = number(), .events = POLLIN, .revents = 0};
+    if (::poll(&asked, 1, 0) == 1) {
+        read_some(line);
+    }
+}
 
 void Source::read_some(Line& line) {
     if (!wants_to_read(line)) {
         return;
     }
     std::array<char, chunk_size> buffer;  // NOLINT(*-member-init): read fills what is used
-    const ssize_t count = ::read(from_.number(), buffer.data(), most_bytes());
+    const ssize_t count = ::read(from_.number(), buffer.data(), std::min({line.chunk(), credit_, left_}));
     if (count < 0 && would_wait()) {
         return;
     }
@@ -116,7 +132,10 @@ void Source::end_behind_what_is_there(Line& line) {
     }
 }
 
-void Source::close() { from_ = FileDescriptor{}; }
+void Source::close() {
+    from_ = FileDescriptor{};
+    watched_ = FileDescriptor{};
+}
 
 void Source::send_end(Line& line) {
     close();

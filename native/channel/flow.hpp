@@ -33,10 +33,18 @@ class Source {
     /// Nothing but this may read the descriptor.
     Source(FileDescriptor from, FlowName name) : from_{std::move(from)}, name_{name} {}
 
-    [[nodiscard]] int number() const { return from_.number(); }
+    /// One whose file others read too: `given` is polled, and read by what is made of it `without_blocking`.
+    /// A FIFO that was opened anew after its writers had gone would never tell of its end (fifo(7)).
+    static Source of_shared(FileDescriptor given, FlowName name);
+
+    /// What to poll.
+    [[nodiscard]] int number() const { return watched_ ? watched_.number() : from_.number(); }
 
     /// Whether to poll for POLLIN.
     [[nodiscard]] bool wants_to_read(const Line& line) const;
+
+    /// Sends what can be read at once, if anything can. For use outside of a round of poll.
+    void read_what_is_there(Line& line);
 
     /// Reads once, at most a chunk, and sends it. The end of the file sends the flow's end: `end_of_input`,
     /// or an empty frame of an output.
@@ -55,10 +63,10 @@ class Source {
     [[nodiscard]] bool ended() const { return !from_; }
 
   private:
-    [[nodiscard]] std::size_t most_bytes() const;
     void send_end(Line& line);
 
     FileDescriptor from_;
+    FileDescriptor watched_;  // instead of it
     FlowName name_;
     std::size_t credit_ = window_size;
     std::size_t left_ = SIZE_MAX;  // bytes until the end, once that is decided

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
+
+#include "channel/little_endian.hpp"
 
 namespace tare::channel {
 
@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::uint16_t magic = 0x7A5E;
 constexpr std::uint32_t polynomial = 0xEDB88320;  // of CRC-32 (ISO 3309), reflected
-constexpr unsigned byte_bits = 8;
 constexpr std::size_t table_size = std::size_t{1} << byte_bits;
 constexpr std::size_t type_offset = 2;
 constexpr std::size_t zero_offset = 3;
@@ -43,34 +42,6 @@ std::uint32_t add_to_sum(std::uint32_t sum, std::string_view bytes) {
 
 std::uint32_t check_sum(std::string_view header, std::string_view payload) {
     return ~add_to_sum(add_to_sum(~std::uint32_t{0}, header.substr(0, sum_offset)), payload);
-}
-
-template <typename Number>
-void append(std::string& bytes, Number number) {
-    for (unsigned index = 0; index < sizeof number; ++index) {
-        bytes += static_cast<char>(number >> (index * byte_bits));
-    }
-}
-
-template <typename Number>
-Number read_number(std::string_view bytes) {
-    if (bytes.size() < sizeof(Number)) {
-        throw ProtocolError("a number is cut short");
-    }
-    Number number = 0;
-    for (unsigned index = 0; index < sizeof number; ++index) {
-        const auto byte = static_cast<Number>(static_cast<unsigned char>(bytes[index]));
-        number = static_cast<Number>(number | static_cast<Number>(byte << (index * byte_bits)));
-    }
-    return number;
-}
-
-template <typename Number>
-Number read_whole(std::string_view payload) {
-    if (payload.size() != sizeof(Number)) {
-        throw ProtocolError("a payload has another length than its kind");
-    }
-    return read_number<Number>(payload);
 }
 
 std::uint32_t payload_length(std::string_view header) {
@@ -146,97 +117,6 @@ std::optional<Frame> Decoder::next() {
     return Frame{.type = static_cast<Type>(header[type_offset]),
                  .stream = read_number<std::uint32_t>(header.substr(stream_offset)),
                  .payload = std::string{payload}};
-}
-
-std::string encode_words(std::span<const std::string> words) {
-    std::string payload;
-    for (const auto& word : words) {
-        append(payload, static_cast<std::uint32_t>(word.size()));
-        payload += word;
-    }
-    return payload;
-}
-
-std::vector<std::string> decode_words(std::string_view payload) {
-    std::vector<std::string> words;
-    while (!payload.empty()) {
-        const std::size_t length = read_number<std::uint32_t>(payload);
-        payload.remove_prefix(sizeof(std::uint32_t));
-        if (length > payload.size()) {
-            throw ProtocolError("a word is cut short");
-        }
-        words.emplace_back(payload.substr(0, length));
-        payload.remove_prefix(length);
-    }
-    return words;
-}
-
-std::string encode_number(std::uint32_t number) {
-    std::string payload;
-    append(payload, number);
-    return payload;
-}
-
-std::uint32_t decode_number(std::string_view payload) { return read_whole<std::uint32_t>(payload); }
-
-std::string encode_time(std::uint64_t time_ns) {
-    std::string payload;
-    append(payload, time_ns);
-    return payload;
-}
-
-std::uint64_t decode_time(std::string_view payload) { return read_whole<std::uint64_t>(payload); }
-
-std::string encode_execute(const Execute& command) {
-    std::vector<std::string> words{command.directory,
-                                   encode_number(static_cast<std::uint32_t>(command.arguments.size()))};
-    words.insert(words.end(), command.arguments.begin(), command.arguments.end());
-    words.insert(words.end(), command.variables.begin(), command.variables.end());
-    return encode_words(words);
-}
-
-Execute decode_execute(std::string_view payload) {
-    const auto words = decode_words(payload);
-    constexpr std::size_t leading = 2;
-    if (words.size() < leading) {
-        throw ProtocolError("a command is cut short");
-    }
-    const std::size_t count = decode_number(words[1]);
-    if (count == 0 || count > words.size() - leading) {
-        throw ProtocolError("a command has another number of arguments than it says");
-    }
-    const auto first = words.begin() + leading;
-    const auto last = first + static_cast<std::ptrdiff_t>(count);
-    return {.directory = words[0], .arguments = {first, last}, .variables = {last, words.end()}};
-}
-
-std::string encode_exit(const Exit& exit) {
-    const std::string how(1, static_cast<char>(exit.how));
-    return encode_words(std::array{how, encode_number(std::bit_cast<std::uint32_t>(exit.number)), exit.text});
-}
-
-Exit decode_exit(std::string_view payload) {
-    const auto words = decode_words(payload);
-    constexpr std::size_t number_of_words = 3;
-    if (words.size() != number_of_words || words[0].size() != 1 ||
-        static_cast<unsigned char>(words[0][0]) > static_cast<unsigned char>(Exit::How::failed)) {
-        throw ProtocolError("an end of a command makes no sense");
-    }
-    return {.how = static_cast<Exit::How>(words[0][0]),
-            .number = std::bit_cast<int>(decode_number(words[1])),
-            .text = words[2]};
-}
-
-std::string encode_credit(const Credit& credit) {
-    return std::string(1, static_cast<char>(credit.flow)) + encode_number(credit.count);
-}
-
-Credit decode_credit(std::string_view payload) {
-    if (payload.empty() ||
-        static_cast<unsigned char>(payload[0]) > static_cast<unsigned char>(Flow::error_output)) {
-        throw ProtocolError("a credit is for no flow");
-    }
-    return {.flow = static_cast<Flow>(payload[0]), .count = decode_number(payload.substr(1))};
 }
 
 }  // namespace tare::channel

@@ -21,7 +21,7 @@ namespace tare::channel {
 /// A guest says `hello` again every second until a frame of the host came: a serial line loses what nobody
 /// reads yet. What is told a stream that has ended is ignored: it was under way.
 enum class Type : std::uint8_t {
-    hello = 1,    // guest: it serves [words: protocol version, kernel release]; its first frame; see below
+    hello = 1,    // guest: it serves [words: protocol version, kernel release, pace]; first frame; see below
     execute = 2,  // host: begin stream [words: directory, number of arguments, arguments..., variables...]
     input = 3,    // host: standard input [bytes]
     end_of_input = 4,  // host: no more of it []
@@ -40,10 +40,12 @@ enum class Flow : std::uint8_t { input = 0, output = 1, error_output = 2 };
 
 constexpr std::size_t header_size = 16;
 constexpr std::size_t largest_payload = std::size_t{256} << 10U;
-constexpr std::size_t chunk_size = std::size_t{16} << 10U;  // of data: others wait for no more than one
+constexpr std::size_t chunk_size = std::size_t{16} << 10U;  // of data, at most
 constexpr std::size_t window_size = std::size_t{256} << 10U;
 constexpr std::size_t most_streams = 256;
 constexpr std::string_view protocol_version = "1";
+constexpr std::string_view quick_pace = "quick";
+constexpr std::string_view slow_pace = "slow";  // such as that of a serial line; see `Line::slow_down`
 
 struct Frame {
     Type type{};
@@ -107,6 +109,8 @@ struct Execute {
     std::vector<std::string> variables;
 };
 [[nodiscard]] std::string encode_execute(const Execute& command);
+/// Throws ProtocolError for what cannot be run either: no arguments, no absolute directory, variables without
+/// names, null bytes.
 [[nodiscard]] Execute decode_execute(std::string_view payload);
 
 /// How a command ended: `code` with its number, `signal` with its number, or `failed`: it was never started.

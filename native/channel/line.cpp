@@ -2,6 +2,7 @@
 #include "channel/line.hpp"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -62,6 +63,12 @@ void Line::send(const Frame& frame) {
         throw ProtocolError("the other end of the channel does not read");
     }
     queue_.push(encode(frame));
+}
+
+void Line::slow_down() {
+    slow_ = true;
+    const int size = slow_chunk_size;  // the kernel doubles it, and takes no less than it can work with
+    static_cast<void>(::setsockopt(number(), SOL_SOCKET, SO_SNDBUF, &size, sizeof size));
 }
 
 void Line::write_some() {

@@ -17,6 +17,9 @@ namespace tare::channel {
 
 /// Data is queued while less than this waits to be written.
 constexpr std::size_t most_queued_data = 4 * (header_size + chunk_size);
+/// Where a byte takes 10 us, as on an emulated serial line: whatever comes behind waits for all of this.
+constexpr std::size_t slow_chunk_size = std::size_t{2} << 10U;
+constexpr std::size_t slow_most_queued_data = 2 * (header_size + slow_chunk_size);
 /// No honest end leaves so much unread.
 constexpr std::size_t most_queued = std::size_t{4} << 20U;
 
@@ -39,7 +42,16 @@ class Line {
     /// `most_queued` unread. What is sent after the other end closed the line is dropped.
     void send(const Frame& frame);
 
-    [[nodiscard]] bool has_room() const { return queued() < most_queued_data; }
+    /// From now on little waits here and, where this is a socket, in its buffer.
+    void slow_down();
+    [[nodiscard]] bool slow() const { return slow_; }
+
+    /// The most bytes of a flow that one frame may carry.
+    [[nodiscard]] std::size_t chunk() const { return slow_ ? slow_chunk_size : chunk_size; }
+
+    [[nodiscard]] bool has_room() const {
+        return queued() < (slow_ ? slow_most_queued_data : most_queued_data);
+    }
     [[nodiscard]] bool wants_to_write() const { return !queue_.empty(); }
     [[nodiscard]] std::size_t queued() const { return queue_.size(); }
 
@@ -52,6 +64,7 @@ class Line {
     Decoder decoder_;
     ByteQueue queue_;
     bool closed_ = false;
+    bool slow_ = false;
 };
 
 }  // namespace tare::channel

@@ -12,7 +12,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "common/system.hpp"
 #include "guest/boot.hpp"
@@ -69,9 +68,7 @@ void live() {
     const FileDescriptor deaths = prepare_to_serve();
     boot_as(boot);
     SystemCommands commands{mount_groups(), true};
-    FileDescriptor channel = open_channel(boot.channel);
-    await_host(channel);
-    Server server{channel::Line{std::move(channel)}, commands};
+    Server server{open_line(boot.channel), commands};
     if (server.serve(deaths.number()) == Server::End::host_left) {
         throw std::runtime_error("the host closed the channel");
     }

@@ -11,6 +11,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <variant>
 
 #include "common/system.hpp"
@@ -61,20 +62,14 @@ void make_raw(const FileDescriptor& terminal, const std::string& path) {
     ::tcflush(terminal.number(), TCIFLUSH);
 }
 
-FileDescriptor open_channel_of(const VirtioPort& port) {
+FileDescriptor open_device_of(const VirtioPort& port) {
     return open_device(wait_for("the virtio port '" + port.name + "'", [&] { return find_port(port.name); }));
 }
 
-FileDescriptor open_channel_of(const SerialDevice& serial) {
+FileDescriptor open_device_of(const SerialDevice& serial) {
     FileDescriptor device = open_device(serial.path);
     make_raw(device, serial.path);
     return device;
-}
-
-}  // namespace
-
-FileDescriptor open_channel(const Channel& channel) {
-    return std::visit([](const auto& kind) { return open_channel_of(kind); }, channel);
 }
 
 void await_host(const FileDescriptor& channel) {
@@ -87,6 +82,18 @@ void await_host(const FileDescriptor& channel) {
         // A virtio port whose other end is closed reports nothing but that.
         std::this_thread::sleep_for(step);
     }
+}
+
+}  // namespace
+
+channel::Line open_line(const Channel& channel) {
+    FileDescriptor device = std::visit([](const auto& kind) { return open_device_of(kind); }, channel);
+    await_host(device);
+    channel::Line line{std::move(device)};
+    if (std::holds_alternative<SerialDevice>(channel)) {
+        line.slow_down();
+    }
+    return line;
 }
 
 }  // namespace tare::guest

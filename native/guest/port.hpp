@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "common/file_descriptor.hpp"
+#include "channel/line.hpp"
 #include "guest/boot.hpp"
 
 namespace tare::guest {
 
-/// The guest's end of the channel, raw and nonblocking. Waits for the device; throws std::runtime_error or
-/// std::system_error.
-[[nodiscard]] FileDescriptor open_channel(const Channel& channel);
-
-/// Waits until somebody holds the host's end. There is no limit: who started the guest has one.
-void await_host(const FileDescriptor& channel);
+/// The guest's end of the channel. Waits for the device, and until somebody holds the host's end: that
+/// without a limit, as who started the guest has one. Throws std::runtime_error or std::system_error.
+[[nodiscard]] channel::Line open_line(const Channel& channel);
 
 }  // namespace tare::guest

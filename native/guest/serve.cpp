@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "common/system.hpp"
 #include "guest/boot.hpp"
@@ -68,9 +67,7 @@ int serve(std::span<char* const> arguments) {
     const Options options = parse(arguments);
     const FileDescriptor deaths = prepare_to_serve();
     SystemCommands commands{options.groups, false};
-    FileDescriptor channel = open_channel(*options.channel);
-    await_host(channel);
-    Server server{channel::Line{std::move(channel)}, commands};
+    Server server{open_line(*options.channel), commands};
     const auto reason = serve_until_the_end(server, deaths.number());
     server.end_all(deaths.number(), end_limit);
     if (reason) {

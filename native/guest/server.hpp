@@ -65,6 +65,7 @@ class Server {
     void hang_up(Job& job);
     void reap();
     void end_jobs();
+    void forget_ended();
     void send_exit(std::uint32_t stream, const channel::Exit& exit);
 
     channel::Line line_;

@@ -89,14 +89,17 @@ void Client::take_message(Message message, Line& line) {
 }
 
 void Client::begin(Message message, Line& line) {
-    const auto take_file = [&message](std::size_t index) {
-        return channel::without_blocking(std::move(message.files.at(index)));
+    const auto sink = [&](std::size_t index, Flow flow) {
+        return channel::Sink{channel::without_blocking(std::move(message.files.at(index))),
+                             {.stream = stream_, .flow = flow}};
     };
-    flows_.emplace(Flows{.input = {take_file(0), {.stream = stream_, .flow = Flow::input}},
-                         .outputs = {{{take_file(1), {.stream = stream_, .flow = Flow::output}},
-                                      {take_file(2), {.stream = stream_, .flow = Flow::error_output}}}}});
+    flows_.emplace(Flows{.input = channel::Source::of_shared(std::move(message.files.at(0)),
+                                                             {.stream = stream_, .flow = Flow::input}),
+                         .outputs = {{sink(1, Flow::output), sink(2, Flow::error_output)}}});
     asked_ = true;
     line.send({.type = Type::execute, .stream = stream_, .payload = std::move(message.bytes)});
+    // Goes in the same write, which spares the guest a wake-up: above all the end of an empty input.
+    flows_->input.read_what_is_there(line);
 }
 
 void Client::pass_signal(const Message& message, Line& line) const {

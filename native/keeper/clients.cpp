@@ -2,6 +2,7 @@
 #include "keeper/clients.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tare::keeper {
@@ -28,11 +29,20 @@ void Clients::fill(std::vector<pollfd>& polled) const {
 }
 
 void Clients::serve(std::span<const pollfd> polled) {
-    for (auto& [stream, client] : clients_) {
-        if (polled.empty()) {
-            return;
+    const auto first = clients_.lower_bound(turn_);
+    const auto before = static_cast<std::size_t>(std::distance(clients_.begin(), first));
+    serve_some(first, clients_.end(), polled.subspan(std::min(before * Client::polled_files, polled.size())));
+    serve_some(clients_.begin(), first, polled);
+}
+
+/// Each with its own part of `polled`, as far as that goes.
+void Clients::serve_some(Map::iterator first, Map::iterator last, std::span<const pollfd> polled) {
+    for (; first != last && !polled.empty(); ++first) {
+        const auto before = line_->queued();
+        first->second.serve(polled.first<Client::polled_files>(), *line_);
+        if (line_->queued() > before) {
+            turn_ = first->first + 1;
         }
-        client.serve(polled.first<Client::polled_files>(), *line_);
         polled = polled.subspan(Client::polled_files);
     }
 }

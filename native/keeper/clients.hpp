@@ -47,11 +47,15 @@ class Clients {
   private:
     static constexpr std::size_t told_at_once = 16;
 
+    using Map = std::map<std::uint32_t, Client>;
+
     std::uint32_t free_stream();
+    void serve_some(Map::iterator first, Map::iterator last, std::span<const pollfd> polled);
 
     channel::Line* line_;
-    std::map<std::uint32_t, Client> clients_;
+    Map clients_;
     std::uint32_t last_stream_ = 0;
+    std::uint32_t turn_ = 0;  // who is served first: the line's room must not go to the same ones
 };
 
 }  // namespace tare::keeper

@@ -43,18 +43,21 @@ std::uint64_t real_time_ns() {
            static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// Throws ProtocolError for what is no hello, or one of another version.
-void check_version(const std::string& hello) {
-    constexpr std::size_t number_of_words = 2;
+/// Whether the guest says that its line is slow. Throws ProtocolError for what is no hello, or one of another
+/// version.
+bool tells_of_slow_line(const std::string& hello) {
+    constexpr std::size_t number_of_words = 3;
     const auto words = channel::decode_words(hello);
-    if (words.size() != number_of_words) {
-        throw ProtocolError("the guest's hello makes no sense");
-    }
-    if (words.front() != channel::protocol_version) {
+    if (!words.empty() && words.front() != channel::protocol_version) {
         throw ProtocolError("the guest's init speaks version '" + words.front() + "' of the protocol, not " +
                             std::string{channel::protocol_version} +
                             "; make the image and the guest's initramfs anew");
     }
+    const bool slow = !words.empty() && words.back() == channel::slow_pace;
+    if (words.size() != number_of_words || (!slow && words.back() != channel::quick_pace)) {
+        throw ProtocolError("the guest's hello makes no sense");
+    }
+    return slow;
 }
 
 /// poll(2) takes no more entries than files may be open, and counts those that ask for nothing.
@@ -152,14 +155,16 @@ void Keeper::read_line() {
 
 void Keeper::take(const Frame& frame) {
     const bool is_hello = frame.type == Type::hello && frame.stream == 0 && may_repeat_hello_;
-    if (is_hello) {
-        check_version(frame.payload);
-    }
-    if (is_hello && !ready_) {
-        greet();
-    } else if (!is_hello) {
+    if (!is_hello) {
         may_repeat_hello_ = false;
         clients_.take(frame);
+        return;
+    }
+    if (tells_of_slow_line(frame.payload)) {
+        parts_.line.slow_down();
+    }
+    if (!ready_) {
+        greet();
     }
 }
 

@@ -61,7 +61,7 @@ FileDescriptor ending_signals() {
     return signals;
 }
 
-/// Each client takes four descriptors. The VMM, started before, keeps the limit it was given.
+/// Each client takes up to five descriptors. The VMM, started before, keeps the limit it was given.
 void allow_many_files() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -105,6 +109,53 @@ TEST_CASE("a source sends no more than its window until it is credited, and then
     source.read_some(wire.line);
     CHECK(wire.sent().empty());
     CHECK_THROWS_AS(source.add_credit(window_size + 1), ProtocolError);
+}
+
+TEST_CASE("a source sends small pieces on a slow line") {
+    Wire wire;
+    wire.line.slow_down();
+    Source source{FileDescriptor{::open("/dev/zero", O_RDONLY | O_CLOEXEC)}, output};
+    source.read_some(wire.line);
+    CHECK(payloads(wire.sent()).size() == tare::channel::slow_chunk_size);
+}
+
+TEST_CASE("a source sends what is there without a round of poll, and waits for nothing") {
+    Wire wire;
+    auto [reader, writer] = tare::test::make_pipe();
+    Source source{std::move(reader), input};
+    source.read_what_is_there(wire.line);
+    CHECK(wire.sent().empty());
+    REQUIRE(::write(writer.number(), "bytes", 5) == 5);
+    source.read_what_is_there(wire.line);
+    CHECK(payloads(wire.sent()) == "bytes");
+}
+
+/// A FIFO with one writer that wrote and went.
+FileDescriptor left_fifo(const std::string& text) {
+    std::string folder = std::filesystem::temp_directory_path() / "tare-test-XXXXXX";
+    REQUIRE(::mkdtemp(folder.data()) != nullptr);
+    const std::string path = folder + "/fifo";
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    FileDescriptor reader{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+    const FileDescriptor writer{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
+    std::filesystem::remove_all(folder);
+    REQUIRE(::write(writer.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    return reader;
+}
+
+TEST_CASE("a source tells the end of a FIFO whose writers went before") {
+    for (const std::string text : {"", "bytes"}) {
+        Wire wire;
+        Source source = Source::of_shared(left_fifo(text), input);
+        for (int round = 0; round < 2; ++round) {
+            pollfd asked{.fd = source.number(), .events = POLLIN, .revents = 0};
+            if (::poll(&asked, 1, 0) == 1) {
+                source.read_some(wire.line);
+            }
+        }
+        CHECK(source.ended());
+        CHECK(payloads(wire.sent()) == text);
+    }
 }
 
 TEST_CASE("a source waits while the line has no room") {

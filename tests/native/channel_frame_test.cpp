@@ -141,6 +141,19 @@ TEST_CASE("a command without arguments, or with fewer than it says, is refused")
     CHECK_THROWS_AS(decode_execute(""), ProtocolError);
 }
 
+TEST_CASE("a command that cannot be run is refused") {
+    const auto refused = [](const tare::channel::Execute& command) {
+        CHECK_THROWS_AS(decode_execute(encode_execute(command)), ProtocolError);
+    };
+    refused({.directory = "tmp", .arguments = {"true"}, .variables = {}});
+    refused({.directory = "", .arguments = {"true"}, .variables = {}});
+    refused({.directory = std::string{"/\0", 2}, .arguments = {"true"}, .variables = {}});
+    refused({.directory = "/", .arguments = {std::string{"a\0b", 3}}, .variables = {}});
+    refused({.directory = "/", .arguments = {"true"}, .variables = {"A"}});
+    refused({.directory = "/", .arguments = {"true"}, .variables = {"=A"}});
+    refused({.directory = "/", .arguments = {"true"}, .variables = {std::string{"A=\0", 3}}});
+}
+
 TEST_CASE("an end of a command comes back as it was") {
     for (const auto how : {Exit::How::code, Exit::How::signal, Exit::How::failed}) {
         const Exit exit = decode_exit(encode_exit({.how = how, .number = -3, .text = "why"}));

@@ -74,6 +74,20 @@ TEST_CASE("there is no room for data while much waits to be written, and again w
     CHECK(line.has_room());
 }
 
+TEST_CASE("on a slow line little waits, in its socket too") {
+    auto [here, there] = tare::test::make_sockets();
+    Line line{std::move(here)};
+    line.slow_down();
+    std::size_t sent = 0;
+    while (line.has_room()) {
+        line.send({.type = Type::output, .stream = 1, .payload = std::string(line.chunk(), 'x')});
+        line.write_some();
+        sent += line.chunk();
+    }
+    CHECK(line.queued() < tare::channel::slow_most_queued_data + 2 * tare::channel::slow_chunk_size);
+    CHECK(sent < 32'000);  // a third of a second at 100 kB/s
+}
+
 TEST_CASE("an end that never reads is an error before it fills the memory") {
     auto [here, there] = tare::test::make_sockets();
     Line line{std::move(here)};

@@ -180,18 +180,23 @@ TEST_CASE("whatever breaks the rules ends the channel") {
     breaks(Type::set_clock, "x");
 }
 
-TEST_CASE("commands that make no sense are refused") {
-    const auto refused = [](const tare::channel::Execute& command) {
-        Session session;
-        CHECK_THROWS_AS(session.ask(Type::execute, 5, tare::channel::encode_execute(command)), ProtocolError);
-        CHECK(session.commands.last_id == 0);
+TEST_CASE("a command that cannot be run ends the channel, and is not started") {
+    Session session;
+    const auto command =
+        tare::channel::encode_execute({.directory = "tmp", .arguments = {"true"}, .variables = {}});
+    CHECK_THROWS_AS(session.ask(Type::execute, 5, command), ProtocolError);
+    CHECK(session.commands.last_id == 0);
+}
+
+TEST_CASE("the end of a command is told before the tidying up behind it") {
+    Session session;
+    session.ask(Type::execute, 5, execute_payload());
+    session.commands.when_forgetting = [&session] {
+        CHECK(of_type(session.host.read_some().frames, Type::exit).size() == 1);
     };
-    refused({.directory = "tmp", .arguments = {"true"}, .variables = {}});
-    refused({.directory = "", .arguments = {"true"}, .variables = {}});
-    refused({.directory = "/", .arguments = {std::string{"a\0b", 3}}, .variables = {}});
-    refused({.directory = "/", .arguments = {"true"}, .variables = {"A"}});
-    refused({.directory = "/", .arguments = {"true"}, .variables = {"=A"}});
-    refused({.directory = "/", .arguments = {"true"}, .variables = {std::string{"A=\0", 3}}});
+    session.commands.end(1, 0);
+    session.rounds();
+    CHECK(session.commands.forgotten.size() == 1);
 }
 
 TEST_CASE("input after its end, and input beyond the window, end the channel") {
@@ -260,16 +265,17 @@ TEST_CASE("a host that leaves ends the serving, and all commands") {
     CHECK(session.server.streams() == 0);
 }
 
-TEST_CASE("hello comes first, and tells the version and the kernel") {
+TEST_CASE("hello comes first, and tells the version, the kernel and the pace") {
     Session session;
     session.server.say_hello();
     const auto frames = session.host.read_some().frames;
     REQUIRE(frames.size() == 1);
     CHECK(frames[0].type == Type::hello);
     const auto words = tare::channel::decode_words(frames[0].payload);
-    REQUIRE(words.size() == 2);
+    REQUIRE(words.size() == 3);
     CHECK(words[0] == tare::channel::protocol_version);
     CHECK_FALSE(words[1].empty());
+    CHECK(words[2] == tare::channel::quick_pace);
 }
 
 }  // namespace

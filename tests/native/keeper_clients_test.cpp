@@ -5,7 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <random>
@@ -51,23 +53,34 @@ class Play {
     }
 
     /// Their outputs go nowhere, or where nobody ever reads.
-    void add_program(bool stuck) {
+    void add_program(bool stuck, int input = -1) {
         auto [ours, theirs] = socket_pair(SOCK_SEQPACKET);
         const FileDescriptor nothing{::open("/dev/null", O_RDWR | O_CLOEXEC)};
         const int output = stuck ? stuck_[1].number() : nothing.number();
         const auto request = channel::encode_execute({.directory = "/", .arguments = {"x"}, .variables = {}});
-        REQUIRE(keeper::send_message(ours.number(), request, std::array{nothing.number(), output, output}));
+        REQUIRE(keeper::send_message(ours.number(), request,
+                                     std::array{input < 0 ? nothing.number() : input, output, output}));
         clients.add(std::move(theirs));
         programs.push_back(std::move(ours));
     }
 
-    void serve() {
+    /// And nothing is written.
+    void ask_clients() {
         std::vector<pollfd> polled;
         clients.fill(polled);
         REQUIRE(::poll(polled.data(), polled.size(), 0) >= 0);
         clients.serve(polled);
+    }
+
+    /// And the guest reads nothing.
+    void serve_without_reading() {
+        ask_clients();
         clients.remove_finished();
         line.write_some();
+    }
+
+    void serve() {
+        serve_without_reading();
         drain();
     }
 
@@ -86,12 +99,18 @@ class Play {
 
     /// What the guest was told since the last time.
     std::vector<Frame> heard() { return std::exchange(heard_, {}); }
+    /// The same once the guest has read so many bytes, or all.
+    std::vector<Frame> hear(std::size_t most) {
+        drain(most);
+        return heard();
+    }
 
   private:
-    void drain() {
+    void drain(std::size_t most = SIZE_MAX) {
         std::array<char, 65536> buffer;  // NOLINT(*-member-init): recv fills what is used
         ssize_t count = 0;
-        while ((count = ::recv(guest_.first.number(), buffer.data(), buffer.size(), 0)) > 0) {
+        while ((count = ::recv(guest_.first.number(), buffer.data(), std::min(most, buffer.size()), 0)) > 0) {
+            most -= static_cast<std::size_t>(count);
             decoder_.push(std::span{buffer}.first(static_cast<std::size_t>(count)));
             while (auto frame = decoder_.next()) {
                 heard_.push_back(*std::move(frame));
@@ -127,9 +146,10 @@ TEST_CASE("each client has a stream of its own, and its answer") {
     const auto told = play.heard();
     REQUIRE(told.size() == 4);
     CHECK(told[0].type == Type::execute);
-    CHECK(told[1].type == Type::execute);
-    CHECK(told[0].stream != told[1].stream);
-    play.say(exit_of(told[1].stream));
+    CHECK(told[1].type == Type::end_of_input);
+    CHECK(told[2].type == Type::execute);
+    CHECK(told[0].stream != told[2].stream);
+    play.say(exit_of(told[2].stream));
     CHECK(answer_of(play.programs[1]).number == 7);
     CHECK_FALSE(keeper::receive_message(play.programs[0].number()));
 }
@@ -150,7 +170,7 @@ TEST_CASE("a stream whose client has gone stays taken until the guest has ended 
 
 TEST_CASE("an answer waits for all output to be read") {
     Play play{2};
-    const auto stuck = play.heard()[1].stream;
+    const auto stuck = play.heard()[2].stream;
     for (int count = 0; count < 16; ++count) {
         play.say({.type = Type::output, .stream = stuck, .payload = std::string(channel::chunk_size, 'x')});
     }
@@ -187,15 +207,34 @@ TEST_CASE("who has not asked yet has a deadline") {
     CHECK(*play.clients.next_deadline() <= keeper::Clock::now() + keeper::request_limit);
 }
 
+TEST_CASE("who floods a slow line leaves others their turn") {
+    Play play{0};
+    play.line.slow_down();
+    const FileDescriptor zero{::open("/dev/zero", O_RDONLY | O_CLOEXEC)};
+    play.add_program(false, zero.number());
+    const auto rounds = [&play] {
+        std::vector<Frame> all;
+        for (int round = 0; round < 20; ++round) {
+            play.serve_without_reading();
+            for (Frame& frame : play.hear(channel::slow_chunk_size)) {
+                all.push_back(std::move(frame));
+            }
+        }
+        return all;
+    };
+    CHECK(rounds().back().stream == 1);
+    play.add_program(false, zero.number());
+    const auto told = rounds();
+    CHECK(std::count_if(told.begin(), told.end(), [](const Frame& one) { return one.stream == 1; }) > 7);
+    CHECK(std::count_if(told.begin(), told.end(), [](const Frame& one) { return one.stream == 2; }) > 7);
+}
+
 TEST_CASE("a stuck guest is asked no more than its line takes") {
     Play play{2};
     const auto told = play.heard();
     for (int count = 0; count < 20'000; ++count) {
         static_cast<void>(keeper::send_message(play.programs[0].number(), "15"));
-        std::vector<pollfd> polled;
-        play.clients.fill(polled);
-        REQUIRE(::poll(polled.data(), polled.size(), 0) >= 0);
-        play.clients.serve(polled);  // and nothing is written
+        play.ask_clients();
     }
     CHECK(play.line.queued() <= channel::most_queued_data + channel::header_size + sizeof(std::uint32_t));
 }

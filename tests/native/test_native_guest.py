@@ -15,6 +15,7 @@ from tests.native.frames import How, Type
 from tests.native.serving import Host, serving
 
 MEBIBYTE = 1 << 20
+SERIAL_BYTE_PER_S = 100_000
 
 
 @pytest.fixture
@@ -33,12 +34,12 @@ def send_input(host: Host, stream: int, content: bytes) -> None:
     host.send(Type.END_OF_INPUT, stream)
 
 
-def test_hello_tells_the_version_and_the_kernel_until_the_host_answers(host: Host) -> None:
+def test_hello_tells_version_kernel_and_pace_until_the_host_answers(host: Host) -> None:
     deadline = time.monotonic() + 10
     while len(host.hellos) < 2:
         assert time.monotonic() < deadline
         host.step()
-    assert host.hellos == [[b"1", os.uname().release.encode()]] * 2
+    assert host.hellos == [[b"1", os.uname().release.encode(), b"slow"]] * 2
     host.run("true")
     host.settle(1.3)
     assert len(host.hellos) == 2
@@ -69,7 +70,9 @@ def test_a_command_is_searched_in_the_given_path(host: Host, tmp_path: Path) -> 
 def test_a_command_has_a_session_of_its_own_default_signals_and_no_other_files(host: Host) -> None:
     script = "grep -E '^Sig(Blk|Ign)' /proc/self/status; ls /proc/self/fd; cut -d' ' -f1,5,6 /proc/$$/stat"
     lines = host.run("sh", "-c", script).output.decode().split("\n")
-    assert [line.split()[1] for line in lines[:2]] == ["0" * 16, "0" * 16]
+    # Signals 32 and 33 are the C library's own (nptl(7)), whatever it did with them in this process.
+    hidden = 0b11 << 31
+    assert [int(line.split()[1], 16) & ~hidden for line in lines[:2]] == [0, 0]
     assert lines[2:5] == ["0", "1", "2"]
     leader, group, session = lines[-2].split()
     assert leader == group == session
@@ -110,6 +113,18 @@ def test_a_slow_reader_gets_one_window_and_holds_up_nobody(host: Host) -> None:
     assert len(host.streams[1].output) == frames.WINDOW_BYTE
     host.send(Type.HANG_UP, 1)
     assert host.until_exit(1) == [(How.SIGNAL, signal.SIGKILL, "")]
+
+
+def test_a_flood_on_a_serial_line_leaves_others_their_turn(host: Host) -> None:
+    """Little waits ahead of anybody: this one is as slow as an emulated line."""
+    host.execute(1, "cat", "/dev/zero")
+    host.settle_at(SERIAL_BYTE_PER_S, 1.0)
+    begun = time.monotonic()
+    host.execute(2, "true")
+    while host.streams[2].exit is None:
+        host.settle_at(SERIAL_BYTE_PER_S, 0.01)
+        assert time.monotonic() - begun < 0.5
+    assert len(host.streams[1].output) > 0.5 * SERIAL_BYTE_PER_S
 
 
 def test_input_that_nobody_reads_is_no_fault_up_to_the_window(host: Host) -> None:
@@ -182,11 +197,12 @@ def test_what_a_command_leaves_behind_does_not_hold_up_its_end_and_lives_on(host
 
 def test_many_commands_leave_no_file_open_and_no_dead_behind(host: Host) -> None:
     files = Path(f"/proc/{host.process.pid}/fd")
-    host.run("true")
-    before = sorted(files.iterdir())
+    before = len(list(files.iterdir()))
     for _ in range(100):
         assert host.run("true").exit == (How.CODE, 0, "")
-    assert sorted(files.iterdir()) == before
+    eventually(
+        lambda: len(list(files.iterdir())) <= before + 1, "no file stays open"
+    )  # one folder, opened once
     children = Path(f"/proc/{host.process.pid}/task/{host.process.pid}/children")
     eventually(lambda: not children.read_text(encoding="utf-8").split(), "the dead were reaped")
 

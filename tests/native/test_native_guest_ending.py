@@ -115,6 +115,18 @@ def unified_groups() -> Path | None:
     return None
 
 
+def check_what_cannot_be_executed(host: Host) -> None:
+    """In a group a child shares its server's memory until it has become its program: nothing of it may stay there."""
+    assert host.run("no-such", variables=[b"PATH=/nowhere", b"A=left"]).exit == (
+        How.FAILED,
+        2,
+        "cannot execute 'no-such': No such file or directory",
+    )
+    done = host.run("true", at="/no/such")
+    assert done.exit == (How.FAILED, 0, "cannot enter the directory '/no/such': No such file or directory")
+    assert host.run("env", variables=[b"PATH=/usr/bin:/bin"]).output == b"PATH=/usr/bin:/bin\n"
+
+
 @pytest.mark.root
 def test_control_groups_are_killed_whole_used_again_and_removed(programs: Path) -> None:
     parent = unified_groups()
@@ -123,6 +135,7 @@ def test_control_groups_are_killed_whole_used_again_and_removed(programs: Path) 
     with serving(programs / "init", ["--groups", str(parent)]) as host:
         check_hang_up(host)
         mine = f"tare-{host.process.pid}-*"
+        check_what_cannot_be_executed(host)
         left = int(host.run("sh", "-c", "sleep 300 & echo $!").output)
         assert [host.run("true").exit for _ in range(5)] == [(How.CODE, 0, "")] * 5
         assert len(list(parent.glob(mine))) == 2

@@ -57,6 +57,29 @@ def test_files_serve_as_input_and_output(guest: Keeping, tmp_path: Path) -> None
     assert (tmp_path / "out").read_bytes() == content
 
 
+@pytest.mark.parametrize("pause_s", [0.0, 0.3])
+def test_the_end_of_a_fifo_reaches_the_command(guest: Keeping, tmp_path: Path, pause_s: float) -> None:
+    """Also where its writer has gone before the keeper sees it (no pause)."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    writer = os.open(fifo, os.O_WRONLY)
+    os.set_blocking(reader, True)
+    os.write(writer, b"content")
+    if not pause_s:
+        os.close(writer)
+    client = subprocess.Popen(guest.enter("echo"), stdin=reader, stdout=subprocess.PIPE)
+    os.close(reader)
+    try:
+        if pause_s:
+            time.sleep(pause_s)
+            os.close(writer)
+        assert client.communicate(timeout=LIMIT_S)[0] == b"content"
+    finally:
+        client.kill()
+        client.communicate()
+
+
 def test_both_outputs_arrive_apart(guest: Keeping) -> None:
     done = guest.run("say", "to the one", "to the other")
     assert (done.stdout, done.stderr) == (b"to the one", b"to the other")

@@ -155,6 +155,7 @@ def test_a_guest_that_dies_within_a_frame_says_both(keeping: Keeping) -> None:
             "the guest's init speaks version '2' of the protocol, not 1; make ",
         ),
         (encoded(Type.HELLO, 0, b"").hex(), "the guest's hello makes no sense"),
+        (frames.encode(frames.hello(pace=b"fast")).hex(), "the guest's hello makes no sense"),
         (
             encoded(Type.HELLO, 1, frames.hello().payload).hex(),
             "the guest speaks of a command that does not run",
