@@ -68,6 +68,16 @@ class TestWords:
         (tmp_path / "root").mkdir()
         assert "--cpu-quota" not in docker._words(described(tmp_path, image_root=image_root))
 
+    def test_only_when_asked_for_the_filter_of_system_calls_is_left_out(
+        self, tmp_path: Path, image_root: Path
+    ) -> None:
+        (tmp_path / "root").mkdir()
+        without = docker._words(described(tmp_path, image_root=image_root, options={"seccomp": False}))
+        assert "--security-opt seccomp=unconfined" in " ".join(without)
+        assert "--security-opt" not in docker._words(described(tmp_path, image_root=image_root))
+        assert "seccomp" in DOCKER.check_options({"seccomp": "off"})
+        assert DOCKER.check_options({"seccomp": False}) == {}
+
     def test_with_its_own_storage_the_whole_image_is_dockers(self, tmp_path: Path) -> None:
         words = docker._words(described(tmp_path, options={"storage": "own"}))
         assert words[-2:] == ["tare:" + "ab" * 12, "/opt/tare/bin/init"]

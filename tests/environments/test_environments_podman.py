@@ -61,6 +61,12 @@ class TestWords:
         assert argv[-3:] == ["--rootfs", "/state/nodes/tare-1/root", "/opt/tare/bin/init"]
         assert [one["target"] for one in mounts(argv)] == ["/mnt/tare"]
 
+    def test_only_when_asked_for_the_filter_of_system_calls_is_left_out(self) -> None:
+        without = " ".join(podman._words(described(options={"seccomp": False}), []))
+        assert "--security-opt seccomp=unconfined" in without
+        assert "--security-opt" not in podman._words(described(), [])
+        assert "seccomp" in PROVIDERS["podman"].check_options({"seccomp": "off"})
+
     def test_with_its_own_storage_the_image_is_podmans(self) -> None:
         spec = described(options={"storage": "own"})
         assert podman._words(spec, [])[-2:] == ["tare:" + "ab" * 12, "/opt/tare/bin/init"]

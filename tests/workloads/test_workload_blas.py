@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.workloads.blas import blas_variables, pinned_kernel
+from tare.workloads.blas import FLAGS, blas_facts, blas_variables, common_flags, pinned_kernel
 
 NEHALEM = frozenset({"sse2", "pni", "ssse3", "sse4_1", "sse4_2"})
 SANDYBRIDGE = NEHALEM | {"avx"}
@@ -40,3 +40,34 @@ def test_an_unknown_processor_is_left_to_openblas_rather_than_set_to_nothing(cpu
 
 def test_natural_leaves_the_choice_to_openblas_but_not_the_number_of_threads() -> None:
     assert blas_variables("natural", SKYLAKEX) == {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+@given(st.dictionaries(st.text(max_size=3), st.sets(st.sampled_from(sorted(SKYLAKEX)))))
+def test_no_environment_is_given_a_kernel_that_needs_what_it_lacks(lacking: dict[str, set[str]]) -> None:
+    common = common_flags(SKYLAKEX, lacking)
+    assert common <= SKYLAKEX
+    assert all(not common & flags for flags in lacking.values())
+    told = blas_facts("pinned", SKYLAKEX, lacking)["blas kernel pinned"]
+    assert told.startswith(pinned_kernel(common) or "none is known to fit")
+
+
+def test_the_choice_is_told_with_who_lacks_what_for_the_hosts_own() -> None:
+    avx512 = sorted(SKYLAKEX - HASWELL)
+    lacking = {"b": avx512, "a": [*avx512, "avx2"], "c": avx512, "d": ["sse2"]}
+    assert blas_facts("pinned", SKYLAKEX, lacking) == {
+        "blas kernel pinned": "Sandybridge in every environment, not the host's SkylakeX: "
+        "a without avx2, avx512bw, avx512cd, avx512dq, avx512f, avx512vl; "
+        "b, c without avx512bw, avx512cd, avx512dq, avx512f, avx512vl"
+    }
+    assert blas_facts("pinned", SKYLAKEX, {"d": ["sse2"]}) == {
+        "blas kernel pinned": "SkylakeX, by the host's processor"
+    }
+
+
+@pytest.mark.parametrize("choice", ["natural", "Haswell"])
+def test_a_choice_that_is_not_ours_has_no_reason(choice: str) -> None:
+    assert blas_facts(choice, SKYLAKEX, {"a": ["avx2"]}) == {}
+
+
+def test_the_flags_are_all_that_any_kernel_needs() -> None:
+    assert SKYLAKEX - {"sse2", "sse4_1"} <= FLAGS

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.workloads.recorded import SHAPE, recorded, with_file
 
 from tare.errors import InputError, WrongOutput
 from tare.records import Direction, Sample
+from tare.workloads import hpcc
 from tare.workloads.hpcc import INPUT, OUTPUT, Hpcc, HpccOptions
 from tare.workloads.hpcc.checks import hpl_residual
 from tare.workloads.hpcc.metrics import METRICS
@@ -207,6 +209,16 @@ def test_the_job_pins_one_blas_thread_and_one_kernel_unless_natural_is_asked() -
     pinned = HPCC.job(HpccOptions(blas_kernel="Haswell"), SHAPE).variables
     assert pinned == {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_CORETYPE": "Haswell"}
     assert "OPENBLAS_CORETYPE" not in HPCC.job(HpccOptions(blas_kernel="natural"), SHAPE).variables
+
+
+def test_the_job_pins_the_kernel_that_every_environment_can_run_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hpcc, "cpu_flags", lambda: frozenset({"avx", "avx2", "fma"}))
+    job = HPCC.job(HpccOptions(), replace(SHAPE, lacking_flags={"guest": ("fma",)}))
+    assert job.variables["OPENBLAS_CORETYPE"] == "Sandybridge"
+    assert job.facts["blas kernel pinned"].endswith("not the host's Haswell: guest without fma")
+    assert HPCC.job(HpccOptions(), SHAPE).variables["OPENBLAS_CORETYPE"] == "Haswell"
 
 
 def test_the_job_leaves_the_single_copy_to_open_mpi_only_when_natural_is_asked() -> None:

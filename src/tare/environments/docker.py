@@ -37,6 +37,7 @@ class Docker(Provider):
     option_names: Mapping[str, str] = {
         "storage": engine.STORAGE_HELP,
         "runtime": "OCI runtime, one that the daemon knows; else the daemon's default",
+        "seccomp": engine.SECCOMP_HELP,
     }
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
@@ -45,7 +46,7 @@ class Docker(Provider):
         self.memory_victim = Victim.NODE if _is_gvisor(self._options) else Victim.PROCESS
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
-        found = engine.check_storage(options)
+        found = {**engine.check_storage(options), **engine.check_seccomp(options)}
         runtime = options.get("runtime", "runc")
         if not isinstance(runtime, str) or not runtime:
             found["runtime"] = f"must be the name of a runtime, but is {runtime!r}"
@@ -168,7 +169,7 @@ def _words(spec: NodeSpec) -> list[str]:
     return [
         *("--name", spec.name, *engine.identified(spec)),
         *([] if runtime is None else ["--runtime", str(runtime)]),
-        *(*_network(spec), *engine.limits(spec), *_root(spec)),
+        *(*_network(spec), *engine.limits(spec), *engine.seccomp(spec), *_root(spec)),
     ]
 
 

@@ -17,6 +17,7 @@ from tare.records import OptionValue
 
 STORAGES = ("layer", "own")
 STORAGE_HELP = "\"own\": the technology's own storage driver instead of Tare's layer"
+SECCOMP_HELP = "false: no filter of system calls"
 CONTAINER = "container"
 """What the node's own container is called in its folder; there may be others."""
 
@@ -29,6 +30,17 @@ def check_storage(options: Mapping[str, OptionValue]) -> dict[str, str]:
     value = options.get("storage", STORAGES[0])
     allowed = " or ".join(f'"{name}"' for name in STORAGES)
     return {} if value in STORAGES else {"storage": f"must be {allowed}, but is {value!r}"}
+
+
+def check_seccomp(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """The same of the option ``seccomp``."""
+    value = options.get("seccomp", True)
+    return {} if isinstance(value, bool) else {"seccomp": f"must be true or false, but is {value!r}"}
+
+
+def seccomp(spec: NodeSpec) -> list[str]:
+    """With the engine's own filter unless it is asked for none."""
+    return [] if spec.options.get("seccomp", True) else ["--security-opt", "seccomp=unconfined"]
 
 
 def require(complaints: Mapping[str, str]) -> None:

@@ -11,6 +11,8 @@ from tare.errors import NodeError
 from tare.records import NetworkKind, OptionValue
 
 _CLOCK_FILE = "clock"
+_STATE_FILE = "runs"
+"""A byte for each run of the fake workload since the node's start."""
 
 
 class Fake(Provider):
@@ -19,6 +21,7 @@ class Fake(Provider):
     cooperates = False
     option_names: Mapping[str, str] = {
         "slowdown": "planted overhead as a fraction, found again by the fake workload",
+        "accumulate": "planted growth from each run to the next within one start, as a fraction",
         "broken": "what goes wrong: start, prefix or stop",
         "tools": "folder with Tare's own programs, instead of the image's",
         "clock": f"gives the node a clock of its own: {fake_clock.EXAMPLES}",
@@ -44,7 +47,10 @@ class Fake(Provider):
             init_pid=None,
             work_directory=str(spec.work),
             tools_directory=str(spec.options.get("tools") or f"{spec.image_root}{TOOLS_DIRECTORY}"),
-            variables={"TARE_FAKE_SLOWDOWN": str(spec.options.get("slowdown", 0.0))},
+            variables={
+                "TARE_FAKE_SLOWDOWN": str(spec.options.get("slowdown", 0.0)),
+                **_accumulating(spec),
+            },
             own_kernel="clock" in spec.options,
         )
 
@@ -62,3 +68,10 @@ class Fake(Provider):
             shutil.rmtree(spec.work)
             raise NodeError("the fake environment was told to fail at its stop")
         shutil.rmtree(spec.directory / "layer", ignore_errors=True)
+
+
+def _accumulating(spec: NodeSpec) -> dict[str, str]:
+    asked = spec.options.get("accumulate")
+    if asked is None:
+        return {}
+    return {"TARE_FAKE_ACCUMULATE": str(asked), "TARE_FAKE_STATE": str(spec.directory / _STATE_FILE)}

@@ -3,9 +3,9 @@
 
     python -IS fake_clock.py FAULT FILE COMMAND ARGUMENT...
 
-``FILE`` holds what the way in and the measured one must agree on: when the node began, and when a command was first
-told to start. Rates are wrong from the beginning; steps and stops come 0.3 s after that command, and go back, if they
-do, 1 s later. Imports nothing of Tare's, so that it starts in milliseconds.
+``FILE`` holds what the way in and the measured one must agree on: when the node began, and when the measured command
+was first told to start. Rates are wrong from the beginning; steps and stops come 0.3 s after that command, and go back,
+if they do, 1 s later; CPU time is told as a share of the wall time. Imports nothing of Tare's, to start soon.
 """
 
 import json
@@ -18,13 +18,17 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-EXAMPLES = '"honest", "fast 3%", "slow 3%", "step 50ms", "steps 50ms" (there and back) or "stop 2s"'
+EXAMPLES = (
+    '"honest", "fast 3%", "slow 3%", "step 50ms", "steps 50ms" (there and back), "stop 2s" or "cpu 150%"'
+)
 _WRITTEN = re.compile(
-    r"(?:(fast|slow) (\d+(?:\.\d+)?)%|(steps?) (-?\d+)ms|(stop) (\d+(?:\.\d+)?)s)", re.ASCII
+    r"(?:(fast|slow|cpu) (\d+(?:\.\d+)?)%|(steps?) (-?\d+)ms|(stop) (\d+(?:\.\d+)?)s)", re.ASCII
 )
 _SECOND_NS = 10**9
 _DELAY_NS = 3 * _SECOND_NS // 10
 _CHUNK_BYTE = 65536
+_MEASURED = "/.output/stdout"
+"""Where the output of the measured command goes; commands that only look at the node have another place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class Fault:
 
     kind: str
     amount: float
-    """A fraction of the rate, or nanoseconds."""
+    """A fraction of the rate or of the wall time, or nanoseconds."""
 
     @property
     def honest(self) -> bool:
@@ -43,6 +47,8 @@ class Fault:
         """How much this clock says more than it should; ``told_ns``: when a command was told to start, if one was."""
         if self.kind in {"fast", "slow"}:
             return round((now_ns - begun_ns) * self.amount)
+        if self.kind == "cpu":
+            return 0
         after_ns = -1 if told_ns is None else now_ns - told_ns - _DELAY_NS
         if after_ns < 0 or (self.kind == "steps" and after_ns > _SECOND_NS):
             return 0
@@ -57,6 +63,8 @@ def parse(text: object) -> Fault | None:
     if found is None:
         return None
     rate, percent, step, ms, stop, stop_s = found.groups()
+    if rate == "cpu":
+        return Fault(rate, float(percent) / 100)
     if rate:
         return Fault(rate, float(percent) / 100 * (1 if rate == "fast" else -1))
     return Fault(step, float(ms) * 1e6) if step else Fault(stop, float(stop_s) * _SECOND_NS)
@@ -92,8 +100,14 @@ class _Bent:
         if word == b"DONE":
             told = json.loads(rest)
             times = {name: self._bent(told[name]) for name in ("start_ns", "end_ns")}
-            return b"DONE " + json.dumps({**told, **times}).encode()
+            return b"DONE " + json.dumps({**told, **times, **self._cpu_time(times)}).encode()
         return line
+
+    def _cpu_time(self, times: dict[str, int]) -> dict[str, float]:
+        """Of a node that counts it as a share of the wall time; nothing of any other."""
+        if self._fault.kind != "cpu":
+            return {}
+        return {"user_s": (times["end_ns"] - times["start_ns"]) * 1e-9 * self._fault.amount}
 
     def _bent(self, now_ns: int) -> int:
         return now_ns + self._error_ns(now_ns)
@@ -104,6 +118,7 @@ class _Bent:
 
 
 def _stand_between(argv: list[str], bent: _Bent) -> int:
+    measured = any(part.endswith(_MEASURED) for part in argv)
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as child:
         assert child.stdin is not None  # noqa: S101 - it was asked for as a pipe
         assert child.stdout is not None  # noqa: S101 - the same
@@ -117,7 +132,7 @@ def _stand_between(argv: list[str], bent: _Bent) -> int:
                     *lines, said = (said + chunk).split(b"\n")
                     os.write(1, b"".join(bent.line(line) + b"\n" for line in lines))
                 elif chunk:
-                    if b"GO\n" in chunk:
+                    if b"GO\n" in chunk and measured:
                         bent.told_to_start()
                     child.stdin.write(chunk)
                 else:

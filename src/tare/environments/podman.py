@@ -40,14 +40,17 @@ _PID_MAX = Path("/proc/sys/kernel/pid_max")
 
 class Podman(AlsoUnprivileged):
     technology = "podman"
-    option_names: Mapping[str, str] = {"storage": engine.STORAGE_HELP}
+    option_names: Mapping[str, str] = {
+        "storage": engine.STORAGE_HELP,
+        "seccomp": engine.SECCOMP_HELP,
+    }
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
         """Know the options, for ``prepare``; nodes bring theirs along."""
         self._options = options or {}
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
-        return engine.check_storage(options)
+        return {**engine.check_storage(options), **engine.check_seccomp(options)}
 
     def configured(self, options: Mapping[str, OptionValue]) -> Self:
         return type(self)(options)
@@ -175,7 +178,8 @@ def _words(spec: NodeSpec, network: list[str]) -> list[str]:
         *(*engine.identified(spec), "--pidfile", str(_pid_file(spec))),
         *("--systemd=false", "--http-proxy=false", "--pids-limit=-1", *_ulimits()),
         *("--cgroup-parent", _parent_group(spec), *network),
-        *(*engine.limits(spec), *engine.shared_mounts(spec), *_root(spec), f"{TOOLS_DIRECTORY}/init"),
+        *(*engine.limits(spec), *engine.seccomp(spec), *engine.shared_mounts(spec)),
+        *(*_root(spec), f"{TOOLS_DIRECTORY}/init"),
     ]
 
 
@@ -195,7 +199,7 @@ def _user_words(spec: NodeSpec) -> list[str]:
     return [
         *("--pull", "never", "--name", spec.name, "--hostname", spec.name, *hidden, *network, *memory),
         *("--systemd=false", "--http-proxy=false", *_ulimits(), "--shm-size", str(spec.shm_byte)),
-        *(*engine.shared_mounts(spec), *_root(spec)),
+        *(*engine.seccomp(spec), *engine.shared_mounts(spec), *_root(spec)),
     ]
 
 

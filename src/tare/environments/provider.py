@@ -2,6 +2,7 @@
 """What every environment owes: probe, start, the argv prefix that enters, stop (DESIGN §3.2)."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import IPv4Address
@@ -188,7 +189,7 @@ class Provider(Protocol):
         return {}
 
     def configured(self, options: Mapping[str, OptionValue]) -> "Provider":  # noqa: ARG002 - for those who need it
-        """Who is to answer ``probe`` and ``prepare`` for an environment with these options."""
+        """Who is to answer ``probe``, ``prepare`` and ``lacking_flags`` for an environment with these options."""
         return self
 
     def probe(self) -> Probe:
@@ -198,6 +199,13 @@ class Provider(Protocol):
     def prepare(self, image_root: Path, image_digest: str) -> None:  # noqa: ARG002 - for those who need it
         """Once before a campaign: for technologies that must import the image. Most need nothing."""
         return
+
+    def lacking_flags(self, flags: AbstractSet[str]) -> AbstractSet[str]:  # noqa: ARG002 - for those who know
+        """Which of the host's CPU flags, of these and as /proc/cpuinfo spells them, its nodes' processors lack.
+
+        Only what is known before any node starts: who cannot know names none. ``NodeError`` when it cannot be found.
+        """
+        return frozenset()
 
     def start(self, spec: NodeSpec) -> Node:
         """Bring a node up, idle; raises ``NodeError``, and leaves then nothing that ``stop`` would not remove."""

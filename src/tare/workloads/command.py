@@ -71,6 +71,7 @@ class Command:
         launch = mpi.launch(shape, variables=variables) if chosen.mpi else ()
         return Job(
             argv=(*launch, *placed),
+            program=placed[0],
             variables=variables,
             directory=chosen.directory,
             preflight=mpi.preflight(shape, variables) if chosen.mpi else (),

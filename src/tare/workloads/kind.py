@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every workload owes: an argv with its input files, and a pure parser of what it printed."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
@@ -54,6 +54,8 @@ class Shape:
     """``None``: it has one node, or a part of one."""
     oversubscribed: bool = False
     """Whether the host has fewer processors than the layout asks for, so that processes must share them."""
+    lacking_flags: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """Environment of the campaign → the host's CPU flags that its nodes lack, so that none may be relied on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +71,12 @@ class Job:
     """Output files to keep: relative paths. A missing one is not an error here, but for the parser."""
     evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Label → argv, run in the node before the measured command with the same variables; output is a fact."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What is known beforehand of how it runs, and why so."""
     preflight: tuple[str, ...] = ()
     """Run once before the measured command, in the same way: if it fails the command cannot be measured."""
+    program: str | None = None
+    """What is measured, where ``argv`` starts another program first, as mpirun; ``None``: the first of ``argv``."""
     directory: str | None = None
     """Run here instead of the instance's own folder; a path inside the node."""
 

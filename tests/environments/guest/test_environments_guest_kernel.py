@@ -8,7 +8,7 @@ import pytest
 from tests.environments.guest.kernel_example import MODULES, RELEASE, bzimage, elf, keep
 
 from tare.environments.guest import kernel as guest_kernel
-from tare.environments.guest.kernel import find_kernel, needed_modules, stored_kernels
+from tare.environments.guest.kernel import find_kernel, lack_of_modules, needed_modules, stored_kernels
 from tare.errors import NodeError
 
 
@@ -135,6 +135,19 @@ def test_every_missing_module_is_named(kernels: Path) -> None:
 def test_a_kernel_without_modules_has_all_built_in(kernels: Path) -> None:
     keep(kernels, RELEASE, modules=False)
     assert needed_modules(find_kernel(None), ["virtio_blk"]) == []
+
+
+def test_a_kernel_without_modules_says_where_they_were_looked_for_and_what_to_do(
+    kernels: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "vmlinux"
+    path.write_bytes(elf())
+    said = lack_of_modules(str(path))
+    for place in (tmp_path / "modules", kernels / RELEASE / "modules"):
+        assert f"{place}" in said
+    assert f"tare image kernel --from {path} --modules FOLDER" in said
+    keep(kernels, RELEASE)
+    assert lack_of_modules(str(path)) == lack_of_modules(None) == ""
 
 
 def test_a_packed_module_is_unpacked_once(kernels: Path, tmp_path: Path) -> None:

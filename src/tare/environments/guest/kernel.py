@@ -85,10 +85,31 @@ def needed_modules(kernel: GuestKernel, names: Sequence[str]) -> list[Path]:
 
 
 def modules_of(image: Path, release: str) -> Path | None:
-    """Where the modules of a kernel's file are: beside it, the host's own, or the store's of the same release."""
+    """Where the modules of a kernel's file are: the first of their places that depmod(8) has been to."""
+    return next((place for place in _places(image, release) if (place / "modules.dep").is_file()), None)
+
+
+def lack_of_modules(asked: str | None) -> str:
+    """What a guest of this kernel that does not start may suffer from, and the remedy; empty when it has modules.
+
+    Whether all that it needs is built in cannot be seen from outside: a guest of such a kernel starts.
+    """
+    kernel = find_kernel(asked)
+    if kernel.modules is not None:
+        return ""
+    image = Path(asked) if asked is not None and "/" in asked else kernel.image
+    looked_in = ", ".join(map(str, _places(image, kernel.release)))
+    return (
+        f"the kernel {image} ({kernel.release}) is without modules, as none of these holds a modules.dep: {looked_in}; "
+        "unless all drivers that a guest needs are built in, put its modules beside it, or keep both: tare image "
+        f"kernel --from {image} --modules FOLDER"
+    )
+
+
+def _places(image: Path, release: str) -> list[Path]:
+    """Beside it, the host's own, or the store's of the same release."""
     kept = [folder / release / "modules" for folder in kernels_directories()]
-    places = (image.parent / "modules", _HOST_MODULES / release, *kept)
-    return next((place for place in places if (place / "modules.dep").is_file()), None)
+    return [image.parent / "modules", _HOST_MODULES / release, *kept]
 
 
 def _from_path(path: Path) -> GuestKernel:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tare.environments import confined
 from tare.environments.guest import channel
+from tare.environments.guest.kernel import lack_of_modules
 from tare.environments.libvirt import description, monitor
 from tare.environments.libvirt.daemon import OwnDaemon
 from tare.environments.managed.waiting import wait_for
@@ -35,7 +36,7 @@ def start(spec: NodeSpec) -> dict[str, str]:
     daemon.start(join)
     (spec.directory / "domain.xml").write_text(description.described(machine, spec.processors, found))
     daemon.virsh.ask("create", str(spec.directory / "domain.xml"), limit_s=_START_LIMIT_S)
-    _keep(spec, join, found)
+    _keep(spec, join, found, machine)
     return _look(spec, machine)
 
 
@@ -75,11 +76,11 @@ def _join(spec: NodeSpec, machine: Machine) -> list[str]:
     return confined.join(spec, confined.create_group(replace(spec, memory_byte=spec.memory_byte + more)))
 
 
-def _keep(spec: NodeSpec, join: Sequence[str], found: description.Files) -> None:
+def _keep(spec: NodeSpec, join: Sequence[str], found: description.Files, machine: Machine) -> None:
     try:
         channel.keep_connected(spec, join, found.channel)
     except NodeError as error:
-        raise _with_reasons(spec, str(error)) from error
+        raise _with_reasons(spec, str(error), lack_of_modules(machine.options.kernel)) from error
 
 
 def gone(spec: NodeSpec) -> NodeError:
@@ -89,10 +90,10 @@ def gone(spec: NodeSpec) -> NodeError:
     return _with_reasons(spec, channel.last_words(spec) or "the guest is gone")
 
 
-def _with_reasons(spec: NodeSpec, words: str) -> NodeError:
+def _with_reasons(spec: NodeSpec, words: str, hint: str = "") -> NodeError:
     said, log = console.read(spec), OwnDaemon.of(spec.name).said(spec.name)
-    reasons = f"the guest's console: {console.reason(said)}; QEMU's log: {log or 'nothing'}"
-    return NodeError(f"{words}; {reasons}", console.end_of(said) or None)
+    told = [words, f"the guest's console: {console.reason(said)}", f"QEMU's log: {log or 'nothing'}", hint]
+    return NodeError("; ".join(filter(None, told)), console.end_of(said) or None)
 
 
 def _look(spec: NodeSpec, machine: Machine) -> dict[str, str]:

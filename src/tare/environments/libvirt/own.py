@@ -2,20 +2,20 @@
 """Nodes in domains of Tare's own: the ``qemu`` environment's machine, started by a libvirtd that the node has alone."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Self
 
 from tare.environments import confined, engine
-from tare.environments.guest import channel, files
-from tare.environments.guest.disk import image_disk
+from tare.environments.guest import channel
 from tare.environments.guest.group import Held, MachineGroup
+from tare.environments.guest.provider import GuestProvider
 from tare.environments.libvirt import booting, monitor
 from tare.environments.libvirt.daemon import OwnDaemon
 from tare.environments.libvirt.virsh import parse_memory_byte
-from tare.environments.provider import WORK_DIRECTORY, Node, NodeGroup, NodeSpec, Probe, Provider
+from tare.environments.provider import Node, NodeGroup, NodeSpec, Probe
 from tare.environments.qemu import options as qemu_options
 from tare.environments.qemu import threads
 from tare.environments.qemu.provider import Qemu
@@ -27,7 +27,7 @@ from tare.units import MEBIBYTE
 _SHARED = ("accelerator", "devices", "kernel", "machine")
 
 
-class OwnDomains(Provider):
+class OwnDomains(GuestProvider):
     technology = "libvirt"
     option_names: Mapping[str, str] = {
         "connection": "libvirt's URI; Tare's own domains are on qemu:///session",
@@ -74,8 +74,9 @@ class OwnDomains(Provider):
         version = confined.probe_version(["virsh", "--version"], "libvirt-clients").version
         return replace(found, version=f"libvirt {version}, QEMU {found.version}")
 
-    def prepare(self, image_root: Path, image_digest: str) -> None:
-        image_disk(image_root, image_digest)
+    def lacking_flags(self, flags: AbstractSet[str]) -> AbstractSet[str]:
+        """As libvirt's words for the processor mean what the ``qemu`` environment gives by default."""
+        return Qemu(_shared(self._options)).lacking_flags(flags)
 
     def start(self, spec: NodeSpec) -> Node:
         engine.require(self.check_options(spec.options))
@@ -89,9 +90,6 @@ class OwnDomains(Provider):
             own_kernel=True,
             machine=True,
         )
-
-    def prefix(self, node: Node) -> list[str]:
-        return channel.prefix(node.spec)
 
     def helpers(self, node: Node) -> list[int]:
         """libvirtd, QEMU and the keeper: all that is in the node's control group."""
@@ -111,12 +109,6 @@ class OwnDomains(Provider):
         )
         group, prefix = cgroups.group_of(pid), channel.prefix(spec)
         return MachineGroup(group, pid, spec, held, prefix, partial(booting.gone, spec))
-
-    def send(self, node: Node, names: Sequence[str]) -> None:
-        files.send(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)
-
-    def fetch(self, node: Node, names: Sequence[str]) -> None:
-        files.fetch(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)
 
     def stop(self, spec: NodeSpec) -> None:
         """Switch it off with its libvirtd: nothing that either wrote is wanted."""

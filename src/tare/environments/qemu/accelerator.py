@@ -13,6 +13,7 @@ from tare.environments.guest.kernel import GuestKernel
 from tare.environments.qemu.command import PROGRAM, accelerator_words
 from tare.environments.qemu.first_program import WORD, first_program
 from tare.environments.qemu.options import Accelerator
+from tare.environments.qemu.processor import DIES_WITH_US
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.paths import state_directory
@@ -67,7 +68,8 @@ def boots(kernel: GuestKernel, accelerator: Accelerator, limit_s: float = BOOT_L
         write_initramfs(folder / "initramfs", init=program, modules=[], boot="")
         process.run_checked([PROGRAM, "--version"])
         try:
-            done = process.run(boot_words(kernel.image, folder / "initramfs", accelerator), timeout_s=limit_s)
+            words = boot_words(kernel.image, folder / "initramfs", accelerator)
+            done = process.run([*DIES_WITH_US, *words], timeout_s=limit_s)
         except NodeError:
             return False
     return WORD.decode().strip() in done.stdout

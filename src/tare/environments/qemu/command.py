@@ -74,14 +74,7 @@ class Machine:
 
     @property
     def cpu(self) -> str:
-        """By default all that the accelerator has; a guest with emulated devices is not told that it is one."""
-        if self.options.cpu is not None:
-            return self.options.cpu
-        model = "host" if self.accelerator is Accelerator.KVM else "max"
-        if self.options.devices is Devices.PARAVIRTUAL:
-            return model
-        hidden = ",kvm=off" if self.accelerator is Accelerator.KVM else ""
-        return f"{model}{hidden},-hypervisor"
+        return cpu_words(self.options, self.accelerator)
 
 
 def argv(machine: Machine) -> list[str]:
@@ -113,6 +106,17 @@ def accelerator_words(accelerator: Accelerator) -> str:
     if accelerator is Accelerator.KVM:
         return "kvm"
     return f"tcg,thread=multi,tb-size={TRANSLATED_MEBIBYTE}"
+
+
+def cpu_words(options: Options, accelerator: Accelerator) -> str:
+    """QEMU's option -cpu: by default all that the accelerator has; with emulated devices not told to be a guest's."""
+    if options.cpu is not None:
+        return options.cpu
+    model = "host" if accelerator is Accelerator.KVM else "max"
+    if options.devices is Devices.PARAVIRTUAL:
+        return model
+    hidden = ",kvm=off" if accelerator is Accelerator.KVM else ""
+    return f"{model}{hidden},-hypervisor"
 
 
 def kernel_words(machine: Machine) -> str:

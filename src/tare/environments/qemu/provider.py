@@ -3,18 +3,18 @@
 
 import shutil
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Self
 
 from tare.environments import confined, engine
-from tare.environments.guest import channel, files, route
-from tare.environments.guest.disk import image_disk
+from tare.environments.guest import channel, route
 from tare.environments.guest.group import Held, MachineGroup
-from tare.environments.guest.kernel import find_kernel
-from tare.environments.provider import WORK_DIRECTORY, Node, NodeGroup, NodeSpec, Probe, Provider
-from tare.environments.qemu import boot, console, host, inside, threads
+from tare.environments.guest.kernel import find_kernel, lack_of_modules
+from tare.environments.guest.provider import GuestProvider
+from tare.environments.provider import Node, NodeGroup, NodeSpec, Probe
+from tare.environments.qemu import boot, console, host, inside, processor, threads
 from tare.environments.qemu.accelerator import WORDS, kvm_obstacle
 from tare.environments.qemu.command import Machine, argv
 from tare.environments.qemu.monitor import connected
@@ -30,7 +30,7 @@ _NO_NETWORK = {
 }
 
 
-class Qemu(Provider):
+class Qemu(GuestProvider):
     technology = "qemu"
     option_names: Mapping[str, str] = OPTION_NAMES
     networks = frozenset({NetworkKind.NONE, NetworkKind.VETH, NetworkKind.DEFAULT})
@@ -72,8 +72,10 @@ class Qemu(Provider):
             words = WORDS[accelerator]
         return f"{version}, kernel {kernel.release}; {words}"
 
-    def prepare(self, image_root: Path, image_digest: str) -> None:
-        image_disk(image_root, image_digest)
+    def lacking_flags(self, flags: AbstractSet[str]) -> AbstractSet[str]:
+        options = Options.of(self.options)
+        accelerator = boot.accelerator_of(options, find_kernel(options.kernel))
+        return processor.lacking_flags(options, accelerator, frozenset(flags))
 
     def start(self, spec: NodeSpec) -> Node:
         engine.require(self.check_options(spec.options))
@@ -92,9 +94,6 @@ class Qemu(Provider):
             own_kernel=True,
             machine=True,
         )
-
-    def prefix(self, node: Node) -> list[str]:
-        return channel.prefix(node.spec)
 
     def helpers(self, node: Node) -> list[int]:
         """QEMU and the keeper: all that is in the node's control group."""
@@ -116,12 +115,6 @@ class Qemu(Provider):
         group = cgroups.group_of(node.init_pid)
         return MachineGroup(group, node.init_pid, spec, held, channel.prefix(spec), partial(_gone, spec))
 
-    def send(self, node: Node, names: Sequence[str]) -> None:
-        files.send(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)
-
-    def fetch(self, node: Node, names: Sequence[str]) -> None:
-        files.fetch(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)
-
     def stop(self, spec: NodeSpec) -> None:
         """Switch it off: nothing that it wrote is wanted."""
         confined.remove(spec)
@@ -141,7 +134,7 @@ def _keep(spec: NodeSpec, machine: Machine) -> tuple[int, int]:
             spec, [*confined.join(spec, group), *_join_network(spec), *folder], argv(machine)
         )
     except NodeError as error:
-        raise _with_console(spec, str(error)) from error
+        raise _with_console(spec, str(error), lack_of_modules(machine.options.kernel)) from error
 
 
 def _all_processors(spec: NodeSpec, machine: Machine) -> tuple[int, ...]:
@@ -207,8 +200,7 @@ def _gone(spec: NodeSpec) -> NodeError:
     return _with_console(spec, channel.await_last_words(spec))
 
 
-def _with_console(spec: NodeSpec, words: str) -> NodeError:
+def _with_console(spec: NodeSpec, words: str, hint: str = "") -> NodeError:
     said = console.read(spec)
-    if not said:
-        return NodeError(words)
-    return NodeError(f"{words}; the guest's console: {console.reason(said)}", console.end_of(said))
+    told = [words, f"the guest's console: {console.reason(said)}" if said else "", hint]
+    return NodeError("; ".join(filter(None, told)), console.end_of(said) or None)

@@ -3,15 +3,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self
 
 from tare.environments import engine
-from tare.environments.guest import channel, files
-from tare.environments.guest.disk import image_disk
+from tare.environments.guest import channel
 from tare.environments.guest.group import parse_kills
 from tare.environments.guest.kernel import find_kernel
-from tare.environments.provider import WORK_DIRECTORY, Node, NodeGroup, NodeSpec, Probe, Provider
+from tare.environments.guest.provider import GuestProvider
+from tare.environments.provider import Node, NodeGroup, NodeSpec, Probe
 from tare.environments.qemu import inside
 from tare.environments.xen import boot, xl
 from tare.environments.xen.brought import probe_xen
@@ -25,7 +24,7 @@ _LIMIT_S = 30.0
 _MEBIBYTE = 1 << 20
 
 
-class OwnDomains(Provider):
+class OwnDomains(GuestProvider):
     technology = "xen"
     option_names: Mapping[str, str] = {
         "type": '"pvh" (default), "pv", or "hvm": emulated devices and none of Xen\'s',
@@ -62,9 +61,6 @@ class OwnDomains(Provider):
             return Probe(usable=False, reason=str(error), remedy="tare image kernel, or the option kernel")
         return found
 
-    def prepare(self, image_root: Path, image_digest: str) -> None:
-        image_disk(image_root, image_digest)
-
     def start(self, spec: NodeSpec) -> Node:
         engine.require(self.check_options(spec.options))
         boot.refuse(spec)
@@ -82,17 +78,8 @@ class OwnDomains(Provider):
         facts = {"Xen": version, "guest's kernel": release, "disk driver": ", ".join(_drivers(seen))}
         return Node(spec=spec, init_pid=None, facts=facts, own_kernel=True, machine=True)
 
-    def prefix(self, node: Node) -> list[str]:
-        return channel.prefix(node.spec)
-
     def group(self, node: Node) -> NodeGroup | None:
         return XenGroup(node.spec, channel.prefix(node.spec))
-
-    def send(self, node: Node, names: Sequence[str]) -> None:
-        files.send(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)
-
-    def fetch(self, node: Node, names: Sequence[str]) -> None:
-        files.fetch(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)
 
     def stop(self, spec: NodeSpec) -> None:
         """The keeper ends when its channel does."""

@@ -13,7 +13,7 @@ from tare.errors import WrongOutput
 from tare.host.facts import cpu_flags
 from tare.records import Sample
 from tare.workloads import excerpt, mpi
-from tare.workloads.blas import blas_variables
+from tare.workloads.blas import blas_facts, blas_variables, common_flags
 from tare.workloads.hpcc.checks import check_input_was_read, check_residuals, check_success
 from tare.workloads.hpcc.facts import run_facts
 from tare.workloads.hpcc.input import check_fits, input_text, problem_size, process_grid
@@ -34,7 +34,7 @@ class HpccOptions(Options):
     """N itself, instead of a fraction of the memory."""
     block_size: Annotated[int, Field(gt=0, le=4096)] = 192
     blas_kernel: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")] = "pinned"
-    """``pinned`` to the host's processor, ``natural`` (OpenBLAS chooses in the node), or OpenBLAS's own name."""
+    """``pinned`` to what all environments can run, ``natural`` (OpenBLAS chooses in the node), or OpenBLAS's name."""
     single_copy: mpi.SingleCopy = "none"
     """How large messages cross between ranks: see ``tare.workloads.mpi``."""
 
@@ -57,14 +57,16 @@ class Hpcc:
         size = _size(chosen, shape)
         check_fits(size, shape.memory_byte)
         grid = process_grid(shape.processors)
-        variables = blas_variables(chosen.blas_kernel, cpu_flags())
+        variables = blas_variables(chosen.blas_kernel, common_flags(cpu_flags(), shape.lacking_flags))
         launch = mpi.launch(shape, single_copy=chosen.single_copy, variables=variables)
         return Job(
             argv=(*launch, "hpcc"),
+            program="hpcc",
             files={INPUT: input_text(size, chosen.block_size, grid)},
             variables=variables,
             collect=(OUTPUT, INPUT),
             evidence={"blas": (f"{shape.tools_directory}/blas",)},
+            facts=blas_facts(chosen.blas_kernel, cpu_flags(), shape.lacking_flags),
             preflight=mpi.preflight(shape, variables),
         )
 

@@ -91,6 +91,7 @@ class Netpipe:
         launch = mpi.launch(shape, single_copy=chosen.single_copy)
         return Job(
             argv=(*launch, "NPopenmpi", *_asked(chosen), "-o", OUTPUT),
+            program="NPopenmpi",
             collect=(OUTPUT,),
             preflight=mpi.preflight(shape),
         )

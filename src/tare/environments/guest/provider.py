@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all technologies have in common whose guests boot the image with Tare's own first process in it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tare.environments.guest import channel, files
+from tare.environments.guest.disk import image_disk
+from tare.environments.provider import WORK_DIRECTORY, Node, Provider
+
+
+class GuestProvider(Provider):
+    """Its image is a disk, and the channel to the guest carries commands and files."""
+
+    def prepare(self, image_root: Path, image_digest: str) -> None:
+        image_disk(image_root, image_digest)
+
+    def prefix(self, node: Node) -> list[str]:
+        return channel.prefix(node.spec)
+
+    def send(self, node: Node, names: Sequence[str]) -> None:
+        files.send(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)
+
+    def fetch(self, node: Node, names: Sequence[str]) -> None:
+        files.fetch(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the processors of all environments have in common: no workload may take a code path that one of them lacks."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+from tare.environments.provider import Provider
+from tare.errors import NodeError
+from tare.host.facts import cpu_flags
+from tare.records import Environment
+from tare.workloads.blas import FLAGS
+
+
+def lacking_flags(
+    environments: Iterable[Environment], providers: Mapping[str, Provider]
+) -> dict[str, tuple[str, ...]]:
+    """Environment → which of the host's CPU flags on which a code path depends its nodes lack; who lacks none is out.
+
+    One that cannot be asked is out as well: if it lacks any, its trials fail and say so.
+    """
+    wanted, found = FLAGS & cpu_flags(), {}
+    for environment in environments:
+        provider = providers[environment.technology].configured(environment.options)
+        with suppress(NodeError, OSError):
+            if lacking := provider.lacking_flags(wanted):
+                found[environment.name] = tuple(sorted(lacking))
+    return found
