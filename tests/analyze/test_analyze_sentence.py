@@ -44,6 +44,7 @@ def said(low: float, high: float, word: Word, more_blocks: int | None = None, n:
         (0.05, 0.05, "slower by 5.00 %"),
         (0.05, 0.05 + 1e-9, "slower by 5.000 %"),
         (8.51, 9.49, f"slower by 851{DASH}949 %"),
+        (9.2, 31.4, f"slower: 10{DASH}32 times native's time"),
     ],
 )
 def test_digits_follow_the_width_of_the_interval(low: float, high: float, expected: str) -> None:

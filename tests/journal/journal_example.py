@@ -110,6 +110,7 @@ sessions = st.builds(
         tuple
     ),
     planned_trials=counts,
+    lacking_flags=st.dictionaries(words, st.lists(words, max_size=3).map(tuple), max_size=2),
 )
 
 _numbers = itertools.count()

@@ -4,6 +4,7 @@
 from dataclasses import replace
 
 import pytest
+from tests.run_example import instance_run
 from tests.sharing_example import ALONE, Planted, sharing_outcomes
 
 from tare.analyze import wait_costs
@@ -14,21 +15,8 @@ WALL_S = 2.0
 
 
 def run(instance: int) -> InstanceRun:
-    return InstanceRun(
-        instance=instance,
-        clocks=Clocks(wall_s=2 * WALL_S, host_wall_s=WALL_S, round_trip_s=0.001),
-        start_offset_s=0.0,
-        user_s=0.0,
-        system_s=0.0,
-        maximum_rss_byte=0,
-        minor_faults=0,
-        major_faults=0,
-        voluntary_switches=0,
-        involuntary_switches=0,
-        exit_code=0,
-        signal=None,
-        timed_out=False,
-    )
+    clocks = Clocks(wall_s=2 * WALL_S, host_wall_s=WALL_S, round_trip_s=0.001)
+    return instance_run(instance=instance, clocks=clocks)
 
 
 def outcomes(

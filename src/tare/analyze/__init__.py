@@ -1,20 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
 """Summaries in, overheads and verdicts out: pure functions, no input or output."""
 
+from tare.analyze.attribution import attributions, intervention_verdicts
+from tare.analyze.clock_warnings import with_clock_warnings
+from tare.analyze.condensed import with_unseen_iterations
 from tare.analyze.curves import curve_estimates
+from tare.analyze.decisions import decisions
+from tare.analyze.diagnostics import diagnosed
 from tare.analyze.estimation import CONTROL_NAME, controls, overhead
+from tare.analyze.families import in_families
+from tare.analyze.foresight import expected_blocks, look_foresights
+from tare.analyze.geometric import across_workloads
 from tare.analyze.helpers import helper_costs, wait_costs
 from tare.analyze.judgement import verdict, verdicts
+from tare.analyze.looks import courses, stopped_arms
+from tare.analyze.order import order_verdicts
+from tare.analyze.papers import replications
+from tare.analyze.percentiles import arm_spreads
+from tare.analyze.ranking import rankings
 from tare.analyze.sharing import sharing_losses
+from tare.analyze.signals import signal_tables
+from tare.analyze.steadiness import steadiness, without_steady_claims
+from tare.analyze.timers import timer_agreements
+from tare.analyze.variance import variance_splits
+from tare.analyze.warnings import with_order_warnings, with_warnings
 
 __all__ = [
     "CONTROL_NAME",
+    "across_workloads",
+    "arm_spreads",
+    "attributions",
     "controls",
+    "courses",
     "curve_estimates",
+    "decisions",
+    "diagnosed",
+    "expected_blocks",
     "helper_costs",
+    "in_families",
+    "intervention_verdicts",
+    "look_foresights",
+    "order_verdicts",
     "overhead",
+    "rankings",
+    "replications",
     "sharing_losses",
+    "signal_tables",
+    "steadiness",
+    "stopped_arms",
+    "timer_agreements",
+    "variance_splits",
     "verdict",
     "verdicts",
     "wait_costs",
+    "with_clock_warnings",
+    "with_order_warnings",
+    "with_unseen_iterations",
+    "with_warnings",
+    "without_steady_claims",
 ]

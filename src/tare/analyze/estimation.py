@@ -1,28 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Block log-ratios to overheads, and the A/A control; docs/method.md gives the reasons."""
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tare.analyze.looks import Arm, control_course, interim_look, looks_at, repeated, repeated_mean, seen
+from tare.analyze.scale import as_fraction, transformed
 from tare.analyze.signed_rank import hodges_lehmann
 from tare.analyze.student import mean_estimate
-from tare.records import BlockValue, Cell, Direction, Estimate, Overhead, Summary
+from tare.records import BlockValue, Cell, Course, Direction, Estimate, Look, Overhead, Summary
 from tare.treat.aggregate import median, time_per_work
+
+__all__ = ["CONTROL_NAME", "SPIKE_FACTOR", "as_fraction", "controls", "overhead", "transformed"]
 
 CONTROL_NAME = "native again"
 """The environment of the A/A rows; no campaign may use it for an environment of its own."""
 SPIKE_FACTOR = 1.2
-_LARGEST_EXPONENT = 700.0
 _ROUNDING = 1e-12
 
 
-def overhead(summary: Summary) -> Overhead:
-    """Estimate the overhead and all that must stand beside it; ``ValueError`` without a complete block."""
+def overhead(summary: Summary, course: Course | None = None) -> Overhead:
+    """Estimate the overhead and all that must stand beside it; ``ValueError`` without a complete block.
+
+    With a ``course`` the intervals are those at its last look; without one the number of blocks was fixed.
+    """
     if not summary.blocks:
         raise ValueError(f"{summary.environment}, {summary.metric}: no complete block to estimate from")
-    typical = as_fraction(hodges_lehmann(summary.log_ratios))
-    mean = as_fraction(mean_estimate(summary.log_ratios))
+    looks = _looks(summary, course)
+    typical, mean, noise_floor = _intervals(summary, looks)
     if typical.low is None:
         mean = replace(mean, low=None, high=None)  # a t interval over so few blocks is wide beyond use
     native = [value for block in summary.blocks for value in block.native]
@@ -35,11 +40,36 @@ def overhead(summary: Summary) -> Overhead:
         spike_rate=_spike_rate(own, summary.direction),
         native_spike_rate=_spike_rate(native, summary.direction),
         native_median=median(native, summary.direction),
-        noise_floor=as_fraction(hodges_lehmann(summary.control_log_ratios)),
+        noise_floor=noise_floor,
+        looks=looks,
+        stopped=course.stop if course else None,
     )
 
 
-def controls(summaries: Sequence[Summary]) -> tuple[Overhead, ...]:
+def _looks(summary: Summary, course: Course | None) -> tuple[Look, ...]:
+    if course is None:
+        return ()
+    return looks_at(summary, course) or (interim_look(summary, course),)
+
+
+def _intervals(summary: Summary, looks: Sequence[Look]) -> tuple[Estimate, Estimate, Estimate]:
+    """Typical overhead, mean overhead and noise floor, of the blocks that the last look took in."""
+    if not looks:
+        logs = summary.log_ratios
+        estimates = hodges_lehmann(logs), mean_estimate(logs), hodges_lehmann(summary.control_log_ratios)
+        typical, mean, noise_floor = map(as_fraction, estimates)
+        return typical, mean, noise_floor
+    floor = replace(summary, log_ratios=summary.control_log_ratios)
+    return (
+        looks[-1].estimate,
+        repeated_mean(looks, seen(summary, looks)),
+        repeated(looks, seen(floor, looks)),
+    )
+
+
+def controls(
+    summaries: Sequence[Summary], courses: Mapping[Arm, Course] | None = None
+) -> tuple[Overhead, ...]:
     """Make the A/A rows, one per cell and metric: the second native slot as if it were an environment.
 
     A row uses each block that is complete for any environment of its cell, so that one environment's
@@ -50,28 +80,7 @@ def controls(summaries: Sequence[Summary]) -> tuple[Overhead, ...]:
         key = (summary.cell, summary.metric, summary.unit, summary.direction)
         groups.setdefault(key, []).append(summary)
     rows = (_control_summary(group) for group in groups.values())
-    return tuple(overhead(row) for row in rows if row.blocks)
-
-
-def as_fraction(log_estimate: Estimate) -> Estimate:
-    """From the scale of logarithms to fractions: exp(x) - 1."""
-    return transformed(log_estimate, _fraction)
-
-
-def transformed(estimate: Estimate, function: Callable[[float], float]) -> Estimate:
-    """Point and interval on another scale; the rising ``function`` keeps their order."""
-    low, high = estimate.low, estimate.high
-    return replace(
-        estimate,
-        point=function(estimate.point),
-        low=None if low is None else function(low),
-        high=None if high is None else function(high),
-    )
-
-
-def _fraction(log_ratio: float) -> float:
-    # Garbage values may lie further apart than a float's exponent can say.
-    return math.expm1(min(log_ratio, _LARGEST_EXPONENT))
+    return tuple(overhead(row, control_course(courses or {}, row.cell)) for row in rows if row.blocks)
 
 
 def _has_tail_cost(typical: Estimate, mean: Estimate) -> bool:

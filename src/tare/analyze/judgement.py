@@ -2,13 +2,14 @@
 """What may be said of an overhead, and what may not yet."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tare.analyze.estimation import as_fraction, overhead
+from tare.analyze.looks import Arm, repeated, seen
 from tare.analyze.sentence import sentence
 from tare.analyze.signed_rank import LEVEL, fewest_values, hodges_lehmann
 from tare.analyze.student import standard_deviation
-from tare.records import Estimate, Overhead, Summary, Verdict, Word
+from tare.records import Course, Estimate, Look, Overhead, Summary, Verdict, Word
 
 EQUIVALENCE_LEVEL = 0.90
 """Two one-sided tests at 5 % each are a 90 % interval."""
@@ -16,14 +17,24 @@ MOST_BLOCKS = 10_000
 """Beyond this many further blocks no honest advice can be given."""
 
 
-def verdicts(summaries: Sequence[Summary], margin: float) -> tuple[Verdict, ...]:
-    """One verdict per summary that holds a block; the others have nothing to judge."""
-    return tuple(verdict(overhead(summary), margin) for summary in summaries if summary.blocks)
+def verdicts(
+    summaries: Sequence[Summary], margin: float, courses: Mapping[Arm, Course] | None = None
+) -> tuple[Verdict, ...]:
+    """One verdict per summary that holds a block; the others have nothing to judge.
+
+    ``courses`` are the looks of each arm; without them the number of blocks was fixed.
+    """
+    found = courses or {}
+    return tuple(
+        verdict(overhead(summary, found.get((summary.cell, summary.environment))), margin)
+        for summary in summaries
+        if summary.blocks
+    )
 
 
 def verdict(judged: Overhead, margin: float) -> Verdict:
     """Judge one overhead; ``margin`` is the fraction that counts as no difference, declared beforehand."""
-    word = word_of(judged.typical, judged.summary.log_ratios, margin)
+    word = word_of(judged.typical, seen(judged.summary, judged.looks), margin, judged.looks)
     more_blocks = blocks_wanted(judged, margin) if word is Word.UNDECIDED else None
     below_noise_floor = _is_below_noise_floor(judged.typical, judged.noise_floor)
     return Verdict(
@@ -36,23 +47,29 @@ def verdict(judged: Overhead, margin: float) -> Verdict:
     )
 
 
-def word_of(typical: Estimate, log_ratios: Sequence[float], margin: float) -> Word:
-    """Give the word for an overhead (as a fraction) that was estimated from ``log_ratios``."""
+def word_of(
+    typical: Estimate, log_ratios: Sequence[float], margin: float, looks: Sequence[Look] = ()
+) -> Word:
+    """Give the word for an overhead (as a fraction) that was estimated from ``log_ratios`` at the last look."""
     if typical.low is None or typical.high is None:
         return Word.UNDECIDED
-    if is_equivalent(log_ratios, margin):
+    if is_equivalent(log_ratios, margin, looks):
         return Word.WITHIN
     if typical.low > 0:
         return Word.SLOWER
     return Word.FASTER if typical.high < 0 else Word.UNDECIDED
 
 
-def is_equivalent(log_ratios: Sequence[float], margin: float) -> bool:
+def is_equivalent(log_ratios: Sequence[float], margin: float, looks: Sequence[Look] = ()) -> bool:
     """Do two one-sided tests: the 90 % signed-rank interval must lie wholly inside ±``margin``.
 
+    With ``looks`` it is the repeated 90 % interval: each of the two tests then errs at any look with 5 % at most.
     Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987) 657-680.
     """
-    estimate = as_fraction(hodges_lehmann(log_ratios, EQUIVALENCE_LEVEL))
+    if looks:
+        estimate = repeated(looks, log_ratios, 1 - EQUIVALENCE_LEVEL)
+    else:
+        estimate = as_fraction(hodges_lehmann(log_ratios, EQUIVALENCE_LEVEL))
     if estimate.low is None or estimate.high is None:
         return False
     return -margin < estimate.low and estimate.high < margin

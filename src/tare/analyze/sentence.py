@@ -10,6 +10,8 @@ _DASH = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 _MOST_DECIMALS = 3
+_TIMES_FROM = 9.0
+"""An overhead of 900 % is ten times native's time: beyond it per cent are hard to read."""
 
 
 def sentence(
@@ -29,13 +31,17 @@ def _claim(overhead: Overhead, word: Word, margin: float, more_blocks: int | Non
     if word is Word.WITHIN:
         return f"within {_PLUS_MINUS}{100 * margin:g} % of native (n = {typical.n})"
     if word is Word.UNDECIDED:
-        found = _signed_range(typical.low, typical.high)
-        return f"not enough data: {found} (n = {typical.n}; {_advice(more_blocks)})"
+        found = signed_range(typical.low, typical.high)
+        return f"not enough data: {found} (n = {typical.n}; {advice(more_blocks)})"
+    if typical.low >= _TIMES_FROM:
+        return f"{word.value}: {1 + typical.low:.0f}{_DASH}{1 + typical.high:.0f} times native's time (n = {typical.n})"
     near, far = sorted((abs(typical.low), abs(typical.high)))
     return f"{word.value} by {_range(near, far)} (n = {typical.n})"
 
 
 def _too_few(typical: Estimate) -> str:
+    if typical.n >= fewest_values(typical.level):
+        return f"not enough data: the looks so far may use up too little of the error (n = {typical.n})"
     reached = f", which reach {100 * best_level(typical.n):g} % at best" if typical.n > 1 else ""
     needed = fewest_values(typical.level)
     return (
@@ -44,7 +50,8 @@ def _too_few(typical: Estimate) -> str:
     )
 
 
-def _advice(more_blocks: int | None) -> str:
+def advice(more_blocks: int | None) -> str:
+    """Say how many further blocks would decide."""
     if more_blocks is None:
         return "no feasible number of blocks would decide"
     return f"about {more_blocks} more block{'s' if more_blocks > 1 else ''}"
@@ -60,7 +67,7 @@ def _range(near: float, far: float) -> str:
     return f"{low} %" if low == high else f"{low}{_DASH}{high} %"
 
 
-def _signed_range(low: float, high: float) -> str:
+def signed_range(low: float, high: float) -> str:
     return f"{_signed(low, high - low)} to {_signed(high, high - low)} %"
 
 

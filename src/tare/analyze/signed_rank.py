@@ -37,19 +37,20 @@ def null_distribution(n: int) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=64)
-def _lower_tail(n: int) -> NDArray[np.float64]:
+def lower_tail(n: int) -> NDArray[np.float64]:
+    """P(T <= t), t = 0 .. n(n+1)/2."""
     return np.cumsum(null_distribution(n))
 
 
 def critical_value(n: int, level: float) -> int | None:
     """Find the largest c with 1 - 2 P(T <= c) >= ``level``; ``None`` when ``n`` is too small for it."""
-    count = int(np.searchsorted(_lower_tail(n), (1 - level) / 2, side="right"))
+    count = int(np.searchsorted(lower_tail(n), (1 - level) / 2, side="right"))
     return count - 1 if count else None
 
 
 def achieved_level(n: int, critical: int) -> float:
     """Give the exact two-sided confidence level of the interval that ``critical`` leads to."""
-    return float(1 - 2 * _lower_tail(n)[critical])
+    return float(1 - 2 * lower_tail(n)[critical])
 
 
 def best_level(n: int) -> float:
@@ -82,15 +83,20 @@ def hodges_lehmann(values: Sequence[float], level: float = LEVEL) -> Estimate:
     n = len(values)
     if n == 0:
         raise ValueError("no values to estimate from")
-    averages = walsh_averages(values)
-    point = float(np.median(averages))
     critical = critical_value(n, level)
     if critical is None:
+        point = float(np.median(walsh_averages(values)))
         return Estimate(point=point, low=None, high=None, level=level, n=n)
+    return interval_at(values, critical)
+
+
+def interval_at(values: Sequence[float], critical: int) -> Estimate:
+    """Take the interval from W(c+1) to W(M-c) for a given c = ``critical`` of those possible with so many values."""
+    averages = walsh_averages(values)
     return Estimate(
-        point=point,
+        point=float(np.median(averages)),
         low=float(averages[critical]),
         high=float(averages[-1 - critical]),
-        level=achieved_level(n, critical),
-        n=n,
+        level=achieved_level(len(values), critical),
+        n=len(values),
     )

@@ -16,6 +16,8 @@ class Journal:
 
     sessions: tuple[Session, ...]
     outcomes: tuple[Outcome, ...]
+    condensed: bool = False
+    """Whether the outcomes hold one joined sample per metric in the place of all that were measured."""
 
     @property
     def done(self) -> frozenset[str]:
@@ -23,9 +25,9 @@ class Journal:
         return frozenset(outcome.trial.identity for outcome in self.outcomes)
 
 
-def read_journal(directory: Path) -> Journal:
-    """Every ``*.jsonl`` of ``directory``; ``JournalError`` for a broken line or a trial that stands twice."""
-    records = [record for path in sorted(directory.glob("*.jsonl")) for record in _records(path)]
+def read_journal(directory: Path, pattern: str = "*.jsonl") -> Journal:
+    """Every file of ``pattern`` in ``directory``; ``JournalError`` for a broken line or a trial that stands twice."""
+    records = [record for path in sorted(directory.glob(pattern)) for record in records_of(path)]
     outcomes = tuple(record for record in records if isinstance(record, Outcome))
     seen: set[str] = set()
     for outcome in outcomes:
@@ -39,10 +41,12 @@ def read_journal(directory: Path) -> Journal:
     )
 
 
-def _records(path: Path) -> Iterator[Session | Outcome]:
+def records_of(path: Path) -> Iterator[Session | Outcome]:
+    """The records of one file, one in memory at a time."""
     try:
-        *lines, _torn = path.read_bytes().split(b"\n")
+        with path.open("rb") as opened:
+            for number, line in enumerate(opened, start=1):
+                if line.endswith(b"\n"):  # else it is the torn last one
+                    yield decode(line[:-1], f"{path}:{number}")
     except OSError as error:
         raise JournalError(f"cannot read the journal {path}: {error.strerror}") from error
-    for number, line in enumerate(lines, start=1):
-        yield decode(line, f"{path}:{number}")

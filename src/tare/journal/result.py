@@ -9,6 +9,8 @@ from tare.errors import InputError, JournalError
 from tare.journal.writer import keep_names
 
 CAMPAIGN_FILE = "campaign.json"
+EXPLANATIONS = "explain"
+"""The folder in a result for those that explain it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +24,32 @@ class ResultFolder:
         return self.path / "journal"
 
     @property
+    def journal_byte(self) -> int:
+        """How large the journal is."""
+        return sum(path.stat().st_size for path in self.journal.glob("*.jsonl"))
+
+    @property
+    def derived(self) -> Path:
+        """What is made of a large journal to read it quickly; may be deleted."""
+        return self.path / "derived"
+
+    @property
     def raw(self) -> Path:
         return self.path / "raw"
 
     @property
     def report(self) -> Path:
         return self.path / "report.html"
+
+    @property
+    def calibration(self) -> Path:
+        """A copy of the calibration that the result cites; there only if one fitted."""
+        return self.path / "calibration.json"
+
+    def explanations(self) -> list["ResultFolder"]:
+        """Result folders below this one that were made to explain it, by name."""
+        kept = (self.path / EXPLANATIONS).glob(f"*/{CAMPAIGN_FILE}")
+        return [ResultFolder(path.parent) for path in sorted(kept)]
 
     def exists(self) -> bool:
         return (self.path / CAMPAIGN_FILE).is_file()

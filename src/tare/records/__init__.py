@@ -5,10 +5,10 @@ Raw and derived values never share a record. A value that is missing is ``None``
 Times are seconds, sizes are bytes, overheads are fractions (0.05 is 5 %).
 """
 
+from tare.records.across import AcrossWorkloads, ArmSpread
 from tare.records.analyzed import (
     Analysis,
     CurveEstimate,
-    Estimate,
     HelperCost,
     Overhead,
     PointEstimate,
@@ -18,15 +18,49 @@ from tare.records.analyzed import (
     WaitCost,
     Word,
 )
+from tare.records.attribution import (
+    Attributed,
+    Attribution,
+    BlockFacts,
+    Clue,
+    Correlation,
+    Ground,
+    Intervention,
+    InterventionVerdict,
+    RunFacts,
+    Shift,
+    SignalBlock,
+    SignalEvidence,
+    SignalSummary,
+)
+from tare.records.calibration import Calibration, Gate, Passing
+from tare.records.clock_quality import ClockQuality, ClockTest
+from tare.records.diagnostics import Check, Effect, Finding, Predecessors
+from tare.records.estimates import Estimate
+from tare.records.exclusion import Exclude, Exclusions
+from tare.records.families import Family, Standing
+from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise
+from tare.records.levels import BlockStarts, Levels, Start, VarianceSplit
+from tare.records.looks import Course, Decision, Design, FailIf, Look, Ruling, Stop, Stopped
 from tare.records.measured import (
     Clocks,
     Direction,
     InstanceRun,
     Outcome,
+    Rule,
     Sample,
     Session,
     Skipped,
     Status,
+)
+from tare.records.order import (
+    OrderContrast,
+    OrderedBlock,
+    OrderedRun,
+    OrderedStart,
+    OrderSummary,
+    OrderVerdict,
+    OrderWord,
 )
 from tare.records.planned import (
     NATIVE,
@@ -40,6 +74,14 @@ from tare.records.planned import (
     Trial,
     Workload,
 )
+from tare.records.rankings import PairDifference, Ranked, Ranking
+from tare.records.replications import ArmFigure, Replication, Treatment
+from tare.records.sameness import BLAS, PROGRAM, Unlike
+from tare.records.series import Ordering, Series
+from tare.records.signal_differences import SignalDifference, SignalTable
+from tare.records.signals import Scope, Signal
+from tare.records.steadiness import IterationCourse, IterationSeries, Steadiness
+from tare.records.timers import TimerAgreement, TimerSummary
 from tare.records.treated import (
     BlockValue,
     Cell,
@@ -53,40 +95,113 @@ from tare.records.treated import (
 )
 
 __all__ = [
+    "BLAS",
     "NATIVE",
+    "POWER",
+    "PROGRAM",
     "SCHEMA",
+    "AcrossWorkloads",
     "Analysis",
+    "ArmFigure",
+    "ArmSpread",
+    "Attributed",
+    "Attribution",
+    "BlockFacts",
+    "BlockStarts",
     "BlockValue",
+    "Calibration",
     "Cell",
+    "Check",
+    "ClockQuality",
+    "ClockTest",
     "Clocks",
+    "Clue",
+    "Correlation",
+    "Course",
     "Curve",
     "CurveEstimate",
     "CurvePoint",
+    "Decision",
+    "Design",
     "Direction",
+    "Effect",
     "Environment",
     "Estimate",
+    "Exclude",
+    "Exclusions",
+    "ExpectedBlocks",
+    "FailIf",
+    "Family",
+    "Finding",
+    "Foresight",
+    "Gate",
+    "Ground",
     "HelperCost",
     "HelperSummary",
     "InstanceRun",
+    "Intervention",
+    "InterventionVerdict",
+    "IterationCourse",
+    "IterationSeries",
     "Layout",
+    "Levels",
     "Limits",
+    "Look",
+    "LookForesight",
     "Neighbour",
     "NetworkKind",
+    "Noise",
     "OptionValue",
+    "OrderContrast",
+    "OrderSummary",
+    "OrderVerdict",
+    "OrderWord",
+    "OrderedBlock",
+    "OrderedRun",
+    "OrderedStart",
+    "Ordering",
     "Outcome",
     "Overhead",
+    "PairDifference",
+    "Passing",
     "PointEstimate",
+    "Predecessors",
+    "Ranked",
+    "Ranking",
+    "Replication",
+    "Rule",
+    "Ruling",
+    "RunFacts",
     "Sample",
+    "Scope",
+    "Series",
     "Session",
     "SharedCell",
     "SharingLoss",
     "SharingSummary",
+    "Shift",
+    "Signal",
+    "SignalBlock",
+    "SignalDifference",
+    "SignalEvidence",
+    "SignalSummary",
+    "SignalTable",
     "Skipped",
+    "Standing",
+    "Start",
     "Status",
+    "Steadiness",
+    "Stop",
+    "Stopped",
     "Storage",
     "Summary",
     "TimeEstimate",
+    "TimerAgreement",
+    "TimerSummary",
+    "Treatment",
     "Trial",
+    "Unlike",
+    "VarianceSplit",
     "Verdict",
     "WaitCost",
     "WaitSummary",

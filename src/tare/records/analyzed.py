@@ -4,20 +4,22 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tare.records.across import AcrossWorkloads, ArmSpread
+from tare.records.attribution import Attribution, InterventionVerdict
+from tare.records.calibration import Calibration
+from tare.records.diagnostics import Finding
+from tare.records.estimates import Estimate
+from tare.records.exclusion import Exclusions
+from tare.records.families import Standing
+from tare.records.levels import VarianceSplit
+from tare.records.looks import Decision, Look, Stop
 from tare.records.measured import Outcome, Session, Skipped
+from tare.records.order import OrderVerdict
+from tare.records.rankings import Ranking
+from tare.records.signal_differences import SignalTable
+from tare.records.steadiness import Steadiness
+from tare.records.timers import TimerAgreement
 from tare.records.treated import Curve, HelperSummary, SharingSummary, Summary, WaitSummary
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """A point with its interval; as fractions when it is an overhead."""
-
-    point: float
-    low: float | None
-    """``None`` both: too few blocks for the level."""
-    high: float | None
-    level: float
-    n: int
 
 
 class Word(StrEnum):
@@ -47,6 +49,10 @@ class Overhead:
     """Absolute native value, in the summary's unit."""
     noise_floor: Estimate
     """The A/A control by the same estimator."""
+    looks: tuple[Look, ...] = ()
+    """Those that were reached, the last of which gives ``typical``; empty: the number of blocks was fixed."""
+    stopped: Stop | None = None
+    """Why no further blocks are run; ``None``: more may come, or the number of blocks was fixed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +68,14 @@ class Verdict:
     """About how many further blocks would decide; ``None`` when decided or not estimable."""
     below_noise_floor: bool
     """The whole interval lies within what native against native showed."""
+    alone: Word | None = None
+    """The word of this claim if it were the campaign's only one; ``None``: not looked at."""
+    standing: Standing | None = None
+    """What is left of the claim among all of its family; ``None``: not looked at."""
+    findings: tuple[Finding, ...] = ()
+    """What was checked of the values behind the interval."""
+    warnings: tuple[str, ...] = ()
+    """What a reader must know of the trials behind it: many taken out, another program, another BLAS kernel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +162,28 @@ class Analysis:
     margin: float
     planned_trials: int
     cut_by_budget: bool = False
+    spared_trials: int = 0
+    """Those that the campaign allowed for and that ``planned_trials`` leaves out: their arms had stopped early."""
+    decisions: tuple[Decision, ...] = ()
+    """The answers to ``--fail-if``; empty when nothing was asked."""
     sharing: tuple[SharingLoss, ...] = ()
     helper_costs: tuple[HelperCost, ...] = ()
     wait_costs: tuple[WaitCost, ...] = ()
     curves: tuple[CurveEstimate, ...] = ()
+    rankings: tuple[Ranking, ...] = ()
+    across_workloads: tuple[AcrossWorkloads, ...] = ()
+    spreads: tuple[ArmSpread, ...] = ()
+    variances: tuple[VarianceSplit, ...] = ()
+    calibration: Calibration | None = None
+    """The newest that fitted this host and version when it was measured."""
+    exclusions: tuple[Exclusions, ...] = ()
+    """Of every environment in every cell, native among them."""
+    signals: tuple[SignalTable, ...] = ()
+    attributions: tuple[Attribution, ...] = ()
+    interventions: tuple[InterventionVerdict, ...] = ()
+    """Of this result, or of those below it that explain it (``tare explain --toggle``)."""
+    orders: tuple[OrderVerdict, ...] = ()
+    """Of the order experiments, native among the environments."""
+    steadiness: tuple[Steadiness, ...] = ()
+    """Of the workloads with iterations, native among the environments."""
+    timers: tuple[TimerAgreement, ...] = ()

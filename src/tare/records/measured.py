@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from tare.records.clock_quality import ClockQuality
 from tare.records.planned import Trial
+from tare.records.signals import Signal
 
 
 class Direction(StrEnum):
@@ -24,6 +26,17 @@ class Status(StrEnum):
     """It ran, but a rule declared before the start (such as the clock check) excludes it."""
 
 
+class Rule(StrEnum):
+    """The rules, all fixed before the start and blind to the outcome, that exclude a trial (docs/method.md)."""
+
+    CLOCK = "clock"
+    """The node's clock and the host's disagree beyond their bound."""
+    FOREIGN_LOAD = "foreign load"
+    """Others used more of the host than the campaign allows."""
+    FREQUENCY = "frequency"
+    """The processors' frequency changed by more than the campaign allows, or they were too hot."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """One measured value, as the workload or the operating system reported it."""
@@ -38,6 +51,9 @@ class Sample:
     """Where on a curve, such as the message size in bytes; ``None``: the metric is one figure."""
     x_unit: str | None = None
     """``None`` without an ``x``."""
+    iteration: int | None = None
+    """Which run of the command within one start of the nodes, from 0; ``None``: there was one. Iterations of a trial
+    are joined before anything is compared, and never count as n."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +87,10 @@ class InstanceRun:
     host_span_s: float | None = None
     """From the word to start, as the host sent it, to the word of the end, as it came, by the host's clock: longer than
     the command by the way there and back. ``None`` in results of earlier versions."""
+    iteration: int | None = None
+    """Which run of the command within the nodes' one start, from 0; ``None``: there was one."""
+    uptime_s: float | None = None
+    """From the end of the nodes' start to this run's, by the host's clock; ``None`` in results of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +130,14 @@ class Outcome:
     in results of earlier versions."""
     samples: tuple[Sample, ...]
     instances: tuple[InstanceRun, ...]
+    signals: tuple[Signal, ...] = ()
+    """What was counted beside the run."""
+    missing_signals: Mapping[str, str] = field(default_factory=dict)
+    """Those that this host, node or technology does not give: name → why."""
+    clock_quality: tuple[ClockQuality, ...] = ()
+    """Of each node, tested once per environment, layout and session; empty in all other trials."""
+    excluded_by: Rule | None = None
+    """The rule that made it invalid; ``None`` when none did."""
     image_digest: str
     facts: Mapping[str, str] = field(default_factory=dict)
     """Evidence beside the numbers: limits as seen, BLAS kernel, storage driver, ..."""
@@ -138,3 +166,5 @@ class Session:
     """Kernel, processor, cgroup version, governor, ...: label → value."""
     skipped: tuple[Skipped, ...]
     planned_trials: int
+    lacking_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Environment → the host's CPU flags that its nodes lack; every code path is pinned to what all have."""

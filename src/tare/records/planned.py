@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self, TypeAlias
 
+from tare.records.series import Series
+
 NATIVE = "native"
 
 OptionValue: TypeAlias = str | int | float | bool | list[str]
@@ -93,6 +95,8 @@ class Workload:
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     layouts: tuple[str, ...] | None = None
     """Those of the campaign's in which it runs; ``None``: all."""
+    iterations: int = 1
+    """How often the command runs within one start of the nodes."""
 
     def runs_in(self, layout: Layout) -> bool:
         return self.layouts is None or str(layout) in self.layouts
@@ -146,8 +150,19 @@ class Trial:
     workload: Workload
     limits: Limits
     neighbour: Neighbour | None = None
+    series: Series | None = None
+    """``None``: it is no trial of an order experiment."""
 
     @property
     def setting(self) -> str:
-        """The layout, and who is at work beside it: what a cell is named by."""
+        """The layout, and who is at work beside it or in which order it runs: what a cell is named by."""
+        if self.series is not None:
+            return f"{self.layout}~{self.series.ordering}"
         return str(self.layout) if self.neighbour is None else f"{self.layout}+{self.neighbour}"
+
+    @property
+    def run_options(self) -> tuple[Mapping[str, OptionValue], ...]:
+        """The workload's options in each run of the command within this trial's start of the nodes, in order."""
+        if self.series is None:
+            return (self.workload.options,) * self.workload.iterations
+        return tuple({**self.workload.options, self.series.option: value} for value in self.series.values)

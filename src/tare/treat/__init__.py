@@ -2,18 +2,39 @@
 """Outcomes in, summaries out: pure functions, no input or output."""
 
 from tare.treat.curves import curves
+from tare.treat.exclusions import exclusions
+from tare.treat.finished import finished_blocks
 from tare.treat.helpers import helper_summaries
 from tare.treat.instances import InstanceFigure, per_instance
+from tare.treat.levels import levels
+from tare.treat.order import blocks_out_of_order
+from tare.treat.ordered import order_summaries
 from tare.treat.pairing import summaries
+from tare.treat.predecessors import predecessors
+from tare.treat.repeated import compared, iteration_series
+from tare.treat.sameness import unlike
 from tare.treat.sharing import sharing_summaries
+from tare.treat.signals import signal_evidence
+from tare.treat.timers import timer_summaries
 from tare.treat.waiting import wait_summaries
 
 __all__ = [
     "InstanceFigure",
+    "blocks_out_of_order",
+    "compared",
     "curves",
+    "exclusions",
+    "finished_blocks",
     "helper_summaries",
+    "iteration_series",
+    "levels",
+    "order_summaries",
     "per_instance",
+    "predecessors",
     "sharing_summaries",
+    "signal_evidence",
     "summaries",
+    "timer_summaries",
+    "unlike",
     "wait_summaries",
 ]

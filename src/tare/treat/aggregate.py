@@ -8,6 +8,7 @@ and ratios are averaged as logarithms (Hoefler and Belli, SC15, rules 3 and 4).
 import math
 import statistics
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from tare.records import Direction, Sample
 
@@ -41,8 +42,35 @@ def whole_trial(samples: Sequence[Sample], instances: int) -> float | None:
 
     A sample of the whole trial is taken as it is. Else the ``instances`` instances ran at once: rates add
     up, and a time is that of the slowest. ``None`` when an instance is missing or stands twice, or when a
-    value is not ``usable``: part of a trial is no trial.
+    value is not ``usable``: part of a trial is no trial. Iterations are joined last, by the mean of their logarithms.
     """
+    iterations: dict[int | None, list[Sample]] = {}
+    for sample in samples:
+        iterations.setdefault(sample.iteration, []).append(sample)
+    values = [_one_run(runs, instances) for runs in iterations.values()]
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return None
+    return known[0] if len(known) == 1 else math.exp(statistics.fmean(map(math.log, known)))
+
+
+def over_iterations(samples: Sequence[Sample]) -> list[Sample]:
+    """Join the iterations of each instance, by the mean of the values' logarithms; what is not ``usable`` remains.
+
+    The mean logarithm of a rate and that of its reciprocal time are the same but for the sign.
+    """
+    found: dict[int | None, list[Sample]] = {}
+    for sample in samples:
+        found.setdefault(sample.instance, []).append(sample)
+    joined = []
+    for runs in found.values():
+        repeated = len(runs) > 1 and all(run.iteration is not None and usable(run.value) for run in runs)
+        mean = [math.exp(statistics.fmean(math.log(run.value) for run in runs))] if repeated else []
+        joined += [replace(runs[0], value=value, iteration=None) for value in mean] or runs
+    return joined
+
+
+def _one_run(samples: Sequence[Sample], instances: int) -> float | None:
     if not all(usable(sample.value) for sample in samples):
         return None
     whole = [sample.value for sample in samples if sample.instance is None]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tare.records import Cell, Direction, Outcome, Status
-from tare.treat.aggregate import median, usable
+from tare.treat.aggregate import median, over_iterations, usable
 from tare.treat.pairing import Metric, by_metric, cell_of
 
 
@@ -56,7 +56,7 @@ def per_instance(outcomes: Sequence[Outcome]) -> tuple[InstanceFigure, ...]:
 def _enter(outcome: Outcome, values: dict[_Key, list[float]], metrics: dict[Metric, int]) -> None:
     for metric, samples in by_metric(outcome.samples).items():
         metrics.setdefault(metric, len(metrics))
-        for sample in samples:
+        for sample in over_iterations(samples):
             if sample.instance is not None and usable(sample.value):
                 key = _Key(cell_of(outcome), outcome.trial.environment.name, metric, sample.instance)
                 values.setdefault(key, []).append(sample.value)

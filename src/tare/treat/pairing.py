@@ -12,12 +12,17 @@ from tare.records import (
     Direction,
     Environment,
     Outcome,
+    Rule,
     Sample,
     Status,
     Summary,
     Trial,
 )
 from tare.treat.aggregate import log_time_per_work, usable, whole_trial
+
+FIRST = " (first)"
+"""Ends the name of a metric that is of the first iteration alone, where there are several: a cold run and the steady
+ones after it are never mixed (Georges and others, OOPSLA 2007)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,8 @@ class Arm:
     replicate: int
 
 
+OF_THE_HOST = frozenset({Rule.FOREIGN_LOAD, Rule.FREQUENCY})
+"""The host was disturbed, and so may the other trials of the block be. A wrong clock is the environment's own."""
 NATIVE_ARMS = (Arm(NATIVE, 0), Arm(NATIVE, 1))
 
 
@@ -60,7 +67,8 @@ def summaries(outcomes: Sequence[Outcome], primary_metrics: Mapping[str, str]) -
     ``primary_metrics`` maps a workload's name to the sample name declared as its headline. Only ``OK``
     outcomes count. A block counts when both native slots and the environment have a usable value of the
     metric (see ``whole_trial``); every other begun block is dropped as a whole and counted, so a summary
-    may hold no block at all. Raises ``ValueError`` when a trial stands twice among the outcomes.
+    may hold no block at all. So is a block of which a trial was taken out as the host was disturbed. Raises
+    ``ValueError`` when a trial stands twice among the outcomes.
     """
     return tuple(
         summary
@@ -78,13 +86,24 @@ def tables(
     """
     _refuse_repeats(outcomes)
     found: dict[Cell, Table] = {}
+    disturbed = disturbed_blocks(outcomes)
     for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
-        _enter(outcome, found.setdefault(cell_of(outcome), Table()), grouped(outcome.samples))
+        whole = (cell_of(outcome), outcome.trial.block) not in disturbed
+        _enter(
+            outcome, found.setdefault(cell_of(outcome), Table()), grouped(outcome.samples) if whole else {}
+        )
     return {cell: found[cell] for cell in sorted(found, key=lambda each: (each.workload, each.layout))}
 
 
 def cell_of(outcome: Outcome) -> Cell:
     return Cell(workload=outcome.trial.workload.name, layout=outcome.trial.setting)
+
+
+def disturbed_blocks(outcomes: Sequence[Outcome]) -> frozenset[tuple[Cell, int]]:
+    """The blocks of a cell that go as a whole, for every environment, since one of their trials was taken out."""
+    return frozenset(
+        (cell_of(outcome), outcome.trial.block) for outcome in outcomes if outcome.excluded_by in OF_THE_HOST
+    )
 
 
 def by_metric(samples: Sequence[Sample]) -> dict[Metric, list[Sample]]:
@@ -100,7 +119,8 @@ def by_point(samples: Sequence[Sample]) -> dict[Metric, list[Sample]]:
 def _grouped(samples: Iterable[Sample]) -> dict[Metric, list[Sample]]:
     found: dict[Metric, list[Sample]] = {}
     for sample in samples:
-        metric = Metric(sample.name, sample.unit, sample.direction, sample.x, sample.x_unit)
+        name = f"{sample.name}{FIRST}" if sample.iteration == 0 else sample.name
+        metric = Metric(name, sample.unit, sample.direction, sample.x, sample.x_unit)
         found.setdefault(metric, []).append(sample)
     return found
 

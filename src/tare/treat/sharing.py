@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from tare.records import NATIVE, Cell, Outcome, Sample, SharedCell, SharingSummary, Status
-from tare.treat.aggregate import log_time_per_work, usable
-from tare.treat.pairing import Metric, by_metric, cell_of
+from tare.treat.aggregate import log_time_per_work, over_iterations, usable
+from tare.treat.pairing import Metric, by_metric, cell_of, disturbed_blocks
 
 _Logs = tuple[float, ...]
 """Per instance ln(time per work)."""
@@ -37,8 +37,10 @@ def sharing_summaries(
     counts when all these trials have a usable value; every other begun block is dropped and counted.
     """
     tables: dict[Cell, _Table] = {}
+    disturbed = disturbed_blocks(outcomes)
     for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
-        _enter(outcome, tables.setdefault(cell_of(outcome), _Table()))
+        whole = (cell_of(outcome), outcome.trial.block) not in disturbed
+        _enter(outcome, tables.setdefault(cell_of(outcome), _Table()), whole=whole)
     return tuple(
         summary
         for pair in cells
@@ -49,16 +51,17 @@ def sharing_summaries(
     )
 
 
-def _enter(outcome: Outcome, table: _Table) -> None:
+def _enter(outcome: Outcome, table: _Table, *, whole: bool) -> None:
+    """``whole``: whether the block counts, that is, no rule took out one of its trials for the host's sake."""
     trial = outcome.trial
     table.begun.add(trial.block)
     skews_s = table.skews_s.setdefault(trial.environment.name, [])
-    if outcome.status is not Status.OK:
+    if outcome.status is not Status.OK or not whole:
         return
     if outcome.barrier_skew_s is not None:
         skews_s.append(outcome.barrier_skew_s)
     for metric, samples in by_metric([one for one in outcome.samples if one.x is None]).items():
-        logs = instance_logs(samples, trial.layout.instances)
+        logs = instance_logs(over_iterations(samples), trial.layout.instances)
         if logs:
             table.metrics.setdefault(metric)
             table.logs[trial.environment.name, trial.block, trial.replicate, metric] = logs

@@ -28,6 +28,8 @@ def _summary(cell: Cell, environment: str, outcomes: Sequence[Outcome]) -> WaitS
 
 def _processor_time_s(outcome: Outcome) -> float | None:
     """The time that all processors of the nodes had while the command ran, by the host's clock."""
-    walls_s = [run.clocks.host_wall_s for run in outcome.instances]
+    walls_s: dict[int | None, float] = {}
+    for run in outcome.instances:
+        walls_s[run.iteration] = max(run.clocks.host_wall_s, walls_s.get(run.iteration, 0.0))
     layout = outcome.trial.layout
-    return max(walls_s) * layout.nodes * layout.processors if walls_s else None
+    return sum(walls_s.values()) * layout.nodes * layout.processors if walls_s else None

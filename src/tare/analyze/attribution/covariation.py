@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which signals vary with the overhead from block to block? Spearman's correlation, gated over all signals together.
+
+Both are ranked, and what follows from the block's number and from the place within the block is taken off the ranks
+(partial rank correlation). The overhead's residuals are then shuffled over the blocks (Freedman and Lane, Journal of
+Business and Economic Statistics 1 (1983) 292-298), and each correlation is set against the largest of any signal in
+each shuffle, which holds the chance of any false finding at the level (Westfall and Young, Resampling-Based Multiple
+Testing, 1993).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tare.records import Correlation
+
+FEWEST_BLOCKS = 10
+SHUFFLES = 1999
+_SEED = 20_261
+_ROUNDING = 1e-9
+
+
+def correlations(
+    log_ratios: NDArray[np.float64], signals: NDArray[np.float64], order: NDArray[np.float64]
+) -> list[Correlation | None]:
+    """One for each signal; ``None`` for one that never changes, and for all with too few blocks.
+
+    ``log_ratios`` has shape (blocks,), ``signals`` (signals, blocks), ``order`` (blocks, columns). The shuffles are
+    the same for the same input.
+    """
+    n = len(log_ratios)
+    if n < FEWEST_BLOCKS or not len(signals):
+        return [None] * len(signals)
+    from scipy.stats import rankdata  # noqa: PLC0415 - takes 0.8 s to load, and few results have such signals
+
+    without_order = _residual_maker(order)
+    own = _unit(without_order @ rankdata(log_ratios))
+    others = _unit(rankdata(signals, axis=1) @ without_order)
+    changing = np.any(others != 0, axis=1)
+    shuffled = np.random.default_rng(_SEED).permuted(np.tile(own, (SHUFFLES, 1)), axis=1)
+    found = others @ own
+    largest = np.max(np.abs(_unit(shuffled @ without_order) @ others.T), axis=1)
+    chances = (1 + (largest[:, None] >= np.abs(found) - _ROUNDING).sum(axis=0)) / (1 + SHUFFLES)
+    return [
+        Correlation(r=float(r), chance=float(chance), n=n) if changes else None
+        for r, chance, changes in zip(found, chances, changing, strict=True)
+    ]
+
+
+def _residual_maker(order: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The projection, (blocks, blocks), that takes off a constant and what is linear in ``order``'s columns."""
+    design = np.column_stack([np.ones(len(order)), order])
+    projection: NDArray[np.float64] = np.eye(len(order)) - design @ np.linalg.pinv(design)
+    return projection
+
+
+def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each row at length 1; one that is all rounding becomes 0."""
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    scaled: NDArray[np.float64] = np.where(lengths > _ROUNDING, rows / np.maximum(lengths, _ROUNDING), 0.0)
+    return scaled

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One signal through the gates: what of the time lost it accounts for, and whether it is a candidate."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tare.analyze.attribution.excess import Excess
+from tare.analyze.attribution.known import known, may_cause, title_of
+from tare.analyze.median import median_estimate
+from tare.records import Clue, Correlation, Estimate, Ground
+
+LEAST_SHARE = 0.05
+"""Of the time lost: what stands for less is no candidate."""
+LEVEL = 0.05
+_SECONDS = "s"
+_HERTZ = "Hz"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gauge:
+    """With what the signals of one environment are measured."""
+
+    established: bool
+    """Whether there is an overhead to explain."""
+    accountable: bool
+    """Whether wall time is lost for certain, so that shares of it mean something."""
+    lost_s: float
+    """About how much is lost in a trial, for what cannot have mattered."""
+    timeout_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chances:
+    """Of the null being true of one signal."""
+
+    alone: float
+    """By its ranks among the natives."""
+    adjusted: float
+    """The same over all signals."""
+    correlation: Correlation | None
+
+
+def clue_of(excess: Excess, gauge: Gauge, chances: Chances) -> Clue:
+    signal = excess.signal
+    share = _share(excess, gauge)
+    return Clue(
+        signal=signal.name,
+        title=title_of(signal.name, signal.scope),
+        unit=signal.unit,
+        scope=signal.scope,
+        excess=median_estimate(excess.beyond.tolist()),
+        native=float(np.median(excess.native_values)),
+        chance=chances.adjusted,
+        share=share,
+        correlation=chances.correlation,
+        grounds=tuple(_grounds(excess, gauge, chances, share)) if gauge.established else (),
+    )
+
+
+def times_s(excess: Excess, gauge: Gauge) -> NDArray[np.float64] | None:
+    """What of the time lost it stands for, block by block; ``None`` when nobody can tell."""
+    if excess.signal.lost_time:
+        return excess.beyond
+    return gauge.timeout_s * excess.beyond if known(excess.signal.name).timeout else None
+
+
+def _share(excess: Excess, gauge: Gauge) -> Estimate | None:
+    """Median over the blocks that lost time: the exact interval of a median holds for ratios, whatever their tails."""
+    found = times_s(excess, gauge)
+    losing = excess.lost_s > 0
+    if found is None or not gauge.accountable or not losing.any():
+        return None
+    return median_estimate((found[losing] / excess.lost_s[losing]).tolist())
+
+
+def _grounds(excess: Excess, gauge: Gauge, chances: Chances, share: Estimate | None) -> Iterator[Ground]:
+    if not may_cause(excess.signal.name, excess.signal.unit) or not _is_material(excess, gauge):
+        return
+    beyond_null = chances.adjusted <= LEVEL
+    if beyond_null and share is not None and _is_accepted(share):
+        yield Ground.TIME
+    if beyond_null and share is None:
+        yield Ground.EVENTS
+    if chances.alone <= LEVEL and _goes_along(
+        chances.correlation, falling=known(excess.signal.name).less_is_worse
+    ):
+        yield Ground.SPREAD
+
+
+def _is_accepted(share: Estimate) -> bool:
+    return share.point > LEAST_SHARE and share.low is not None and share.low > 0
+
+
+def _goes_along(correlation: Correlation | None, *, falling: bool) -> bool:
+    if correlation is None or correlation.chance > LEVEL:
+        return False
+    return correlation.r < 0 if falling else correlation.r > 0
+
+
+def _is_material(excess: Excess, gauge: Gauge) -> bool:
+    """Whether it can have cost ``LEAST_SHARE`` of the loss at its dearest."""
+    about = known(excess.signal.name)
+    if excess.signal.unit == _HERTZ:
+        return bool(np.median(excess.native_values) > 0)
+    mean = float(np.mean(excess.beyond))  # events that explain spikes are in few blocks
+    if excess.signal.unit == _SECONDS:
+        return mean > LEAST_SHARE * gauge.lost_s
+    most_event_s = about.most_event_s
+    return mean > 0 and (most_event_s is None or mean * most_event_s > LEAST_SHARE * gauge.lost_s)

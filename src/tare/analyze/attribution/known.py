@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known beforehand of each signal: in which words it is told, with which others it overlaps, what it can cost.
+
+The costs are the most that one event may take on any machine, and are generous on purpose: they only tell what cannot
+have mattered from what may have.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tare.records import Scope
+
+_CPU, _STORAGE = "processor", "memory and storage"
+_NEVER_CAUSES = ("J", "W", "\N{DEGREE SIGN}C")
+"""Units of what follows from a run: energy and heat."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """One signal, whoever wrote it down."""
+
+    title: str
+    group: str | None = None
+    """Of lost times that overlap: of a group only the largest is taken off what is unexplained."""
+    summed: bool = False
+    """Whether its seconds are added up over threads."""
+    most_event_s: float | None = None
+    """What one event costs at most; ``None``: they are no events, or nobody knows."""
+    timeout: bool = False
+    """Whether each event costs a retransmission timeout at least."""
+    level: bool = False
+    """Whether it is a level and does not add up over a run."""
+    less_is_worse: bool = False
+    fills_idleness: bool = False
+    """Whether there is more of it whenever the job sleeps, so that it says nothing by itself."""
+    after: tuple[str, ...] = ()
+    """Signals that this one contains or follows from: with one of them a candidate too, this one is ranked below it."""
+
+
+_WAITING = ("throttled_s", "vcpu_wait_s", "steal_s", "runnable_wait_s", "psi_cpu_some_s")
+_MEMORY = ("memory_limit_hits", "pages_refaulted", "pages_reclaimed", "major_faults", "psi_memory_some_s")
+_SHAPING = ("queue_overlimits", "queue_drops", "switch_drops", "interface_drops")
+_TCP = ("tcp_timeouts", "tcp_retransmissions")
+_STORAGE_WAITS = (*_MEMORY, "block_io_wait_s", "psi_io_some_s")
+_SWITCH_S = 1e-4
+_FAULT_S = 1e-4
+_READ_S = 0.05
+"""One page from a slow disk."""
+_PACKET_S = 1.0
+_PAGE_S = 1e-3
+
+KNOWN: Mapping[str, Known] = {
+    "throttled_s": Known(title="held back by a CPU quota", group=_CPU, summed=True),
+    "throttled_periods": Known(title="periods used up of a CPU quota", most_event_s=1.0, after=_WAITING[:1]),
+    "vcpu_wait_s": Known(
+        title="virtual processors waiting for a real one", group=_CPU, summed=True, after=_WAITING[:1]
+    ),
+    "steal_s": Known(title="processor time taken by the host", group=_CPU, summed=True, after=_WAITING[:2]),
+    "runnable_wait_s": Known(title="waiting for a processor", group=_CPU, summed=True, after=_WAITING[:3]),
+    "psi_cpu_some_s": Known(title="stalled for a processor", group=_CPU, after=_WAITING[:4]),
+    "psi_cpu_full_s": Known(title="all stalled for a processor", group=_CPU, after=_WAITING),
+    "host_psi_cpu_some_s": Known(title="somebody stalled for a processor", after=_WAITING),
+    "host_steal_s": Known(title="processor time taken from this host by its own", after=_WAITING[1:3]),
+    "memory_limit_hits": Known(title="wanted more memory than the limit", most_event_s=_PAGE_S),
+    "pages_refaulted": Known(title="pages read again that were taken away", most_event_s=_READ_S),
+    "pages_reclaimed": Known(title="pages taken away for lack of memory", most_event_s=_PAGE_S),
+    "pages_swapped_in": Known(title="pages read back from swap", most_event_s=_READ_S, after=_MEMORY[:3]),
+    "pages_swapped_out": Known(title="pages written to swap", most_event_s=_READ_S, after=_MEMORY[:3]),
+    "major_faults": Known(
+        title="page faults that read from storage", most_event_s=_READ_S, after=_MEMORY[:3]
+    ),
+    "psi_memory_some_s": Known(title="stalled for memory", group=_STORAGE),
+    "psi_memory_full_s": Known(title="all stalled for memory", group=_STORAGE, after=_MEMORY[4:]),
+    "host_pages_reclaimed": Known(title="pages taken away", most_event_s=_PAGE_S, after=_MEMORY),
+    "host_major_faults": Known(
+        title="page faults that read from storage", most_event_s=_READ_S, after=_MEMORY
+    ),
+    "host_psi_memory_some_s": Known(title="somebody stalled for memory", after=_MEMORY),
+    "host_psi_memory_full_s": Known(title="all stalled for memory", after=_MEMORY),
+    "block_io_wait_s": Known(title="requests of the disks", after=_MEMORY),
+    "psi_io_some_s": Known(title="stalled for storage", group=_STORAGE, after=(*_MEMORY, "block_io_wait_s")),
+    "psi_io_full_s": Known(title="all stalled for storage", group=_STORAGE, after=_STORAGE_WAITS),
+    "host_psi_io_some_s": Known(title="somebody stalled for storage", after=_STORAGE_WAITS),
+    "host_psi_io_full_s": Known(title="all stalled for storage", after=_STORAGE_WAITS),
+    "iowait_s": Known(
+        title="processors idle while storage is waited for", fills_idleness=True, after=_STORAGE_WAITS
+    ),
+    "foreign_cpu_s": Known(title="its processors at work for others", fills_idleness=True, after=_WAITING),
+    "block_read_byte": Known(title="read from the disks", after=_MEMORY),
+    "block_written_byte": Known(title="written to the disks", after=_MEMORY),
+    "queue_overlimits": Known(title="packets held back by a rate limit", most_event_s=_PACKET_S),
+    "queue_drops": Known(title="packets dropped by a queue", most_event_s=_PACKET_S),
+    "switch_drops": Known(title="packets dropped between the nodes", most_event_s=_PACKET_S),
+    "interface_drops": Known(title="packets dropped by a network interface", most_event_s=_PACKET_S),
+    "interface_errors": Known(title="errors of a network interface", most_event_s=_PACKET_S),
+    "tcp_timeouts": Known(title="TCP retransmission timeouts", timeout=True, after=_SHAPING),
+    "tcp_retransmissions": Known(
+        title="TCP segments sent again", most_event_s=_PACKET_S, after=(*_SHAPING, _TCP[0])
+    ),
+    "tcp_lost_retransmissions": Known(
+        title="TCP segments lost again", most_event_s=_PACKET_S, after=(*_SHAPING, *_TCP)
+    ),
+    "queue_backlog_byte": Known(title="left waiting in a queue", level=True, after=(*_SHAPING, *_TCP)),
+    "queue_requeues": Known(
+        title="packets put back into a queue", most_event_s=_SWITCH_S, after=(*_SHAPING, *_TCP)
+    ),
+    "frequency_hz": Known(title="lower processor frequency", level=True, less_is_worse=True),
+    "thermal_throttles": Known(title="slowed down by heat", most_event_s=1.0),
+    "kvm_exits": Known(title="exits of guests to the hypervisor", most_event_s=_SWITCH_S),
+    "interrupt_s": Known(title="interrupts of devices"),
+    "softirq_s": Known(title="network and timer work of the kernel", after=(*_SHAPING, *_TCP)),
+    "network_softirqs": Known(
+        title="network work of the kernel", most_event_s=_SWITCH_S, after=(*_SHAPING, *_TCP)
+    ),
+    "huge_page_fallbacks": Known(title="no huge page to be had", most_event_s=_PAGE_S, after=_MEMORY),
+    "compaction_stalls": Known(
+        title="waits for memory to be put together", most_event_s=_READ_S, after=_MEMORY
+    ),
+    "huge_pages_split": Known(title="huge pages split", most_event_s=_PAGE_S, after=_MEMORY),
+    "huge_pages_allocated": Known(title="huge pages made", most_event_s=_PAGE_S, after=_MEMORY),
+    "minor_faults": Known(title="page faults in memory", most_event_s=_FAULT_S, after=_MEMORY),
+    "host_minor_faults": Known(
+        title="page faults in memory", most_event_s=_FAULT_S, after=(*_MEMORY, "minor_faults")
+    ),
+    "involuntary_switches": Known(title="put off the processor", most_event_s=_SWITCH_S, after=_WAITING),
+    "voluntary_switches": Known(
+        title="went to sleep and was woken", most_event_s=_SWITCH_S, after=(*_SHAPING, *_TCP, *_STORAGE_WAITS)
+    ),
+    "host_switches": Known(
+        title="changes of what a processor runs",
+        most_event_s=_SWITCH_S,
+        after=(*_WAITING, *_SHAPING, *_TCP, *_STORAGE_WAITS, "involuntary_switches", "voluntary_switches"),
+    ),
+    "temperature_c": Known(title="temperature", level=True),
+}
+"""By the signal's name; of two that are as likely the one that stands earlier here says more of the mechanism."""
+
+
+def known(name: str) -> Known:
+    """What is known of a signal; of an unknown one its own name in words."""
+    return KNOWN.get(name) or Known(title=name.replace("_", " "))
+
+
+def title_of(name: str, scope: Scope) -> str:
+    return known(name).title + (" (on the whole host)" if scope is Scope.HOST else "")
+
+
+def may_cause(name: str, unit: str) -> bool:
+    """Whether it is anything but energy or heat, which only follow, and what fills a sleeping job's processors."""
+    return unit not in _NEVER_CAUSES and not known(name).fills_idleness
+
+
+def specificity(name: str) -> int:
+    """Place in the list above; unknown ones last."""
+    return list(KNOWN).index(name) if name in KNOWN else len(KNOWN)

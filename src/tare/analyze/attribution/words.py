@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attributions and interventions in sentences."""
+
+from collections.abc import Sequence
+
+from tare.analyze.signed_rank import LEVEL, fewest_values
+from tare.records import Clue, Correlation, Estimate, Ground, SignalEvidence, Verdict, Word
+
+_MINUS = "\N{MINUS SIGN}"
+_SMALL = 10.0
+"""Percentages below this have a decimal."""
+
+
+def sentence(
+    evidence: SignalEvidence,
+    clues: Sequence[Clue],
+    unexplained: Estimate | None,
+    verdict: Verdict,
+    *,
+    accountable: bool,
+) -> str:
+    """Such as "docker: candidate: held back by a CPU quota (96 % of the time lost [93 % to 99 %], n = 10)"."""
+    candidates = [clue for clue in clues if clue.grounds]
+    return f"{evidence.environment}: " + (
+        _nothing_lost(verdict)
+        or _too_few(evidence)
+        or _named(candidates, unexplained)
+        or _unexplained(clues, accountable=accountable)
+    )
+
+
+def _nothing_lost(verdict: Verdict) -> str:
+    if verdict.word is not Word.SLOWER:
+        return f"nothing to explain: {verdict.word}"
+    return "nothing to explain: below the noise floor" if verdict.below_noise_floor else ""
+
+
+def _too_few(evidence: SignalEvidence) -> str:
+    if not evidence.signals:
+        return "unexplained: no signal was recorded in its trials and in native's"
+    n, fewest = len(evidence.blocks), fewest_values(LEVEL)
+    return "" if n >= fewest else f"unexplained: {n} blocks are too few, it takes {fewest}"
+
+
+def _named(candidates: Sequence[Clue], unexplained: Estimate | None) -> str:
+    if not candidates:
+        return ""
+    first, *rest = candidates
+    own = [clue for clue in rest if clue.after is None]
+    more = f"; further candidates: {', '.join(clue.title for clue in own)}" if own else ""
+    return f"candidate: {first.title} ({grounds_said(first)}){more}{_left(candidates, unexplained)}"
+
+
+def _left(candidates: Sequence[Clue], unexplained: Estimate | None) -> str:
+    """Events have no time of their own: beside them alone all of the loss would seem unexplained."""
+    if unexplained is None or not any(Ground.TIME in clue.grounds for clue in candidates):
+        return ""
+    return f"; unexplained: {percent(max(unexplained.point, 0.0))} of it"
+
+
+def _unexplained(clues: Sequence[Clue], *, accountable: bool) -> str:
+    why = "" if accountable else ", and the run as a whole is not longer for certain"
+    return f"unexplained: none of {len(clues)} signals stands for the loss{why}"
+
+
+def grounds_said(clue: Clue) -> str:
+    """Such as "96 % of the time lost [93 % to 99 %], n = 10"."""
+    said = []
+    if clue.share is not None and Ground.TIME in clue.grounds:
+        said.append(
+            f"{percent(clue.share.point)} of the time lost {interval(clue.share)}, n = {clue.share.n}"
+        )
+    if Ground.EVENTS in clue.grounds:
+        amount = f"{clue.excess.point:.3g}{'' if clue.unit == '1' else f' {clue.unit}'}"
+        said.append(f"{amount} per trial more than native, n = {clue.excess.n}")
+    if clue.correlation is not None and Ground.SPREAD in clue.grounds:
+        said.append(correlation_said(clue.correlation))
+    return "; ".join(said)
+
+
+def correlation_said(correlation: Correlation) -> str:
+    return f"varies with the overhead: r = {correlation.r:+.2f}, n = {correlation.n}"
+
+
+def percent(fraction: float) -> str:
+    size = 100 * abs(fraction)
+    return f"{_MINUS if fraction < 0 else ''}{size:.{1 if size < _SMALL else 0}f} %"
+
+
+def interval(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return "[no interval]"
+    return f"[{percent(estimate.low)} to {percent(estimate.high)}]"

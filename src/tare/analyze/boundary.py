@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much of the permitted error each look may use, so that looking several times costs no honesty.
+
+Lan and DeMets, Biometrika 70 (1983) 659-663: an error-spending function says how much of the error is used up
+when a share of the blocks is in. Armitage, McPherson and Rowe, Journal of the Royal Statistical Society A 132
+(1969) 235-244: the recursion that gives the nominal level of each look. Jennison and Turnbull, Journal of the
+Royal Statistical Society B 51 (1989) 305-361: intervals at these levels hold at all looks together.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+
+from tare.analyze.signed_rank import achieved_level, critical_value, fewest_values
+
+ERROR = 0.05
+"""Permitted chance that any of the looks' intervals misses, in all."""
+FARTHEST = 8.3
+"""Standard deviations beyond which a normal distribution has less than 1e-16: as good as never."""
+_FEWEST_NODES, _MOST_NODES = 96, 640
+_NODES_PER_STEP = 5.0
+_NODES_AT_ONCE = 32
+"""Numbers of nodes are multiples of it, so that few rules are needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One look's share."""
+
+    n: int
+    nominal: float
+    """Two-sided level of error that the look may have by itself."""
+    critical: int | None
+    """Largest c with 2 P(T <= c) at most ``nominal``; ``None``: no interval is possible yet."""
+    error: float
+    """The level of error that the interval with ``critical`` really has; 0 without one."""
+
+
+def spending(n: int, total: int) -> float:
+    """Share of the error that may be used up when ``n`` of ``total`` blocks are in: (n / total) squared."""
+    return min(1.0, n / total) ** 2
+
+
+@lru_cache(maxsize=1024)
+def boundary(ns: tuple[int, ...], spent: tuple[float, ...], error: float = ERROR) -> tuple[Stage, ...]:
+    """Give each look's exact signed-rank boundary.
+
+    ``ns``: how many values each look has, never falling. ``spent``: the share of ``error`` that all looks up to
+    this one may use. What the steps of the signed-rank distribution leave unused is there for the looks that
+    follow. A look without new values repeats the one before. Raises ``ValueError`` if either sequence falls.
+    """
+    _check(ns, spent)
+    walk = _Walk()
+    stages: list[Stage] = []
+    for n, share in zip(ns, spent, strict=True):
+        if stages and n == stages[-1].n:
+            stages.append(stages[-1])
+            continue
+        nominal = walk.nominal(n, error * share)
+        critical = _critical(n, nominal)
+        reached = 0.0 if critical is None else 1 - achieved_level(n, critical)
+        stages.append(Stage(n=n, nominal=nominal, critical=critical, error=reached))
+        walk.step(n, reached)
+    return tuple(stages)
+
+
+@lru_cache(maxsize=1024)
+def normal_boundary(ns: tuple[int, ...], spent: tuple[float, ...], error: float = ERROR) -> tuple[float, ...]:
+    """Give each look's nominal two-sided level of error for a continuous statistic, such as Student's t."""
+    _check(ns, spent)
+    walk = _Walk()
+    levels: list[float] = []
+    for place, (n, share) in enumerate(zip(ns, spent, strict=True)):
+        if place and n == ns[place - 1]:
+            levels.append(levels[-1])
+            continue
+        levels.append(walk.nominal(n, error * share))
+        walk.step(n, levels[-1])
+    return tuple(levels)
+
+
+@lru_cache(maxsize=64)
+def constant_spending(looks: tuple[int, ...], error: float = ERROR) -> tuple[float, ...]:
+    """Share of ``error`` used up after each look when all looks have one and the same nominal level.
+
+    Pocock, Biometrika 64 (1977) 191-199, for the campaign's own looks. It can decide earlier than
+    ``spending`` can, and pays with a wider interval at the end.
+    """
+    if len(looks) == 1:
+        return (1.0,)
+    nominal = float(brentq(lambda level: _used(looks, level)[-1] - error, 1e-9, error, xtol=1e-12))
+    return (*(used / error for used in _used(looks, nominal)[:-1]), 1.0)
+
+
+def _used(looks: Sequence[int], nominal: float) -> list[float]:
+    walk = _Walk()
+    used = []
+    for look in looks:
+        walk.step(look, nominal)
+        used.append(walk.used)
+    return used
+
+
+def _check(ns: tuple[int, ...], spent: tuple[float, ...]) -> None:
+    if list(ns) != sorted(ns) or list(spent) != sorted(spent):
+        raise ValueError(f"looks must not fall: {ns} values, {spent} spent")
+
+
+def _critical(n: int, nominal: float) -> int | None:
+    """Never below six values: there an interval would be no more than the range of the values."""
+    return None if n < fewest_values(1 - ERROR) or nominal <= 0 else critical_value(n, 1 - nominal)
+
+
+@lru_cache(maxsize=32)
+def _rule(count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Nodes and weights on -1 to 1, kept: to find them takes far longer than to use them."""
+    points, weights = np.polynomial.legendre.leggauss(count)
+    return points, weights
+
+
+class _Walk:
+    """A Brownian motion watched at the looks: where it is when no look has yet rejected.
+
+    The standardized statistic after n values is taken as B(n) / sqrt(n). The density of B over the region in
+    which no look rejected is kept at the nodes of a Gauss-Legendre rule.
+    """
+
+    def __init__(self) -> None:
+        self.used = 0.0
+        """Chance that some look so far rejects although nothing is true."""
+        self._n = 0
+        self._nodes: NDArray[np.float64] = np.zeros(1)
+        self._mass: NDArray[np.float64] = np.ones(1)
+        """Weight times density at each node."""
+
+    def nominal(self, n: int, target: float) -> float:
+        """Two-sided level of a look at ``n`` with which the chance of any rejection reaches ``target``."""
+        if not self._n:
+            return target
+        room = target - self.used
+        if n <= self._n or room <= 0 or self._crossing(n, FARTHEST) >= room:
+            return 0.0
+        bound = float(brentq(lambda z: self._crossing(n, z) - room, 0.0, FARTHEST, xtol=1e-10))
+        return 2 * float(ndtr(-bound))
+
+    def step(self, n: int, level: float) -> None:
+        """Go on to the look at ``n``, which rejects at the two-sided ``level``."""
+        if n <= self._n:
+            return
+        bound = FARTHEST if level <= 0 else min(FARTHEST, -float(ndtri(level / 2)))
+        self.used += self._crossing(n, bound)
+        step, reach = math.sqrt(n - self._n), bound * math.sqrt(n)
+        count = round(min(_MOST_NODES, max(_FEWEST_NODES, _NODES_PER_STEP * 2 * reach / step)))
+        points, weights = _rule(-(-count // _NODES_AT_ONCE) * _NODES_AT_ONCE)
+        nodes = reach * points
+        moved = np.exp(-(((nodes[:, None] - self._nodes[None, :]) / step) ** 2) / 2) @ self._mass
+        self._mass = reach * weights * moved / (step * math.sqrt(2 * math.pi))
+        self._n, self._nodes = n, nodes
+
+    def _crossing(self, n: int, bound: float) -> float:
+        """Chance to be beyond ``bound`` standard deviations on either side at ``n``, and not before."""
+        step, reach = math.sqrt(n - self._n), bound * math.sqrt(n)
+        return 2 * float(ndtr((self._nodes - reach) / step) @ self._mass)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clocks that went backward: what must be known beside every verdict that rests on them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from tare.records import NATIVE, ClockQuality, Outcome, Verdict
+
+
+def with_clock_warnings(verdicts: Sequence[Verdict], outcomes: Sequence[Outcome]) -> tuple[Verdict, ...]:
+    """Put the warning on all verdicts of an environment; native's concerns every verdict."""
+    found: dict[str, str] = {}
+    for outcome in outcomes:
+        for quality in outcome.clock_quality:
+            for words in _backward(quality):
+                name = outcome.trial.environment.name
+                found.setdefault(name, f"a clock of {name} went backward: {words}")
+    return tuple(replace(one, warnings=(*one.warnings, *_own(one, found))) for one in verdicts)
+
+
+def _own(verdict: Verdict, found: dict[str, str]) -> list[str]:
+    names = dict.fromkeys((NATIVE, verdict.overhead.summary.environment))
+    return [found[name] for name in names if name in found]
+
+
+def _backward(quality: ClockQuality) -> Iterator[str]:
+    if quality.backward_exchanges:
+        yield (
+            f"{quality.backward_exchanges} of {quality.exchanges} readings passed between processors, "
+            f"by up to {quality.worst_backward_ns} ns"
+        )
+    for name, clock in quality.clocks.items():
+        if clock.backward_steps:
+            yield f"{clock.backward_steps} of {clock.readings} readings of {name} in one thread"

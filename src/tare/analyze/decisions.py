@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``--fail-if``: whether an overhead exceeds a threshold, by a boundary of its own (docs/method.md).
+
+Pocock, Biometrika 64 (1977) 191-199: the same nominal level at every look, which can decide earlier than the
+boundary of the estimates and is wider at the end.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tare.analyze.boundary import ERROR, boundary, constant_spending
+from tare.analyze.scale import as_fraction
+from tare.analyze.sentence import advice, signed_range
+from tare.analyze.signed_rank import fewest_values, interval_at
+from tare.analyze.student import standard_deviation
+from tare.records import Cell, Course, Decision, Design, Estimate, FailIf, Ruling, Skipped, Summary
+
+_MOST_BLOCKS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruled:
+    """What one condition shows in one arm."""
+
+    condition: FailIf
+    summary: Summary | None
+    """``None``: the arm has no value of the condition's metric."""
+    ruling: Ruling
+    interval: Estimate | None
+    n: int
+
+
+def decisions(
+    summaries: Sequence[Summary],
+    courses: Mapping[tuple[Cell, str], Course],
+    design: Design,
+    expected: Sequence[str] = (),
+    skipped: Sequence[Skipped] = (),
+) -> tuple[Decision, ...]:
+    """Answer every condition for every arm that it is about.
+
+    Of the ``expected`` environments those without a trial are undecided; ``skipped`` may say why.
+    """
+    arms: dict[tuple[Cell, str], list[Summary]] = {arm: [] for arm in courses}
+    for summary in summaries:
+        arms.setdefault((summary.cell, summary.environment), []).append(summary)
+    found = [
+        _decision(ruled, arm)
+        for arm, metrics in arms.items()
+        for ruled in rulings(metrics, courses.get(arm), design, arm)
+    ]
+    reasons = {one.environment: f"it was skipped: {one.reason}; {one.remedy}" for one in skipped}
+    measured = {arm[1] for arm in arms}
+    missing = [name for name in expected if name not in measured]
+    return (*found, *(one for name in missing for one in _absent(design.fail_if, name, reasons.get(name))))
+
+
+def rulings(
+    metrics: Sequence[Summary], course: Course | None, design: Design, arm: tuple[Cell, str]
+) -> tuple[Ruled, ...]:
+    """What each condition that is about this arm shows at the looks that ``course`` passed; ``metrics``: the arm's."""
+    asked = [one for one in design.fail_if if one.environment in (None, arm[1])]
+    return tuple(_ruled(one, _metric(one, metrics), course, design.looks_of(arm[0])) for one in asked)
+
+
+def _metric(condition: FailIf, metrics: Sequence[Summary]) -> Summary | None:
+    """The primary one, or the one that the condition names."""
+    named = (
+        summary
+        for summary in metrics
+        if (summary.primary if condition.metric is None else summary.metric == condition.metric)
+    )
+    return next(named, None)
+
+
+def _ruled(
+    condition: FailIf, summary: Summary | None, course: Course | None, planned: tuple[int, ...]
+) -> Ruled:
+    """The first look that decides decides for good."""
+    interval = None
+    if summary is not None and course is not None:
+        for interval in _intervals(summary, course, planned):
+            ruling = _ruling(interval, condition.threshold)
+            if ruling is not Ruling.UNDECIDED:
+                return Ruled(
+                    condition=condition, summary=summary, ruling=ruling, interval=interval, n=interval.n
+                )
+    n = interval.n if interval else len(summary.blocks) if summary else 0
+    return Ruled(condition=condition, summary=summary, ruling=Ruling.UNDECIDED, interval=interval, n=n)
+
+
+def _intervals(summary: Summary, course: Course, planned: tuple[int, ...]) -> Iterator[Estimate]:
+    """The decision interval at each look that has one."""
+    shares = constant_spending(planned)
+    spent = list(shares[: len(course.looks)])
+    if course.final:
+        spent[-1:] = [1.0]
+    values = [_before(summary, blocks) for blocks in course.looks]
+    stages = boundary(tuple(map(len, values)), tuple(spent), ERROR) if values else ()
+    for stage, own in zip(stages, values, strict=True):
+        if stage.critical is not None:
+            yield as_fraction(interval_at(own, stage.critical))
+
+
+def _before(summary: Summary, blocks: int) -> list[float]:
+    pairs = zip(summary.blocks, summary.log_ratios, strict=True)
+    return [value for block, value in pairs if block.block < blocks]
+
+
+def _ruling(interval: Estimate, threshold: float) -> Ruling:
+    if interval.low is not None and interval.low > threshold:
+        return Ruling.EXCEEDED
+    if interval.high is not None and interval.high <= threshold:
+        return Ruling.KEPT
+    return Ruling.UNDECIDED
+
+
+def _decision(ruled: Ruled, arm: tuple[Cell, str]) -> Decision:
+    cell, environment = arm
+    return Decision(
+        condition=ruled.condition,
+        cell=cell,
+        environment=environment,
+        metric=ruled.summary.metric if ruled.summary else None,
+        ruling=ruled.ruling,
+        interval=ruled.interval,
+        sentence=f"{environment} ({_place(ruled, cell)}): {_said(ruled)}",
+    )
+
+
+def _absent(conditions: Sequence[FailIf], environment: str, reason: str | None) -> Iterator[Decision]:
+    """What is about an environment that never ran."""
+    for condition in conditions:
+        if condition.environment in {None, environment}:
+            yield Decision(
+                condition=condition,
+                cell=None,
+                environment=environment,
+                metric=None,
+                ruling=Ruling.UNDECIDED,
+                interval=None,
+                sentence=f"{environment}: undecided: {reason or 'none of its blocks was run'}",
+            )
+
+
+def _place(ruled: Ruled, cell: Cell) -> str:
+    where = f"{cell.workload} on {cell.layout}"
+    return f"{ruled.summary.metric} of {where}" if ruled.summary else where
+
+
+def _said(ruled: Ruled) -> str:
+    limit = f"{100 * ruled.condition.threshold:g} %"
+    if ruled.interval is None or ruled.interval.low is None or ruled.interval.high is None:
+        return f"undecided whether the overhead exceeds {limit}: {_lacking(ruled)}"
+    found = signed_range(ruled.interval.low, ruled.interval.high)
+    if ruled.ruling is Ruling.EXCEEDED:
+        return f"the overhead exceeds {limit}: {found} (n = {ruled.n})"
+    if ruled.ruling is Ruling.KEPT:
+        return f"the overhead does not exceed {limit}: {found} (n = {ruled.n})"
+    return f"undecided whether the overhead exceeds {limit}: {found} (n = {ruled.n}; {_advice(ruled)})"
+
+
+def _lacking(ruled: Ruled) -> str:
+    if ruled.summary is None or not ruled.summary.blocks:
+        what = ruled.condition.metric or "the primary metric"
+        return f"no complete block has a value of {what}"
+    fewest = fewest_values(1 - ERROR)
+    if ruled.n < fewest:
+        return f"n = {ruled.n}, and an interval needs at least {fewest} blocks"
+    return f"no look was reached that gives an interval (n = {ruled.n})"
+
+
+def _advice(ruled: Ruled) -> str:
+    """(1.96 s / h)^2 + 2 blocks in all, h being the distance of the estimate from the threshold."""
+    if ruled.summary is None or ruled.interval is None:
+        return advice(None)
+    deviation = standard_deviation(ruled.summary.log_ratios)
+    distance = abs(math.log1p(ruled.interval.point) - math.log1p(ruled.condition.threshold))
+    if deviation is None or distance <= 0:
+        return advice(None)
+    needed = (1.96 * deviation / distance) ** 2 + 2
+    more = max(1, math.ceil(min(needed, 2 * _MOST_BLOCKS)) - ruled.n)
+    return advice(None if more > _MOST_BLOCKS else more)

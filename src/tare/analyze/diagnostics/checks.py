@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All checks of one series of log-ratios, and what each says."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from tare.analyze.diagnostics.carry_over import carry_over
+from tare.analyze.diagnostics.series import jump, kendall, lag_limit, lag_one
+from tare.analyze.diagnostics.shape import normality, skew, two_groups
+from tare.records import Check, Effect, Finding
+
+REMARKABLE = 0.01
+"""A check that qualifies a verdict finds something at this p-value or less."""
+FEWEST_FOR_LAG = 6
+FEWEST = 10
+"""Below ten values the other checks see too little to be worth their false alarms."""
+FEWEST_FOR_NORMALITY = 5
+_MINUS = "\N{MINUS SIGN}"
+
+
+def findings(log_ratios: Sequence[float], before: Sequence[str] | None) -> tuple[Finding, ...]:
+    """Make every check that there are enough values for.
+
+    ``log_ratios`` are in the order of their blocks; ``before`` says for each what ran just before it, ``None``:
+    that is not known.
+    """
+    return tuple(_all(log_ratios, before))
+
+
+def _all(values: Sequence[float], before: Sequence[str] | None) -> Iterator[Finding]:
+    n = len(values)
+    if n >= FEWEST_FOR_LAG:
+        yield _autocorrelation(values)
+    if n >= FEWEST:
+        yield _drift(values)
+        yield _change_point(values)
+        if before is not None and (found := carry_over(values, before)):
+            sentence = f"what ran just before makes a difference (p = {found[1]:.2g})"
+            yield _by_p(Check.CARRY_OVER, found[0], found[1], n, sentence)
+        yield _modes(values)
+        yield _symmetry(values)
+    if n >= FEWEST_FOR_NORMALITY:
+        statistic, p = normality(values)
+        yield _finding(Check.NORMALITY, Effect.STORED, statistic, p, n, "")
+
+
+def _autocorrelation(values: Sequence[float]) -> Finding:
+    found, limit = lag_one(values), lag_limit(len(values))
+    sentence = (
+        f"successive blocks depend on each other (lag-1 autocorrelation {found:.2f}, limit {limit:.2f}), "
+        "so no interval holds"
+    )
+    return Finding(
+        check=Check.AUTOCORRELATION,
+        effect=Effect.BLOCKS,
+        statistic=found,
+        limit=limit,
+        p=None,
+        n=len(values),
+        found=found > limit,
+        sentence=sentence if found > limit else "",
+    )
+
+
+def _drift(values: Sequence[float]) -> Finding:
+    tau, p = kendall(values)
+    way = "rose" if tau > 0 else "fell"
+    sentence = f"the overhead {way} over the blocks (Kendall's tau {_signed(tau)}, p = {p:.2g})"
+    return _by_p(Check.DRIFT, tau, p, len(values), sentence)
+
+
+def _change_point(values: Sequence[float]) -> Finding:
+    found = jump(values)
+    sentence = f"the overhead changed after {found.after} of {len(values)} blocks (p = {found.p:.2g})"
+    return _by_p(Check.CHANGE_POINT, found.statistic, found.p, len(values), sentence)
+
+
+def _modes(values: Sequence[float]) -> Finding:
+    groups = two_groups(values)
+    lower, upper = (_percent(centre) for centre in (groups.lower, groups.upper))
+    sentence = (
+        f"the blocks fall into two groups, at {lower} and {upper} (the smaller holds "
+        f"{100 * groups.smaller_share:.0f} %, p = {groups.p:.2g}): the typical overhead may be neither"
+    )
+    return _by_p(Check.MODES, groups.statistic, groups.p, len(values), sentence)
+
+
+def _symmetry(values: Sequence[float]) -> Finding:
+    statistic, p = skew(values)
+    sentence = (
+        f"the blocks lean to the {'slower' if statistic > 0 else 'faster'} side (p = {p:.2g}); "
+        "the interval takes them as symmetric"
+    )
+    return _by_p(Check.SYMMETRY, statistic, p, len(values), sentence)
+
+
+def _by_p(check: Check, statistic: float, p: float, n: int, sentence: str) -> Finding:
+    return _finding(check, Effect.QUALIFIES, statistic, p, n, sentence)
+
+
+def _finding(check: Check, effect: Effect, statistic: float, p: float, n: int, sentence: str) -> Finding:
+    found = p <= REMARKABLE
+    return Finding(
+        check=check,
+        effect=effect,
+        statistic=statistic,
+        limit=None,
+        p=p,
+        n=n,
+        found=found,
+        sentence=sentence if found else "",
+    )
+
+
+def _percent(log_ratio: float) -> str:
+    return f"{_signed(100 * math.expm1(min(log_ratio, 700.0)), '.3g')} %"
+
+
+def _signed(value: float, digits: str = ".2f") -> str:
+    return f"{_MINUS if value < 0 else '+'}{abs(value):{digits}}"

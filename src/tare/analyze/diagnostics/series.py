@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values in the order of their blocks: whether one depends on the next, whether they drift, whether they jump."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tare.analyze.diagnostics.chance import Floats, drawn, kendall_p, orders, share_at_least
+
+_DECIMALS = 12
+"""Log-ratios closer than this differ by rounding alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """Where the values change the most between before and after."""
+
+    after: int
+    """How many values lie before it."""
+    statistic: float
+    p: float
+
+
+def lag_one(values: Sequence[float]) -> float:
+    """Autocorrelation of each value with the next; 0 when all are alike."""
+    centred = spread_of(np.asarray(values))
+    total = float(np.sum(centred**2))
+    return float(np.sum(centred[1:] * centred[:-1])) / total if total > 0 else 0.0
+
+
+def lag_limit(n: int) -> float:
+    """2 / sqrt(n): above it the values are not independent (method.md R32)."""
+    return 2 / math.sqrt(n)
+
+
+def holds_together(values: Sequence[float]) -> bool:
+    """Whether an interval from these values may be told: successive ones do not depend on each other."""
+    return len(values) == 1 or lag_one(values) <= lag_limit(len(values))
+
+
+def spread_of(values: Floats) -> Floats:
+    """Distances to the mean; what is no more than rounding is 0, so that it does not pass for a pattern."""
+    apart = np.round(values - values[..., :1], _DECIMALS)
+    centred: Floats = apart - np.mean(apart, axis=-1, keepdims=True)
+    return centred
+
+
+def kendall(values: Sequence[float]) -> tuple[float, float]:
+    """Kendall's tau of the values with their order, and its two-sided p-value; ties make that larger."""
+    array = spread_of(np.asarray(values))
+    n = array.size
+    score = int(np.sum(np.sign(array[None, :] - array[:, None])[np.triu_indices(n, 1)]))
+    return 2 * score / (n * (n - 1)), kendall_p(score, n)
+
+
+def jump(values: Sequence[float]) -> Jump:
+    """Find the most likely single change point, by ranks: Pettitt, Applied Statistics 28 (1979) 126-135.
+
+    The p-value is from random orders of the ranks, so it is right for any distribution and any n.
+    """
+    ranks = mean_ranks(spread_of(np.asarray(values)))
+    path = np.abs(_path(ranks[None, :])[0])
+    after = int(np.argmax(path)) + 1
+    statistic = float(path[after - 1])
+    return Jump(after, statistic, share_at_least(drawn(_largest, orders, ranks.size), statistic))
+
+
+def mean_ranks(values: NDArray[np.float64]) -> Floats:
+    """1 .. n, ties sharing their mean."""
+    ordered = np.sort(values)
+    below = np.searchsorted(ordered, values, side="left")
+    through = np.searchsorted(ordered, values, side="right")
+    return (below + through + 1) / 2
+
+
+def _path(ranks: Floats) -> Floats:
+    """Shape (..., n) to (..., n - 1): how far the ranks so far are from what they would be without a change."""
+    n = ranks.shape[-1]
+    path: Floats = 2 * np.cumsum(ranks, axis=-1)[..., :-1] - np.arange(1, n) * (n + 1)
+    return path
+
+
+def _largest(orders_drawn: Floats) -> Floats:
+    largest: Floats = np.max(np.abs(_path(orders_drawn + 1)), axis=-1)
+    return largest

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A verdict in words, with the family that it belongs to."""
+
+from tare.analyze.sentence import advice
+from tare.records import Family, Verdict, Word
+
+
+def family_sentence(verdict: Verdict) -> str:
+    """Add the family to a sentence, or say what would have been said of the claim by itself.
+
+    Such as "docker: slower by 5.2-8.1 % (n = 10; 1 of 6 primary claims)". Of one primary claim alone nothing is said.
+    """
+    standing, alone = verdict.standing, verdict.alone
+    if standing is None or (standing.size == 1 and standing.family is Family.PRIMARY):
+        return verdict.sentence
+    if verdict.word is Word.UNDECIDED and alone is not Word.UNDECIDED:
+        return _not_together(verdict, standing.family, standing.size)
+    return _with_family(verdict.sentence, standing.family, standing.size)
+
+
+def _with_family(sentence: str, family: Family, size: int) -> str:
+    """Put it into the last brackets that hold the count, which every sentence has."""
+    head, count, tail = sentence.rpartition("(n = ")
+    inside, bracket, rest = tail.partition(")")
+    if not count or not bracket:
+        return sentence
+    return f"{head}{count}{inside}; {_named(family, size)}){rest}"
+
+
+def _named(family: Family, size: int) -> str:
+    return f"1 of {size} {'primary claims' if family is Family.PRIMARY else 'exploratory comparisons'}"
+
+
+def _not_together(verdict: Verdict, family: Family, size: int) -> str:
+    name = verdict.overhead.summary.environment
+    own = verdict.sentence.removeprefix(f"{name}: ")
+    what = "primary claims" if family is Family.PRIMARY else "exploratory comparisons"
+    return (
+        f"{name}: not enough data for {size} {what} at once; by itself {own}; {advice(verdict.more_blocks)}"
+    )

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The looks of a campaign, replayed from its journal: repeated intervals, and why an arm stopped.
+
+A decision at a look depends on nothing but the blocks before it, so a campaign that was interrupted and
+continued decides as one that ran through. docs/method.md gives the rules and the reasons.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tare.analyze.boundary import ERROR, boundary, normal_boundary, spending
+from tare.analyze.decisions import rulings
+from tare.analyze.scale import as_fraction
+from tare.analyze.signed_rank import hodges_lehmann, interval_at
+from tare.analyze.student import mean_estimate
+from tare.records import Cell, Course, Design, Estimate, Look, Ruling, Stop, Stopped, Summary
+
+Arm = tuple[Cell, str]
+
+
+def courses(
+    summaries: Sequence[Summary], finished: Mapping[Arm, int], design: Design, *, ended: bool
+) -> dict[Arm, Course]:
+    """Replay the looks of every arm (cell and environment).
+
+    ``finished`` says how many leading blocks of an arm are over (``treat.finished_blocks``); ``ended`` whether
+    the time budget has ended the campaign, which makes what there is each unstopped arm's last look.
+    """
+    arms: dict[Arm, list[Summary]] = {}
+    for summary in summaries:
+        arms.setdefault((summary.cell, summary.environment), []).append(summary)
+    return {arm: _course(arms.get(arm, []), done, design, arm, ended) for arm, done in finished.items()}
+
+
+def stopped_arms(found: Mapping[Arm, Course]) -> tuple[Stopped, ...]:
+    """Those arms that run no further blocks although others may."""
+    return tuple(
+        Stopped(cell=cell, environment=environment, blocks=course.looks[-1], stop=course.stop)
+        for (cell, environment), course in found.items()
+        if course.stop is not None and not course.final
+    )
+
+
+def control_course(found: Mapping[Arm, Course], cell: Cell) -> Course | None:
+    """The course of the arm that went farthest: native stays as long as any."""
+    own = [course for (where, _), course in found.items() if where == cell]
+    return max(own, key=lambda course: (course.looks[-1:], course.final), default=None)
+
+
+def looks_at(summary: Summary, course: Course) -> tuple[Look, ...]:
+    """What each look that the course passed saw of this metric, as overheads; no look without a complete block."""
+    reached = [course.looks[: place + 1] for place in range(len(course.looks))]
+    return tuple(
+        _look(summary, looks, course, final=course.final and looks == course.looks)
+        for looks in reached
+        if _before(summary, looks[-1])
+    )
+
+
+def interim_look(summary: Summary, course: Course) -> Look:
+    """What there is before the first look: an interval that uses up only its share of the error."""
+    return _look(summary, (summary.blocks[-1].block + 1,), course, final=False)
+
+
+def repeated(looks: Sequence[Look], log_ratios: Sequence[float], error: float = ERROR) -> Estimate:
+    """The repeated interval at the last of ``looks``, as a fraction.
+
+    ``log_ratios``: of the last look's blocks. The intervals of all looks together miss with a chance of at most
+    ``error``: one less level for an equivalence test, or a share of it when there are several claims.
+    """
+    spent = tuple(look.spent for look in looks)
+    stage = boundary(tuple(look.n for look in looks), spent, error)[-1]
+    return _interval(log_ratios, stage.critical, error, fixed=spent == (1.0,))
+
+
+def repeated_mean(looks: Sequence[Look], log_ratios: Sequence[float]) -> Estimate:
+    """The same of the mean, with Student's t."""
+    levels = normal_boundary(tuple(look.n for look in looks), tuple(look.spent for look in looks))
+    return as_fraction(mean_estimate(log_ratios, 1 - levels[-1]))
+
+
+def seen(summary: Summary, looks: Sequence[Look]) -> tuple[float, ...]:
+    """The log-ratios of the blocks that the last of the looks took in; all without a look."""
+    return _before(summary, looks[-1].blocks) if looks else summary.log_ratios
+
+
+def _before(summary: Summary, blocks: int) -> tuple[float, ...]:
+    pairs = zip(summary.blocks, summary.log_ratios, strict=True)
+    return tuple(value for block, value in pairs if block.block < blocks)
+
+
+def _look(summary: Summary, planned: Sequence[int], course: Course, *, final: bool) -> Look:
+    ns = tuple(len(_before(summary, blocks)) for blocks in planned)
+    spent = tuple(spending(n, course.total) for n in ns[:-1])
+    spent = (*spent, 1.0 if final else spending(ns[-1], course.total))
+    values = _before(summary, planned[-1])
+    stage = boundary(ns, spent)[-1]
+    return Look(
+        blocks=planned[-1],
+        n=ns[-1],
+        spent=spent[-1],
+        level=1 - stage.error if stage.critical is not None else 1 - ERROR,
+        estimate=_interval(values, stage.critical, ERROR, fixed=spent == (1.0,)),
+    )
+
+
+def _interval(values: Sequence[float], critical: int | None, error: float, *, fixed: bool) -> Estimate:
+    """Of a single look the level is that exactly reached; of several, that of all looks together."""
+    if critical is None:
+        point = hodges_lehmann(values).point
+        return as_fraction(Estimate(point=point, low=None, high=None, level=1 - error, n=len(values)))
+    found = as_fraction(interval_at(values, critical))
+    return found if fixed else replace(found, level=1 - error)
+
+
+def _course(metrics: Sequence[Summary], done: int, design: Design, arm: Arm, ended: bool) -> Course:
+    """Go from look to look until something stops the arm."""
+    planned = design.looks_of(arm[0])
+    reached: list[int] = []
+    for blocks in planned:
+        if blocks > done:
+            break
+        reached.append(blocks)
+        course = Course(looks=tuple(reached), total=planned[-1])
+        if blocks == planned[-1]:
+            return Course(looks=tuple(reached), total=planned[-1], stop=Stop.OUT_OF_BLOCKS)
+        if stop := _stop(metrics, course, design, arm):
+            return Course(looks=tuple(reached), total=planned[-1], stop=stop)
+    if ended and done > 0:
+        reached += [done] * (done not in reached)
+        return Course(looks=tuple(reached), total=planned[-1], stop=Stop.OUT_OF_BUDGET)
+    return Course(looks=tuple(reached), total=planned[-1])
+
+
+def _stop(metrics: Sequence[Summary], course: Course, design: Design, arm: Arm) -> Stop | None:
+    """Whether this look is the last; an arm that ``--fail-if`` asks for goes on until that is decided."""
+    if asked := rulings(metrics, course, design, arm):
+        return Stop.DECIDED if all(one.ruling is not Ruling.UNDECIDED for one in asked) else None
+    primary = next((one for one in metrics if one.primary), None)
+    if primary is None or not _before(primary, course.looks[-1]):
+        return None
+    estimate = looks_at(primary, course)[-1].estimate
+    return _precise_or_equivalent(estimate, design)
+
+
+def _precise_or_equivalent(estimate: Estimate, design: Design) -> Stop | None:
+    if estimate.low is None or estimate.high is None:
+        return None
+    if -design.margin < estimate.low and estimate.high < design.margin:
+        return Stop.EQUIVALENT
+    enough = max(design.precise_absolute, design.precise_relative * abs(estimate.point))
+    return Stop.PRECISE if (estimate.high - estimate.low) / 2 <= enough else None

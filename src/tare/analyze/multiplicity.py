@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many claims at once: what p-values become among all those of a family.
+
+Holm, Scandinavian Journal of Statistics 6 (1979) 65-70: no false claim at all, with the chance asked for,
+whatever the dependence. Benjamini and Hochberg, Journal of the Royal Statistical Society B 57 (1995) 289-300:
+of what is claimed, no more than this share is false in the mean; for claims that depend positively on each
+other, as those that share a native run do. Benjamini and Yekutieli, Journal of the American Statistical
+Association 100 (2005) 71-81: intervals of k of m selected claims at level 1 - 0.05 k / m.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+ERROR = 0.05
+"""Of each family: the chance of any false claim (Holm), or the mean share of false ones (Benjamini-Hochberg)."""
+
+
+def holm(p_values: ArrayLike) -> NDArray[np.float64]:
+    """Adjust each p-value: shape (..., m), claims along the last axis; a claim holds at ``ERROR`` or less."""
+    p, order = _sorted(p_values)
+    m = p.shape[-1]
+    stepped = np.maximum.accumulate(p * np.arange(m, 0, -1), axis=-1)
+    return _unsorted(np.minimum(stepped, 1.0), order)
+
+
+def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
+    """Adjust each p-value: shape (..., m), claims along the last axis; a claim holds at ``ERROR`` or less."""
+    p, order = _sorted(p_values)
+    m = p.shape[-1]
+    scaled = p * m / np.arange(1, m + 1)
+    stepped = np.minimum.accumulate(scaled[..., ::-1], axis=-1)[..., ::-1]
+    return _unsorted(np.minimum(stepped, 1.0), order)
+
+
+def adjusted(p_values: Sequence[float], *, exploratory: bool) -> list[float]:
+    """Adjust those of one family by the procedure that belongs to it."""
+    if not p_values:
+        return []
+    found = benjamini_hochberg(p_values) if exploratory else holm(p_values)
+    return [float(value) for value in found]
+
+
+def holds(adjusted_p: float) -> bool:
+    """Whether a claim may be made; 0.05 / m times m may come out a rounding above 0.05."""
+    return adjusted_p <= ERROR * (1 + 1e-9)
+
+
+def _sorted(p_values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    p = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(p, axis=-1, kind="stable")
+    return np.take_along_axis(p, order, axis=-1), order
+
+
+def _unsorted(values: NDArray[np.float64], order: NDArray[np.intp]) -> NDArray[np.float64]:
+    found = np.empty_like(values)
+    np.put_along_axis(found, order, values, axis=-1)
+    return found

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The papers' own treatments, for replication alone: nothing else in Tare reads what they give.
+
+They average rates as they are and compare arms that they do not pair, as the papers did; docs/method.md says
+what that costs.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+
+from tare.analyze.student import mean_estimate
+from tare.records import ArmFigure, BlockValue, Direction, Overhead, Replication, Treatment
+
+LARGEST_VARIATION = 0.5
+"""B17 calls a sample with a larger coefficient of variation not homogeneous."""
+_BEST_OF = 5
+_FEWEST_TRIMMED = 3
+
+
+def replications(overheads: Sequence[Overhead], treatment: Treatment) -> tuple[Replication, ...]:
+    """Treat the same runs as a paper did; of native the first slot of each block, so that both arms have as many.
+
+    A summary with too few runs for the treatment is left out.
+    """
+    found = (_replication(overhead, treatment) for overhead in overheads)
+    return tuple(each for each in found if each)
+
+
+def _replication(overhead: Overhead, treatment: Treatment) -> Replication | None:
+    summary = overhead.summary
+    figure = _FIGURES[treatment]
+    native = figure(_natives(summary.blocks), summary.direction)
+    here = figure([block.environment for block in summary.blocks], summary.direction)
+    if native is None or here is None:
+        return None
+    ratio = here.value / native.value
+    return Replication(
+        treatment=treatment,
+        cell=summary.cell,
+        environment=summary.environment,
+        metric=summary.metric,
+        unit=summary.unit,
+        primary=summary.primary,
+        native=native,
+        here=here,
+        percent_of_native=100 * ratio,
+        overhead=(ratio if summary.direction is Direction.LESS else 1 / ratio) - 1,
+        ours=overhead.typical,
+    )
+
+
+def _natives(blocks: Sequence[BlockValue]) -> list[float]:
+    return [block.native[0] for block in blocks]
+
+
+def _trimmed(values: Sequence[float], _: Direction) -> ArmFigure | None:
+    """B16: the highest and the lowest left out, mean and standard deviation of the rest."""
+    if len(values) < _FEWEST_TRIMMED:
+        return None
+    return _figure(sorted(values)[1:-1], len(values))
+
+
+def _trimmed_with_variation(values: Sequence[float], direction: Direction) -> ArmFigure | None:
+    """B17: the same, and the coefficient of variation."""
+    found = _trimmed(values, direction)
+    if found is None or found.deviation is None:
+        return found
+    return ArmFigure(
+        value=found.value,
+        low=None,
+        high=None,
+        deviation=found.deviation,
+        variation=found.deviation / found.value,
+        runs=found.runs,
+        used=found.used,
+    )
+
+
+def _mean_with_interval(values: Sequence[float], _: Direction) -> ArmFigure | None:
+    """R15: the mean of all runs with a 95 % confidence interval, taken to be Student's."""
+    estimate = mean_estimate(values)
+    return ArmFigure(
+        value=estimate.point,
+        low=estimate.low,
+        high=estimate.high,
+        deviation=_deviation(values),
+        variation=None,
+        runs=len(values),
+        used=len(values),
+    )
+
+
+def _best(values: Sequence[float], direction: Direction) -> ArmFigure | None:
+    """L12: of up to five runs the shortest time or the highest rate, and the standard deviation of all of them."""
+    taken = values[:_BEST_OF]
+    return ArmFigure(
+        value=min(taken) if direction is Direction.LESS else max(taken),
+        low=None,
+        high=None,
+        deviation=_deviation(taken),
+        variation=None,
+        runs=len(values),
+        used=len(taken),
+    )
+
+
+def _figure(kept: Sequence[float], runs: int) -> ArmFigure:
+    return ArmFigure(
+        value=math.fsum(kept) / len(kept),
+        low=None,
+        high=None,
+        deviation=_deviation(kept),
+        variation=None,
+        runs=runs,
+        used=len(kept),
+    )
+
+
+def _deviation(values: Sequence[float]) -> float | None:
+    return statistics.stdev(values) if len(values) > 1 else None
+
+
+_FIGURES: Mapping[Treatment, Callable[[Sequence[float], Direction], ArmFigure | None]] = {
+    Treatment.B16: _trimmed,
+    Treatment.B17: _trimmed_with_variation,
+    Treatment.R15: _mean_with_interval,
+    Treatment.L12: _best,
+}

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether CPU time and wall time stand to each other as they do natively."""
+
+from collections.abc import Sequence
+
+from tare.analyze.scale import as_fraction
+from tare.analyze.signed_rank import hodges_lehmann
+from tare.records import Estimate, TimerAgreement, TimerSummary
+
+
+def timer_agreements(summaries: Sequence[TimerSummary]) -> tuple[TimerAgreement, ...]:
+    """One per summary; it disagrees when the whole interval lies outside of that of native against native."""
+    found = []
+    for summary in summaries:
+        difference = as_fraction(hodges_lehmann(summary.log_ratios))
+        band = as_fraction(hodges_lehmann(summary.control_log_ratios))
+        found.append(
+            TimerAgreement(
+                summary=summary, difference=difference, band=band, disagrees=_is_outside(difference, band)
+            )
+        )
+    return tuple(found)
+
+
+def _is_outside(inner: Estimate, band: Estimate) -> bool:
+    if inner.low is None or inner.high is None or band.low is None or band.high is None:
+        return False
+    extent = max(abs(band.low), abs(band.high))
+    return inner.low > extent or inner.high < -extent

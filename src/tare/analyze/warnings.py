@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must be known beside a verdict: trials that rules took out, and arms that did not run the same."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tare.records import BLAS, Cell, Exclusions, Unlike, Verdict
+
+MOST_EXCLUDED = 0.1
+"""Share of an arm's trials; when rules take out more, what is left may be another population (method.md, §0)."""
+
+
+def with_warnings(
+    verdicts: Sequence[Verdict], exclusions: Sequence[Exclusions], different: Sequence[Unlike]
+) -> tuple[Verdict, ...]:
+    """Put each warning on the verdicts that it concerns; what was there stays.
+
+    More than a tenth of one arm's trials taken out concerns all verdicts of its cell, as native or the whole block may
+    be what is missing. Another program concerns the verdicts of its environment.
+    """
+    return tuple(
+        replace(verdict, warnings=(*verdict.warnings, *_warnings(verdict, exclusions, different)))
+        for verdict in verdicts
+    )
+
+
+def with_order_warnings(
+    verdicts: Sequence[Verdict], apart: Sequence[tuple[Cell, int]]
+) -> tuple[Verdict, ...]:
+    """Say of each cell how many of its blocks were not run together (``treat.blocks_out_of_order``)."""
+    counts = Counter(cell for cell, _ in apart)
+    return tuple(
+        replace(verdict, warnings=(*verdict.warnings, _apart(counts[verdict.overhead.summary.cell])))
+        if verdict.overhead.summary.cell in counts
+        else verdict
+        for verdict in verdicts
+    )
+
+
+def _apart(count: int) -> str:
+    blocks = "a block was" if count == 1 else f"{count} blocks were"
+    return f"{blocks} not run together: a drift of the machine may count as overhead here"
+
+
+def _warnings(verdict: Verdict, exclusions: Sequence[Exclusions], different: Sequence[Unlike]) -> list[str]:
+    summary = verdict.overhead.summary
+    taken = [_taken_out(one) for one in exclusions if one.cell == summary.cell and one.share > MOST_EXCLUDED]
+    others = [
+        _other(one) for one in different if (one.cell, one.environment) == (summary.cell, summary.environment)
+    ]
+    return [*taken, *others]
+
+
+def _taken_out(one: Exclusions) -> str:
+    rules = ", ".join(f"{count} for {rule}" for rule, count in one.excluded.items())
+    return (
+        f"rules took out {sum(one.excluded.values())} of {one.trials} trials of {one.environment} ({rules})"
+    )
+
+
+def _other(one: Unlike) -> str:
+    what = "BLAS kernel differs" if one.fact == BLAS else "binary differs"
+    return f"{what}: {one.here} in {one.environment}, {one.native} natively"

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calibrations kept as files, one each, and the newest that fits a host and a version."""
+
+import json
+import os
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from tare.errors import JournalError
+from tare.journal.writer import keep_names
+from tare.records import SCHEMA, Calibration
+
+_ADAPTER: TypeAdapter[Calibration] = TypeAdapter(Calibration)
+
+
+def encode_calibration(calibration: Calibration) -> str:
+    """As JSON with its schema."""
+    body = _ADAPTER.dump_python(calibration, mode="json")
+    return json.dumps({"schema": SCHEMA, "passed": calibration.passed, **body}, indent=1) + "\n"
+
+
+def keep_calibration(directory: Path, calibration: Calibration) -> Path:
+    """Write it whole or not at all; ``JournalError`` if that is not possible."""
+    stamp = "".join(letter for letter in calibration.ended_utc if letter.isalnum())
+    return write_calibration(directory / f"{stamp}.json", calibration)
+
+
+def write_calibration(path: Path, calibration: Calibration) -> Path:
+    """The same, to a given file."""
+    temporary = path.with_name(f".{path.name}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w") as opened:
+            opened.write(encode_calibration(calibration))
+            opened.flush()
+            os.fsync(opened.fileno())
+        temporary.replace(path)
+        keep_names(path.parent)
+    except OSError as error:
+        raise JournalError(f"cannot keep the calibration in {path.parent}: {error.strerror}") from error
+    return path
+
+
+def read_calibration(path: Path) -> Calibration | None:
+    """``None`` when there is none, or one that this version cannot read: it is cited, and nothing rests on it."""
+    try:
+        found = json.loads(path.read_text())
+        fields = {name: value for name, value in found.items() if name not in {"schema", "passed"}}
+        return _ADAPTER.validate_python(fields, strict=False) if found["schema"] == SCHEMA else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
+        return None
+
+
+def newest_calibration(directory: Path, host_identity: str, version: str) -> Calibration | None:
+    """The one that ended last of those that are about this host and this version of Tare."""
+    kept = (read_calibration(path) for path in directory.glob("*.json"))
+    fitting = [
+        one
+        for one in kept
+        if one is not None and (one.host_identity, one.tare_version) == (host_identity, version)
+    ]
+    return max(fitting, key=lambda one: one.ended_utc, default=None)

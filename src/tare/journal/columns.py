@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Large journals condensed: samples as columns in a Parquet file, all else as light lines; made anew at need."""
+
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import TypeAdapter
+
+from tare.errors import JournalError
+from tare.journal.lines import encode
+from tare.journal.reader import read_journal, records_of
+from tare.records import Outcome, Sample, Session
+from tare.records.columns import NONE, SampleColumns, SampleKind
+
+ROWS_AT_ONCE = 1_000_000
+"""Of a row group at least, if there are so many; a trial is never divided."""
+VERSION = 1
+_SCHEMA = pa.schema(
+    [(name, pa.int32()) for name in ("trial", "kind", "iteration", "instance")] + [("value", pa.float64())]
+)
+_COLUMNS = tuple(_SCHEMA.names)
+_KINDS = TypeAdapter(list[SampleKind])
+_JOURNAL = "outcomes.jsonl"
+_SAMPLES = "samples.parquet"
+_STATE = "state.json"
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+class Condensed:
+    """What was derived from a journal."""
+
+    def __init__(self, directory: Path) -> None:
+        """Open what ``condense`` wrote to ``directory``."""
+        self._samples = directory / _SAMPLES
+        light = read_journal(directory, pattern=_JOURNAL)
+        self.journal = replace(light, condensed=True)
+        """All but the samples."""
+        self.kinds: list[SampleKind] = _KINDS.validate_python(_state(directory)["kinds"], strict=False)
+
+    def groups(self) -> Iterator[SampleColumns]:
+        """The samples, so many trials at a time."""
+        with pq.ParquetFile(self._samples, memory_map=False) as opened:
+            for number in range(opened.num_row_groups):
+                table = opened.read_row_group(number, use_threads=False)
+                yield SampleColumns(**{name: table.column(name).to_numpy() for name in _COLUMNS})
+
+
+class ColumnWriter:
+    """Writes trials one after the other in little memory; a context manager."""
+
+    def __init__(self, directory: Path) -> None:
+        """Make ``directory`` and the files in it."""
+        self._directory = directory
+        self._stack = ExitStack()
+        self._kinds: dict[SampleKind, int] = {}
+        self._waiting: list[Arrays] = []
+        self._rows = self._trials = 0
+
+    def __enter__(self) -> Self:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        (self._directory / _STATE).unlink(missing_ok=True)
+        self._lines: BinaryIO = self._stack.enter_context((self._directory / _JOURNAL).open("wb"))
+        writer = pq.ParquetWriter(
+            self._directory / _SAMPLES,
+            _SCHEMA,
+            compression="lz4",
+            use_dictionary=["trial", "kind", "instance"],
+        )
+        self._parquet: pq.ParquetWriter = self._stack.enter_context(writer)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _: object, trace: TracebackType | None) -> None:
+        if kind is None:
+            self._flush()
+        self._stack.close()
+
+    def add(self, record: Session | Outcome) -> None:
+        """Keep a line of the journal, the samples of an outcome as columns."""
+        if isinstance(record, Session):
+            self._lines.write(encode(record))
+            return
+        kinds = [_kind_of(sample) for sample in record.samples]
+        self.add_columns(replace(record, samples=()), *_arrays(record.samples, kinds))
+
+    def add_columns(self, outcome: Outcome, arrays: Arrays, kinds: Sequence[SampleKind]) -> None:
+        """Keep an outcome without samples, and its samples; ``arrays["kind"]`` counts in ``kinds``."""
+        numbers = [self._kinds.setdefault(kind, len(self._kinds)) for kind in kinds]
+        rows = len(arrays["value"])
+        own = {"kind": np.asarray(numbers, dtype=np.int32)[arrays["kind"]]} if rows else {}
+        self._waiting.append({**arrays, **own, "trial": np.full(rows, self._trials, dtype=np.int32)})
+        self._lines.write(encode(outcome))
+        self._trials += 1
+        self._rows += rows
+        if self._rows >= ROWS_AT_ONCE:
+            self._flush()
+
+    def finish(self, sizes: dict[str, int]) -> None:
+        """Say of which journal this is all; without it nothing is believed. After the context has ended."""
+        state = {"version": VERSION, "journal": sizes, "kinds": [asdict(kind) for kind in self._kinds]}
+        temporary = self._directory / f".{_STATE}"
+        temporary.write_text(json.dumps(state))
+        temporary.replace(self._directory / _STATE)
+
+    def _flush(self) -> None:
+        if self._rows:
+            columns = [np.concatenate([part[name] for part in self._waiting]) for name in _COLUMNS]
+            table = pa.table(dict(zip(_COLUMNS, columns, strict=True)), schema=_SCHEMA)
+            self._parquet.write_table(table, row_group_size=self._rows)
+        self._waiting, self._rows = [], 0
+
+
+def condensed(journal: Path, directory: Path) -> Condensed:
+    """What stands in ``directory``, if it is of the journal as it is now; else it is made, which takes its time."""
+    try:
+        sizes = _sizes(journal)
+        state = _state(directory)
+        if state.get("journal") != sizes or state.get("version") != VERSION:
+            _condense(journal, directory, sizes)
+        return Condensed(directory)
+    except (OSError, pa.ArrowException) as error:
+        raise JournalError(
+            f"cannot condense the journal {journal} into {directory}: {error}. "
+            f"Make the folder writable, with room for a tenth of the journal, and run again"
+        ) from error
+
+
+def _condense(journal: Path, directory: Path, sizes: dict[str, int]) -> None:
+    with ColumnWriter(directory) as writer:
+        for record in itertools.chain.from_iterable(
+            records_of(path) for path in sorted(journal.glob("*.jsonl"))
+        ):
+            writer.add(record)
+    writer.finish(sizes)
+
+
+def _sizes(journal: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_size for path in sorted(journal.glob("*.jsonl"))}
+
+
+def _state(directory: Path) -> dict[str, Any]:
+    """Empty when there is none that can be read."""
+    try:
+        found = json.loads((directory / _STATE).read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _kind_of(sample: Sample) -> SampleKind:
+    return SampleKind(
+        name=sample.name,
+        unit=sample.unit,
+        direction=sample.direction,
+        x=sample.x,
+        x_unit=sample.x_unit,
+        first=sample.iteration == 0,
+    )
+
+
+def _arrays(samples: Sequence[Sample], kinds: Sequence[SampleKind]) -> tuple[Arrays, list[SampleKind]]:
+    """A trial's rows in the order that ``SampleColumns`` asks for."""
+    order: dict[SampleKind, int] = {}
+    places = [order.setdefault(kind, len(order)) for kind in kinds]
+    found: Arrays = {
+        "kind": np.asarray(places, dtype=np.int32),
+        "iteration": _numbers([sample.iteration for sample in samples]),
+        "instance": _numbers([sample.instance for sample in samples]),
+        "value": np.asarray([sample.value for sample in samples], dtype=np.float64),
+    }
+    rows = np.lexsort((found["instance"], found["iteration"], found["kind"]))
+    return {name: column[rows] for name, column in found.items()}, list(order)
+
+
+def _numbers(values: Sequence[int | None]) -> np.ndarray[Any, Any]:
+    return np.asarray([NONE if value is None else value for value in values], dtype=np.int32)

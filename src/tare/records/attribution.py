@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may have cost an environment its time: signals beside overheads, what they account for, and interventions."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tare.records.estimates import Estimate
+from tare.records.planned import Limits
+from tare.records.signals import Scope
+from tare.records.treated import Cell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What of one trial its signals are compared with."""
+
+    wall_s: float
+    """From GO to the last DONE, by the host's clock."""
+    runnable_threads: float
+    """How many threads ran or wanted to run, in the mean over the run, at least 1: what sums over threads are of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockFacts:
+    """One block: the two native slots, replicate 0 first, and the environment."""
+
+    block: int
+    native: tuple[RunFacts, RunFacts]
+    environment: RunFacts
+    lateness: float
+    """Slot of the environment less the mean slot of the two natives: how much later in the block it ran."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalBlock:
+    """One block's values of one signal, in the signal's own unit."""
+
+    block: int
+    native: tuple[float, float]
+    environment: float
+
+    @property
+    def difference(self) -> float:
+        """Environment less the mean of the natives."""
+        return self.environment - (self.native[0] + self.native[1]) / 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalSummary:
+    """One signal of one environment in one cell, in the blocks in which all three trials have it."""
+
+    name: str
+    unit: str
+    scope: Scope
+    lost_time: bool
+    """As in ``Signal``."""
+    blocks: tuple[SignalBlock, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalEvidence:
+    """All that an attribution is made from: one environment in one cell, for the workload's primary metric."""
+
+    cell: Cell
+    environment: str
+    metric: str
+    blocks: tuple[BlockFacts, ...]
+    """Those that are complete for the metric."""
+    log_ratios: tuple[float, ...]
+    """Of each of these blocks, as in ``Summary``."""
+    signals: tuple[SignalSummary, ...]
+    missing: tuple[tuple[str, str], ...] = ()
+    """Signals that trials of this environment lack, each with why."""
+    retransmission_timeout_s: float = 0.2
+    """The least time that a TCP timeout takes (``Environment.rto_min_s``; else Linux's TCP_RTO_MIN)."""
+
+
+class Attributed(StrEnum):
+    """What may be said of a signal; docs/causes.md explains each word."""
+
+    CAUSE = "cause"
+    """Taken away by an intervention, and the overhead with it."""
+    CANDIDATE = "candidate"
+    UNEXPLAINED = "unexplained"
+    """Nothing that was counted stands for the loss."""
+
+
+class Ground(StrEnum):
+    """By which gate a signal became a candidate."""
+
+    TIME = "accounts for time lost"
+    EVENTS = "events that native has not"
+    SPREAD = "varies with the overhead"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correlation:
+    """Spearman's, of overhead and signal over blocks, without what follows from the order."""
+
+    r: float
+    chance: float
+    """Of so large a value for any of the signals if none had to do with it: family-wise, by permutation."""
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clue:
+    """What one signal says of one overhead."""
+
+    signal: str
+    title: str
+    """In words, such as "held back by a CPU quota"."""
+    unit: str
+    scope: Scope
+    excess: Estimate
+    """Median over blocks, in ``unit`` per trial, of what the environment had beyond native, had that run as long."""
+    native: float
+    """Median of native's own, in ``unit`` per trial."""
+    chance: float
+    """Of standing so far above both natives, block by block, if all three were alike; over all signals (Holm)."""
+    share: Estimate | None
+    """Of the time lost; ``None``: these are no seconds of waiting, nor events of a known cost."""
+    correlation: Correlation | None
+    """``None``: fewer than 10 blocks, or the signal never changes."""
+    grounds: tuple[Ground, ...]
+    """Empty: no candidate."""
+    after: str | None = None
+    """The signal, ranked before, that this one contains or follows from."""
+
+    @property
+    def standing(self) -> Attributed:
+        return Attributed.CANDIDATE if self.grounds else Attributed.UNEXPLAINED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribution:
+    """What may be said of why one environment's overhead is there."""
+
+    cell: Cell
+    environment: str
+    metric: str
+    n: int
+    established: bool
+    """Whether there is an overhead at all: only then candidates are named."""
+    lost_s: Estimate | None
+    """Wall time per trial beyond native: median over blocks; ``None`` without a block."""
+    clues: tuple[Clue, ...]
+    """Candidates first, the likeliest of them at the head; then all other signals."""
+    unexplained: Estimate | None
+    """Share of the time lost that no candidate accounts for; ``None`` where none is lost for certain."""
+    missing: tuple[tuple[str, str], ...]
+    """Signals that this environment's trials lack, each with why."""
+    sentence: str
+
+    @property
+    def candidates(self) -> tuple[Clue, ...]:
+        return tuple(clue for clue in self.clues if clue.grounds)
+
+    @property
+    def standing(self) -> Attributed | None:
+        """``None``: there is nothing to explain."""
+        if not self.established:
+            return None
+        return Attributed.CANDIDATE if self.candidates else Attributed.UNEXPLAINED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intervention:
+    """One knob changed in blocks of their own: what a campaign of ``tare explain --toggle`` is for."""
+
+    parent: str
+    """The result that it explains, as a path from this one's folder."""
+    parent_campaign: str
+    parent_session: str
+    """Identity of the parent's first session, which tells it from any other result."""
+    knob: str
+    change: str
+    """In words, such as "without the CPU quota"."""
+    subject: str
+    """What the knob is, such as "the CPU quota"."""
+    environment: str
+    """As it is in the parent."""
+    changed: str
+    """The name of the environment with the knob changed."""
+    changed_native: str | None = None
+    """The same of native, where the knob is a limit, which holds natively too."""
+    changed_limits: Limits | None = None
+    """What holds in these two instead of the campaign's limits; ``None``: the same."""
+
+
+class Shift(StrEnum):
+    """What became of an overhead when a knob was changed."""
+
+    FALLS = "falls"
+    RISES = "rises"
+    SAME = "stays within the margin"
+    UNDECIDED = "not enough data"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterventionVerdict:
+    """What an intervention shows of one metric."""
+
+    intervention: Intervention
+    cell: Cell
+    metric: str
+    before: Estimate
+    """Overhead as it is."""
+    after: Estimate
+    """Overhead with the knob changed."""
+    change: Estimate
+    """Of the time per work, from as it is to changed, as a fraction: below 0 is time won."""
+    shift: Shift
+    standing: Attributed
+    """``CAUSE`` or ``UNEXPLAINED``."""
+    sentence: str

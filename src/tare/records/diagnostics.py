@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was checked of the values behind an interval, and what follows: method.md, "Checks of each interval"."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tare.records.treated import Cell
+
+
+class Check(StrEnum):
+    """What may be wrong with the log-ratios of the blocks."""
+
+    AUTOCORRELATION = "autocorrelation"
+    DRIFT = "drift"
+    CHANGE_POINT = "change point"
+    CARRY_OVER = "carry-over"
+    MODES = "two modes"
+    SYMMETRY = "symmetry"
+    NORMALITY = "normality"
+
+
+class Effect(StrEnum):
+    """What follows when a check finds something."""
+
+    BLOCKS = "blocks the interval"
+    QUALIFIES = "qualifies the verdict"
+    STORED = "decides nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The outcome of one check on one summary."""
+
+    check: Check
+    effect: Effect
+    """If it found something."""
+    statistic: float
+    limit: float | None
+    """The largest statistic that is not remarkable; ``None`` where ``p`` decides."""
+    p: float | None
+    n: int
+    found: bool
+    sentence: str
+    """What was found; empty when nothing was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predecessors:
+    """What ran before each trial of one environment."""
+
+    cell: Cell
+    environment: str
+    before: Mapping[int, str]
+    """Block → the environment whose trial of this cell ran just before in it; "nothing": it was the cell's first."""

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples in columns to one value per trial and metric: what ``whole_trial`` does, for all trials at once.
+
+What comes out are outcomes with one sample per metric, from which all else follows as from the original samples;
+a property test compares the two.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tare.records import Direction, Outcome, Sample
+from tare.records.columns import NONE, SampleColumns, SampleKind
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """One row per trial and kind."""
+
+    trial: NDArray[np.int32]
+    kind: NDArray[np.int32]
+    value: Floats
+    """NaN when the trial has no usable value."""
+
+
+def with_joined_samples(
+    outcomes: Sequence[Outcome], kinds: Sequence[SampleKind], groups: Iterable[SampleColumns]
+) -> tuple[Outcome, ...]:
+    """Give each outcome one sample per metric; NaN, which nothing counts, where it has no usable value.
+
+    ``outcomes`` in the journal's order; each of ``groups`` holds whole trials.
+    """
+    instances = np.array([outcome.trial.layout.instances for outcome in outcomes], dtype=np.int64)
+    more = np.array([kind.direction is Direction.MORE for kind in kinds], dtype=np.bool_)
+    samples: dict[int, list[Sample]] = {}
+    for group in groups:
+        for trial, kind, value in _rows(_joined(group, instances, more)):
+            samples.setdefault(trial, []).append(_sample(kinds[kind], value))
+    return tuple(
+        replace(outcome, samples=tuple(samples.get(place, ()))) for place, outcome in enumerate(outcomes)
+    )
+
+
+def _rows(joined: _Joined) -> Iterator[tuple[int, int, float]]:
+    return zip(joined.trial.tolist(), joined.kind.tolist(), joined.value.tolist(), strict=True)
+
+
+def _sample(kind: SampleKind, value: float) -> Sample:
+    return Sample(
+        name=kind.name,
+        value=value,
+        unit=kind.unit,
+        direction=kind.direction,
+        x=kind.x,
+        x_unit=kind.x_unit,
+        iteration=0 if kind.first else None,
+    )
+
+
+def _joined(columns: SampleColumns, instances: NDArray[np.int64], more: NDArray[np.bool_]) -> _Joined:
+    """Join instances first, then iterations, by the mean of their logarithms."""
+    new_group = _changes(columns.trial) | _changes(columns.kind)
+    new_run = new_group | _changes(columns.iteration)
+    runs = np.flatnonzero(new_run)
+    values = _run_values(columns, new_run, runs, instances, more)
+    firsts = np.flatnonzero(new_group[runs])
+    groups = runs[firsts]
+    return _Joined(columns.trial[groups], columns.kind[groups], _over_runs(values, firsts))
+
+
+def _changes(column: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Where a value differs from the one before; the first always does."""
+    found = np.ones(len(column), dtype=np.bool_)
+    np.not_equal(column[1:], column[:-1], out=found[1:])
+    return found
+
+
+def _run_values(
+    columns: SampleColumns,
+    new_run: NDArray[np.bool_],
+    runs: Places,
+    instances: NDArray[np.int64],
+    more: NDArray[np.bool_],
+) -> Floats:
+    """One value for each run: that of the whole trial, else the instances' slowest time or sum of rates."""
+    expected = instances[columns.trial[runs]]
+    rates = more[columns.kind[runs]]
+    each = int(expected[0])
+    if np.all(expected == each) and _is_regular(columns, new_run, len(runs), each):
+        joined = _regular_values(columns.value.reshape(-1, each), rates)
+        return np.where(_usable(joined), joined, np.nan)
+    return _irregular_values(columns, new_run, runs, expected, rates)
+
+
+def _is_regular(columns: SampleColumns, new_run: NDArray[np.bool_], runs: int, each: int) -> bool:
+    """Whether every run has one row of each instance, in order: what workloads report as a rule."""
+    if len(columns.value) != runs * each or not np.all(new_run[::each]):
+        return False
+    return bool(np.all(columns.instance.reshape(-1, each) == np.arange(each, dtype=np.int32)))
+
+
+def _regular_values(values: Floats, rates: NDArray[np.bool_]) -> Floats:
+    """The largest or the sum of each row, column by column, as rows are short; NaN where one is not above 0."""
+    largest, sums, smallest = (values[:, 0].copy() for _ in range(3))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for column in values.T[1:]:
+            np.maximum(largest, column, out=largest)
+            np.minimum(smallest, column, out=smallest)
+            np.add(sums, column, out=sums)
+    return np.where(smallest > 0, np.where(rates, sums, largest), np.nan)
+
+
+def _irregular_values(
+    columns: SampleColumns,
+    new_run: NDArray[np.bool_],
+    runs: Places,
+    expected: NDArray[np.int64],
+    rates: NDArray[np.bool_],
+) -> Floats:
+    """The same with what may be missing, stand twice, or be of the whole trial."""
+    values, whole = columns.value, columns.instance == NONE
+    if len(runs) == len(values):
+        return np.where(_usable(values) & (whole | (expected == 1)), values, np.nan)
+    counts = np.diff(np.append(runs, len(values)))
+    twice = ~new_run & ~_changes(columns.instance)
+    wholes = np.add.reduceat(whole, runs, dtype=np.int64)
+    complete = (counts == expected) & (np.add.reduceat(twice, runs, dtype=np.int64) == 0)
+    kept = np.where(wholes > 0, wholes == 1, complete) & np.logical_and.reduceat(_usable(values), runs)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.add.reduceat(values, runs)
+    joined = np.where(rates, sums, np.maximum.reduceat(values, runs))
+    found = np.where(wholes > 0, values[runs], joined)  # the whole trial's own sorts before its instances'
+    return np.where(kept & _usable(found), found, np.nan)
+
+
+def _usable(values: Floats) -> NDArray[np.bool_]:
+    return np.asarray((values > 0) & (values < np.inf))
+
+
+def _over_runs(values: Floats, firsts: Places) -> Floats:
+    """The mean logarithm of each group's runs, as a value; NaN when one of them has none."""
+    counts = np.diff(np.append(firsts, len(values)))
+    if len(firsts) == len(values):
+        return values
+    means = np.exp(np.add.reduceat(np.log(values), firsts) / counts)
+    return np.where(counts == 1, values[firsts], means)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The primary metrics down to the iterations, each start by itself, and what starts and iterations cost."""
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+
+from tare.records import NATIVE, BlockStarts, Cell, Levels, Outcome, Start, Status
+from tare.treat.aggregate import log_time_per_work, whole_trial
+from tare.treat.pairing import cell_of
+from tare.treat.repeated import by_iteration
+
+_Arm = tuple[str, int]
+_NATIVES: tuple[_Arm, _Arm] = ((NATIVE, 0), (NATIVE, 1))
+
+
+def levels(outcomes: Sequence[Outcome], primary_metrics: Mapping[str, str]) -> tuple[Levels, ...]:
+    """One record per cell and environment other than native, of the primary metric; complete blocks only.
+
+    Of several iterations the first is left out, as in the metric itself. The values of several instances are joined
+    iteration by iteration, as ``whole_trial`` does.
+    """
+    cells: dict[Cell, list[Outcome]] = {}
+    for outcome in outcomes:
+        if outcome.status is Status.OK:
+            cells.setdefault(cell_of(outcome), []).append(outcome)
+    ordered = sorted(cells, key=lambda cell: (cell.workload, cell.layout))
+    return tuple(
+        found
+        for cell in ordered
+        if cell.workload in primary_metrics
+        for found in _of_cell(cell, cells[cell], primary_metrics[cell.workload])
+    )
+
+
+def _of_cell(cell: Cell, outcomes: Sequence[Outcome], metric: str) -> Iterator[Levels]:
+    starts: dict[_Arm, dict[int, Start]] = {}
+    for outcome in outcomes:
+        trial = outcome.trial
+        if found := _start(outcome, metric):
+            starts.setdefault((trial.environment.name, trial.replicate), {})[trial.block] = found
+    for name in sorted({arm[0] for arm in starts if arm not in _NATIVES}):
+        own = [outcome for outcome in outcomes if outcome.trial.environment.name == name]
+        yield Levels(
+            cell=cell,
+            environment=name,
+            metric=metric,
+            blocks=tuple(_blocks(starts, name)),
+            start_cost_s=_median([_start_cost_s(outcome) for outcome in own]),
+            iteration_cost_s=_median([_iteration_cost_s(outcome, metric) for outcome in own]),
+        )
+
+
+def _blocks(starts: Mapping[_Arm, Mapping[int, Start]], name: str) -> Iterator[BlockStarts]:
+    first, second, own = (starts.get(arm, {}) for arm in (*_NATIVES, (name, 0)))
+    for block in sorted(first.keys() & second.keys() & own.keys()):
+        yield BlockStarts(native=(first[block], second[block]), environment=own[block])
+
+
+def _start(outcome: Outcome, metric: str) -> Start | None:
+    """``None`` when an iteration is missing, for part of a trial is no trial."""
+    runs = by_iteration(outcome.samples, metric)
+    if len(runs) > 1:
+        runs = runs[1:]  # the first one is cold, and another metric
+    values = [whole_trial(samples, outcome.trial.layout.instances) for samples in runs]
+    known = [
+        log_time_per_work(value, samples[0].direction)
+        for value, samples in zip(values, runs, strict=True)
+        if value is not None
+    ]
+    if not known or len(known) < len(values):
+        return None
+    return Start(block=outcome.trial.block, log_times=tuple(known))
+
+
+def _start_cost_s(outcome: Outcome) -> float | None:
+    if outcome.node_start_s is None or outcome.node_stop_s is None:
+        return None
+    return outcome.node_start_s + outcome.node_stop_s
+
+
+def _iteration_cost_s(outcome: Outcome, metric: str) -> float | None:
+    """What is left of the trial, shared among its iterations."""
+    cost_s, count = _start_cost_s(outcome), len(by_iteration(outcome.samples, metric))
+    if cost_s is None or not count or outcome.elapsed_s <= cost_s:
+        return None
+    return (outcome.elapsed_s - cost_s) / count
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signals block by block: what was counted beside an environment's trial, beside both native trials of its block."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tare.records import (
+    NATIVE,
+    BlockFacts,
+    Cell,
+    Outcome,
+    RunFacts,
+    Scope,
+    Signal,
+    SignalBlock,
+    SignalEvidence,
+    SignalSummary,
+    Summary,
+)
+from tare.treat.aggregate import usable
+from tare.treat.pairing import cell_of
+
+_WAITS = ("runnable_wait_s", "throttled_s", "vcpu_wait_s", "steal_s")
+"""Times in which a thread wanted to run and could not. They overlap, so the largest stands for all."""
+
+_OF_OWN_LINKS = ("queue_overlimits", "queue_drops", "queue_requeues", "queue_backlog_byte", "switch_drops")
+"""What happens on links that a trial has for itself. Native has none (DESIGN.md §2), so there it cannot happen: 0 is
+then what was, and not what is missing."""
+
+RETRANSMISSION_TIMEOUT_S = 0.2
+"""Linux's TCP_RTO_MIN (include/net/tcp.h)."""
+
+_Key = tuple[Cell, int, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Signals of one name in another unit or scope are another signal."""
+
+    name: str
+    unit: str
+    scope: Scope
+    lost_time: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The three trials of one block, and what is compared of them."""
+
+    facts: BlockFacts
+    log_ratio: float
+    trials: tuple[Outcome, Outcome, Outcome]
+    """Native, native again, the environment."""
+
+
+def signal_evidence(outcomes: Sequence[Outcome], summaries: Sequence[Summary]) -> tuple[SignalEvidence, ...]:
+    """One for each summary of a primary metric, in the same blocks but those whose wall times nobody knows."""
+    placed: dict[_Key, Outcome] = {
+        (cell_of(one), one.trial.block, one.trial.environment.name, one.trial.replicate): one
+        for one in outcomes
+    }
+    return tuple(_evidence(placed, summary) for summary in summaries if summary.primary)
+
+
+def _evidence(placed: Mapping[_Key, Outcome], summary: Summary) -> SignalEvidence:
+    blocks = list(_blocks(placed, summary))
+    timeouts_s = (block.trials[2].trial.environment.rto_min_s for block in blocks)
+    return SignalEvidence(
+        cell=summary.cell,
+        environment=summary.environment,
+        metric=summary.metric,
+        blocks=tuple(block.facts for block in blocks),
+        log_ratios=tuple(block.log_ratio for block in blocks),
+        signals=tuple(_signals(blocks)),
+        missing=tuple(sorted(_missing(blocks).items())),
+        retransmission_timeout_s=next(filter(None, timeouts_s), RETRANSMISSION_TIMEOUT_S),
+    )
+
+
+def _missing(blocks: Sequence[_Block]) -> dict[str, str]:
+    return {name: why for block in blocks for name, why in block.trials[2].missing_signals.items()}
+
+
+def _blocks(placed: Mapping[_Key, Outcome], summary: Summary) -> Iterator[_Block]:
+    for value, log_ratio in zip(summary.blocks, summary.log_ratios, strict=True):
+        arms = ((NATIVE, 0), (NATIVE, 1), (summary.environment, 0))
+        first, second, own = (placed.get((summary.cell, value.block, *arm)) for arm in arms)
+        if first is None or second is None or own is None:
+            continue
+        one, two, other = map(_run_facts, (first, second, own))
+        if one is not None and two is not None and other is not None:
+            facts = BlockFacts(
+                block=value.block,
+                native=(one, two),
+                environment=other,
+                lateness=own.trial.slot - (first.trial.slot + second.trial.slot) / 2,
+            )
+            yield _Block(facts, log_ratio, (first, second, own))
+
+
+def _run_facts(outcome: Outcome) -> RunFacts | None:
+    """``None`` when nobody knows how long it ran; iterations follow each other, instances run at once."""
+    walls_s: dict[int, float] = {}
+    for run in outcome.instances:
+        span_s = run.clocks.host_wall_s if run.host_span_s is None else run.host_span_s
+        number = run.iteration or 0
+        walls_s[number] = max(walls_s.get(number, 0.0), run.start_offset_s + span_s)
+    wall_s = sum(walls_s.values())
+    if not usable(wall_s):
+        return None
+    return RunFacts(
+        wall_s=wall_s,
+        runnable_threads=_runnable_threads(outcome, wall_s),
+    )
+
+
+def _runnable_threads(outcome: Outcome, wall_s: float) -> float:
+    """(CPU time + time waited for a processor) / wall time, from 1 to the layout's processors.
+
+    These stand for it when the CPU time is not known: they make every share smaller, never larger.
+    """
+    most = float(outcome.trial.layout.total_processors)
+    if outcome.cpu_s is None:
+        return most
+    waits_s = [
+        one.value
+        for one in outcome.signals
+        if one.name in _WAITS and one.scope is Scope.NODE and one.value > 0
+    ]
+    return min(max((outcome.cpu_s + max(waits_s, default=0.0)) / wall_s, 1.0), most)
+
+
+def _signals(blocks: Sequence[_Block]) -> Iterator[SignalSummary]:
+    """In the order in which the trials list them."""
+    found: dict[_Kind, list[SignalBlock]] = {}
+    for block in blocks:
+        first, second, own = (_by_kind(outcome.signals) for outcome in block.trials)
+        for kind, value in own.items():
+            one, two = _natively(first, kind), _natively(second, kind)
+            if one is not None and two is not None:
+                own_block = SignalBlock(block=block.facts.block, native=(one, two), environment=value)
+                found.setdefault(kind, []).append(own_block)
+    for kind, values in found.items():
+        yield SignalSummary(
+            name=kind.name, unit=kind.unit, scope=kind.scope, lost_time=kind.lost_time, blocks=tuple(values)
+        )
+
+
+def _natively(signals: Mapping[_Kind, float], kind: _Kind) -> float | None:
+    """The same signal of a native trial; native shares the host's network, whose counts hold others' as well."""
+    others = (replace(kind, scope=scope) for scope in Scope)
+    found = next((signals[one] for one in (kind, *others) if one in signals), None)
+    return 0.0 if found is None and kind.name in _OF_OWN_LINKS else found
+
+
+def _by_kind(signals: Sequence[Signal]) -> dict[_Kind, float]:
+    return {_Kind(one.name, one.unit, one.scope, one.lost_time): one.value for one in signals}

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.analyze.verdict_example import around, looks_of, verdict_of
+
+from tare.analyze import in_families
+from tare.analyze.evidence import Reach, difference_p
+from tare.analyze.multiplicity import holm
+from tare.records import Family, Verdict, Word
+
+SLOWER = around(math.log(1.05), 0.02)
+NOTHING = around(0.0, 0.05)
+
+
+def weakly_slower() -> list[float]:
+    """Decided by itself, p = 0.037, and not among two."""
+    values = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, -0.015, -0.035, 0.08]
+    assert 0.025 < difference_p(values, Reach.at_once(10)) <= 0.05
+    return values
+
+
+def families(*log_ratios: list[float], primary: bool = True) -> tuple[Verdict, ...]:
+    return in_families(
+        [verdict_of(values, f"e{number}", primary=primary) for number, values in enumerate(log_ratios)]
+    )
+
+
+def test_one_primary_claim_alone_stays_as_it_was_judged() -> None:
+    before = verdict_of(SLOWER)
+    (found,) = in_families([before])
+    assert (found.word, found.sentence) == (before.word, before.sentence)
+    assert found.standing is not None
+    assert (found.standing.size, found.standing.family) == (1, Family.PRIMARY)
+
+
+def test_a_clear_difference_stands_among_many_and_says_among_how_many() -> None:
+    found = families(SLOWER, NOTHING, NOTHING)[0]
+    assert (found.word, found.alone) == (Word.SLOWER, Word.SLOWER)
+    assert found.sentence.endswith("(n = 10; 1 of 3 primary claims)")
+
+
+def test_a_weak_difference_does_not_stand_among_many_and_the_sentence_says_both() -> None:
+    found = families(weakly_slower(), NOTHING, NOTHING)[0]
+    assert (found.word, found.alone) == (Word.UNDECIDED, Word.SLOWER)
+    assert found.sentence.startswith("e0: not enough data for 3 primary claims at once; by itself slower by ")
+    assert found.more_blocks is not None
+    assert f"about {found.more_blocks} more block" in found.sentence
+
+
+def test_six_blocks_cannot_decide_eight_claims_and_nine_could() -> None:
+    found = families(*[around(0.7, 0.01, 6)] * 8)
+    assert {verdict.word for verdict in found} == {Word.UNDECIDED}
+    assert {verdict.more_blocks for verdict in found} == {3}
+    assert {verdict.word for verdict in families(*[around(0.7, 0.01, 9)] * 8)} == {Word.SLOWER}
+
+
+def test_within_the_margin_is_a_claim_that_must_hold_together_too() -> None:
+    close = [0.0098 * (-1) ** block if block in {0, 1, 2} else 0.001 * (block - 5) for block in range(6)]
+    alone = verdict_of(close)
+    assert alone.word is Word.WITHIN
+    found = families(*[close] * 4)
+    assert {verdict.word for verdict in found} == {Word.UNDECIDED}
+    assert {verdict.alone for verdict in found} == {Word.WITHIN}
+
+
+def test_each_familys_claims_are_counted_by_themselves() -> None:
+    primary = verdict_of(SLOWER)
+    others = [verdict_of(NOTHING, metric=f"metric{number}", primary=False) for number in range(5)]
+    found = in_families([others[0], primary, *others[1:]])
+    assert [verdict.standing.size for verdict in found if verdict.standing] == [5, 1, 5, 5, 5, 5]
+    assert [verdict.overhead.summary.metric for verdict in found][:2] == ["metric0", "wall_s"]
+
+
+def test_a_single_exploratory_comparison_is_called_one() -> None:
+    (found,) = families(SLOWER, primary=False)
+    assert found.sentence.endswith("; 1 of 1 exploratory comparisons)")
+
+
+def test_intervals_that_hold_together_are_wider_than_those_that_hold_alone() -> None:
+    found = families(SLOWER, NOTHING, NOTHING)[0]
+    assert found.standing is not None
+    own, together = found.overhead.typical, found.standing.together
+    assert together is not None
+    assert together.low is not None
+    assert together.high is not None
+    assert own.low is not None
+    assert own.high is not None
+    assert together.low < own.low < own.high < together.high
+    assert together.level >= 1 - 0.05 / 3
+
+
+def test_of_exploratory_comparisons_only_those_claimed_have_an_interval_for_all() -> None:
+    first, *others = families(SLOWER, *[NOTHING] * 4, primary=False)
+    assert first.standing is not None
+    assert first.standing.together is not None
+    assert first.standing.together.level >= 1 - 0.05 / 5
+    assert [verdict.standing.together for verdict in others if verdict.standing] == [None] * 4
+
+
+def test_an_interval_that_was_withdrawn_is_no_evidence() -> None:
+    blocked = verdict_of(SLOWER)
+    without = replace(blocked.overhead.typical, low=None, high=None)
+    blocked = replace(
+        blocked,
+        overhead=replace(blocked.overhead, typical=without),
+        word=Word.UNDECIDED,
+        sentence="d: no (n = 10)",
+    )
+    found = in_families([blocked, verdict_of(SLOWER, "lxc")])[0]
+    assert found.standing is not None
+    assert found.standing.difference_p == found.standing.equivalence_p == 1.0
+    assert found.standing.together is not None
+    assert found.standing.together.low is None
+
+
+def test_a_claim_after_several_looks_is_judged_by_their_boundary() -> None:
+    values = around(0.02, 0.02, 16)
+    plain = verdict_of(values)
+    looked = replace(plain, overhead=replace(plain.overhead, looks=looks_of((10, 16), (0.1, 0.25), plain)))
+    (once,), (twice,) = in_families([plain]), in_families([looked])
+    assert once.standing is not None
+    assert twice.standing is not None
+    assert twice.standing.difference_p > once.standing.difference_p
+
+
+def test_no_verdicts_make_no_families() -> None:
+    assert in_families([]) == ()
+
+
+@pytest.mark.parametrize("n", [10, 16])
+def test_five_environments_without_any_difference_show_one_in_at_most_one_campaign_of_twenty(n: int) -> None:
+    """Environments share their native runs, so their claims depend on each other."""
+    generator = np.random.default_rng(n)
+    reach, campaigns = Reach.at_once(n), 1500
+    false = 0
+    for _ in range(campaigns):
+        native = generator.normal(0, 0.03, (2, n)).mean(axis=0)
+        p_values = [difference_p(list(generator.normal(0, 0.03, n) - native), reach) for _ in range(5)]
+        false += bool(np.any(holm(p_values) <= 0.05))
+    assert false / campaigns <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / campaigns)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CPU time over wall time, and clocks that go backward: what verdicts are told of them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.report.report_example import example
+from tests.series_example import outcome, trial
+
+from tare.analyze import timer_agreements, with_clock_warnings
+from tare.records import NATIVE, ClockQuality, ClockTest, Outcome, Scope, Signal, TimerAgreement
+from tare.treat import timer_summaries
+
+
+def told(block: int, name: str, slot: int, rho: float, waited_s: float = 0.0) -> Outcome:
+    """A trial of 10 s whose node tells ``rho`` times the CPU time of what was left of them."""
+    one = outcome(trial(block, name, slot), [10.0])
+    (run,) = one.instances
+    clocks = replace(run.clocks, wall_s=10.0)
+    waits = Signal(name="steal_s", unit="s", scope=Scope.NODE, value=waited_s, lost_time=True)
+    return replace(
+        one,
+        instances=(replace(run, clocks=clocks, user_s=rho * (10.0 - waited_s)),),
+        signals=(waits,) if waited_s else (),
+    )
+
+
+def agreement(share: float, waited_s: float = 0.0) -> TimerAgreement:
+    chance = np.random.default_rng(5)
+    outcomes = []
+    for block in range(10):
+        noise = chance.normal(1.0, 0.002, 3)
+        outcomes += [told(block, NATIVE, slot, 0.99 * noise[slot]) for slot in (0, 1)]
+        outcomes.append(told(block, "box", 0, 0.99 * share * noise[2], waited_s))
+    (found,) = timer_agreements(timer_summaries(outcomes))
+    return found
+
+
+def test_a_node_that_tells_less_cpu_time_than_it_used_disagrees() -> None:
+    found = agreement(0.9)
+    assert found.disagrees
+    assert found.difference.point == pytest.approx(-0.1, abs=0.01)
+
+
+def test_a_node_that_counts_like_native_agrees() -> None:
+    assert not agreement(1.0).disagrees
+
+
+def test_time_that_was_stolen_is_no_disagreement() -> None:
+    assert not agreement(1.0, waited_s=3.0).disagrees
+
+
+def quality(backward: int, steps: int = 0) -> ClockQuality:
+    test = ClockTest(resolution_ns=1, least_step_ns=20, readings=1000, backward_steps=steps)
+    return ClockQuality(
+        node=0,
+        own_clock=True,
+        source="tsc",
+        tsc_flags=(),
+        invariant_tsc=False,
+        clocks={"CLOCK_MONOTONIC": test},
+        pairs=1,
+        exchanges=1000,
+        backward_exchanges=backward,
+        worst_backward_ns=80 if backward else 0,
+    )
+
+
+def warned(found: ClockQuality, name: str) -> set[str]:
+    outcomes = [replace(outcome(trial(0, name), [1.0]), clock_quality=(found,))]
+    judged = with_clock_warnings(example(blocks=6).verdicts, outcomes)
+    return {one.overhead.summary.environment for one in judged if one.warnings}
+
+
+def test_a_clock_that_goes_backward_qualifies_every_verdict_of_its_environment() -> None:
+    assert warned(quality(backward=3), "docker") == {"docker"}
+    assert warned(quality(backward=0, steps=1), "docker") == {"docker"}
+
+
+def test_native_clocks_concern_every_verdict() -> None:
+    assert len(warned(quality(backward=3), NATIVE)) == 5
+
+
+def test_clocks_that_agree_are_no_warning() -> None:
+    assert warned(quality(backward=0), "docker") == set()

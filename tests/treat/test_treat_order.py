@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks whose trials were not run together are told by when these started."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.calibrate.outcomes import outcome, outcomes_of
+
+from tare.analyze import verdicts, with_order_warnings
+from tare.treat import blocks_out_of_order, summaries
+
+
+@given(st.integers(1, 6), st.integers(1, 4), st.randoms(use_true_random=False))
+def test_block_after_block_is_in_order_whatever_the_order_within(
+    blocks: int, arms: int, source: object
+) -> None:
+    names = [f"arm-{number}" for number in range(arms)]
+    order = [(name, block) for block in range(blocks) for name in source.sample(names, arms)]  # type: ignore[attr-defined]
+    made = [outcome(name, block, at_s=place, wall_s=1.0) for place, (name, block) in enumerate(order)]
+    source.shuffle(made)  # type: ignore[attr-defined]
+    assert blocks_out_of_order(made) == ()
+
+
+def test_a_trial_of_another_block_in_between_is_told_with_both_blocks() -> None:
+    order = [("a", 0), ("a", 1), ("b", 0), ("b", 1), ("a", 2), ("b", 2)]
+    made = [outcome(name, block, at_s=place, wall_s=1.0) for place, (name, block) in enumerate(order)]
+    assert [block for _, block in blocks_out_of_order(made)] == [0, 1]
+
+
+def test_trials_of_other_cells_may_lie_in_between() -> None:
+    made = [outcome("a", block, at_s=10 * block, wall_s=1.0) for block in (0, 1)]
+    made += [outcome("b", block, at_s=10 * block + 5, wall_s=1.0) for block in (0, 1)]
+    other = replace(made[0].trial.workload, name="other")
+    beside = [replace(one, trial=replace(one.trial, workload=other, block=9)) for one in made]
+    assert blocks_out_of_order((*made, *beside[1:2])) == ()
+
+
+def test_a_verdict_says_how_many_of_its_blocks_were_torn_apart() -> None:
+    made = outcomes_of({"a": 0.1}, blocks=6, source=np.random.default_rng(1))
+    judged = verdicts(summaries(made, {"work": "wall_s"}), 0.01)
+    cell = judged[0].overhead.summary.cell
+    assert with_order_warnings(judged, ()) == judged
+    assert "a block was not run together" in with_order_warnings(judged, [(cell, 3)])[0].warnings[-1]
+    assert "2 blocks were not" in with_order_warnings(judged, [(cell, 3), (cell, 4)])[0].warnings[-1]
