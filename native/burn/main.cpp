@@ -4,36 +4,23 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <exception>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
-#include "common/exec.hpp"
 #include "common/json.hpp"
 #include "common/number.hpp"
+#include "common/printed.hpp"
 #include "common/system.hpp"
+#include "common/work.hpp"
 
 namespace {
 
-constexpr std::string_view program = "burn";
-constexpr std::chrono::seconds print_limit{10};
-
-/// Two chains of dependent operations, integer and floating, each about four cycles long per iteration;
-/// neither can be shortened by a vector unit or a compiler, and nothing leaves the registers.
 std::string burn_processor(std::uint64_t iterations) {
-    constexpr std::uint64_t multiplier = 6364136223846793005U;  // Knuth's MMIX generator, TAOCP vol. 2, 3.3.4
-    constexpr std::uint64_t increment = 1442695040888963407U;
-    constexpr unsigned top_bits = 33;
-    std::uint64_t state = 1;
-    double sum = 0.0;
-    for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
-        state = state * multiplier + increment;
-        sum += static_cast<double>(static_cast<std::int64_t>(state >> top_bits));
-    }
-    return "burned " + std::to_string(iterations) + " iterations: " + std::to_string(state) + ' ' +
-           tare::json_number(sum) + '\n';
+    const auto done = tare::do_work(iterations);
+    return "burned " + std::to_string(iterations) + " iterations: " + std::to_string(done.state) + ' ' +
+           tare::json_number(done.sum) + '\n';
 }
 
 std::string touch_memory(std::size_t size_byte) {
@@ -72,14 +59,5 @@ std::string burn(std::span<char* const> arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    try {
-        const auto result = burn({argv, static_cast<std::size_t>(argc)});
-        return tare::write_all(STDOUT_FILENO, result, print_limit) ? 0 : 1;
-    } catch (const std::invalid_argument& error) {
-        tare::complain(program, error.what());
-        return tare::exit_wrong_use;
-    } catch (const std::exception& error) {
-        tare::complain(program, error.what());
-        return 1;
-    }
+    return tare::print_composed("burn", burn, {argv, static_cast<std::size_t>(argc)});
 }

@@ -20,6 +20,11 @@ std::int64_t as_ns(const timespec& time) {
 
 }  // namespace
 
+std::optional<std::string> clock_source() {
+    const auto text = read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    return text ? std::optional{std::string{trimmed(*text)}} : std::nullopt;
+}
+
 std::string clock_readings() {
     timespec raw{};
     timespec monotonic{};

@@ -7,6 +7,9 @@
 
 namespace tare::stopwatch {
 
+/// What the node's kernel counts time with; nothing where it shows none (gVisor).
+[[nodiscard]] std::optional<std::string> clock_source();
+
 /// What the clocks of the node say, read one right after the other, as one JSON object (clock_gettime(2)).
 [[nodiscard]] std::string clock_readings();
 

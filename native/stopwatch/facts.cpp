@@ -19,6 +19,7 @@
 #include "common/processors.hpp"
 #include "common/system.hpp"
 #include "stopwatch/cgroup.hpp"
+#include "stopwatch/clocks.hpp"
 
 namespace tare::stopwatch {
 
@@ -65,11 +66,6 @@ std::int64_t monotonic_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
                std::chrono::steady_clock::now().time_since_epoch())
         .count();
-}
-
-std::optional<std::string> clock_source() {
-    const auto text = read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    return text ? std::optional{std::string{trimmed(*text)}} : std::nullopt;
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "common/system.hpp"
 #include "stopwatch/clocks.hpp"
 #include "stopwatch/facts.hpp"
+#include "stopwatch/quality.hpp"
 
 namespace tare::stopwatch {
 
@@ -151,6 +152,8 @@ void Session::handle_line(std::string_view line) {
         send("CLOCKS", ' ' + clock_readings());
     } else if (line == "STEAL") {
         send("STEAL", ' ' + stolen_time());
+    } else if (line == "QUALITY") {
+        send("QUALITY", ' ' + clock_quality());
     } else if (line == "GO" && !started_) {
         started_ = true;
         command_.start();
@@ -160,7 +163,7 @@ void Session::handle_line(std::string_view line) {
     } else if (line == "QUIT") {
         finish(0);
     } else {
-        refuse("'" + std::string{line} + "' is not one of PING, CLOCKS, STEAL, GO and QUIT");
+        refuse("'" + std::string{line} + "' is not one of PING, CLOCKS, STEAL, QUALITY, GO and QUIT");
     }
 }
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.fake_campaign import FAKES, command_workload, fake_workload
+from tests.fake_campaign import command_workload, fake_context, fake_workload
 
 from tare.environments.fake import Fake
 from tare.environments.provider import Node
@@ -50,16 +50,7 @@ def a_trial(clock: str | None, workload: Workload, layout: str = "1c1p1i", block
 
 @pytest.fixture
 def context(tmp_path: Path, programs: Path) -> Context:
-    tools = tmp_path / "image" / "opt" / "tare"
-    tools.mkdir(parents=True)
-    (tools / "bin").symlink_to(programs)
-    return Context(
-        image_root=tmp_path / "image",
-        image_digest="sha256:0",
-        raw_directory=tmp_path / "raw",
-        available_processors=tuple(sorted(os.sched_getaffinity(0))),
-        providers=FAKES,
-    )
+    return fake_context(tmp_path, programs)
 
 
 def wall_s(outcome: Outcome) -> float:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.run_example import HONEST, instance_run
 
 from tare.environments.fake import Fake
 from tare.environments.provider import Node, NodeSpec
@@ -14,26 +15,12 @@ from tare.measure.timing import Timing, inversions, judge, wall_samples
 from tare.records import Clocks, InstanceRun
 from tare.workloads.kind import Job, Shape
 
-HONEST = Clocks(wall_s=2.0, host_wall_s=2.0, round_trip_s=0.001)
 LYING = Clocks(wall_s=2.0, host_wall_s=3.0, round_trip_s=0.001)
 
 
 def run(clocks: Clocks = HONEST, cpu_s: float = 1.0, instance: int = 0) -> InstanceRun:
-    return InstanceRun(
-        instance=instance,
-        clocks=clocks,
-        start_offset_s=0.0,
-        user_s=cpu_s - 0.25,
-        system_s=0.25,
-        maximum_rss_byte=0,
-        minor_faults=0,
-        major_faults=0,
-        voluntary_switches=0,
-        involuntary_switches=0,
-        exit_code=0,
-        signal=None,
-        timed_out=False,
-        host_span_s=3.01,
+    return instance_run(
+        instance=instance, clocks=clocks, user_s=cpu_s - 0.25, system_s=0.25, host_span_s=3.01
     )
 
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.fake_campaign import FAKES, command_workload, fake_workload
+from tests.fake_campaign import command_workload, fake_context, fake_workload
 
 from tare.environments import PROVIDERS
 from tare.environments.fake import Fake
 from tare.environments.provider import Node, NodeSpec
 from tare.errors import NodeError
 from tare.image.store import Image
-from tare.measure import timing
+from tare.measure import iterations, timing
 from tare.measure import trial as module
 from tare.measure.context import MINIMAL_VARIABLES, Context
 from tare.measure.trial import run_trial
@@ -51,17 +51,7 @@ def a_trial(workload: Workload, technology: str = "fake", **options: OptionValue
 
 @pytest.fixture
 def context(tmp_path: Path, programs: Path) -> Context:
-    """Fakes, whose image holds nothing but the programs from where they were built."""
-    tools = tmp_path / "image" / "opt" / "tare"
-    tools.mkdir(parents=True)
-    (tools / "bin").symlink_to(programs)
-    return Context(
-        image_root=tmp_path / "image",
-        image_digest="sha256:0",
-        raw_directory=tmp_path / "raw",
-        available_processors=tuple(sorted(os.sched_getaffinity(0))),
-        providers=FAKES,
-    )
+    return fake_context(tmp_path, programs)
 
 
 def failed(outcome: Outcome) -> str:
@@ -197,7 +187,7 @@ def test_a_stopwatch_that_the_memory_limit_killed_is_explained_by_the_limit(
         raise NodeError("the way into the node broke (137): it said nothing")
 
     monkeypatch.setattr(module, "inspect", lambda *_: (Killed(), {}))
-    monkeypatch.setattr(module, "run_on_barrier", broken)
+    monkeypatch.setattr(iterations, "run_on_barrier", broken)
     reason = failed(run_trial(context, a_trial(fake_workload())))
     assert reason.startswith("the node's memory limit of 96 MiB killed a process")
 

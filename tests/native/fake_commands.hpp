@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <system_error>
@@ -59,7 +60,10 @@ class FakeCommands final : public guest::Commands {
 
     [[nodiscard]] std::vector<guest::Ended> reap() override { return std::exchange(ended_, {}); }
 
-    void forget(guest::Process process) override { forgotten.push_back(process.id); }
+    void forget(guest::Process process) override {
+        when_forgetting();
+        forgotten.push_back(process.id);
+    }
 
     void set_clock(std::uint64_t real_time_ns) override { clock_ns = real_time_ns; }
 
@@ -74,6 +78,7 @@ class FakeCommands final : public guest::Commands {
     std::map<pid_t, FakeCommand> running;
     std::vector<std::pair<pid_t, int>> signals;
     std::vector<pid_t> forgotten;
+    std::function<void()> when_forgetting = [] {};
     std::uint64_t clock_ns = 0;
     pid_t last_id = 0;
     bool full = false;

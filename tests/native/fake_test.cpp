@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "arguments.hpp"
 #include "fake/behaviour.hpp"
 #include "fake/options.hpp"
+#include "fake/state.hpp"
 
 namespace {
 
@@ -84,6 +87,22 @@ TEST_CASE("a curve grows with its size and with the slowdown") {
     CHECK(plain.back().size_byte == 1024);
     CHECK(plain.back().time_s == doctest::Approx(2.5));
     CHECK(slowed.back().time_s == doctest::Approx(3.75));
+}
+
+TEST_CASE("each run before this one makes it slower by the same fraction") {
+    CHECK(tare::fake::grown(0.0, 0.02, 0) == doctest::Approx(0.0));
+    CHECK(tare::fake::grown(0.5, 0.02, 3) == doctest::Approx(1.5 * 1.02 * 1.02 * 1.02 - 1.0));
+}
+
+TEST_CASE("runs are counted in a file") {
+    std::string folder = std::filesystem::temp_directory_path() / "tare-fake-XXXXXX";
+    REQUIRE(::mkdtemp(folder.data()) != nullptr);
+    const std::string file = folder + "/runs";
+    CHECK(tare::fake::runs_before(file) == 0);
+    CHECK(tare::fake::runs_before(file) == 1);
+    CHECK(tare::fake::runs_before(file) == 2);
+    std::filesystem::remove_all(folder);
+    CHECK(tare::fake::runs_before("/nowhere/at/all") == 0);
 }
 
 TEST_CASE("the points of a curve are printed before the end") {

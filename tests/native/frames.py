@@ -83,8 +83,8 @@ def read_words(payload: bytes) -> list[bytes]:
     return found
 
 
-def hello(version: bytes = b"1") -> Frame:
-    return Frame(Type.HELLO, 0, words([version, b"6.1.0-test"]))
+def hello(version: bytes = b"1", pace: bytes = b"quick") -> Frame:
+    return Frame(Type.HELLO, 0, words([version, b"6.1.0-test", pace]))
 
 
 def execute_payload(

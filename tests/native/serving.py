@@ -16,6 +16,7 @@ from tests.native import frames
 from tests.native.frames import Frame, How, Type
 
 LIMIT_S = 20.0
+PIECE_BYTE = 500
 VARIABLES = (b"PATH=/usr/local/bin:/usr/bin:/bin",)
 
 
@@ -59,14 +60,14 @@ class Host:
         payload = frames.execute_payload(words, directory=at.encode(), variables=variables)
         self.send(Type.EXECUTE, stream, payload)
 
-    def step(self, limit_s: float = LIMIT_S) -> None:
+    def step(self, limit_s: float = LIMIT_S, most_byte: int = 65536) -> None:
         """Move bytes once, at most after ``limit_s``."""
         wanted = [self._master] if self._to_send else []
         readable, writable, _ = select.select([self._master], wanted, [], limit_s)
         if writable:
             self._to_send = self._to_send[os.write(self._master, self._to_send[:2048]) :]
         if readable:
-            for frame in self._decoder.push(os.read(self._master, 65536)):
+            for frame in self._decoder.push(os.read(self._master, most_byte)):
                 self._take(frame)
 
     def until_exit(self, *streams: int) -> list[tuple[How, int, str]]:
@@ -94,6 +95,13 @@ class Host:
         self.flush()
         while select.select([self._master], [], [], quiet_s)[0]:
             self.step()
+
+    def settle_at(self, byte_per_s: float, duration_s: float) -> None:
+        """Take what comes for a while, no faster than so."""
+        deadline = time.monotonic() + duration_s
+        while (left_s := deadline - time.monotonic()) > 0:
+            self.step(left_s, PIECE_BYTE)
+            time.sleep(PIECE_BYTE / byte_per_s)
 
     def ends(self) -> tuple[int, str]:
         """Exit code and complaint of the server, which must be ending."""

@@ -209,7 +209,7 @@ def test_it_costs_nothing_while_it_waits(programs: Path, options: list[str]) -> 
     assert sleeps_after - sleeps <= 1
 
 
-WORDS = st.sampled_from([b"PING", b"CLOCKS", b"STEAL", b"GO", b"QUIT", b"READY", b"DONE {}"])
+WORDS = st.sampled_from([b"PING", b"CLOCKS", b"STEAL", b"QUALITY", b"GO", b"QUIT", b"READY", b"DONE {}"])
 
 
 @settings(max_examples=60, deadline=None)
@@ -225,6 +225,33 @@ def test_no_input_makes_it_hang_or_say_nonsense(programs: Path, lines: list[byte
     assert done.returncode in {0, 2}
     for line in done.stdout.decode().splitlines():
         word, _, rest = line.partition(" ")
-        assert word in {"READY", "PONG", "CLOCKS", "STEAL", "DONE", "ERROR"}
+        assert word in {"READY", "PONG", "CLOCKS", "STEAL", "QUALITY", "DONE", "ERROR"}
         assert json.loads(rest) is not None
     assert (b"\nERROR " in done.stdout) == (done.returncode == 2)
+
+
+def test_the_quality_of_the_clocks_is_told_within_a_second(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "true"]) as talk:
+        talk.expect("READY")
+        begun_ns = raw_ns()
+        talk.send("QUALITY")
+        told = talk.expect("QUALITY")
+        assert raw_ns() - begun_ns < 1_000_000_000  # 0.26 s by its own limits, on a busy machine
+    assert [clock["name"] for clock in told["clocks"]] == [
+        "CLOCK_MONOTONIC_RAW",
+        "CLOCK_MONOTONIC",
+        "CLOCK_REALTIME",
+    ]
+    for clock in told["clocks"]:
+        assert clock["readings"] > 0
+        assert clock["least_step_ns"] >= 1
+    assert bool(told["exchanges"]) == (len(os.sched_getaffinity(0)) > 1)
+
+
+def test_asking_for_the_quality_of_the_clocks_leaves_the_command_as_it_is(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "true"]) as talk:
+        talk.expect("READY")
+        talk.send("QUALITY")
+        talk.expect("QUALITY")
+        talk.send("GO")
+        assert talk.expect("DONE")["exit_code"] == 0

@@ -57,5 +57,10 @@ def _states() -> list[Path]:
     return list(dict.fromkeys([state_directory(), *system]))
 
 
+def calibrations_directory() -> Path:
+    """Where ``tare calibrate`` keeps what it found, a file for each time."""
+    return state_directory() / "calibrations"
+
+
 def nodes_directory() -> Path:
     return state_directory() / "nodes"

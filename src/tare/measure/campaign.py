@@ -5,9 +5,10 @@ import json
 import math
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -23,10 +24,12 @@ from tare.journal.reader import Journal, read_journal
 from tare.journal.result import ResultFolder
 from tare.journal.writer import JournalWriter
 from tare.measure.clean import clean_up
+from tare.measure.code_paths import lacking_flags
 from tare.measure.context import Context
 from tare.measure.guardian import guarded
 from tare.measure.lock import host_lock, tools_lock
 from tare.measure.session import Allowance, Watcher, interruptible, run_trials
+from tare.measure.stopping import Stopping, Wanted, environments_of, never
 from tare.measure.trial import run_trial
 from tare.measure.usable import Wants, skipped_environments
 from tare.plan.binds import parse_bind
@@ -34,6 +37,9 @@ from tare.plan.budget import BudgetPlan, fits, next_block_fits
 from tare.plan.campaign import Campaign, differences, with_overrides
 from tare.plan.trials import plan_trials
 from tare.records import NATIVE, Outcome, Session, Skipped, Status, Trial
+
+_CHANGEABLE = ("budget_s", "undecided_fails")
+"""What may differ when a result is continued: neither changes what is measured or concluded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +52,8 @@ class Request:
     pilot: bool = False
     """Run the first workload once natively beforehand, and stop with its error if it fails."""
     providers: Mapping[str, Provider] = field(default_factory=lambda: PROVIDERS)
+    stopping: Stopping = never
+    """Says at each look which arms run no further blocks."""
 
 
 class Audience(Watcher, Protocol):
@@ -61,6 +69,10 @@ class Audience(Watcher, Protocol):
 
     def tick(self) -> None:
         """Called about once a second while a command runs."""
+        ...
+
+    def stops(self, words: str, spared_trials: int) -> None:
+        """Take what has stopped and why, and how many of the planned trials are not needed for it."""
         ...
 
 
@@ -100,7 +112,7 @@ def _settled(request: Request) -> Campaign:
     wanted = request.campaign
     if wanted.seed is None:
         wanted = with_overrides(wanted, seed=kept.seed)
-    if found := [words for words in differences(kept, wanted) if not words.startswith("budget_s")]:
+    if found := [words for words in differences(kept, wanted) if not words.startswith(_CHANGEABLE)]:
         raise InputError(
             f"{request.folder.path} holds another campaign ({'; '.join(found)}); choose another --output"
         )
@@ -156,11 +168,16 @@ def _measure(
     journal = read_journal(request.folder.journal)
     trials = plan_trials(campaign, campaign.seed or 0)
     absent = {one.environment for one in skipped}
-    planned = [trial for trial in trials if not absent & _environments_of(trial)]
-    budget = _Budget(campaign, planned, journal)
+    planned = [trial for trial in trials if not absent & environments_of(trial)]
+    outcomes = list(journal.outcomes)
+    budget = _Budget(campaign, planned, outcomes)
     for one in skipped:
         audience.says(f"{one.environment} is skipped: {one.reason}; {one.remedy}")
-    audience.plans(fits(campaign, planned, journal.outcomes, budget.remaining()))
+    wanted = Wanted(campaign, planned, request.stopping, outcomes, audience.stops)
+    wanted.look()
+    budget.is_wanted = wanted.wants
+    still = [trial for trial in planned if wanted.wants(trial)]
+    audience.plans(fits(campaign, still, outcomes, budget.remaining()))
     context = Context(
         image_root=image.root,
         image_digest=image.digest,
@@ -168,27 +185,35 @@ def _measure(
         available_processors=online_processors(),
         providers=request.providers,
         binds=tuple(map(parse_bind, campaign.binds)),
+        exclude=campaign.exclude,
+        lacking_flags=_lacking_flags(request, campaign, absent, journal),
         tick=audience.tick,
     )
-    if request.pilot and not journal.outcomes:
+    if request.pilot and not outcomes:
         _pilot(context, planned)
     if not request.folder.exists():
         request.folder.write_campaign(json.dumps(campaign.to_json(), indent=1))
-    session = _session(context.session, campaign, image, skipped, len(planned))
+    session = _session(context, campaign, image, skipped, len(planned))
     left = [trial for trial in planned if trial.identity not in journal.done]
     with JournalWriter(request.folder.journal / f"{session.started_utc}-{session.identity}.jsonl") as writer:
         writer.append(session)
 
         def write(outcome: Outcome) -> None:
             writer.append(outcome)
-            budget.outcomes.append(outcome)
+            outcomes.append(outcome)
 
-        return run_trials(context, left, write, budget.allowance(), audience)
+        allowance = replace(budget.allowance(), is_wanted=wanted.may_run)
+        return run_trials(context, left, write, allowance, audience)
 
 
-def _environments_of(trial: Trial) -> set[str]:
-    """The one that is measured, and the neighbour's."""
-    return {trial.environment.name, *([trial.neighbour.environment.name] if trial.neighbour else [])}
+def _lacking_flags(
+    request: Request, campaign: Campaign, absent: AbstractSet[str], journal: Journal
+) -> Mapping[str, tuple[str, ...]]:
+    """As they were when the result began: all of its trials take the same code paths."""
+    if journal.sessions:
+        return journal.sessions[0].lacking_flags
+    present = [one for one in campaign.needed_environments if one.name not in absent]
+    return lacking_flags(present, request.providers)
 
 
 def _pilot(context: Context, planned: Sequence[Trial]) -> None:
@@ -203,9 +228,11 @@ def _pilot(context: Context, planned: Sequence[Trial]) -> None:
 class _Budget:
     """The time left, counted over all sessions of the result: the trials' own time, and this session's clock."""
 
-    def __init__(self, campaign: Campaign, planned: Sequence[Trial], journal: Journal) -> None:
-        self.outcomes = list(journal.outcomes)
-        spent_s = sum(outcome.elapsed_s for outcome in journal.outcomes)
+    def __init__(self, campaign: Campaign, planned: Sequence[Trial], outcomes: Sequence[Outcome]) -> None:
+        """``outcomes`` grows as trials end."""
+        self.outcomes = outcomes
+        self.is_wanted: Callable[[Trial], bool] = lambda _: True
+        spent_s = sum(outcome.elapsed_s for outcome in outcomes)
         self._left_s = None if campaign.budget_s is None else campaign.budget_s - spent_s
         self._begun = time.monotonic()
         self._planned = planned
@@ -226,7 +253,8 @@ class _Budget:
         remaining = self.remaining()
         if trial.block != self._allowed_block:
             done = {outcome.trial.identity for outcome in self.outcomes}
-            rest = [one for one in self._planned if one.block == trial.block and one.identity not in done]
+            block = (one for one in self._planned if one.block == trial.block and self.is_wanted(one))
+            rest = [one for one in block if one.identity not in done]
             if not next_block_fits(rest, self.outcomes, remaining):
                 return False
             self._allowed_block = trial.block
@@ -234,10 +262,10 @@ class _Budget:
 
 
 def _session(
-    identity: str, campaign: Campaign, image: Image, skipped: tuple[Skipped, ...], planned: int
+    context: Context, campaign: Campaign, image: Image, skipped: tuple[Skipped, ...], planned: int
 ) -> Session:
     return Session(
-        identity=identity,
+        identity=context.session,
         started_utc=datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ"),
         tare_version=__version__,
         seed=campaign.seed or 0,
@@ -246,4 +274,5 @@ def _session(
         host={**host_facts(), privileges.LABEL: privileges.privileges()},
         skipped=skipped,
         planned_trials=planned,
+        lacking_flags=context.lacking_flags,
     )

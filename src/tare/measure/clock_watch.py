@@ -7,9 +7,11 @@ it is not waited for, so that the command's end is not noticed late.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 from tare.environments.provider import Node, Provider
 from tare.measure.clock_line import ClockProbe
+from tare.measure.clock_relations import READINGS, host_readings, relations
 from tare.measure.clock_verdict import Findings, findings
 from tare.measure.clocks import PROBES, host_ns
 from tare.measure.inspection import idle_stopwatch
@@ -31,6 +33,7 @@ class NodeClocks:
         self._steal_before_s: float | None = None
         self.steal_s: float | None = None
         """What its kernel says was taken from it between ``begin`` and ``end``; ``None`` if it never counted any."""
+        self._told: list[Mapping[str, int]] = []
         self.probes: dict[str, list[ClockProbe]] = {}
         """Of each clock, in the order in which they were asked."""
 
@@ -60,6 +63,11 @@ class NodeClocks:
         if told is not None:
             self._note(told)
 
+    @property
+    def relations(self) -> Mapping[str, str]:
+        """Facts on how its clocks went against each other."""
+        return relations(self._told[:READINGS], self._told[-READINGS:])
+
     def _probe(self) -> None:
         for _ in range(PROBES):
             self._ask()
@@ -73,6 +81,7 @@ class NodeClocks:
         answered_ns = host_ns()
         if self._asked_ns is None:
             raise nonsense(b"an answer to no question")
+        self._told.append(told)
         for name, node_ns in told.items():
             probe = ClockProbe(asked_ns=self._asked_ns, node_ns=node_ns, answered_ns=answered_ns)
             self.probes.setdefault(name, []).append(probe)
@@ -84,12 +93,16 @@ class ClockWatch:
 
     def __init__(self, nodes: Mapping[str, NodeClocks]) -> None:
         self._nodes = nodes
+        self._before: list[Mapping[str, int]] = []
+        self._after: list[Mapping[str, int]] = []
+        """What the host's clocks said; asked where no node has its own."""
 
     @property
     def beside(self) -> Sequence[NodeClocks]:
         return tuple(self._nodes.values())
 
     def begin(self) -> None:
+        self._before = [] if self._nodes else host_readings()
         for clocks in self._nodes.values():
             clocks.begin()
 
@@ -100,6 +113,7 @@ class ClockWatch:
     def end(self) -> None:
         for clocks in self._nodes.values():
             clocks.end()
+        self._after = [] if self._nodes else host_readings()
 
     @property
     def steal_s(self) -> float | None:
@@ -109,7 +123,10 @@ class ClockWatch:
         return sum(known) if known and len(known) == len(told) else None
 
     def findings(self) -> Findings:
-        return findings({name: clocks.probes for name, clocks in self._nodes.items()})
+        found = findings({name: clocks.probes for name, clocks in self._nodes.items()})
+        told = zip(found.facts, self._nodes.values(), strict=True)
+        own = tuple({**facts, **clocks.relations} for facts, clocks in told)
+        return replace(found, facts=own or (relations(self._before, self._after),))
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 """What all trials of one session share."""
 
 import itertools
+import math
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from tare.environments.provider import Bind, NodeSpec, Provider
 from tare.host.paths import nodes_directory
 from tare.measure.placement import NodePlace
 from tare.network import plan_networks
-from tare.records import NetworkKind, Trial
+from tare.records import Exclude, NetworkKind, Trial
 
 MINIMAL_VARIABLES = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -37,10 +38,20 @@ class Context:
     providers: Mapping[str, Provider] = field(default_factory=lambda: PROVIDERS)
     """Technology → provider; a test puts fakes here."""
     binds: tuple[Bind, ...] = ()
+    exclude: Exclude = field(default_factory=Exclude)
+    """The rules that take a trial out, as the campaign declared them."""
+    lacking_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Environment → the host's CPU flags that its nodes lack, as the result's first session found them."""
     tick: Callable[[], None] = _ignore
     """Called about once a second while a command runs."""
+    until_s: float = math.inf
+    """When the budget ends, by ``time.monotonic``: no command may last longer."""
+    tested_clocks: set[tuple[str, str]] = field(default_factory=set)
+    """Environments and settings whose nodes' clocks were tested in this session."""
     session: str = field(default_factory=lambda: secrets.token_hex(4))
     counter: Iterator[int] = field(default_factory=itertools.count)
+    programs: dict[tuple[str, str, str], Mapping[str, str]] = field(default_factory=dict)
+    """What was learnt of the measured program, once for each environment, workload and layout."""
 
     def node_specs(self, trial: Trial, places: Sequence[NodePlace]) -> list[NodeSpec]:
         """The same limits in every environment; names that no other session has."""

@@ -16,7 +16,7 @@ class Watched:
         self, provider: Provider, nodes: Sequence[Node], groups: Sequence[NodeGroup], seats: Sequence[Seat]
     ) -> None:
         self.provider, self.nodes = provider, tuple(nodes)
-        self.groups = list(groups)
+        self.groups, self.seats = list(groups), tuple(seats)
         self.memory_byte = nodes[0].spec.memory_byte
         beside = [seat.provider.group(seat.node) for seat in seats if seat.node not in nodes]
         self.launchers = [group for group in beside if group is not None]

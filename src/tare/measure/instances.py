@@ -32,6 +32,8 @@ class Instance:
     seat: Seat
     job: Job
     limit_s: float
+    iteration: int | None = None
+    """Which of several runs of the command; ``None``: the only one."""
 
     @property
     def number(self) -> int:
@@ -39,8 +41,8 @@ class Instance:
 
     @property
     def name(self) -> str:
-        """Of its folder in the work directory of each of its nodes."""
-        return f"i{self.number}"
+        """Of its folder in the work directory of each of its nodes; every iteration has one."""
+        return f"i{self.number}" if self.iteration is None else f"i{self.number}-{self.iteration}"
 
     @property
     def work(self) -> Path:
@@ -114,12 +116,13 @@ def way_to_stopwatch(provider: Provider, node: Node, command: Command, output_fo
 
 
 def make_instances(
-    kind: WorkloadKind, options: Options, seats: Sequence[Seat], limit_s: float
+    kind: WorkloadKind, options: Options, seats: Sequence[Seat], limit_s: float, iteration: int | None = None
 ) -> list[Instance]:
     """All instances in the order of their seats, their input files written."""
     found = []
     for seat in seats:
-        instance = Instance(seat=seat, job=kind.job(options, seat.shape), limit_s=limit_s)
+        job = kind.job(options, seat.shape)
+        instance = Instance(seat=seat, job=job, limit_s=limit_s, iteration=iteration)
         for node in seat.members:
             _write_files(node.spec.work / instance.name, instance.job.files)
             seat.member_provider.send(node, [instance.name])
@@ -140,7 +143,7 @@ def gather_evidence(instance: Instance) -> dict[str, str]:
     facts = {}
     for index, (label, argv) in enumerate(instance.job.evidence.items()):
         output = f".evidence{index}"
-        said = _run_aside(instance, argv, output)
+        said = run_aside(instance, argv, output)
         text = (instance.read(f"{output}/stdout") or "").strip()
         problem = said["error"] or f"{argv[0]} ended with {said['exit_code']}"
         facts[label] = text if said["exit_code"] == 0 else f"not known: {problem}"
@@ -152,7 +155,7 @@ def run_preflight(instance: Instance) -> None:
     if not instance.job.preflight:
         return
     output = ".preflight"
-    said = _run_aside(instance, instance.job.preflight, output)
+    said = run_aside(instance, instance.job.preflight, output)
     if said["exit_code"] == 0:
         return
     complaint = instance.complaint(output)
@@ -167,7 +170,7 @@ def run_preflight(instance: Instance) -> None:
     raise NodeError(f"MPI does not start here: {last}", complaint)
 
 
-def _run_aside(instance: Instance, argv: tuple[str, ...], output: str) -> Mapping[str, Any]:
+def run_aside(instance: Instance, argv: tuple[str, ...], output: str) -> Mapping[str, Any]:
     """One command before the measured one, by the same way in; what the stopwatch said of it."""
     with instance.stopwatch(argv, _ASIDE_LIMIT_S, output) as stopwatch:
         stopwatch.wait_ready(_READY_LIMIT_S)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
+from tare.environments.provider import NodeGroup
 from tare.errors import NodeError
 from tare.measure.context import Context
 from tare.measure.inspection import inspect
@@ -28,9 +29,16 @@ _SLACK_S = 120.0
 class Neighbours:
     """What was asked to work beside; nothing when the trial has no neighbour."""
 
-    def __init__(self, instances: Sequence[Instance], stopwatches: Sequence[Stopwatch]) -> None:
+    def __init__(
+        self,
+        instances: Sequence[Instance],
+        stopwatches: Sequence[Stopwatch],
+        groups: Sequence[NodeGroup] | None = (),
+    ) -> None:
         self._instances = instances
         self._stopwatches = stopwatches
+        self.groups = groups
+        """What holds their nodes; ``None`` when nothing holds some of them."""
 
     def begin(self) -> None:
         for stopwatch in self._stopwatches:
@@ -59,19 +67,21 @@ def ready_neighbours(
     specs = context.node_specs(alone, places.neighbours)
     with ExitStack() as stack:
         nodes = stack.enter_context(running_nodes(specs, context.providers, times))
-        for node in nodes:
-            inspect(provider, node)
+        held = [group for group, _ in (inspect(provider, node) for node in nodes)]
+        groups = [group for group in held if group is not None]
         placed = Placed(
             nodes=tuple(nodes),
             places=places.neighbours,
             provider=provider,
             layout=alone.layout,
             oversubscribed=places.oversubscription > 1,
+            lacking_flags=context.lacking_flags,
             times=times,
         )
         seats = stack.enter_context(seated(context, alone, placed))
         instances = [_endless(one) for one in _instances(alone, _numbered_on(trial, seats))]
-        yield Neighbours(instances, stack.enter_context(ready_instances(instances)))
+        stopwatches = stack.enter_context(ready_instances(instances))
+        yield Neighbours(instances, stopwatches, groups if len(groups) == len(nodes) else None)
 
 
 def _as_trial(trial: Trial) -> Trial:

@@ -16,6 +16,10 @@ RUN_FIELDS = (
 ERROR_FIELDS = ("message",)
 CLOCK_FIELDS = ("monotonic_raw_ns", "monotonic_ns", "realtime_ns")
 STEAL_FIELDS = ("ticks", "ticks_per_s")
+QUALITY_FIELDS = (
+    *("source", "tsc_flags", "invariant_tsc", "clocks", "pairs", "exchanges"),
+    *("backward_exchanges", "worst_backward_ns"),
+)
 _MOST_NS = 1 << 63
 """What a clock of 64 bits with a sign can say."""
 DONE_FIELDS = ("start_ns", "end_ns", "error", *RUN_FIELDS)

@@ -17,7 +17,7 @@ def keep(directory: Path, instances: Sequence[Instance]) -> None:
     """Copy the non-empty outputs into ``directory``; the middle of what is longer than 1 MiB is left out."""
     for instance in instances:
         for name in (".output/stdout", ".output/stderr", *instance.job.collect):
-            target = directory / f"i{instance.number}.{Path(name).name}"
+            target = directory / f"{instance.name}.{Path(name).name}"
             with opened_inside(instance.work, f"{instance.name}/{name}") as opened:
                 if opened is not None and (text := _ends(opened)):
                     target.parent.mkdir(parents=True, exist_ok=True)

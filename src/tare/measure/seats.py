@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where each instance of a trial sits: the node from which it is started, and those in which it computes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -67,6 +67,7 @@ class Placed:
     provider: Provider
     layout: Layout
     oversubscribed: bool
+    lacking_flags: Mapping[str, Collection[str]]
     times: NodeTimes = field(default_factory=NodeTimes)
 
     def shape(self, number: int, memory_byte: int, node: Node, span: Span | None = None) -> Shape:
@@ -77,6 +78,7 @@ class Placed:
             tools_directory=node.tools_directory,
             span=span,
             oversubscribed=self.oversubscribed,
+            lacking_flags=self.lacking_flags,
         )
 
 

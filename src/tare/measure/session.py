@@ -3,9 +3,10 @@
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from tare.measure.context import Context
@@ -29,6 +30,8 @@ class Allowance:
     """Whether this trial may still begin; asked before every trial."""
     remaining_s: Callable[[], float]
     """What is left; infinite without a budget."""
+    is_wanted: Callable[[Trial], bool] = field(default=lambda _: True)
+    """Whether this trial's arm has not stopped; asked before every trial, and one that is not is passed over."""
 
 
 def run_trials(
@@ -40,6 +43,8 @@ def run_trials(
 ) -> bool:
     """Run until the end or the budget's; returns whether the budget cut something off."""
     for trial in trials:
+        if not allowance.is_wanted(trial):
+            continue
         if not allowance.may_begin(trial):
             return True
         watcher.begins(trial)
@@ -53,10 +58,11 @@ def run_trials(
 
 def _run_within(context: Context, trial: Trial, remaining_s: float) -> Outcome | None:
     """The outcome; ``None`` when the budget, not the trial's own limit, ended it: it counts as not begun."""
-    if remaining_s >= trial.limits.time_s:
+    if remaining_s >= trial.limits.time_s * len(trial.run_options):
         return run_trial(context, trial)
-    cut = replace(trial, limits=replace(trial.limits, time_s=max(remaining_s, 0.1)))
-    outcome = run_trial(context, cut)
+    left_s = max(remaining_s, 0.1)
+    cut = replace(trial, limits=replace(trial.limits, time_s=min(trial.limits.time_s, left_s)))
+    outcome = run_trial(replace(context, until_s=time.monotonic() + left_s), cut)
     if any(run.timed_out for run in outcome.instances):
         return None
     return replace(outcome, trial=trial)

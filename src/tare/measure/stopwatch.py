@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The runner's side of the stopwatch: one command in one node, spoken to over a pipe, line by line.
 
-The stopwatch says READY with what it sees of its node, answers PING and CLOCKS with its clocks and STEAL with what a
-hypervisor took from it, starts the command on GO, and says DONE with what it saw of it; it ends on QUIT or when the
-pipe closes, and takes the command with it.
+The stopwatch says READY with what it sees of its node, answers PING and CLOCKS with its clocks, QUALITY with a test of
+these and STEAL with what a hypervisor took from it, starts the command on GO, and says DONE with what it saw of it; it
+ends on QUIT or when the pipe closes, and takes the command with it.
 """
 
 import os
@@ -24,6 +24,7 @@ from tare.measure.clocks import PROBES, host_ns
 from tare.measure.protocol import (
     DONE_FIELDS,
     ERROR_FIELDS,
+    QUALITY_FIELDS,
     READY_FIELDS,
     clock_ns,
     clock_readings,
@@ -144,6 +145,11 @@ class Stopwatch:
         """Time that a hypervisor took from the node since its kernel started; ``None`` where that is not counted."""
         self._send(b"STEAL\n")
         return steal_s(self._expect(b"STEAL ", time.monotonic() + _PROBE_LIMIT_S))
+
+    def quality(self) -> dict[str, Any]:
+        """What the node's clocks are and how they behave; takes up to 0.3 s, so ask before anything is timed."""
+        self._send(b"QUALITY\n")
+        return dict(fields(self._expect(b"QUALITY ", time.monotonic() + _PROBE_LIMIT_S), QUALITY_FIELDS))
 
     def go(self) -> None:
         self._went_ns = host_ns()

@@ -39,7 +39,7 @@ def judge(runs: Sequence[InstanceRun], instances: Sequence[Instance], found: str
 
 
 def wall_samples(runs: Sequence[InstanceRun], instances: Sequence[Instance], timing: Timing) -> list[Sample]:
-    """The wall time of each instance."""
+    """The wall time of each instance in each iteration."""
     return [
         Sample(
             name="wall_s",
@@ -47,6 +47,7 @@ def wall_samples(runs: Sequence[InstanceRun], instances: Sequence[Instance], tim
             unit="s",
             direction=Direction.LESS,
             instance=run.instance,
+            iteration=run.iteration,
         )
         for run, instance in zip(runs, instances, strict=True)
     ]

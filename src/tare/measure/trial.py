@@ -12,35 +12,45 @@ from datetime import UTC, datetime
 from tare import network
 from tare.environments.provider import Node, NodeGroup, Provider
 from tare.errors import ClockFault, InputError, NodeError, TrialError, WrongOutput
+from tare.measure.clock_quality import tested_clocks
 from tare.measure.clock_watch import ClockWatch, watched_clocks
 from tare.measure.context import Context
 from tare.measure.counted import Counters, Watched
+from tare.measure.exclusion import Excluded
 from tare.measure.inspection import inspect
 from tare.measure.instances import (
     Instance,
     gather_evidence,
-    make_instances,
-    ready_instances,
-    run_on_barrier,
     run_preflight,
+)
+from tare.measure.iterations import (
+    Around,
+    Gathered,
+    Repetition,
+    cpu_samples,
+    repetitions,
+    run_repetitions,
 )
 from tare.measure.neighbours import Neighbours, ready_neighbours
 from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.observation import Counted, Observation, observed
 from tare.measure.placement import effective_layout, places_of
+from tare.measure.program import program_digest
 from tare.measure.raw_output import keep
 from tare.measure.seats import Placed, seated
+from tare.measure.signals.watch import Found
 from tare.measure.timing import Timing, inversions, judge, wall_samples
 from tare.measure.verify_unprivileged import BY_RUSAGE, CPU_TIME, rusage_s
-from tare.records import Direction, InstanceRun, Outcome, Sample, Status, Trial
+from tare.records import ClockQuality, InstanceRun, Outcome, Rule, Sample, Status, Trial
 from tare.units import format_byte, format_duration
 from tare.workloads import KINDS
-from tare.workloads.kind import Options, WorkloadKind
+from tare.workloads.kind import WorkloadKind
 from tare.workloads.mpi import without_chatter
 
 _EXCERPT_CHARACTERS = 2000
 _ILLEGAL_INSTRUCTION = (
-    ": an instruction that the node's processor lacks, as in software emulation or with another processor model; for "
-    'hpcc choose an older BLAS kernel in every environment, such as blas_kernel = "Haswell"'
+    ": an instruction that the node's processor lacks, as with another processor model than the host's; for hpcc "
+    'choose an older BLAS kernel in every environment, such as blas_kernel = "Haswell"'
 )
 _BETWEEN = " | "
 _SIGNALLED = 128
@@ -59,8 +69,11 @@ class _Measured:
     steal_s: float | None = None
     timing: Timing = field(default_factory=Timing)
     timer_inversions: int | None = None
+    signals: Found = field(default_factory=Found)
+    excluded: Excluded | None = None
     samples: list[Sample] = field(default_factory=list)
-    runs: list[InstanceRun] = field(default_factory=list)
+    clock_quality: tuple[ClockQuality, ...] = ()
+    gathered: Gathered = field(default_factory=Gathered)
     facts: dict[str, str] = field(default_factory=dict)
 
     def learn(self, found: Mapping[str, str]) -> None:
@@ -80,13 +93,14 @@ def run_trial(context: Context, trial: Trial) -> Outcome:
         time.monotonic(),
         _Measured(),
     )
-    status, reason, excerpt = Status.OK, None, None
+    status, reason, excerpt, rule = Status.OK, None, None, None
     try:
         _measure(context, trial, measured)
-        reason = measured.timing.doubt
-        status = Status.INVALID if reason else Status.OK
+        rule, reason = _taken_out(measured)
+        status = Status.INVALID if rule else Status.OK
     except TrialError as error:
         status, reason, excerpt = _status_of(error), str(error), error.excerpt
+        rule = Rule.CLOCK if status is Status.INVALID else None
     except (InputError, OSError) as error:
         status, reason = Status.FAILED, str(error)
     if measured.times.problems:
@@ -100,7 +114,7 @@ def run_trial(context: Context, trial: Trial) -> Outcome:
         elapsed_s=time.monotonic() - begun,
         node_start_s=measured.times.start_s,
         node_stop_s=measured.times.stop_s,
-        barrier_skew_s=_skew_s(measured.runs),
+        barrier_skew_s=_skew_s(measured.gathered.runs),
         cpu_s=measured.cpu_s,
         helper_cpu_s=measured.helper_cpu_s,
         helpers=measured.helpers,
@@ -109,10 +123,21 @@ def run_trial(context: Context, trial: Trial) -> Outcome:
         clock_fault=measured.timing.fault,
         timer_inversions=measured.timer_inversions,
         samples=tuple(measured.samples) if status is not Status.FAILED else (),
-        instances=tuple(measured.runs),
+        instances=tuple(measured.gathered.runs),
+        signals=tuple(measured.signals.signals),
+        missing_signals=measured.signals.missing,
+        clock_quality=measured.clock_quality,
+        excluded_by=rule,
         image_digest=context.image_digest,
         facts=measured.facts,
     )
+
+
+def _taken_out(measured: _Measured) -> tuple[Rule | None, str | None]:
+    """By which rule, and why; a disturbed host goes before a clock, as its whole block is disturbed."""
+    if measured.excluded is not None:
+        return measured.excluded.rule, measured.excluded.reason
+    return (Rule.CLOCK, measured.timing.doubt) if measured.timing.doubt else (None, None)
 
 
 def _status_of(error: TrialError) -> Status:
@@ -121,7 +146,6 @@ def _status_of(error: TrialError) -> Status:
 
 def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
     kind = KINDS[trial.workload.kind]
-    options = kind.options_model.model_validate(dict(trial.workload.options))
     places = places_of(trial, context.available_processors)
     if places.oversubscription > 1:
         measured.facts["oversubscription"] = f"{places.oversubscription:g} processors asked for per processor"
@@ -129,23 +153,31 @@ def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
     provider = context.providers[trial.environment.technology]
     with ExitStack() as stack:
         nodes = stack.enter_context(running_nodes(specs, context.providers, measured.times))
+        up_s = time.monotonic()
         groups = _inspect(provider, nodes, measured)
+        measured.clock_quality, untested = tested_clocks(context, trial, provider, nodes)
+        measured.learn(untested)
         placed = Placed(
             nodes=tuple(nodes),
             places=places.measured,
             provider=provider,
             layout=effective_layout(trial),
             oversubscribed=places.oversubscription > 1,
+            lacking_flags=context.lacking_flags,
             times=NodeTimes(problems=measured.times.problems),
         )
         seats = stack.enter_context(seated(context, trial, placed))
-        instances = make_instances(kind, options, seats, trial.limits.time_s)
-        for instance in instances:
+        wanted = repetitions(kind, trial, seats)
+        for instance in wanted[0].instances:
             run_preflight(instance)
-        measured.facts.update(gather_evidence(instances[0]))
+        first = wanted[0].instances[0]
+        measured.facts.update({**first.job.facts, **gather_evidence(first)})
+        measured.facts.update(_program(context, trial, first))
         company = stack.enter_context(ready_neighbours(context, trial, places, placed.times))
+        watched = Watched(provider, nodes, groups, seats)
+        instances = measured.gathered.begun
         try:
-            _run(context, instances, company, Watched(provider, nodes, groups, seats), measured)
+            _run(_Span(context=context, wanted=wanted, company=company, up_s=up_s), watched, measured)
             _fetch(instances)
         except BaseException:
             with suppress(NodeError):
@@ -153,8 +185,27 @@ def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
             raise
         finally:
             keep(context.raw_directory / trial.identity, instances)
-        _explain_failure(measured.runs, instances, trial)
-        _parse(kind, options, instances, measured)
+        _explain_failure(measured.gathered.runs, instances, trial)
+        for repetition in wanted:
+            _parse(kind, repetition, measured)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Span:
+    """The measured part of a trial: what is to run in it, beside whom, and since when the nodes are up."""
+
+    context: Context
+    wanted: Sequence[Repetition]
+    company: Neighbours
+    up_s: float
+
+
+def _program(context: Context, trial: Trial, instance: Instance) -> Mapping[str, str]:
+    """Looked at in an environment's first trial of the session, and told with all of them."""
+    key = (trial.environment.name, trial.workload.name, trial.setting)
+    if key not in context.programs:
+        context.programs[key] = program_digest(instance)
+    return context.programs[key]
 
 
 def _fetch(instances: Sequence[Instance]) -> None:
@@ -177,59 +228,78 @@ def _inspect(provider: Provider, nodes: Sequence[Node], measured: _Measured) -> 
     return groups
 
 
-def _run(
-    context: Context,
-    instances: Sequence[Instance],
-    company: Neighbours,
-    watched: Watched,
-    measured: _Measured,
-) -> None:
-    """The measured part itself, up to the last DONE."""
+def _run(span: _Span, watched: Watched, measured: _Measured) -> None:
+    """The measured part itself, from the first GO to the last DONE."""
     way_to_clocks = watched_clocks(watched.provider, watched.nodes)
-    with ready_instances(instances) as stopwatches, way_to_clocks as clocks:
-        clocks.begin()
-        company.begin()
-        counters = Counters(watched)
-        measured.helpers = counters.helpers
+    way_to_signals = observed(watched, span.company.groups)
+    with way_to_clocks as clocks, way_to_signals as observation:
+        counted: list[Counters] = []
 
-        def at_end() -> None:
-            counters.stop()
-            company.check()
+        def begin() -> None:
+            clocks.begin()
+            span.company.begin()
+            observation.begin()
+            counted.append(Counters(watched))
+            measured.helpers = counted[0].helpers
+
+        def end() -> None:
+            counted[0].stop()
+            observation.end()
+            span.company.check()
             clocks.end()
 
         def tick() -> None:
-            context.tick()
+            span.context.tick()
             clocks.ask()
+            observation.glance()
 
+        around = Around(
+            begin=begin,
+            end=end,
+            tick=tick,
+            beside=clocks.beside,
+            up_s=span.up_s,
+            until_s=span.context.until_s,
+        )
         try:
-            measured.runs = run_on_barrier(instances, stopwatches, tick, at_end, clocks.beside)
+            run_repetitions(span.wanted, watched, around, measured.gathered)
         except NodeError:
             # When the stopwatch was the victim, the limit is the better reason.
             _refuse_memory_kills(watched)
             raise
-    _note(instances, counters, clocks, measured)
+    _note(counted[0], clocks, measured)
+    _observe(span.context, observation, measured)
     _refuse_memory_kills(watched)
 
 
-def _note(instances: Sequence[Instance], counters: Counters, clocks: ClockWatch, measured: _Measured) -> None:
+def _note(counters: Counters, clocks: ClockWatch, measured: _Measured) -> None:
     """What was counted and how far the clocks can be trusted; the samples that every workload has."""
     by_rusage = measured.facts.get(CPU_TIME) == BY_RUSAGE
-    measured.cpu_s = rusage_s(measured.runs) if by_rusage else counters.cpu_s
+    instances, runs = measured.gathered.begun, measured.gathered.runs
+    measured.cpu_s = rusage_s(runs) if by_rusage else counters.cpu_s
     measured.helper_cpu_s, measured.vcpu_wait_s = counters.helper_cpu_s, counters.vcpu_wait_s
     measured.steal_s = clocks.steal_s
     findings = clocks.findings()
     for facts in findings.facts:
         measured.learn(facts)
-    inverted = inversions(measured.runs, instances)
+    inverted = inversions(runs, instances)
     measured.timer_inversions = len(inverted)
     if inverted:
         measured.facts["CPU time over wall time"] = "; ".join(inverted)
-    measured.timing = judge(measured.runs, instances, findings.fault)
-    measured.samples += wall_samples(measured.runs, instances, measured.timing)
-    if measured.cpu_s is not None:
-        measured.samples.append(
-            Sample(name="cpu_s", value=measured.cpu_s, unit="s", direction=Direction.LESS)
-        )
+    measured.timing = judge(runs, instances, findings.fault)
+    measured.samples += wall_samples(runs, instances, measured.timing)
+    measured.samples += cpu_samples(measured.gathered, measured.cpu_s, by_rusage=by_rusage)
+
+
+def _observe(context: Context, observation: Observation, measured: _Measured) -> None:
+    counted = Counted(
+        cpu_s=measured.cpu_s,
+        helper_cpu_s=measured.helper_cpu_s,
+        vcpu_wait_s=measured.vcpu_wait_s,
+        steal_s=measured.steal_s,
+        runs=measured.gathered.runs,
+    )
+    measured.signals, measured.excluded = observation.told(counted, context.exclude)
 
 
 def _refuse_memory_kills(watched: Watched) -> None:
@@ -286,21 +356,23 @@ def _signal_name(number: int) -> str:
         return signal.strsignal(number) or "unknown"
 
 
-def _parse(kind: WorkloadKind, options: Options, instances: Sequence[Instance], measured: _Measured) -> None:
-    for instance in instances:
+def _parse(kind: WorkloadKind, repetition: Repetition, measured: _Measured) -> None:
+    for instance in repetition.instances:
         output = instance.output()
-        found = kind.samples(options, output)
-        measured.learn(kind.facts(options, output))
+        found = kind.samples(repetition.options, output)
+        measured.learn(kind.facts(repetition.options, output))
         if measured.timing.fault is not None:
             continue  # the output is whole, but its figures are by a clock that is wrong
         if wrong := [sample.name for sample in found if not math.isfinite(sample.value)]:
             raise WrongOutput(
                 f"{', '.join(wrong)} is not a finite number", output.stdout[-_EXCERPT_CHARACTERS:]
             )
-        measured.samples += [replace(sample, instance=instance.number) for sample in found]
+        measured.samples += [
+            replace(sample, instance=instance.number, iteration=repetition.number) for sample in found
+        ]
 
 
 def _skew_s(runs: Sequence[InstanceRun]) -> float | None:
-    if len(runs) < 2:  # noqa: PLR2004 - one instance has no skew
+    if len({run.instance for run in runs}) < 2:  # noqa: PLR2004 - one instance has no skew
         return None
     return max(run.start_offset_s for run in runs)

@@ -43,6 +43,11 @@ class Group:
     def process_files(self) -> list[str]:
         return [str(directory / "cgroup.procs") for directory in self.directories]
 
+    def file(self, controller: str, name: str) -> Path | None:
+        """Where the group's file of this name would be; ``None`` when the controller is not there."""
+        directory = self._directories.get(controller)
+        return None if directory is None else directory / name
+
     def _read(self, controller: str, name: str) -> str | None:
         try:
             return (self._directories[controller] / name).read_text().strip()

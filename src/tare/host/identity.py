@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether this is the same host as before, in all that a calibration depends on."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+_LABELS = (
+    *(
+        "kernel",
+        "distribution",
+        "processor",
+        "microcode",
+        "processors online",
+        "SMT",
+        "NUMA nodes",
+        "governor",
+    ),
+    *("turbo", "virtualization", "container", "clocksource", "control groups", "mitigations"),
+)
+"""Of ``host_facts``: those that do not change while the host runs as it is."""
+_MACHINE_ID = Path("/etc/machine-id")
+
+
+def host_identity(facts: Mapping[str, str], machine_id: Path = _MACHINE_ID) -> str:
+    """Digest of the host's lasting facts and its machine-id(5), from which neither can be read."""
+    try:
+        own = machine_id.read_text().strip()
+    except OSError:
+        own = ""
+    told = "\n".join((f"tare calibrate {own}", *(f"{label}: {facts.get(label, '')}" for label in _LABELS)))
+    return hashlib.sha256(told.encode()).hexdigest()[:32]

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The clocks of nodes put to the test, before anything is measured: once per environment, setting and session."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from tare.environments.provider import Node, Provider
+from tare.errors import NodeError
+from tare.measure.context import Context
+from tare.measure.inspection import idle_stopwatch
+from tare.measure.protocol import nonsense
+from tare.records import ClockQuality, Trial
+
+FACT = "test of the clocks"
+_READY_LIMIT_S = 30.0
+_ADAPTER: TypeAdapter[ClockQuality] = TypeAdapter(ClockQuality)
+
+
+def tested_clocks(
+    context: Context, trial: Trial, provider: Provider, nodes: Sequence[Node]
+) -> tuple[tuple[ClockQuality, ...], dict[str, str]]:
+    """What each node's clocks showed, and a fact where they could not be tested; nothing when they were before."""
+    key = trial.environment.name, trial.setting
+    if key in context.tested_clocks:
+        return (), {}
+    context.tested_clocks.add(key)
+    try:
+        return tuple(_tested(provider, node) for node in nodes), {}
+    except NodeError as error:  # the trial can do without
+        return (), {FACT: f"not possible: {error}"}
+
+
+def _tested(provider: Provider, node: Node) -> ClockQuality:
+    with idle_stopwatch(provider, node) as stopwatch:
+        stopwatch.wait_ready(_READY_LIMIT_S)
+        return quality_of(stopwatch.quality(), node.spec.index, own_clock=node.own_kernel)
+
+
+def quality_of(said: dict[str, Any], node: int, *, own_clock: bool) -> ClockQuality:
+    """The record of what a stopwatch said; ``NodeError`` when that makes no sense."""
+    try:
+        clocks = {
+            clock["name"]: {key: value for key, value in clock.items() if key != "name"}
+            for clock in said["clocks"]
+        }
+        return _ADAPTER.validate_python({**said, "clocks": clocks, "node": node, "own_clock": own_clock})
+    except (ValidationError, LookupError, TypeError, AttributeError):
+        raise nonsense(str(said).encode()) from None

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several runs of the command within one start of the nodes, each on the barrier and in folders of its own."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from tare.measure.counted import CpuUsage, Watched
+from tare.measure.instances import Instance, make_instances, ready_instances, run_on_barrier
+from tare.measure.seats import Seat
+from tare.measure.stopwatch import Beside
+from tare.measure.verify_unprivileged import rusage_s
+from tare.records import Direction, InstanceRun, Sample, Trial
+from tare.workloads.kind import Options, WorkloadKind
+
+_LEAST_LIMIT_S = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repetition:
+    """One run of the command, in all instances at once."""
+
+    number: int | None
+    """From 0; ``None``: the trial has but this one."""
+    options: Options
+    instances: tuple[Instance, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What happens around the runs."""
+
+    begin: Callable[[], None]
+    """Once, when the first run is about to start."""
+    end: Callable[[], None]
+    """Once, right after the last run's end."""
+    tick: Callable[[], None]
+    """About once a second while a run lasts."""
+    beside: Sequence[Beside]
+    """What else may be heard of during a run."""
+    up_s: float
+    """When the nodes were up, by ``time.monotonic``."""
+    until_s: float
+    """When the budget ends, by the same; no run may last longer."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Gathered:
+    """What the runs have left so far; a failure keeps what was there before it."""
+
+    begun: list[Instance] = field(default_factory=list)
+    """Of all repetitions that were begun, in order."""
+    runs: list[InstanceRun] = field(default_factory=list)
+    """In the same order; shorter than ``begun`` when something broke."""
+    cpu_s: dict[int | None, float | None] = field(default_factory=dict)
+    """Number of a repetition → CPU time of the nodes' groups during it; ``None`` where a group does not tell."""
+
+
+def repetitions(kind: WorkloadKind, trial: Trial, seats: Sequence[Seat]) -> list[Repetition]:
+    """All runs of a trial with their jobs, their input files written; ``ValueError`` for options that are none."""
+    wanted = trial.run_options
+    found = []
+    for position, chosen in enumerate(wanted):
+        options = kind.options_model.model_validate(dict(chosen))
+        number = position if len(wanted) > 1 else None
+        instances = make_instances(kind, options, seats, trial.limits.time_s, number)
+        found.append(Repetition(number=number, options=options, instances=tuple(instances)))
+    return found
+
+
+def run_repetitions(
+    wanted: Sequence[Repetition], watched: Watched, around: Around, gathered: Gathered
+) -> None:
+    """One after the other, until the first that does not end well; raises what ``run_on_barrier`` raises."""
+    for repetition in wanted:
+        instances = [_within(instance, around.until_s) for instance in repetition.instances]
+        with ready_instances(instances) as stopwatches:
+            gathered.begun += instances
+            if repetition is wanted[0]:
+                around.begin()
+            at_end = _AtEnd(watched, around.end if repetition is wanted[-1] else None)
+            uptime_s = time.monotonic() - around.up_s
+            runs = run_on_barrier(instances, stopwatches, around.tick, at_end, around.beside)
+        gathered.runs += [_of(run, repetition.number, uptime_s) for run in runs]
+        gathered.cpu_s[repetition.number] = at_end.cpu_s
+        if not all(map(_ended_well, runs)):
+            if repetition is not wanted[-1]:
+                around.end()
+            break
+
+
+class _AtEnd:
+    """Called right after a repetition's last end, so that what it counts ends there."""
+
+    def __init__(self, watched: Watched, then: Callable[[], None] | None) -> None:
+        self._usage, self._then = CpuUsage(watched.all_groups), then
+        self.cpu_s: float | None = None
+
+    def __call__(self) -> None:
+        self.cpu_s = self._usage.used_s()
+        if self._then is not None:
+            self._then()
+
+
+def cpu_samples(gathered: Gathered, whole_s: float | None, *, by_rusage: bool) -> list[Sample]:
+    """CPU time of the trial, or of each of its repetitions when there are several; none where it is not known.
+
+    ``by_rusage``: no group counts, so that the commands' own account stands in (getrusage(2)).
+    """
+    if len(gathered.cpu_s) == 1:
+        told = dict.fromkeys(gathered.cpu_s, whole_s)
+    elif by_rusage:
+        told = {
+            number: rusage_s([run for run in gathered.runs if run.iteration == number])
+            for number in gathered.cpu_s
+        }
+    else:
+        told = gathered.cpu_s
+    return [
+        Sample(name="cpu_s", value=used_s, unit="s", direction=Direction.LESS, iteration=number)
+        for number, used_s in told.items()
+        if used_s is not None
+    ]
+
+
+def _of(run: InstanceRun, number: int | None, uptime_s: float) -> InstanceRun:
+    return replace(run, iteration=number, uptime_s=uptime_s + run.start_offset_s)
+
+
+def _within(instance: Instance, until_s: float) -> Instance:
+    left_s = max(_LEAST_LIMIT_S, until_s - time.monotonic())
+    return replace(instance, limit_s=min(instance.limit_s, left_s))
+
+
+def _ended_well(run: InstanceRun) -> bool:
+    return run.exit_code == 0 and run.signal is None and not run.timed_out

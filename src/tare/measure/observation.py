@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One trial's signals, from just before GO to just after the last DONE, and whether they take the trial out."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tare.environments.provider import NodeGroup
+from tare.measure.counted import CpuUsage, Watched
+from tare.measure.exclusion import Excluded, Own, add_foreign_load, excluded
+from tare.measure.signals import FAMILIES
+from tare.measure.signals.beside import add_switches, add_waits
+from tare.measure.signals.place import place_of
+from tare.measure.signals.unread import UNREAD
+from tare.measure.signals.watch import Found, SignalWatch, watched_signals
+from tare.measure.verify_unprivileged import rusage_s
+from tare.records import Exclude, InstanceRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What else was counted of the same trial, as its outcome has it."""
+
+    cpu_s: float | None
+    helper_cpu_s: float | None
+    vcpu_wait_s: float | None
+    steal_s: float | None
+    runs: Sequence[InstanceRun]
+
+
+class Observation:
+    """Looks at a trial from outside."""
+
+    def __init__(self, watch: SignalWatch, watched: Watched, neighbours: Sequence[NodeGroup] | None) -> None:
+        """``neighbours``: the groups of those that work beside; ``None`` when some of them have none."""
+        self._watch = watch
+        self._spanning = any(len(seat.members) > 1 for seat in watched.seats)
+        self._neighbours = neighbours
+        self._usage: CpuUsage | None = None
+        self._neighbours_s: float | None = None
+
+    def begin(self) -> None:
+        self._usage = CpuUsage(self._neighbours) if self._neighbours else None
+        self._watch.begin()
+
+    def glance(self) -> None:
+        self._watch.glance()
+
+    def end(self) -> None:
+        self._watch.end()
+        if self._neighbours is not None:
+            self._neighbours_s = self._usage.used_s() if self._usage else 0.0
+
+    def told(self, counted: Counted, exclude: Exclude) -> tuple[Found, Excluded | None]:
+        """The signals, and the rule that takes the trial out, if one does."""
+        found = self._watch.found()
+        add_waits(found, counted.vcpu_wait_s, counted.steal_s)
+        add_switches(found, counted.runs, spanning=self._spanning)
+        add_foreign_load(self._watch, self._own(counted), found)
+        found.missing.update(UNREAD)
+        return found, excluded(exclude, self._watch, found)
+
+    def _own(self, counted: Counted) -> Own:
+        """Where no group counts, the commands' own account stands in, if this host's kernel kept it."""
+        place = self._watch.place
+        by_runs = None if place.own_kernel or place.elsewhere or self._spanning else rusage_s(counted.runs)
+        return Own(
+            nodes_s=by_runs if counted.cpu_s is None else counted.cpu_s,
+            helpers_s=counted.helper_cpu_s or 0.0,
+            neighbours_s=self._neighbours_s,
+        )
+
+
+@contextmanager
+def observed(watched: Watched, neighbours: Sequence[NodeGroup] | None) -> Iterator[Observation]:
+    """Everything that the looks need is found and opened here, before anything is timed."""
+    with watched_signals(place_of(watched.nodes, watched.groups), FAMILIES) as watch:
+        yield Observation(watch, watched, neighbours)

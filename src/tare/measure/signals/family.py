@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every family of signals owes: the texts it is read from, and a pure parser of one of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from tare.measure.signals.place import Place
+from tare.records import Scope
+
+
+class Unreadable(Exception):
+    """Why a signal is missing, in words that are the same in every trial."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One signal, as docs/signals.md lists it."""
+
+    name: str
+    unit: str
+    scope: Scope
+    lost_time: bool = False
+    """As in ``Signal``."""
+    level: bool = False
+    """A state such as a temperature, of which the mean over the run and its end is told; else a count or a time that
+    grows, of which the difference is told."""
+    of_network: bool = False
+    """Whether it is of the nodes' network, and so of the whole host where they share the host's."""
+
+
+class Source(Protocol):
+    """Where one text is read."""
+
+    def read(self) -> bytes:
+        """All of it as it is now; ``Unreadable`` when it cannot be had."""
+        ...
+
+    def close(self) -> None:
+        """Give back what it holds."""
+        return
+
+
+class Family(Protocol):
+    """Signals that come from the same texts; the explicit list is in ``measure/signals/__init__.py``."""
+
+    kinds: tuple[Kind, ...]
+
+    def sources(self, place: Place) -> Sequence[Source]:
+        """One for each node, disk or namespace of this trial; ``Unreadable`` says why there is none."""
+        ...
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:
+        """Names of ``kinds`` → how much of it so far, purely; what the text does not tell is left out.
+
+        Raises ``ValueError`` when the text is not what it should be.
+        """
+        ...
+
+    def joined(self, values: Sequence[float]) -> float:
+        """One figure of those of all sources."""
+        return sum(values)
+
+
+@dataclass(frozen=True, slots=True)
+class File(Source):
+    """A file of the kernel's; what it cannot be called by is its path, where that is another one in every trial."""
+
+    path: Path
+    called: str = ""
+
+    def read(self) -> bytes:
+        try:
+            with self.path.open("rb", buffering=0) as file:
+                return file.read()
+        except OSError as error:
+            raise Unreadable(f"{self.called or self.path} cannot be read: {error.strerror}") from error
+
+
+def keyed(text: bytes) -> dict[str, int]:
+    """Read lines ``name number``; ``ValueError`` when there is none."""
+    found = {}
+    for line in text.splitlines():
+        name, _, number = line.partition(b" ")
+        if number.strip().isdigit():
+            found[name.decode(errors="replace")] = int(number)
+    if not found:
+        raise ValueError("it holds no line of a name and a number")
+    return found

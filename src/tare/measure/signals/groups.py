@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of the nodes' control groups."""
+
+from collections.abc import Sequence
+
+from tare.host.cgroups.hierarchies import UNIFIED, V1
+from tare.measure.signals.family import File, Source, Unreadable
+from tare.measure.signals.place import Place
+
+
+def group_files(place: Place, controller: str, name: str, *, unified: bool = False) -> Sequence[Source]:
+    """That file of each node's group; ``unified``: what version 2 has, which a hybrid host gives too.
+
+    ``Unreadable`` where a node has no such file.
+    """
+    if not place.groups:
+        raise Unreadable("no control group of this host holds the nodes")
+    found: list[Source] = []
+    for group in place.groups:
+        path = group.file(UNIFIED if unified and group.version == V1 else controller, name)
+        if path is None or not path.exists():
+            raise Unreadable(f"the nodes' control group has no {name}")
+        found.append(File(path, f"the control group's {name}"))
+    return found

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the processors themselves tell: frequency, temperature, energy. Most virtual machines are shown none of it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tare.measure.signals.family import Family, File, Kind, Source, Unreadable
+from tare.measure.signals.place import Place
+from tare.records import Scope
+
+_PROCESSORS = Path("/sys/devices/system/cpu")
+_KILOHERTZ = 1000.0
+_MILLIDEGREE = 0.001
+_MICROJOULE = 1e-6
+_PACKAGE = re.compile(r"intel-rapl:\d+")
+
+
+def number(text: bytes) -> int:
+    """The one whole number of a file; ``ValueError`` when it holds another thing."""
+    return int(text.decode(errors="replace").strip())
+
+
+class Frequency(Family):
+    """The mean of the trial's processors, as the kernel's cpufreq tells it (admin-guide/pm/cpufreq.rst)."""
+
+    kinds = (Kind(name="frequency_hz", unit="Hz", scope=Scope.HOST, level=True),)
+
+    def __init__(self, folder: Path = _PROCESSORS) -> None:
+        self._folder = folder
+
+    def sources(self, place: Place) -> Sequence[Source]:
+        paths = [self._folder / f"cpu{one}" / "cpufreq" / "scaling_cur_freq" for one in place.processors]
+        if not paths or not all(path.exists() for path in paths):
+            raise Unreadable("this host does not tell its processors' frequency (no cpufreq)")
+        return [File(path) for path in paths]
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        return {"frequency_hz": number(text) * _KILOHERTZ}
+
+    def joined(self, values: Sequence[float]) -> float:
+        return sum(values) / len(values)
+
+
+class Temperature(Family):
+    """The hottest of the host's thermal zones (the kernel's driver-api/thermal/sysfs-api.rst)."""
+
+    kinds = (Kind(name="temperature_c", unit="°C", scope=Scope.HOST, level=True),)
+
+    def __init__(self, folder: Path = Path("/sys/class/thermal")) -> None:
+        self._folder = folder
+
+    def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
+        found = sorted(self._folder.glob("thermal_zone*/temp"))
+        if not found:
+            raise Unreadable("this host has no thermal zone")
+        return [File(path) for path in found]
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        return {"temperature_c": number(text) * _MILLIDEGREE}
+
+    def joined(self, values: Sequence[float]) -> float:
+        return max(values)
+
+
+class Throttling(Family):
+    """How often the trial's processors slowed down for heat (x86: thermal_throttle/core_throttle_count)."""
+
+    kinds = (Kind(name="thermal_throttles", unit="1", scope=Scope.HOST),)
+
+    def __init__(self, folder: Path = _PROCESSORS) -> None:
+        self._folder = folder
+
+    def sources(self, place: Place) -> Sequence[Source]:
+        paths = [
+            self._folder / f"cpu{one}" / "thermal_throttle" / "core_throttle_count"
+            for one in place.processors
+        ]
+        if not paths or not all(path.exists() for path in paths):
+            raise Unreadable("this host does not count throttling for heat")
+        return [File(path) for path in paths]
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        return {"thermal_throttles": number(text)}
+
+
+class Energy(Family):
+    """Of all processor packages, by RAPL (the kernel's power/powercap/powercap.rst). Its counter wraps.
+
+    A difference below 0 is a wrap and is left out: once in about an hour at full load.
+    """
+
+    kinds = (Kind(name="energy_j", unit="J", scope=Scope.HOST),)
+
+    def __init__(self, folder: Path = Path("/sys/class/powercap")) -> None:
+        self._folder = folder
+
+    def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
+        found = [path for path in sorted(self._folder.glob("intel-rapl:*")) if _PACKAGE.fullmatch(path.name)]
+        if not found:
+            raise Unreadable("this host counts no energy (no RAPL)")
+        return [File(path / "energy_uj") for path in found]
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        return {"energy_j": number(text) * _MICROJOULE}

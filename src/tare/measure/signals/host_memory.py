@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happened to the host's memory: /proc/vmstat (the kernel's filesystems/proc.rst, mm/transhuge.rst).
+
+``pgsteal_anon`` and ``pgsteal_file`` hold what control groups took back too; ``pgsteal_direct`` and its like do not.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tare.measure.signals.family import Family, File, Kind, Source, keyed
+from tare.measure.signals.place import Place
+from tare.records import Scope
+
+_KEYS = {
+    "host_minor_faults": ("pgfault",),
+    "host_major_faults": ("pgmajfault",),
+    "host_pages_reclaimed": ("pgsteal_anon", "pgsteal_file"),
+    "pages_swapped_in": ("pswpin",),
+    "pages_swapped_out": ("pswpout",),
+    "huge_pages_allocated": ("thp_fault_alloc",),
+    "huge_page_fallbacks": ("thp_fault_fallback",),
+    "huge_pages_split": ("thp_split_page", "thp_split_pmd"),
+    "compaction_stalls": ("compact_stall",),
+}
+
+
+class HostMemory(Family):
+    kinds = tuple(Kind(name=name, unit="1", scope=Scope.HOST) for name in _KEYS)
+
+    def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
+        return [File(Path("/proc/vmstat"))]
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        found = keyed(text)
+        told: dict[str, float] = {}
+        for name, keys in _KEYS.items():
+            if all(key in found for key in keys):
+                told[name] = sum(found[key] for key in keys)
+        if "host_major_faults" in told and "host_minor_faults" in told:
+            told["host_minor_faults"] -= told["host_major_faults"]
+        return told

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Page faults and pages taken back, in the nodes' control groups: memory.stat, and how often the limit was hit.
+
+Version 1 gives ``total_pgfault`` for the group with those below it, version 2 ``pgfault`` (the kernel's cgroup-v1/
+memory.rst and cgroup-v2.rst). Version 1 does not count pages taken back; the host does (``host_memory``).
+"""
+
+from collections.abc import Mapping, Sequence
+
+from tare.host.cgroups.hierarchies import V1
+from tare.measure.signals.family import Family, Kind, Source, Unreadable, keyed
+from tare.measure.signals.groups import group_files
+from tare.measure.signals.place import Place
+from tare.records import Scope
+
+
+class NodeMemory(Family):
+    kinds = (
+        Kind(name="minor_faults", unit="1", scope=Scope.NODE),
+        Kind(name="major_faults", unit="1", scope=Scope.NODE),
+        Kind(name="pages_reclaimed", unit="1", scope=Scope.NODE),
+        Kind(name="pages_refaulted", unit="1", scope=Scope.NODE),
+    )
+
+    def sources(self, place: Place) -> Sequence[Source]:
+        return group_files(place, "memory", "memory.stat")
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        found = keyed(text)
+        prefix = "total_" if "total_pgfault" in found else ""
+        told: dict[str, float] = {}
+        if f"{prefix}pgfault" in found and f"{prefix}pgmajfault" in found:
+            told["major_faults"] = found[f"{prefix}pgmajfault"]
+            told["minor_faults"] = found[f"{prefix}pgfault"] - told["major_faults"]
+        if "pgsteal" in found:
+            told["pages_reclaimed"] = found["pgsteal"]
+        refaults = [
+            found[key] for part in ("anon", "file") if (key := f"{prefix}workingset_refault_{part}") in found
+        ]
+        if refaults:
+            told["pages_refaulted"] = sum(refaults)
+        return told
+
+
+class MemoryLimit(Family):
+    """How often the group wanted more than its limit, and pages had to be taken back first."""
+
+    kinds = (Kind(name="memory_limit_hits", unit="1", scope=Scope.NODE),)
+
+    def sources(self, place: Place) -> Sequence[Source]:
+        if not place.groups:
+            raise Unreadable("no control group of this host holds the nodes")
+        name = "memory.failcnt" if place.groups[0].version == V1 else "memory.events"
+        return group_files(place, "memory", name)
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        if text.strip().isdigit():
+            return {"memory_limit_hits": int(text)}
+        found = keyed(text)
+        return {"memory_limit_hits": found["max"]} if "max" in found else {}

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TCP and the interfaces of the nodes' own network namespaces, read beside a process that is in each.
+
+/proc/PID/net belongs to the namespace of that process (proc(5)); names as in nstat(8) and the kernel's
+networking/snmp_counter.rst. In a node that shares the host's network the counts are the host's, others' included.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from tare.measure.signals.family import Family, File, Kind, Source, Unreadable
+from tare.measure.signals.namespaces import opened_in
+from tare.measure.signals.place import Place
+from tare.records import Scope
+
+
+def _files(place: Place, name: str) -> Sequence[Source]:
+    if not place.network_processes:
+        raise Unreadable("this host's kernel does not keep the nodes' network")
+    return [
+        File(Path(f"/proc/{pid}/net/{name}"), f"the nodes' /proc/net/{name}")
+        for pid in place.network_processes
+    ]
+
+
+def parse_counters(text: bytes, prefix: str) -> dict[str, int]:
+    """One protocol's pair of lines, names and numbers; ``ValueError`` when they are not there or do not match."""
+    start = f"{prefix}:".encode()
+    rows = [line.split()[1:] for line in text.splitlines() if line.startswith(start)]
+    if len(rows) != 2 or len(rows[0]) != len(rows[1]):  # noqa: PLR2004 - a line of names, a line of numbers
+        raise ValueError(f"it has no two lines {prefix} that fit each other")
+    return {name.decode(errors="replace"): int(number) for name, number in zip(*rows, strict=True)}
+
+
+class _Tcp(Family):
+    file: str
+    prefix: str
+    names: Mapping[str, str]
+
+    def __init__(self) -> None:
+        self.kinds = tuple(
+            Kind(name=name, unit="1", scope=Scope.NODE, of_network=True) for name in self.names.values()
+        )
+
+    def sources(self, place: Place) -> Sequence[Source]:
+        if place.own_kernel:
+            raise Unreadable(
+                "the nodes' TCP is in kernels of their own, which this host's kernel cannot read"
+            )
+        return _files(place, self.file)
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        found = parse_counters(text, self.prefix)
+        return {name: found[key] for key, name in self.names.items() if key in found}
+
+
+class Tcp(_Tcp):
+    file, prefix = "snmp", "Tcp"
+    names = {"RetransSegs": "tcp_retransmissions"}  # noqa: RUF012 - constant
+
+
+class TcpExtended(_Tcp):
+    file, prefix = "netstat", "TcpExt"
+    names = {  # noqa: RUF012 - constant
+        "TCPTimeouts": "tcp_timeouts",
+        "TCPLostRetransmit": "tcp_lost_retransmissions",
+        "TCPBacklogDrop": "tcp_backlog_drops",
+        "TCPRcvQDrop": "tcp_receive_drops",
+    }
+
+
+class Interfaces(Family):
+    """All interfaces of the nodes but for loopback: what was dropped there, and how much went through."""
+
+    kinds = (
+        Kind(name="interface_drops", unit="1", scope=Scope.NODE, of_network=True),
+        Kind(name="interface_errors", unit="1", scope=Scope.NODE, of_network=True),
+        Kind(name="interface_received_byte", unit="byte", scope=Scope.NODE, of_network=True),
+        Kind(name="interface_sent_byte", unit="byte", scope=Scope.NODE, of_network=True),
+    )
+
+    def sources(self, place: Place) -> Sequence[Source]:
+        return _files(place, "dev")
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        rows = [numbers for name, numbers in interface_rows(text) if name != b"lo"]
+        received, sent = _RECEIVED, _SENT
+        return {
+            "interface_drops": sum(row[received["drop"]] + row[sent["drop"]] for row in rows),
+            "interface_errors": sum(row[received["errs"]] + row[sent["errs"]] for row in rows),
+            "interface_received_byte": sum(row[received["bytes"]] for row in rows),
+            "interface_sent_byte": sum(row[sent["bytes"]] for row in rows),
+        }
+
+
+_RECEIVED = {"bytes": 0, "errs": 2, "drop": 3}
+_SENT = {"bytes": 8, "errs": 10, "drop": 11}
+_COLUMNS = 16
+
+
+class Switch(Family):
+    """Drops at every interface of the namespace in which the nodes' links meet: ports, taps, the bridge."""
+
+    kinds = (Kind(name="switch_drops", unit="1", scope=Scope.NODE),)
+
+    def sources(self, place: Place) -> Sequence[Source]:
+        if not place.switches:
+            raise Unreadable("no links of the nodes meet in a namespace of the trial's own")
+        return [opened_in(path, "dev") for path in place.switches]
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        rows = [numbers for _, numbers in interface_rows(text)]
+        return {"switch_drops": sum(row[_RECEIVED["drop"]] + row[_SENT["drop"]] for row in rows)}
+
+
+def interface_rows(text: bytes) -> Iterator[tuple[bytes, list[int]]]:
+    """Name and numbers of each interface of /proc/net/dev; ``ValueError`` when it is no such table."""
+    if b"|" not in text:
+        raise ValueError("it is no table of interfaces")
+    for line in text.splitlines()[2:]:
+        name, _, rest = line.partition(b":")
+        numbers = rest.split()
+        if len(numbers) < _COLUMNS or not all(number.isdigit() for number in numbers):
+            raise ValueError("a line of an interface is not whole")
+        yield name.strip(), list(map(int, numbers))

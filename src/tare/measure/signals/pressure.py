@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pressure stall information: how long some, or all, of the tasks at work waited for a resource.
+
+The totals in microseconds are used, not the averages, whose windows overlap trials (the kernel's accounting/psi.rst).
+It is the union over tasks: two that wait together for a second make one. ``full`` of cpu is undefined for a host.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tare.measure.signals.family import Family, File, Kind, Source
+from tare.measure.signals.groups import group_files
+from tare.measure.signals.place import Place
+from tare.records import Scope
+
+_MICROSECOND_S = 1e-6
+_FOLDER = Path("/proc/pressure")
+
+
+def parse_pressure(text: bytes) -> dict[str, float]:
+    """``some`` and ``full`` → seconds so far; ``ValueError`` when neither is there."""
+    found = {}
+    for line in text.decode(errors="replace").splitlines():
+        name, *fields = line.split()
+        total = dict(field.partition("=")[::2] for field in fields).get("total", "")
+        if name in {"some", "full"} and total.isdecimal():
+            found[name] = int(total) * _MICROSECOND_S
+    if not found:
+        raise ValueError("it holds no total of some or full")
+    return found
+
+
+class NodePressure(Family):
+    """Of one resource, in the nodes' control groups."""
+
+    def __init__(self, resource: str) -> None:
+        self._resource = resource
+        self.kinds = (
+            Kind(name=f"psi_{resource}_some_s", unit="s", scope=Scope.NODE, lost_time=True),
+            Kind(name=f"psi_{resource}_full_s", unit="s", scope=Scope.NODE),
+        )
+
+    def sources(self, place: Place) -> Sequence[Source]:
+        return group_files(place, "cpu", f"{self._resource}.pressure", unified=True)
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        return {f"psi_{self._resource}_{name}_s": time_s for name, time_s in parse_pressure(text).items()}
+
+
+class HostPressure(Family):
+    """Of one resource, on the whole host."""
+
+    def __init__(self, resource: str) -> None:
+        self._resource = resource
+        self._told = ("some",) if resource == "cpu" else ("some", "full")
+        self.kinds = tuple(
+            Kind(name=f"host_psi_{resource}_{name}_s", unit="s", scope=Scope.HOST) for name in self._told
+        )
+
+    def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
+        return [File(_FOLDER / self._resource)]
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        found = parse_pressure(text)
+        return {f"host_psi_{self._resource}_{name}_s": found[name] for name in self._told if name in found}

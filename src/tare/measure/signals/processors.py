@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the host's kernel did on the processors of the trial: /proc/stat (proc(5)), in ticks of mostly 10 ms."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.measure.signals.family import Family, File, Kind, Source
+from tare.measure.signals.place import Place
+from tare.records import Scope
+
+TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
+_COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessorTimes:
+    """Of several processors together since the host started, in seconds."""
+
+    working_s: float
+    """At work for processes: user (guests included), nice and system."""
+    softirq_s: float
+    interrupt_s: float
+    steal_s: float
+    """Taken by a hypervisor below, where it says so."""
+    iowait_s: float
+
+
+def parse_times(text: bytes, processors: Sequence[int]) -> ProcessorTimes:
+    """Of these of the host's processors; ``ValueError`` when a line of one is missing or not whole."""
+    lines = {parts[0]: parts[1:] for line in text.splitlines() if (parts := line.split())}
+    sums = dict.fromkeys(_COLUMNS, 0)
+    for processor in processors:
+        numbers = lines.get(b"cpu%d" % processor, [])
+        if len(numbers) < len(_COLUMNS) or not all(number.isdigit() for number in numbers):
+            raise ValueError(f"it gives no whole line of processor {processor}")
+        for column, number in zip(_COLUMNS, numbers, strict=False):
+            sums[column] += int(number)
+    return ProcessorTimes(
+        working_s=(sums["user"] + sums["nice"] + sums["system"]) * TICK_S,
+        softirq_s=sums["softirq"] * TICK_S,
+        interrupt_s=sums["irq"] * TICK_S,
+        steal_s=sums["steal"] * TICK_S,
+        iowait_s=sums["iowait"] * TICK_S,
+    )
+
+
+class Processors(Family):
+    """Of the trial's processors; and the whole host's switches from one task to another."""
+
+    kinds = (
+        Kind(name="softirq_s", unit="s", scope=Scope.HOST),
+        Kind(name="interrupt_s", unit="s", scope=Scope.HOST),
+        Kind(name="host_steal_s", unit="s", scope=Scope.HOST),
+        Kind(name="iowait_s", unit="s", scope=Scope.HOST),
+        Kind(name="host_switches", unit="1", scope=Scope.HOST),
+    )
+
+    def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
+        return [File(Path("/proc/stat"))]
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:
+        times = parse_times(text, place.processors)
+        told = {
+            "softirq_s": times.softirq_s,
+            "interrupt_s": times.interrupt_s,
+            "host_steal_s": times.steal_s,
+            "iowait_s": times.iowait_s,
+        }
+        for line in text.splitlines():
+            name, _, number = line.partition(b" ")
+            if name == b"ctxt" and number.strip().isdigit():
+                told["host_switches"] = int(number)
+        return told
+
+
+class SoftInterrupts(Family):
+    """How often the host's kernel had packets to take in, on any processor: NET_RX of /proc/softirqs."""
+
+    kinds = (Kind(name="network_softirqs", unit="1", scope=Scope.HOST),)
+
+    def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
+        return [File(Path("/proc/softirqs"))]
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        for line in text.splitlines():
+            name, *numbers = line.split()
+            if name == b"NET_RX:" and numbers and all(number.isdigit() for number in numbers):
+                return {"network_softirqs": sum(map(int, numbers))}
+        raise ValueError("it has no line NET_RX")

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A CPU quota at work, and waiting for a processor: cpu.stat of the nodes' control groups.
+
+Version 1 counts nanoseconds, version 2 microseconds (the kernel's scheduler/sched-bwc.rst and cgroup-v2.rst).
+Throttled time is summed over processors: four that stand still together for a second make four. ``wait_sum`` is what
+all tasks of the group waited for a processor; kernels count it where schedstats are on.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from tare.measure.signals.family import Family, Kind, Source, keyed
+from tare.measure.signals.groups import group_files
+from tare.measure.signals.place import Place
+from tare.records import Scope
+
+_NANOSECOND_S, _MICROSECOND_S = 1e-9, 1e-6
+
+
+class Quota(Family):
+    kinds = (
+        Kind(name="throttled_s", unit="s", scope=Scope.NODE, lost_time=True),
+        Kind(name="throttled_periods", unit="1", scope=Scope.NODE),
+        Kind(name="runnable_wait_s", unit="s", scope=Scope.NODE, lost_time=True),
+    )
+
+    def sources(self, place: Place) -> Sequence[Source]:
+        return group_files(place, "cpu", "cpu.stat")
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        found = keyed(text)
+        units = {
+            "throttled_time": ("throttled_s", _NANOSECOND_S),
+            "throttled_usec": ("throttled_s", _MICROSECOND_S),
+            "nr_throttled": ("throttled_periods", 1.0),
+            "wait_sum": ("runnable_wait_s", _NANOSECOND_S),
+        }
+        return {name: found[key] * unit for key, (name, unit) in units.items() if key in found}

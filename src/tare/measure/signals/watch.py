@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All signals of one trial: the texts are taken before GO and after the last DONE, and understood when all is over.
+
+So a look costs no more than the reading; ``python -m bench.signals`` prints how long that takes.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import TypeAlias
+
+from tare.measure.signals.family import Family, Kind, Source, Unreadable
+from tare.measure.signals.place import Place
+from tare.records import Scope, Signal
+
+_ELSEWHERE = "the nodes are on another host"
+_NOT_COUNTED = "this kernel does not count it"
+_STEPPED_BACK = "its count went back or wrapped during the trial"
+
+_Texts: TypeAlias = tuple[bytes, ...] | Unreadable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """One snapshot."""
+
+    at_s: float
+    """CLOCK_MONOTONIC."""
+    runner_cpu_s: float
+    """CPU time of this process. Not of its children: natively the measured command is one of them."""
+    texts: Mapping[int, _Texts]
+    """By the family's place in the list."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Found:
+    """What came of it."""
+
+    signals: list[Signal] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+    levels: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """Of each signal that is a level: before, what was read while the command ran, after."""
+
+    def lack(self, kinds: Sequence[Kind], why: str) -> None:
+        self.missing.update(dict.fromkeys((kind.name for kind in kinds), why))
+
+
+class SignalWatch:
+    """The signals of one trial, from ``begin`` to ``end``."""
+
+    def __init__(self, place: Place, families: Sequence[Family]) -> None:
+        self.place = place
+        self._families = families
+        self._sources = {number: _sources(family, place) for number, family in enumerate(families)}
+        self.before: Look | None = None
+        self.after: Look | None = None
+        self._between: list[Mapping[int, _Texts]] = []
+        self._levels = {
+            number: self._sources[number]
+            for number, family in enumerate(families)
+            if all(kind.level for kind in family.kinds)
+        }
+
+    def begin(self) -> None:
+        self.before = self._look()
+
+    def glance(self) -> None:
+        """Read the levels while the command runs."""
+        self._between.append({number: _texts(sources) for number, sources in self._levels.items()})
+
+    def end(self) -> None:
+        self.after = self._look()
+
+    def close(self) -> None:
+        for sources in self._sources.values():
+            for source in () if isinstance(sources, Unreadable) else sources:
+                source.close()
+
+    @property
+    def span_s(self) -> float:
+        """From the first look to the second; ``ValueError`` before both were taken."""
+        before, after = self.looks()
+        return after.at_s - before.at_s
+
+    def looks(self) -> tuple[Look, Look]:
+        """Both of them; ``ValueError`` before they were taken."""
+        if self.before is None or self.after is None:
+            raise ValueError("there are not two looks yet")
+        return self.before, self.after
+
+    def text_of(self, family: type[Family]) -> tuple[bytes, bytes] | None:
+        """Of a family of one source, before and after; ``None`` where it could not be read."""
+        before, after = self.looks()
+        number = next(index for index, one in enumerate(self._families) if isinstance(one, family))
+        first, second = before.texts[number], after.texts[number]
+        if isinstance(first, Unreadable) or isinstance(second, Unreadable):
+            return None
+        return first[0], second[0]
+
+    def found(self) -> Found:
+        """What grew, and how far, between the two looks."""
+        before, after = self.looks()
+        told = Found()
+        for number, family in enumerate(self._families):
+            between = [texts[number] for texts in self._between if number in texts]
+            _tell(family, self.place, [before.texts[number], *between, after.texts[number]], told)
+        return told
+
+    def _look(self) -> Look:
+        texts = {number: _texts(sources) for number, sources in self._sources.items()}
+        return Look(at_s=time.monotonic(), runner_cpu_s=time.process_time(), texts=texts)
+
+
+@contextmanager
+def watched_signals(place: Place, families: Sequence[Family]) -> Iterator[SignalWatch]:
+    """A watch that gives back what it holds."""
+    watch = SignalWatch(place, families)
+    try:
+        yield watch
+    finally:
+        watch.close()
+
+
+def _sources(family: Family, place: Place) -> Sequence[Source] | Unreadable:
+    if place.elsewhere:
+        return Unreadable(_ELSEWHERE)
+    try:
+        return family.sources(place)
+    except Unreadable as reason:
+        return reason
+
+
+def _texts(sources: Sequence[Source] | Unreadable) -> _Texts:
+    if isinstance(sources, Unreadable):
+        return sources
+    try:
+        return tuple(source.read() for source in sources)
+    except Unreadable as reason:
+        return reason
+
+
+def _tell(family: Family, place: Place, taken: Sequence[_Texts], told: Found) -> None:
+    """``taken``: before, of levels what was read between, after."""
+    reasons = [texts for texts in taken if isinstance(texts, Unreadable)]
+    if reasons:
+        told.lack(family.kinds, str(reasons[0]))
+        return
+    try:
+        figures = [_figures(family, place, texts) for texts in taken]
+    except ValueError as problem:
+        told.lack(family.kinds, f"what the kernel says is not understood: {problem}")
+        return
+    for kind in family.kinds:
+        values = tuple(one[kind.name] for one in figures if kind.name in one)
+        if len(values) < len(figures):
+            told.lack([kind], _NOT_COUNTED)
+        elif kind.level:
+            told.levels[kind.name] = values
+            told.signals.append(_signal(kind, place, fmean(values[1:])))
+        elif values[-1] < values[0]:
+            told.lack([kind], _STEPPED_BACK)
+        else:
+            told.signals.append(_signal(kind, place, values[-1] - values[0]))
+
+
+def _figures(family: Family, place: Place, texts: _Texts) -> Mapping[str, float]:
+    """Of all sources together; a signal that one of them does not tell is left out."""
+    parsed = [family.parse(text, place) for text in (() if isinstance(texts, Unreadable) else texts)]
+    names = [kind.name for kind in family.kinds if parsed and all(kind.name in one for one in parsed)]
+    return {name: family.joined([one[name] for one in parsed]) for name in names}
+
+
+def _signal(kind: Kind, place: Place, value: float) -> Signal:
+    shared = kind.of_network and not place.own_network
+    scope = Scope.HOST if shared else kind.scope
+    return Signal(name=kind.name, unit=kind.unit, scope=scope, value=value, lost_time=kind.lost_time)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded texts of every family (tests/outputs/README.md), and a place to understand them in."""
+
+from pathlib import Path
+
+from tare.measure.signals.disks import Disks
+from tare.measure.signals.exits import Exits
+from tare.measure.signals.family import Family
+from tare.measure.signals.hardware import Energy, Frequency, Temperature, Throttling
+from tare.measure.signals.host_memory import HostMemory
+from tare.measure.signals.memory import MemoryLimit, NodeMemory
+from tare.measure.signals.network import Interfaces, Switch, Tcp, TcpExtended
+from tare.measure.signals.place import Place
+from tare.measure.signals.pressure import HostPressure, NodePressure
+from tare.measure.signals.processors import Processors, SoftInterrupts
+from tare.measure.signals.queues import Queues
+from tare.measure.signals.quota import Quota
+
+FOLDER = Path(__file__).parents[2] / "outputs" / "signals"
+PLACE = Place(processors=(0, 1))
+RECORDED: dict[type[Family], tuple[str | bytes, ...]] = {
+    Quota: ("cpu.stat.v1", "cpu.stat.v2"),
+    NodePressure: ("pressure-cpu", "pressure-io"),
+    HostPressure: ("pressure-cpu", "pressure-io"),
+    NodeMemory: ("memory.stat.v1", "memory.stat.v2"),
+    MemoryLimit: ("memory.events", b"17\n"),
+    Tcp: ("snmp",),
+    TcpExtended: ("netstat",),
+    Interfaces: ("net-dev",),
+    Switch: ("net-dev",),
+    Queues: ("queues.bin",),
+    Processors: ("stat",),
+    SoftInterrupts: ("softirqs",),
+    HostMemory: ("vmstat",),
+    Disks: ("diskstats",),
+    Frequency: (b"2600000\n",),
+    Temperature: (b"54000\n",),
+    Throttling: (b"3\n",),
+    Energy: (b"123456789\n",),
+    Exits: (b"90210\n",),
+}
+"""Family → names of files, or the text itself where it is one number."""
+
+
+def text(name: str | bytes) -> bytes:
+    return name if isinstance(name, bytes) else (FOLDER / name).read_bytes()
+
+
+def texts_of(family: Family) -> list[bytes]:
+    return [text(name) for name in RECORDED[type(family)]]

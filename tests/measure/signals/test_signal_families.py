@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every family of the list keeps to, on recorded texts and on broken ones."""
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.conftest import REPOSITORY
+from tests.measure.signals.signal_texts import PLACE, RECORDED, texts_of
+
+from tare.measure.signals import FAMILIES
+from tare.measure.signals.disks import Disks
+from tare.measure.signals.family import Family, Unreadable
+from tare.measure.signals.place import Place
+from tare.measure.signals.unread import UNREAD
+
+UNITS = {"s", "1", "byte", "J", "Hz", "°C"}
+BESIDE = {"vcpu_wait_s", "steal_s", "voluntary_switches", "involuntary_switches", "foreign_cpu_s"}
+TEXT = (REPOSITORY / "docs" / "signals.md").read_text()
+every_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda one: one.kinds[0].name)
+
+
+def names(family: Family) -> set[str]:
+    return {kind.name for kind in family.kinds}
+
+
+@every_family
+def test_a_recorded_text_gives_signals_of_the_family_and_no_others(family: Family) -> None:
+    for text in texts_of(Disks(frozenset({"vda"})) if isinstance(family, Disks) else family):
+        found = (Disks(frozenset({"vda"})) if isinstance(family, Disks) else family).parse(text, PLACE)
+        assert found
+        assert set(found) <= names(family)
+        assert all(math.isfinite(value) and value >= 0 for value in found.values())
+
+
+@every_family
+@pytest.mark.parametrize("broken", [b"", b"\0\xff\n", b"no such file\n", b"<html>"])
+def test_a_broken_text_is_refused_in_words(family: Family, broken: bytes) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        family.parse(broken, PLACE)
+
+
+@every_family
+@given(st.data())
+def test_a_torn_text_gives_an_error_or_signals_but_never_a_crash(family: Family, data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from(texts_of(family)))
+    torn = text[: data.draw(st.integers(0, len(text)))] + data.draw(st.binary(max_size=20))
+    try:
+        found = family.parse(torn, PLACE)
+    except ValueError:
+        return
+    assert set(found) <= names(family)
+
+
+@every_family
+def test_a_family_without_what_it_needs_says_why(family: Family) -> None:
+    """With processors that no host has, no groups, no networks: either it is of the host, or it says why it is not."""
+    told = ""
+    try:
+        sources = family.sources(Place(processors=(1 << 20,)))
+    except Unreadable as reason:
+        sources, told = (), str(reason)
+    assert bool(sources) != bool(re.search(r"\w+ \w+", told))
+
+
+def test_every_signal_has_a_name_of_its_own_and_a_known_unit() -> None:
+    found = [kind.name for family in FAMILIES for kind in family.kinds]
+    assert len(found) == len(set(found))
+    assert not set(found) & (BESIDE | set(UNREAD))
+    assert {kind.unit for family in FAMILIES for kind in family.kinds} <= UNITS
+
+
+def test_a_unit_stands_in_the_name() -> None:
+    ends = {"s": "_s", "byte": "_byte", "J": "_j", "Hz": "_hz", "°C": "_c"}
+    for family in FAMILIES:
+        for kind in family.kinds:
+            if kind.unit in ends:
+                assert kind.name.endswith(ends[kind.unit])
+
+
+def test_only_seconds_of_a_node_are_time_lost() -> None:
+    lost = [kind for family in FAMILIES for kind in family.kinds if kind.lost_time]
+    assert lost
+    assert all(kind.unit == "s" and kind.scope == "node" for kind in lost)
+
+
+def test_every_family_has_a_recorded_text() -> None:
+    assert {type(family) for family in FAMILIES} == set(RECORDED)
+
+
+def test_the_page_explains_every_signal_with_its_unit_and_no_others() -> None:
+    rows = re.findall(r"(?m)^\| `(\w+)` \| ([^|]+) \|", TEXT)
+    kinds = {kind.name: kind.unit for family in FAMILIES for kind in family.kinds}
+    told = {name: unit.strip() for name, unit in rows if name in kinds}
+    assert told == kinds
+    assert {name for name, _ in rows} == set(kinds) | BESIDE | set(UNREAD)
