@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from tare.plan.budget import BudgetPlan, fits, next_block_fits
 from tare.plan.campaign import Campaign
 from tare.plan.durations import NODE_ALLOWANCE_S, trial_durations_s
-from tare.plan.precision import blocks_for, half_width
+from tare.plan.precision import blocks_for, half_width, least_blocks
 from tare.plan.trials import plan_block, plan_trials
 from tare.records import Environment, Layout, Limits, OptionValue, Outcome, Status, Trial, Workload
 from tests.plan.plan_example import KINDS, outcome
@@ -66,6 +67,20 @@ def test_fewer_than_six_blocks_are_warned_of(blocks: int, told: str) -> None:
 
 def test_six_blocks_are_enough_for_no_warning() -> None:
     assert plan(campaign(6), None)[0].warnings == ()
+
+
+@pytest.mark.parametrize(("claims", "least"), [(1, 6), (2, 7), (3, 7), (6, 8), (12, 9), (25, 10)])
+def test_blocks_that_can_show_nothing_of_many_claims_are_warned_of(claims: int, least: int) -> None:
+    assert 2.0 ** (1 - least) <= 0.05 / claims < 2.0 ** (2 - least)
+    assert least_blocks(claims) == least
+    one = campaign(least - 1)
+    names = [f"e{number}" for number in range(claims)]
+    several = replace(one, environments=tuple(replace(one.environments[0], name=name) for name in names))
+    found, _ = plan(several, None)
+    assert len(found.warnings) == 1
+    assert str(least) in found.warnings[0]
+    found, _ = plan(replace(several, blocks=least), None)
+    assert found.warnings == ()
 
 
 def test_a_budget_below_one_block_is_warned_of() -> None:

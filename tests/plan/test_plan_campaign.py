@@ -62,7 +62,10 @@ def test_a_full_campaign_is_read_key_by_key(tmp_path: Path) -> None:
 
 def test_what_is_left_out_has_a_default(tmp_path: Path) -> None:
     campaign = load_text(tmp_path, MINIMAL)
-    assert (campaign.blocks, campaign.margin, campaign.budget_s, campaign.seed) == (10, 0.01, None, None)
+    assert (campaign.blocks, campaign.margin, campaign.budget_s, campaign.seed) == (32, 0.01, None, None)
+    assert campaign.looks == (10, 16, 24, 32)
+    assert (campaign.precise_absolute, campaign.precise_relative) == (0.01, 0.2)
+    assert (campaign.fail_if, campaign.undecided_fails) == ((), True)
     assert campaign.layouts == (Layout.parse("1c1p1i"),)
     assert campaign.limits == Limits(memory_byte=2 * 2**30, shm_byte=2**28, cpu_quota=None, time_s=600.0)
 
@@ -74,18 +77,20 @@ def test_the_default_memory_fits_a_small_host(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "blocks", "margin"),
+    ("text", "looks", "margin"),
     [
-        ("blocks = 8", 8, 0.01),
-        ("blocks = { count = 8 }", 8, 0.01),
-        ("blocks = { margin = 0.05 }", 10, 0.05),
-        ("blocks = { looks = [10, 16, 24, 32], margin = 0.03 }", 32, 0.03),
-        ("[blocks]\ncount = 9", 9, 0.01),
+        ("blocks = 8", (8,), 0.01),
+        ("blocks = { count = 8 }", (8,), 0.01),
+        ("blocks = { margin = 0.05 }", (10, 16, 24, 32), 0.05),
+        ("blocks = { looks = [6, 12, 20], margin = 0.03 }", (6, 12, 20), 0.03),
+        ("[blocks]\ncount = 9", (9,), 0.01),
     ],
 )
-def test_blocks_are_a_number_or_a_table(tmp_path: Path, text: str, blocks: int, margin: float) -> None:
+def test_blocks_are_a_number_or_a_table(
+    tmp_path: Path, text: str, looks: tuple[int, ...], margin: float
+) -> None:
     campaign = load_text(tmp_path, MINIMAL.replace("[[environment]]", f"{text}\n[[environment]]", 1))
-    assert (campaign.blocks, campaign.margin) == (blocks, margin)
+    assert (campaign.blocks, campaign.looks, campaign.margin) == (looks[-1], looks, margin)
 
 
 BROKEN_KEYS = [

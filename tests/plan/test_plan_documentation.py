@@ -10,11 +10,12 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from tare.environments import PROVIDERS
+from tare.plan.blocks import BlocksTable, DecisionTable, PrecisionTable
 from tare.plan.campaign import load_campaign, preset_names
 from tare.plan.schema import (
-    BlocksTable,
     CampaignTable,
     EnvironmentTable,
+    ExcludeTable,
     LimitsTable,
     NeighbourTable,
     SharingTable,
@@ -25,12 +26,13 @@ from tare.workloads import KINDS
 DOCUMENTS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCUMENTS / "campaign.md").read_text()
 EXAMPLES = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
+SIGNAL_EXAMPLES = re.findall(r"```toml\n(.*?)```", (DOCUMENTS / "signals.md").read_text(), re.DOTALL)
 SHARING_EXAMPLES = re.findall(r"```toml\n(.*?)```", (DOCUMENTS / "sharing.md").read_text(), re.DOTALL)
 ROWS = [[cell.strip() for cell in row.strip("|").split(" | ")] for row in re.findall(r"(?m)^\|.*\|$", TEXT)]
 OPTIONS = {(row[0].strip("`"), row[1].strip("`")): row[3].strip("`") for row in ROWS if len(row) == 4}
 
 
-@pytest.mark.parametrize("example", [*EXAMPLES, *SHARING_EXAMPLES])
+@pytest.mark.parametrize("example", [*EXAMPLES, *SHARING_EXAMPLES, *SIGNAL_EXAMPLES])
 def test_an_example_is_a_valid_campaign(tmp_path: Path, example: str) -> None:
     path = tmp_path / "example.toml"
     path.write_text(example)
@@ -39,7 +41,7 @@ def test_an_example_is_a_valid_campaign(tmp_path: Path, example: str) -> None:
 
 
 def test_there_are_examples() -> None:
-    assert (len(EXAMPLES), len(SHARING_EXAMPLES)) == (2, 1)
+    assert (len(EXAMPLES), len(SHARING_EXAMPLES), len(SIGNAL_EXAMPLES)) == (3, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,10 @@ def test_there_are_examples() -> None:
     [
         CampaignTable,
         BlocksTable,
+        DecisionTable,
+        PrecisionTable,
         LimitsTable,
+        ExcludeTable,
         EnvironmentTable,
         WorkloadTable,
         SharingTable,

@@ -11,16 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from tare.plan.budget import BudgetPlan
     from tare.plan.campaign import Campaign
-    from tare.records import Trial
+    from tare.records import Foresight, Trial
 
 _SHOWN_BLOCKS = 2
 
 
-def run_plan(campaign: str, seed: int | None, as_json: bool) -> int:
-    """Print cells, arms, order, time and what the sample sizes can decide; raises ``CampaignError``."""
+def run_plan(
+    campaign: str, seed: int | None, as_json: bool, history: Path | None = None, pilot: bool = False
+) -> int:
+    """Print cells, arms, order, time and what the looks can decide; raises ``CampaignError``.
+
+    That takes this host's noise: from the result ``history``, from a ``pilot`` of a minute, else from the newest
+    results in ``./results``.
+    """
     from tare.host.facts import memory_byte, online_processors
     from tare.plan.budget import fits
     from tare.plan.campaign import resolve, with_overrides
@@ -31,14 +38,37 @@ def run_plan(campaign: str, seed: int | None, as_json: bool) -> int:
     chosen = secrets.randbelow(2**31) if asked.seed is None else asked.seed
     trials = plan_trials(asked, chosen)
     budget = fits(asked, trials, (), asked.budget_s)
+    foresights = _foresights(asked, history, pilot)
     if as_json:
-        print(json.dumps(_machine(asked, chosen, trials, budget), indent=2))
+        print(json.dumps(_machine(asked, chosen, trials, budget, foresights), indent=2))
     else:
-        _print_words(asked, chosen, trials, budget)
+        _print_words(asked, chosen, trials, budget, foresights)
     return 0
 
 
-def _machine(campaign: Campaign, seed: int, trials: Sequence[Trial], budget: BudgetPlan) -> dict[str, Any]:
+def _foresights(campaign: Campaign, history: Path | None, pilot: bool) -> Sequence[Foresight]:
+    from tare.commands import noise
+    from tare.commands.audience import Progress
+
+    if not pilot:
+        return noise.foresights(campaign, noise.histories(history))
+    progress = Progress()
+    found = noise.foresights(campaign, [noise.pilot(campaign, progress)])
+    progress.finish()
+    if not found:
+        progress.says("the pilot could not run six blocks in a minute, so it tells nothing of the noise")
+    return found
+
+
+def _machine(
+    campaign: Campaign,
+    seed: int,
+    trials: Sequence[Trial],
+    budget: BudgetPlan,
+    foresights: Sequence[Foresight],
+) -> dict[str, Any]:
+    from tare.commands.foresight import to_json
+
     return {
         "schema": 1,
         "campaign": campaign.to_json(),
@@ -59,12 +89,20 @@ def _machine(campaign: Campaign, seed: int, trials: Sequence[Trial], budget: Bud
         "budget_s": budget.budget_s,
         "fitting_blocks": budget.fitting_blocks,
         "sentence": budget.sentence,
+        "looks": list(campaign.looks),
         "precision": [dataclasses.asdict(entry) for entry in budget.precision],
+        "foresight": to_json(foresights),
         "warnings": list(budget.warnings),
     }
 
 
-def _print_words(campaign: Campaign, seed: int, trials: Sequence[Trial], budget: BudgetPlan) -> None:
+def _print_words(
+    campaign: Campaign,
+    seed: int,
+    trials: Sequence[Trial],
+    budget: BudgetPlan,
+    foresights: Sequence[Foresight],
+) -> None:
     drawn = f", drawn now; --seed {seed} gives this order again" if campaign.seed is None else ""
     print(f"Campaign {campaign.name} (seed {seed}{drawn})\n")
     _print_cells(campaign)
@@ -73,9 +111,49 @@ def _print_words(campaign: Campaign, seed: int, trials: Sequence[Trial], budget:
         for line in _order([trial for trial in trials if trial.block == block]):
             print(f"  {line}")
     print(f"\n{budget.sentence[:1].upper()}{budget.sentence[1:]}.\n")
-    _print_precision(budget)
+    _print_looks(campaign)
+    if foresights:
+        from tare.commands.foresight import print_foresights
+
+        print_foresights(foresights, campaign)
+    if len(foresights) < len(campaign.cells) * len(campaign.environments):
+        _print_precision(budget)
     for warning in budget.warnings:
         print(f"Warning: {warning}.")
+
+
+def _print_looks(campaign: Campaign) -> None:
+    """Say when an arm may stop, and which looks cannot stop any."""
+    for condition in campaign.fail_if:
+        print(f"Fails if: {condition.text}{'' if campaign.undecided_fails else '; undecided passes'}.")
+    if len(campaign.looks) == 1:
+        return
+    print(
+        f"An environment may stop after {', '.join(map(str, campaign.looks[:-1]))} blocks: {_reasons(campaign)}."
+    )
+    if campaign.design.whole:
+        print("Sharing experiments run all blocks: what is compared in them stays together.")
+    for look in _too_early(campaign):
+        print(f"Warning: a look after {look} of {campaign.blocks} blocks is too early for any interval.")
+    print()
+
+
+def _reasons(campaign: Campaign) -> str:
+    relative, absolute = campaign.precise_relative * 100, campaign.precise_absolute * 100
+    precise = f"its interval is within ±{absolute:g} points, or ±{relative:g} % of the overhead"
+    usual = f"when {precise}, or shows that the overhead is within ±{campaign.margin * 100:g} %"
+    if not campaign.fail_if:
+        return usual
+    asked = {condition.environment for condition in campaign.fail_if}
+    answered = "as soon as what it is asked for is decided"
+    return answered if None in asked else f"{', '.join(sorted(map(str, asked)))} {answered}, others {usual}"
+
+
+def _too_early(campaign: Campaign) -> list[int]:
+    from tare.analyze.boundary import boundary, spending
+
+    stages = boundary(campaign.looks, tuple(spending(look, campaign.blocks) for look in campaign.looks))
+    return [stage.n for stage in stages if stage.critical is None]
 
 
 def _print_cells(campaign: Campaign) -> None:
@@ -92,6 +170,11 @@ def _print_cells(campaign: Campaign) -> None:
     )
     for workload, setting in campaign.cells:
         table.add_row(workload.name, str(setting), format_byte(setting.limits.memory_byte), arms)
+    once = ", ".join([NATIVE, *(environment.name for environment in campaign.environments)])
+    for order in campaign.orders:
+        name = f"{order.workload.name} by {order.option}"
+        told = f"{once}, each in three orders ({order.boots} blocks)"
+        table.add_row(name, str(order.layout), format_byte(campaign.limits.memory_byte), told)
     Console(highlight=False).print(table)
     limits = campaign.limits
     quota = "no CPU quota" if limits.cpu_quota is None else f"{limits.cpu_quota:g} processors' CPU time"

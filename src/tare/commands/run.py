@@ -2,6 +2,7 @@
 """``tare run``: a campaign from its file to its report."""
 
 import sys
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,25 +11,44 @@ from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.measure.campaign import Request, kept_campaign
 from tare.plan.campaign import Campaign, resolve, with_overrides
-from tare.records import Analysis, Status
+from tare.records import Analysis, Ruling, Status
 from tare.units import parse_duration_s
 
 INTERRUPTED = 130
 
 
 def run_campaign_command(
-    campaign: str,
-    output: Path | None,
-    blocks: int | None,
-    budget: str | None,
-    seed: int | None,
-    image_name: str,
-    as_json: bool,
+    campaign: str, output: Path | None, asked: "Asked", image_name: str, as_json: bool
 ) -> int:
     """Run or continue; the tables go to standard output, the report into the result folder."""
     chosen, folder = _campaign_and_folder(campaign, output)
-    chosen = with_overrides(chosen, blocks=blocks, budget_s=budget_s(budget), seed=seed)
+    chosen = with_overrides(
+        chosen,
+        blocks=asked.blocks,
+        budget_s=budget_s(asked.budget),
+        seed=asked.seed,
+        fail_if=asked.fail_if,
+        undecided_fails=asked.undecided_fails,
+    )
     return run_and_show(Request(campaign=chosen, folder=folder, image_name=image_name), as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the command line asks for instead of what the campaign says."""
+
+    blocks: int | None = None
+    budget: str | None = None
+    seed: int | None = None
+    fail_if: tuple[str, ...] = ()
+    undecided: str | None = None
+
+    @property
+    def undecided_fails(self) -> bool | None:
+        """``None``: nothing is said; ``InputError`` for another word than ``fail`` and ``pass``."""
+        if self.undecided not in {None, "fail", "pass"}:
+            raise InputError(f"--undecided: must be fail or pass, but is {self.undecided!r}")
+        return None if self.undecided is None else self.undecided == "fail"
 
 
 def _campaign_and_folder(campaign: str, output: Path | None) -> tuple[Campaign, ResultFolder]:
@@ -73,7 +93,16 @@ def run_and_show(request: Request, *, as_json: bool) -> int:
         return INTERRUPTED
     progress.finish()
     _show(analysis, request.folder, as_json=as_json)
-    return 1 if any(outcome.status is Status.FAILED for outcome in analysis.outcomes) else 0
+    for decision in analysis.decisions:
+        print(f"--fail-if {decision.condition.text!r}: {decision.sentence}", file=sys.stderr)
+    failed = any(outcome.status is Status.FAILED for outcome in analysis.outcomes)
+    return 1 if failed or fell_short(analysis, undecided_fails=request.campaign.undecided_fails) else 0
+
+
+def fell_short(analysis: Analysis, *, undecided_fails: bool) -> bool:
+    """Whether some condition of ``--fail-if`` is met, or may be met and that is to count."""
+    bad = {Ruling.EXCEEDED, Ruling.UNDECIDED} if undecided_fails else {Ruling.EXCEEDED}
+    return any(decision.ruling in bad for decision in analysis.decisions)
 
 
 def _show(analysis: Analysis, folder: ResultFolder, *, as_json: bool) -> None:

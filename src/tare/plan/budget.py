@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tare.plan.definition import Campaign
 from tare.plan.durations import next_block_fits, total_s, trial_durations_s
-from tare.plan.precision import LEAST_BLOCKS, Precision, precisions
+from tare.plan.precision import LEAST_BLOCKS, Precision, least_blocks, precisions
 from tare.records import Outcome, Trial
 from tare.units import format_duration
 from tare.workloads import KINDS
@@ -35,6 +35,9 @@ class BudgetPlan:
     complete_blocks: int
     """Without a trial left to run."""
     margin: float
+    looks: tuple[int, ...] = ()
+    claims: int = 1
+    """Environments times cells: the primary metrics that are judged together."""
 
     @property
     def final_blocks(self) -> int:
@@ -51,7 +54,8 @@ class BudgetPlan:
         if self.left_trials < self.planned_trials:
             trials = f"{self.left_trials} of {trials}"
         time = "" if self.expected_s is None else f", about {short_duration(self.expected_s)}"
-        return f"{trials} in {_blocks(self.left_blocks)}{time}; {self._budget_words()}"
+        most = " at most" if len(self.looks) > 1 else ""
+        return f"{trials} in {_blocks(self.left_blocks)}{most}{time}; {self._budget_words()}"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -63,7 +67,14 @@ class BudgetPlan:
             remedy = "raise the budget" if cut else "ask for more blocks"
             few = "1 block gives" if self.final_blocks == 1 else f"{self.final_blocks} blocks give"
             return (f"{few} no 95 % interval, which takes {LEAST_BLOCKS}: {remedy}",)
-        return ()
+        return self._too_few_for_all_claims()
+
+    def _too_few_for_all_claims(self) -> tuple[str, ...]:
+        least = least_blocks(self.claims)
+        if self.final_blocks >= least:
+            return ()
+        together = f"when all {self.claims} primary claims are judged together"
+        return (f"{self.final_blocks} blocks can show no difference {together}, which takes {least}",)
 
     @property
     def precision(self) -> tuple[Precision, ...]:
@@ -120,6 +131,8 @@ def fits(
         unknown=tuple(sorted(unknown)),
         complete_blocks=len({trial.block for trial in trials}) - len(blocks),
         margin=campaign.margin,
+        looks=campaign.looks,
+        claims=len(campaign.environments) * len(campaign.cells),
     )
 
 

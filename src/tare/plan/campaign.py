@@ -10,17 +10,20 @@ from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
 from tare.errors import CampaignError, InputError
 from tare.plan import entries
+from tare.plan.blocks import MOST_BLOCKS, DecisionTable
 from tare.plan.checks import whole_problems
 from tare.plan.comparison import differences
 from tare.plan.definition import Campaign, shape_of
+from tare.plan.fail_if import parse_fail_if
 from tare.plan.numbers import number_problems
+from tare.plan.order_entries import orders
 from tare.plan.presets import preset_names, preset_path
-from tare.plan.problems import failure, nearest, printable
-from tare.plan.schema import LARGEST_SEED, MOST_BLOCKS, CampaignTable, Host
+from tare.plan.problems import Problem, failure, nearest, printable
+from tare.plan.schema import LARGEST_SEED, CampaignTable, Host
 from tare.plan.sharing import Sharing
 from tare.plan.sharing_entries import sharings
 from tare.plan.source import Source, read_source
-from tare.records import Layout
+from tare.records import Environment, FailIf, Layout
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
 
@@ -81,9 +84,18 @@ def resolve(
 
 
 def with_overrides(
-    campaign: Campaign, *, blocks: int | None = None, budget_s: float | None = None, seed: int | None = None
+    campaign: Campaign,
+    *,
+    blocks: int | None = None,
+    budget_s: float | None = None,
+    seed: int | None = None,
+    fail_if: Sequence[str] = (),
+    undecided_fails: bool | None = None,
 ) -> Campaign:
-    """Replace what the command line sets; ``None`` leaves a value. ``InputError`` if one is out of range."""
+    """Replace what the command line sets; ``None`` or nothing leaves a value. ``InputError`` if one is wrong.
+
+    ``blocks`` is one look after that many.
+    """
     if blocks is not None and not 1 <= blocks <= MOST_BLOCKS:
         raise InputError(f"blocks must be 1 to {MOST_BLOCKS}, but are {blocks}")
     if budget_s is not None and not 0 < budget_s < math.inf:
@@ -93,9 +105,20 @@ def with_overrides(
     return dataclasses.replace(
         campaign,
         blocks=campaign.blocks if blocks is None else blocks,
+        looks=campaign.looks if blocks is None else (blocks,),
+        fail_if=_conditions(fail_if, campaign) or campaign.fail_if,
+        undecided_fails=campaign.undecided_fails if undecided_fails is None else undecided_fails,
         budget_s=campaign.budget_s if budget_s is None else budget_s,
         seed=campaign.seed if seed is None else seed,
     )
+
+
+def _conditions(texts: Sequence[str], campaign: Campaign) -> tuple[FailIf, ...]:
+    names = [environment.name for environment in campaign.environments]
+    try:
+        return tuple(parse_fail_if(text, names) for text in texts)
+    except ValueError as error:
+        raise InputError(f"--fail-if: {error}") from error
 
 
 def _preset_source(name: str) -> Source:
@@ -125,6 +148,9 @@ def _build(
     environments = entries.environments(source.data, networks, providers, problems)
     workloads = entries.workloads(source.data, kinds, problems)
     shared = sharings(source.data, host, environments, workloads, problems)
+    ordered = orders(
+        source.data, host, workloads, _layouts((table and table.layouts) or (), shared), kinds, problems
+    )
     if table is None or problems:
         raise failure(source.label, problems, source.lines)
     campaign = Campaign(
@@ -133,18 +159,41 @@ def _build(
         layouts=_layouts(table.layouts, shared),
         workloads=tuple(entry.record for entry in workloads if entry.measured),
         limits=table.limits.limits(host),
-        blocks=table.blocks.number,
+        blocks=table.blocks.planned[-1],
+        looks=table.blocks.planned,
+        precise_absolute=table.blocks.precision.absolute,
+        precise_relative=table.blocks.precision.relative,
+        fail_if=_declared(table.decision, environments, problems),
+        undecided_fails=table.decision.undecided == "fail",
         margin=table.blocks.margin,
         budget_s=table.budget,
         seed=table.seed,
         binds=tuple(table.binds),
         sharings=tuple(shared),
+        orders=tuple(ordered),
+        exclude=table.exclude.rules(),
     )
+    if problems:
+        raise failure(source.label, problems, source.lines)
     places = {("environment", entry.record.name): entry.position for entry in environments}
     places |= {("workload", entry.record.name): entry.position for entry in workloads}
     if problems := whole_problems(campaign, providers, kinds, places):
         raise failure(source.label, problems, source.lines)
     return campaign
+
+
+def _declared(
+    table: DecisionTable, environments: Sequence[entries.Entry[Environment]], problems: list[Problem]
+) -> tuple[FailIf, ...]:
+    """The conditions of ``[decision]``; what is wrong with one joins the ``problems``."""
+    names = [entry.record.name for entry in environments if entry.measured]
+    found = []
+    for text in table.fail_if:
+        try:
+            found.append(parse_fail_if(text, names))
+        except ValueError as error:
+            problems.append(Problem(("decision", "fail_if"), str(error)))
+    return tuple(found)
 
 
 def _layouts(asked: Sequence[Layout] | None, shared: Sequence[Sharing]) -> tuple[Layout, ...]:

@@ -8,7 +8,7 @@ from tare.errors import TareError
 from tare.plan.definition import Campaign, shape_of
 from tare.plan.problems import Problem, printable, shown
 from tare.plan.sharing_checks import sharing_problems
-from tare.records import Layout, Limits, NetworkKind, Workload
+from tare.records import Layout, Limits, NetworkKind, Ordering, Workload
 from tare.workloads.kind import WorkloadKind
 
 _MOST_TRIALS = 100_000
@@ -33,6 +33,7 @@ def whole_problems(
         problems.append(Problem(("limits", "cpu_quota"), text))
     arms = len(campaign.environments) + 2
     trials = campaign.blocks * len(campaign.cells) * arms
+    trials += sum(len(Ordering) * order.boots * (arms - 1) for order in campaign.orders)
     if trials > _MOST_TRIALS:
         problems.append(
             Problem(("blocks",), f"makes {trials} trials, but {_MOST_TRIALS} are the most allowed")
@@ -40,7 +41,17 @@ def whole_problems(
     problems += _unknown_layouts(campaign, places)
     problems += _unconnected(campaign, providers, places)
     problems += sharing_problems(campaign)
+    problems += _few_blocks(campaign)
     return problems or _unfit_workloads(campaign, kinds, places)
+
+
+def _few_blocks(campaign: Campaign) -> list[Problem]:
+    """Find order experiments that need more blocks than there are."""
+    return [
+        Problem(("order", position, "boots"), f"{order.boots} starts need as many blocks; raise blocks")
+        for position, order in enumerate(campaign.orders)
+        if order.boots > campaign.blocks
+    ]
 
 
 def _unknown_layouts(campaign: Campaign, places: Mapping[tuple[str, str], int]) -> list[Problem]:
@@ -90,6 +101,9 @@ def _jobs(campaign: Campaign) -> Iterator[tuple[str, Workload, Layout, Limits]]:
     """All that is to run, with where it does, in words."""
     for workload, setting in campaign.cells:
         yield f"in layout {setting}", workload, setting.layout, setting.limits
+    for order in campaign.orders:
+        for value in order.values:
+            yield f"with {order.option} = {value}", order.runs(value), order.layout, campaign.limits
     for setting in campaign.settings:
         if setting.company:
             yield f"as neighbour in {setting}", setting.company.workload, *setting.neighbour_node

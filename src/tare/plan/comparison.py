@@ -23,10 +23,15 @@ def differences(kept: Campaign, now: Campaign) -> list[str]:
 
 def _leaves(campaign: Campaign) -> dict[str, str]:
     data = campaign.to_json()
+    several = len(campaign.looks) > 1
+    data["looks"] = f"after {', '.join(map(str, campaign.looks))} blocks" if several else "after all blocks"
+    data["fail_if"] = ", ".join(sorted(condition.text for condition in campaign.fail_if)) or None
     data["layouts"] = ", ".join(sorted(str(layout) for layout in campaign.layouts))
     for key, singular in (("environments", "environment"), ("workloads", "workload")):
         for entry in data.pop(key):
             data[f"{singular} {entry.pop('name')}"] = entry
+    for order, entry in zip(campaign.orders, data.pop("orders"), strict=True):
+        data[f"order of {order}"] = {key: entry[key] for key in ("values", "boots", "metrics")}
     for sharing, entry in zip(campaign.sharings, data.pop("sharings"), strict=True):
         data[f"sharing of {sharing}"] = {"neighbour": entry["neighbour"]}
     return _flat(data, "")

@@ -11,9 +11,22 @@ from pydantic import TypeAdapter, ValidationError
 from tare.environments import PROVIDERS
 from tare.environments.provider import TOOLS_DIRECTORY, Provider
 from tare.errors import CampaignError
+from tare.plan.order import Order
 from tare.plan.problems import printable
 from tare.plan.sharing import Setting, Sharing, settings
-from tare.records import SCHEMA, Cell, Environment, Layout, Limits, SharedCell, Workload
+from tare.records import (
+    SCHEMA,
+    Cell,
+    Design,
+    Environment,
+    Exclude,
+    FailIf,
+    Intervention,
+    Layout,
+    Limits,
+    SharedCell,
+    Workload,
+)
 from tare.workloads import KINDS
 from tare.workloads.kind import Shape, Span, WorkloadKind
 
@@ -41,6 +54,56 @@ class Campaign:
     binds: tuple[str, ...] = ()
     """Directories of the host shown in every node at the same path: ``/path:ro`` or ``/path:rw``."""
     sharings: tuple[Sharing, ...] = ()
+    orders: tuple[Order, ...] = ()
+    looks: tuple[int, ...] = ()
+    """After how many blocks is looked, rising; the last is ``blocks``. Left out: once, after all."""
+    precise_absolute: float = 0.01
+    """Half-width of an interval that is precise enough, as a fraction..."""
+    precise_relative: float = 0.2
+    """...or, if that is more, this part of the overhead itself."""
+    fail_if: tuple[FailIf, ...] = ()
+    """What makes ``tare run`` end with exit code 1."""
+    undecided_fails: bool = True
+    """Whether a condition that the data cannot decide does so too."""
+
+    def __post_init__(self) -> None:
+        """Raise ``ValueError`` for looks that do not lead to ``blocks``; a single look follows them."""
+        if len(self.looks) <= 1:
+            object.__setattr__(self, "looks", (self.blocks,))
+        if self.looks[-1] != self.blocks or list(self.looks) != sorted(set(self.looks)) or self.looks[0] < 1:
+            raise ValueError(f"the looks {self.looks} do not rise to {self.blocks} blocks")
+
+    @property
+    def design(self) -> Design:
+        """All that was declared before the start and decides when an arm stops."""
+        return Design(
+            looks=self.looks,
+            margin=self.margin,
+            precise_absolute=self.precise_absolute,
+            precise_relative=self.precise_relative,
+            fail_if=self.fail_if,
+            whole=frozenset(
+                Cell(workload=workload.name, layout=str(setting))
+                for workload, setting in self.cells
+                if setting.alone
+            ),
+        )
+
+    exclude: Exclude = dataclasses.field(default_factory=Exclude)
+    """The rules, fixed before the start, that take a trial out whatever it measured."""
+    intervention: Intervention | None = None
+    """What it is a test of, if ``tare explain`` made it."""
+
+    def limits_of(self, environment: Environment, limits: Limits) -> Limits:
+        """Those of one arm: all have the setting's, but for the arms whose limit is the knob of an intervention."""
+        own = self.intervention
+        if (
+            own is None
+            or own.changed_limits is None
+            or environment.name not in {own.changed, own.changed_native}
+        ):
+            return limits
+        return own.changed_limits
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -120,11 +183,12 @@ def _check_kept(
     for environment in campaign.needed_environments:
         if environment.technology not in providers:
             raise ValueError(f"this version has no technology {environment.technology!r}")
-    for workload in (*campaign.workloads, *campaign.neighbours):
+    ordered = [order.workload for order in campaign.orders]
+    for workload in (*campaign.workloads, *campaign.neighbours, *ordered):
         if workload.kind not in kinds:
             raise ValueError(f"this version has no workload {workload.kind!r}")
         kinds[workload.kind].options_model.model_validate(dict(workload.options))
-    if not (campaign.layouts and campaign.workloads and campaign.blocks > 0 < campaign.margin):
+    if not (campaign.layouts and (campaign.workloads or ordered) and campaign.blocks > 0 < campaign.margin):
         raise ValueError("layouts, workloads, blocks or the margin are missing")
     for sharing in campaign.sharings:
         if not sharing.together and not sharing.neighbour:

@@ -5,6 +5,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from tare.environments import PROVIDERS
 from tare.plan.definition import shape_of
 from tare.records import Outcome, Trial
 from tare.workloads import KINDS
@@ -12,6 +13,8 @@ from tare.workloads.kind import WorkloadKind
 
 NODE_ALLOWANCE_S = 0.3
 """Start and stop of a trial's nodes, until one has been measured: 0.02 s natively, 0.6 s with Docker."""
+_MACHINE_ALLOWANCE_S = 5.0
+"""The same of virtual machines: 3 to 5 s."""
 _SAFETY = 1.1
 
 _Key = tuple[str, ...]
@@ -75,7 +78,11 @@ def _estimate_s(
     for key in _keys(trial):
         if key in measured:
             return summarize(measured[key])
-    kind = kinds[trial.workload.kind]
-    options = kind.options_model.model_validate(dict(trial.workload.options))
-    run_s = kind.expected_s(options, shape_of(trial.layout, trial.limits))
-    return None if run_s is None else run_s + NODE_ALLOWANCE_S
+    kind, shape = kinds[trial.workload.kind], shape_of(trial.layout, trial.limits)
+    wanted = [kind.options_model.model_validate(dict(options)) for options in trial.run_options]
+    runs_s = total_s(kind.expected_s(options, shape) for options in wanted)
+    if runs_s is None:
+        return None
+    provider = PROVIDERS.get(trial.environment.technology)
+    starts = provider is not None and provider.takes_tap
+    return runs_s + (_MACHINE_ALLOWANCE_S if starts else NODE_ALLOWANCE_S)

@@ -75,7 +75,8 @@ def workloads(
         if record:
             found.append(Entry(position, record, _is_measured(table)))
     _refuse_duplicates("workload", found, problems)
-    _require_a_measured_one("workload", found, problems)
+    if "order" not in data:  # else the experiment measures
+        _require_a_measured_one("workload", found, problems)
     return found
 
 
@@ -187,7 +188,13 @@ def _workload(
     if options is None:
         return None
     layouts = None if table.layouts is None else tuple(table.layouts)
-    return Workload(name=table.name or wanted, kind=wanted, options=options, layouts=layouts)
+    return Workload(
+        name=table.name or wanted,
+        kind=wanted,
+        options=options,
+        layouts=layouts,
+        iterations=table.iterations,
+    )
 
 
 def _kind_options(

@@ -19,15 +19,16 @@ from pydantic import (
 )
 
 from tare.plan.binds import normal_bind
+from tare.plan.blocks import BlocksTable, Count, DecisionTable, Table
 from tare.plan.problems import shown
-from tare.records import Layout, Limits, NetworkKind, Storage
+from tare.records import Exclude, Layout, Limits, NetworkKind, Storage
 from tare.units import GIBIBYTE, MEBIBYTE, format_byte, parse_byte, parse_duration_s
 
-DEFAULT_BLOCKS = 10
-DEFAULT_MARGIN = 0.01
-MOST_BLOCKS = 1000
 LARGEST_SEED = 2**63 - 1
 MOST_NODES = 200
+MOST_ITERATIONS = 1000
+MOST_VALUES = 100
+DEFAULT_BOOTS = 6
 MOST_OVERSUBSCRIPTION = 16
 _DEFAULT_MEMORY_BYTE = 2 * GIBIBYTE
 _DEFAULT_SHM_BYTE = 256 * MEBIBYTE
@@ -182,6 +183,14 @@ def _choice(kind: type[_Choice]) -> Callable[[object], _Choice]:
     return validate
 
 
+def _limit(value: object) -> float | None:
+    if value == "off":
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise ValueError(f'must be a number above 0, or "off", but is {shown(value)}')
+    return float(value)
+
+
 def _mebibyte(size_byte: int) -> str:
     return f"{size_byte // MEBIBYTE} MiB"
 
@@ -190,48 +199,9 @@ Slug = Annotated[str, BeforeValidator(_slug)]
 Duration = Annotated[float, BeforeValidator(_duration_s)]
 Memory = Annotated[int, BeforeValidator(_memory_byte)]
 Size = Annotated[int, BeforeValidator(_quantity(parse_byte, "256 MiB"))]
-Count = Annotated[int, Field(ge=1, le=MOST_BLOCKS)]
 Network = Annotated[NetworkKind, BeforeValidator(_choice(NetworkKind))]
+Limit = Annotated[float | None, BeforeValidator(_limit)]
 LayoutText = Annotated[Layout, BeforeValidator(_layout)]
-
-
-class Table(BaseModel):
-    """No unknown key, no silent conversion."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class BlocksTable(Table):
-    """``blocks = 10``, ``{ count, margin }`` or ``{ looks, margin }``."""
-
-    count: Count | None = None
-    looks: list[Count] | None = Field(default=None, min_length=1)
-    margin: float = Field(default=DEFAULT_MARGIN, gt=0, lt=1, allow_inf_nan=False)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_number(cls, value: Any) -> Any:
-        if isinstance(value, int) and not isinstance(value, bool):
-            return {"count": value}
-        if not isinstance(value, dict):
-            raise ValueError(  # noqa: TRY004 - pydantic turns only ValueError into a finding
-                "must be a number such as 10, or { count, margin }, or { looks, margin }, "
-                f"but is {shown(value)}"
-            )
-        return value
-
-    @model_validator(mode="after")
-    def _one_way(self) -> Self:
-        if self.count is not None and self.looks is not None:
-            raise ValueError("has both count and looks; keep one")
-        if self.looks is not None and self.looks != sorted(set(self.looks)):
-            raise ValueError(f"looks must rise from block to block, but are {shown(self.looks)}")
-        return self
-
-    @property
-    def number(self) -> int:
-        """Looks between are for a later version; the last one is how many blocks there are."""
-        return self.looks[-1] if self.looks else self.count or DEFAULT_BLOCKS
 
 
 class LimitsTable(Table):
@@ -266,6 +236,21 @@ class LimitsTable(Table):
         )
 
 
+class ExcludeTable(Table):
+    """``[exclude]``: from when on a trial is taken out, whatever it measured; "off": never for this reason."""
+
+    foreign_load: Limit = Exclude().foreign_load
+    frequency_change: Limit = Exclude().frequency_change
+    temperature_c: Limit = Exclude().temperature_c
+
+    def rules(self) -> Exclude:
+        return Exclude(
+            foreign_load=self.foreign_load,
+            frequency_change=self.frequency_change,
+            temperature_c=self.temperature_c,
+        )
+
+
 def default_memory_byte(host: Host) -> int:
     """2 GiB, or half of a smaller host in whole MiB."""
     return min(_DEFAULT_MEMORY_BYTE, host.memory_byte // 2 // MEBIBYTE * MEBIBYTE)
@@ -278,14 +263,17 @@ class CampaignTable(Table):
     seed: int | None = Field(default=None, ge=0, le=LARGEST_SEED)
     blocks: BlocksTable = BlocksTable()
     budget: Duration | None = None
+    decision: DecisionTable = DecisionTable()
     layouts: list[LayoutText] | None = Field(default=None, min_length=1)
     limits: LimitsTable = LimitsTable()
+    exclude: ExcludeTable = ExcludeTable()
     networks: list[Network] | None = Field(default=None, min_length=1)
     """Every environment without a network of its own is measured in each of these."""
-    binds: list[Annotated[str, AfterValidator(normal_bind)]] = []
+    binds: list[Annotated[str, AfterValidator(normal_bind)]] = Field(default_factory=list)
     environment: Any = None
     workload: Any = None
     sharing: Any = None
+    order: Any = None
 
 
 class EnvironmentTable(BaseModel):
@@ -309,6 +297,7 @@ class WorkloadTable(BaseModel):
     kind: str | None = None
     measure: bool = True
     layouts: list[str] | None = Field(default=None, min_length=1)
+    iterations: Annotated[int, Field(ge=1, le=MOST_ITERATIONS)] = 1
 
 
 class SharingTable(Table):
@@ -317,6 +306,23 @@ class SharingTable(Table):
     alone: LayoutText
     together: list[LayoutText] | None = Field(default=None, min_length=1)
     neighbour: Any = None
+
+
+class OrderTable(Table):
+    """``[[order]]``: one option's values, run in several orders within one start (docs/order.md)."""
+
+    workload: str
+    option: str
+    values: list[int | float] = Field(min_length=2, max_length=MOST_VALUES)
+    boots: Count = DEFAULT_BOOTS
+    layout: LayoutText | None = None
+    metrics: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        if len(set(self.values)) < len(self.values):
+            raise ValueError(f"values holds one twice: {shown(self.values)}; keep each once")
+        return self
 
 
 class NeighbourTable(Table):

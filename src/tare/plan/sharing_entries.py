@@ -35,7 +35,10 @@ def sharings(
         companies = [sharing.neighbour for _, sharing in kept if sharing.neighbour]
         places = {company.environment.name for company in companies if company.environment}
         problems += _idle("environment", environments, places)
-        problems += _idle("workload", workloads, {company.workload.name for company in companies})
+        ordered = [table.get("workload") for table in data.get("order") or () if isinstance(table, dict)]
+        problems += _idle(
+            "workload", workloads, {*(one.workload.name for one in companies), *map(str, ordered)}
+        )
     return [sharing for _, sharing in kept]
 
 

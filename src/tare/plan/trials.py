@@ -2,9 +2,10 @@
 """A campaign and a seed to trials in randomized blocks."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tare.plan.definition import Campaign
+from tare.plan.order import starts
 from tare.plan.sharing import NATIVE_ENVIRONMENT, Setting
 from tare.records import Environment, Trial, Workload
 
@@ -30,7 +31,29 @@ def plan_block(campaign: Campaign, seed: int, block: int) -> tuple[Trial, ...]:
     cells = sorted(campaign.cells, key=lambda cell: (cell[0].name, str(cell[1])))
     source.shuffle(cells)
     placed = [(cell, arm) for cell in _joined(cells) for arm in _shuffled_arms(campaign.environments, source)]
-    return tuple(_trial(block, slot, cell, arm) for slot, (cell, arm) in enumerate(placed))
+    found = [_trial(campaign, block, slot, cell, arm) for slot, (cell, arm) in enumerate(placed)]
+    return (*found, *_ordered(campaign, seed, block, len(found)))
+
+
+def _ordered(campaign: Campaign, seed: int, block: int, first_slot: int) -> Iterator[Trial]:
+    """The starts of the order experiments, after all else and drawn by themselves: they change no other order."""
+    source = random.Random(f"{seed}-{block}-order")  # noqa: S311 - an order that can be repeated, not a secret
+    wanted = [order for order in campaign.orders if block < order.boots]
+    for slot, (order, environment, series) in enumerate(
+        starts(wanted, campaign.environments, source), start=first_slot
+    ):
+        setting = f"{order.layout}~{series.ordering}"
+        yield Trial(
+            identity=trial_identity(block, order.workload.name, setting, environment.name, 0),
+            block=block,
+            slot=slot,
+            environment=environment,
+            replicate=0,
+            layout=order.layout,
+            workload=order.workload,
+            limits=campaign.limits,
+            series=series,
+        )
 
 
 def trial_identity(block: int, workload: str, setting: str, environment: str, replicate: int) -> str:
@@ -52,7 +75,7 @@ def _shuffled_arms(environments: Sequence[Environment], source: random.Random) -
     return arms
 
 
-def _trial(block: int, slot: int, cell: _Cell, arm: _Arm) -> Trial:
+def _trial(campaign: Campaign, block: int, slot: int, cell: _Cell, arm: _Arm) -> Trial:
     workload, setting = cell
     environment, replicate = arm
     return Trial(
@@ -63,6 +86,6 @@ def _trial(block: int, slot: int, cell: _Cell, arm: _Arm) -> Trial:
         replicate=replicate,
         layout=setting.layout,
         workload=workload,
-        limits=setting.limits,
+        limits=campaign.limits_of(environment, setting.limits),
         neighbour=setting.company.beside(environment) if setting.company else None,
     )

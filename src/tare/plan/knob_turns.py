@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How each knob is turned: an environment and its limits in, the changed ones out, or a sentence why that cannot be."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tare.environments.provider import Provider
+from tare.records import Environment, Layout, Limits, NetworkKind, OptionValue, Storage
+
+_QUICK_RTO_S = 0.005
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a knob is turned on."""
+
+    environment: Environment
+    limits: Limits
+    layout: Layout
+    provider: Provider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turned:
+    """What is changed, and in which words."""
+
+    environment: Environment
+    limits: Limits
+    subject: str
+    """Such as "the CPU quota"."""
+    change: str
+    """Such as "without it"."""
+
+
+def _limits(subject: Subject, limits: Limits, what: str, change: str) -> Turned:
+    return Turned(environment=subject.environment, limits=limits, subject=what, change=change)
+
+
+def with_options(
+    subject: Subject, options: Mapping[str, OptionValue | None], what: str, change: str
+) -> Turned:
+    """``None`` takes an option away."""
+    merged = {**subject.environment.options, **options}
+    kept = {name: value for name, value in merged.items() if value is not None}
+    environment = replace(subject.environment, options=kept)
+    return Turned(environment=environment, limits=subject.limits, subject=what, change=change)
+
+
+def without_quota(subject: Subject) -> Turned | str:
+    if subject.limits.cpu_quota is None:
+        return "the campaign sets no CPU quota"
+    return _limits(subject, replace(subject.limits, cpu_quota=None), "the CPU quota", "without it")
+
+
+def twice_the_memory(subject: Subject) -> Turned | str:
+    doubled = replace(subject.limits, memory_byte=2 * subject.limits.memory_byte)
+    return _limits(subject, doubled, "the memory limit", "with twice the memory")
+
+
+def in_memory(subject: Subject) -> Turned | str:
+    if subject.limits.storage is Storage.TMPFS:
+        return "what the nodes write lies in memory already"
+    in_memory = replace(subject.limits, storage=Storage.TMPFS)
+    return _limits(subject, in_memory, "the disk below its files", "with its files in memory")
+
+
+def host_network(subject: Subject) -> Turned | str:
+    environment = subject.environment
+    if NetworkKind.HOST not in subject.provider.networks:
+        return f"{environment.technology} cannot share the host's network"
+    if environment.network is NetworkKind.HOST:
+        return "it is on the host's network already"
+    return Turned(
+        environment=replace(environment, network=NetworkKind.HOST, rto_min_s=None),
+        limits=subject.limits,
+        subject="the network of its own",
+        change="on the host's network",
+    )
+
+
+def short_timeout(subject: Subject) -> Turned | str:
+    environment = subject.environment
+    kind = environment.network or (NetworkKind.VETH if subject.layout.nodes > 1 else NetworkKind.NONE)
+    if kind not in {NetworkKind.VETH, NetworkKind.MACVLAN}:
+        return "it needs a route of the node's own: network veth or macvlan"
+    if environment.rto_min_s is not None and environment.rto_min_s <= _QUICK_RTO_S:
+        return f"the least retransmission timeout is {1000 * environment.rto_min_s:g} ms already"
+    before_ms = 200 if environment.rto_min_s is None else 1000 * environment.rto_min_s
+    return Turned(
+        environment=replace(environment, rto_min_s=_QUICK_RTO_S),
+        limits=subject.limits,
+        subject=f"TCP's least retransmission timeout of {before_ms:g} ms",
+        change=f"with one of {1000 * _QUICK_RTO_S:g} ms",
+    )
+
+
+def _flag(
+    subject: Subject, option: str, default: bool, on: tuple[str, str], off: tuple[str, str]
+) -> Turned | str:
+    """Turn a switch of the technology over; the words are of what is turned off, and of what is turned on."""
+    if option not in subject.provider.option_names:
+        return f"{subject.environment.technology} has no option {option}"
+    is_on = subject.environment.options.get(option, default) is True
+    return with_options(subject, {option: not is_on}, *(off if is_on else on))
+
+
+def huge_pages(subject: Subject) -> Turned | str:
+    on = ("memory in pages of the usual size", "with huge pages")
+    return _flag(subject, "huge_pages", False, on, ("the huge pages", "without them"))
+
+
+def pinning(subject: Subject) -> Turned | str:
+    on = ("letting virtual processors move", "with each pinned to one of the host's")
+    return _flag(subject, "pin", True, on, ("pinning each virtual processor", "without it"))
+
+
+def seccomp(subject: Subject) -> Turned | str:
+    on = ("running without a seccomp filter", "with one")
+    return _flag(subject, "seccomp", True, on, ("the seccomp filter", "without it"))
+
+
+def vhost(subject: Subject) -> Turned | str:
+    if "vhost" not in subject.provider.option_names:
+        return f"{subject.environment.technology} has no option vhost"
+    if subject.environment.options.get("vhost", "auto") == "off":
+        return with_options(subject, {"vhost": "on"}, "moving packets in the monitor", "with vhost")
+    return with_options(subject, {"vhost": "off"}, "vhost", "without it")
+
+
+def paravirtual(subject: Subject) -> Turned | str:
+    if (
+        subject.environment.options.get("devices") != "emulated"
+        or "devices" not in subject.provider.option_names
+    ):
+        return "it has no emulated devices"
+    what = ("the emulation of devices", "with paravirtual ones")
+    return with_options(subject, {"devices": "paravirtual", "machine": None}, *what)
+
+
+def kvm(subject: Subject) -> Turned | str:
+    if subject.environment.options.get("accelerator") != "tcg":
+        return 'its accelerator is not "tcg"'
+    return with_options(subject, {"accelerator": "kvm"}, "software emulation", "under KVM")
+
+
+def tare_storage(subject: Subject) -> Turned | str:
+    if subject.environment.options.get("storage") != "own":
+        return "it has Tare's own layer already"
+    return with_options(subject, {"storage": None}, "the technology's own storage driver", "on Tare's layer")

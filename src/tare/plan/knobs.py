@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Knobs: what can be changed of one environment to see whether it is a cause (docs/causes.md).
+
+Each says of which signals it is a test, and turns itself: an environment and its limits in, the changed ones out, or a
+sentence why that cannot be done. To add one: a function in ``knob_turns`` and an
+entry in the list below.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from tare.errors import InputError
+from tare.plan import knob_turns
+from tare.plan.knob_turns import Subject, Turned, with_options
+from tare.plan.problems import nearest, printable
+from tare.records import OptionValue
+
+_WAITING = ("runnable_wait_s", "psi_cpu_some_s", "vcpu_wait_s", "steal_s", "host_psi_cpu_some_s")
+_MEMORY = (
+    "memory_limit_hits",
+    "pages_refaulted",
+    "pages_reclaimed",
+    "major_faults",
+    "psi_memory_some_s",
+    "pages_swapped_in",
+)
+_STORAGE = ("psi_io_some_s", "block_io_wait_s", "iowait_s", "host_psi_io_some_s")
+_TCP = ("tcp_timeouts", "tcp_retransmissions")
+_NETWORK = (
+    "queue_overlimits",
+    "queue_drops",
+    "switch_drops",
+    "interface_drops",
+    "softirq_s",
+    "network_softirqs",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knob:
+    """``turn`` gives what is changed, or why it cannot be."""
+
+    name: str
+    about: str
+    signals: tuple[str, ...]
+    turn: Callable[[Subject], Turned | str]
+
+
+KNOBS: Mapping[str, Knob] = {
+    knob.name: knob
+    for knob in (
+        Knob(
+            name="quota-off",
+            about="no CPU quota",
+            signals=("throttled_s", "throttled_periods", *_WAITING),
+            turn=knob_turns.without_quota,
+        ),
+        Knob(
+            name="memory-double", about="twice the memory", signals=_MEMORY, turn=knob_turns.twice_the_memory
+        ),
+        Knob(
+            name="storage-memory",
+            about="what nodes write in memory, not on a disk",
+            signals=_STORAGE,
+            turn=knob_turns.in_memory,
+        ),
+        Knob(
+            name="host-network",
+            about="the host's own network",
+            signals=(*_NETWORK, *_TCP),
+            turn=knob_turns.host_network,
+        ),
+        Knob(
+            name="rto-min", about="TCP's least timeout at 5 ms", signals=_TCP, turn=knob_turns.short_timeout
+        ),
+        Knob(
+            name="huge-pages",
+            about="a guest's memory in huge pages, or not",
+            signals=("minor_faults", "kvm_exits", "huge_page_fallbacks", "huge_pages_split"),
+            turn=knob_turns.huge_pages,
+        ),
+        Knob(
+            name="pinning",
+            about="virtual processors pinned, or not",
+            signals=(*_WAITING, "host_switches"),
+            turn=knob_turns.pinning,
+        ),
+        Knob(
+            name="vhost",
+            about="packets moved by the host's kernel, or not",
+            signals=(*_NETWORK, "kvm_exits"),
+            turn=knob_turns.vhost,
+        ),
+        Knob(
+            name="paravirtual",
+            about="paravirtual devices for emulated ones",
+            signals=(*_NETWORK, *_STORAGE, "kvm_exits"),
+            turn=knob_turns.paravirtual,
+        ),
+        Knob(name="kvm", about="KVM for software emulation", signals=("kvm_exits",), turn=knob_turns.kvm),
+        Knob(
+            name="seccomp-off",
+            about="no filter of system calls",
+            signals=("voluntary_switches",),
+            turn=knob_turns.seccomp,
+        ),
+        Knob(
+            name="tare-storage",
+            about="Tare's layer for an engine's storage",
+            signals=_STORAGE,
+            turn=knob_turns.tare_storage,
+        ),
+    )
+}
+
+
+def knob_of(text: str) -> Knob:
+    """A knob by its name, or an option of the technology as ``OPTION=VALUE``; ``InputError`` when it is neither."""
+    if text in KNOBS:
+        return KNOBS[text]
+    option, separator, value = text.partition("=")
+    if separator and option:
+        return _of_option(option, _value(value))
+    raise InputError(
+        f"--toggle: there is no knob {printable(text)!r}{nearest(text, KNOBS)}; they are {', '.join(KNOBS)}, "
+        "and any option of the technology as OPTION=VALUE"
+    )
+
+
+def _value(text: str) -> OptionValue:
+    """As a campaign file would have it; bare words are text."""
+    try:
+        found = tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        return text
+    return found if isinstance(found, str | int | float | bool) else text
+
+
+def _of_option(option: str, value: OptionValue) -> Knob:
+    def turn(subject: Subject) -> Turned | str:
+        before = subject.environment.options.get(option)
+        if option not in subject.provider.option_names:
+            names = subject.provider.option_names
+            return f"{subject.environment.technology} has no such option{nearest(option, names)}"
+        if before == value:
+            return f"{option} is {value!r} already"
+        was = "its default" if before is None else f"{before!r}"
+        return with_options(subject, {option: value}, f"{option} at {was}", f"with {value!r}")
+
+    name = re.sub(r"[^A-Za-z0-9._]+", "-", f"{option}-{value}").strip("-")
+    return Knob(name=name, about=f"{option} = {value!r}", signals=(), turn=turn)
+
+
+def turned(knob: Knob, subject: Subject) -> Turned | str:
+    """Turn it, and have the technology check the options; a sentence when either cannot be done."""
+    found = knob.turn(subject)
+    if isinstance(found, str):
+        return found
+    complaints = subject.provider.check_options(found.environment.options)
+    for option, words in complaints.items():
+        return f"the option {option} {words}"
+    return found

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Order experiments: one option's values, run one after the other within one start, in several orders."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tare.plan.sharing import NATIVE_ENVIRONMENT
+from tare.records import Environment, Layout, Ordering, Series, Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """One ``[[order]]`` table (docs/order.md)."""
+
+    workload: Workload
+    option: str
+    values: tuple[int | float, ...]
+    """Rising."""
+    boots: int
+    """Starts of each environment in each of the orderings: in as many blocks."""
+    layout: Layout
+    """Of one instance."""
+    metrics: tuple[str, ...]
+    """What is judged; the first is the claim."""
+
+    def __str__(self) -> str:
+        return f"{self.workload.name} by {self.option} in {self.layout}"
+
+    def runs(self, value: float) -> Workload:
+        """The workload as it runs with one of the values."""
+        options = {**self.workload.options, self.option: value}
+        return Workload(name=self.workload.name, kind=self.workload.kind, options=options)
+
+
+def starts(
+    orders: Sequence[Order], environments: Sequence[Environment], source: random.Random
+) -> Iterator[tuple[Order, Environment, Series]]:
+    """One block's starts in random order: each environment, native once, in each ordering.
+
+    The three starts of an environment stay together, as they are compared with each other.
+    """
+    named = sorted(environments, key=lambda environment: environment.name)
+    groups = [
+        (order, environment)
+        for order in sorted(orders, key=str)
+        for environment in (NATIVE_ENVIRONMENT, *named)
+    ]
+    source.shuffle(groups)
+    for order, environment in groups:
+        orderings = list(Ordering)
+        source.shuffle(orderings)
+        for ordering in orderings:
+            yield order, environment, _series(order, ordering, source)
+
+
+def _series(order: Order, ordering: Ordering, source: random.Random) -> Series:
+    values = list(order.values)
+    if ordering is Ordering.DESCENDING:
+        values.reverse()
+    elif ordering is Ordering.RANDOM:
+        source.shuffle(values)
+    return Series(option=order.option, ordering=ordering, values=tuple(values))

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A planted slowdown, an intervention that takes it away, and what is said of both: with fakes, in seconds."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.fake_campaign import FAKES, Listener, fake_campaign, fake_environment, fake_request, fake_workload
+
+from tare.commands.explain import ExplainOptions, intervention_request, run_explain
+from tare.errors import InputError
+from tare.journal.reader import read_journal
+from tare.measure.campaign import measure_campaign
+from tare.pipeline import analyse_result, run_campaign
+from tare.records import Attributed, Shift
+from tare.report.document import render_report
+from tare.report.machine import to_json
+
+pytestmark = pytest.mark.usefixtures("fake_image")
+TOGGLE = "slowdown=0"
+
+
+def explained(tmp_path: Path, toggle: str = TOGGLE, blocks: int = 6) -> Path:
+    """A result whose environment is 20 % slower, and an intervention below it."""
+    result = tmp_path / "result"
+    workload = fake_workload(noise=0.001)
+    slow = fake_environment(slowdown=0.2)
+    run_campaign(fake_request(fake_campaign(slow, workload=workload), result), Listener())
+    request = intervention_request(result, ExplainOptions(blocks=blocks, seed=3), toggle)
+    run_campaign(replace(request, providers=FAKES), Listener())
+    return result
+
+
+def test_the_planted_slowdown_is_called_a_cause_by_parent_and_child(tmp_path: Path) -> None:
+    result = explained(tmp_path)
+    child = result / "explain" / "slow-slowdown-0-work-1c1p1i"
+    for path in (result, child):
+        verdict = next(one for one in analyse_result(path).interventions if one.metric == "time_s")
+        assert (verdict.standing, verdict.shift) == (Attributed.CAUSE, Shift.FALLS)
+        assert verdict.before.point == pytest.approx(0.2, abs=0.01)
+        assert verdict.after.point == pytest.approx(0.0, abs=0.01)
+        assert verdict.intervention.parent == "../.."
+    assert "is a cause" in render_report(analyse_result(result))
+
+
+def test_an_intervention_that_was_cut_off_is_continued_and_adds_no_trial_twice(tmp_path: Path) -> None:
+    result = tmp_path / "result"
+    run_campaign(fake_request(fake_campaign(fake_environment(slowdown=0.2)), result), Listener())
+    request = replace(intervention_request(result, ExplainOptions(blocks=6), TOGGLE), providers=FAKES)
+    cut = replace(request, campaign=replace(request.campaign, budget_s=0.1))
+    measure_campaign(cut, Listener())
+    before = len(read_journal(request.folder.journal).outcomes)
+    assert before < 24
+    again = replace(intervention_request(result, ExplainOptions(blocks=6), TOGGLE), providers=FAKES)
+    run_campaign(again, Listener())
+    assert len(read_journal(request.folder.journal).outcomes) == 24
+
+
+def test_the_ranking_is_printed_with_what_was_found_by_intervention(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = explained(tmp_path)
+    assert run_explain(result, ExplainOptions(), as_json=False) == 0
+    out = capsys.readouterr().out
+    assert "slowdown at 0.2 is a cause" in out.replace("\n", " ")
+    assert run_explain(result, ExplainOptions(environment="slow"), as_json=True) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["schema"] == 1
+    assert found["interventions"][0]["standing"] == "cause"
+    assert found["attributions"][0]["environment"] == "slow"
+
+
+def test_the_json_of_a_result_holds_attributions_and_interventions(tmp_path: Path) -> None:
+    found = json.loads(json.dumps(to_json(analyse_result(explained(tmp_path))), allow_nan=False))
+    assert [one["knob"] for one in found["interventions"]] == ["slowdown-0"]
+    (attribution,) = found["attributions"]
+    assert attribution["standing"] in {"candidate", "unexplained"}
+    assert attribution["sentence"].startswith("slow: ")
+
+
+def test_what_cannot_be_explained_is_refused_in_words(tmp_path: Path) -> None:
+    result = explained(tmp_path)
+    child = result / "explain" / "slow-slowdown-0-work-1c1p1i"
+    with pytest.raises(InputError, match="intervention itself"):
+        intervention_request(child, ExplainOptions(), TOGGLE)
+    with pytest.raises(InputError, match="no such result folder"):
+        intervention_request(tmp_path / "nothing", ExplainOptions(), TOGGLE)
+    with pytest.raises(InputError, match="native is what all is compared with"):
+        intervention_request(result, ExplainOptions(environment="native"), TOGGLE)
+    with pytest.raises(InputError, match="has no verdict on fast"):
+        run_explain(result, ExplainOptions(environment="fast"), as_json=False)
+    with pytest.raises(InputError, match="--blocks must be"):
+        intervention_request(result, ExplainOptions(blocks=0), TOGGLE)
+
+
+def test_another_results_interventions_are_not_taken_for_its_own(tmp_path: Path) -> None:
+    result = explained(tmp_path)
+    other = tmp_path / "other"
+    run_campaign(fake_request(fake_campaign(fake_environment(slowdown=0.2)), other), Listener())
+    (result / "explain").rename(other / "explain")
+    assert analyse_result(other).interventions == ()
