@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A calibration from the first phase to the last: run what is missing, judge, repeat once what failed."""
+
+import json
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from tare import __version__
+from tare.calibrate.bench import Bench, Run, Setting, campaign
+from tare.calibrate.estimators import DEFAULT, ESTIMATORS
+from tare.calibrate.evidence import Evidence
+from tare.calibrate.phases import p0_noise, p6_quota
+from tare.calibrate.phases.phase import Phase
+from tare.calibrate.sizes import Size
+from tare.calibrate.stages import STAGES
+from tare.errors import HostError
+from tare.host.identity import host_identity
+from tare.journal.reader import read_journal
+from tare.journal.result import ResultFolder
+from tare.measure.campaign import Audience, Request, measure_campaign
+from tare.records import Calibration, Gate, Outcome, Passing, Session, Status
+
+_LENGTH = "length"
+_FIRST_ITERATIONS = 20_000_000
+_LENGTH_BLOCKS = 4
+_AGAIN = "-again"
+_MEASURED = "measured.json"
+
+
+class Teller(Audience, Protocol):
+    """Told what a calibration does, and what each run of it does."""
+
+    def phase(self, phases: Sequence[Phase], again: bool) -> None:
+        """Take the phases whose runs begin."""
+        ...
+
+    def judged(self, gates: Sequence[Gate]) -> None:
+        """Take the gates of a stage, after its repeat if there was one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is calibrated, how thoroughly, and where the journals go."""
+
+    size: Size
+    folder: Path
+    bench: Bench = field(default_factory=Bench)
+    estimator: str = DEFAULT
+    image_name: str = "default"
+    stages: tuple[tuple[Phase, ...], ...] = STAGES
+
+
+class Conductor:
+    """Goes through the stages; what it has found so far can be asked for at any time."""
+
+    def __init__(self, asked: Asked, teller: Teller) -> None:
+        self._asked, self._teller = asked, teller
+        self._rounds: dict[str, tuple[tuple[Outcome, ...], ...]] = {}
+        self._measured: dict[str, float] = {}
+        self._obstacles: dict[str, str] = {}
+        self._gates: list[Gate] = []
+        self._repeated: list[str] = []
+        self._session: Session | None = None
+        self._started_utc = _now()
+        self._complete = False
+
+    def run(self) -> Calibration:
+        """All stages; raises what ``measure_campaign`` raises, and leaves journals with which it can go on."""
+        iterations = self._length()
+        setting = Setting(bench=self._asked.bench, size=self._asked.size, iterations=iterations)
+        for stage in self._asked.stages:
+            self._stage(stage, setting)
+        self._complete = True
+        return self.found()
+
+    def found(self) -> Calibration:
+        """What is known so far."""
+        host = self._session.host if self._session else {}
+        return Calibration(
+            started_utc=self._started_utc,
+            ended_utc=_now(),
+            tare_version=__version__,
+            image_digest=self._session.image_digest if self._session else "",
+            host_identity=host_identity(host),
+            host=host,
+            size=self._asked.size.name,
+            estimator=self._asked.estimator,
+            gates=tuple(self._gates),
+            repeated=tuple(self._repeated),
+            complete=self._complete,
+            folder=self._asked.folder.name,
+            measured=dict(self._measured),
+        )
+
+    def _stage(self, stage: tuple[Phase, ...], setting: Setting) -> None:
+        first = self._perform(stage, setting, again=False)
+        gates = self._judge(stage)
+        if first and self._asked.estimator == DEFAULT and _failed(gates):
+            self._perform(stage, setting, again=True)
+            gates = self._judge(stage)
+            self._repeated += [phase.name for phase in stage]
+        self._gates += gates
+        self._teller.judged(gates)
+
+    def _perform(self, stage: tuple[Phase, ...], setting: Setting, *, again: bool) -> bool:
+        """Make the runs of a stage; whether there were any to make."""
+        runs = [run for phase in stage for run in phase.runs(setting)]
+        for phase in stage:
+            if why := phase.obstacle():
+                self._obstacles[phase.name] = why
+        if not runs or any(phase.name in self._obstacles for phase in stage):
+            return False
+        self._teller.phase(stage, again)
+        self._look_at_host(stage)
+        for run in runs:
+            outcomes = self._outcomes(run, f"{run.name}{_AGAIN if again else ''}")
+            self._rounds[run.name] = (*self._rounds.get(run.name, ()), outcomes)
+        if any(phase is p0_noise.NOISE for phase in stage):
+            self._measured |= p0_noise.measured(self._evidence())
+        return True
+
+    def _look_at_host(self, stage: tuple[Phase, ...]) -> None:
+        """How idle it is just before the quotas; kept, so that a later judgement has it too."""
+        if not any(phase is p6_quota.QUOTA_PHASE for phase in stage):
+            return
+        kept = self._asked.folder / _MEASURED
+        try:
+            found = {str(name): float(value) for name, value in json.loads(kept.read_text()).items()}
+        except (OSError, ValueError, AttributeError):
+            found = dict(p6_quota.measured())
+            kept.write_text(json.dumps(found))
+        self._measured |= found
+
+    def _judge(self, stage: tuple[Phase, ...]) -> list[Gate]:
+        evidence = self._evidence()
+        return [gate for phase in stage for gate in phase.judge(evidence)]
+
+    def _evidence(self) -> Evidence:
+        return Evidence(
+            size=self._asked.size,
+            estimator=ESTIMATORS[self._asked.estimator],
+            headline=self._asked.bench.headline,
+            rounds=self._rounds,
+            measured=self._measured,
+            obstacles=self._obstacles,
+        )
+
+    def _outcomes(self, run: Run, name: str) -> tuple[Outcome, ...]:
+        """Of the run, after what is missing of it has been run."""
+        folder = ResultFolder(self._asked.folder / name)
+        journal = read_journal(folder.journal)
+        providers = self._asked.bench.providers(run.drift, run.starts_before + len(journal.outcomes))
+        measure_campaign(
+            Request(
+                campaign=run.campaign,
+                folder=folder,
+                image_name=self._asked.image_name,
+                providers=providers,
+            ),
+            self._teller,
+        )
+        found = read_journal(folder.journal)
+        self._session = found.sessions[-1]
+        return found.outcomes
+
+    def _length(self) -> int:
+        """How many iterations take as long as a run is to take."""
+        asked = self._asked
+        if not asked.bench.real:
+            return 1
+        workload = asked.bench.work(_FIRST_ITERATIONS)
+        run = Run(name=_LENGTH, campaign=campaign(_LENGTH, workload, _LENGTH_BLOCKS))
+        return iterations_for(asked.size.run_s, self._outcomes(run, _LENGTH))
+
+
+def iterations_for(run_s: float, outcomes: Sequence[Outcome]) -> int:
+    """From what the first iterations took of CPU time, or of wall time where that is not counted.
+
+    Rounded to two digits. ``HostError`` when no run ended well.
+    """
+    ended = [one for one in outcomes if one.status is Status.OK]
+    if not ended:
+        reason = next((one.reason for one in outcomes if one.reason), "nothing was run")
+        raise HostError(f"no run of native ended well: {reason}; see `tare doctor`")
+    took_s = statistics.median(_took_s(one) for one in ended)
+    wanted = _FIRST_ITERATIONS * run_s / took_s
+    return int(float(f"{wanted:.2g}"))
+
+
+def _took_s(outcome: Outcome) -> float:
+    return outcome.cpu_s or outcome.instances[0].clocks.wall_s
+
+
+def _failed(gates: Sequence[Gate]) -> bool:
+    return any(gate.passing is Passing.FAILED for gate in gates)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the campaigns of a calibration left, as the phases judge it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tare.analyze import CONTROL_NAME, controls
+from tare.calibrate.bench import WORK
+from tare.calibrate.estimators import Estimator
+from tare.calibrate.sizes import EXPERIMENT_BLOCKS, Size
+from tare.records import Outcome, Summary
+from tare.treat import summaries
+
+Series = tuple[tuple[float, ...], ...]
+"""Log-ratios of the blocks, one tuple for each time that the campaign was run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """All outcomes so far, and what was learned from them."""
+
+    size: Size
+    estimator: Estimator
+    headline: str
+    rounds: Mapping[str, tuple[tuple[Outcome, ...], ...]]
+    """Run → its outcomes, for each time that it was run."""
+    measured: Mapping[str, float] = field(default_factory=dict)
+    """Figures of this host, by P0: ``fixed_share_wall_s`` is what a run takes without any work, as a share."""
+    obstacles: Mapping[str, str] = field(default_factory=dict)
+    """Phase → why it cannot be run here."""
+    _made: dict[str, tuple[tuple[Summary, ...], ...]] = field(default_factory=dict, init=False)
+    """Summaries of each run that was asked for, round by round: made once, as many gates ask."""
+
+    def outcomes(self, run: str) -> tuple[Outcome, ...]:
+        """Of all rounds."""
+        return tuple(outcome for outcomes in self.rounds.get(run, ()) for outcome in outcomes)
+
+    def series(self, run: str, environment: str, metric: str) -> Series:
+        """Log-ratios of complete blocks in order; ``CONTROL_NAME`` for native against native."""
+        return tuple(
+            summary.log_ratios
+            for made in self._summaries(run)
+            for summary in made
+            if (summary.environment, summary.metric) == (environment, metric)
+        )
+
+    def _summaries(self, run: str) -> tuple[tuple[Summary, ...], ...]:
+        if run not in self._made:
+            self._made[run] = tuple(found(outcomes) for outcomes in self.rounds.get(run, ()))
+        return self._made[run]
+
+    def metrics(self, run: str) -> tuple[str, ...]:
+        """The headline, and CPU time where it is counted."""
+        names = {sample.name for outcome in self.outcomes(run) for sample in outcome.samples}
+        return tuple(name for name in dict.fromkeys((self.headline, "cpu_s")) if name in names)
+
+    def truth(self, planted: float, metric: str) -> float:
+        """The overhead to be found when so much more work was planted: what is no work does not grow with it."""
+        return planted * (1 - self.measured.get(f"fixed_share_{metric}", 0.0))
+
+
+def found(outcomes: Sequence[Outcome]) -> tuple[Summary, ...]:
+    """The summaries that Tare makes of the outcomes, native against native among them."""
+    made = summaries(outcomes, {WORK: "wall_s"})
+    return (*made, *(control.summary for control in controls(made)))
+
+
+def experiments(series: Series, blocks: int = EXPERIMENT_BLOCKS) -> list[tuple[float, ...]]:
+    """Disjoint experiments of so many consecutive blocks; what is left over at a round's end is left out."""
+    return [
+        values[begin : begin + blocks]
+        for values in series
+        for begin in range(0, len(values) - blocks + 1, blocks)
+    ]
+
+
+def pooled(series: Series) -> tuple[float, ...]:
+    """The log-ratios of all rounds together."""
+    return tuple(value for values in series for value in values)
+
+
+__all__ = ["CONTROL_NAME", "Evidence", "Series", "experiments", "found", "pooled"]

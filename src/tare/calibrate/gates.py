@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gates from counts and from intervals: the forms that several phases share."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tare.analyze.scale import as_fraction
+from tare.calibrate.evidence import Evidence, Series, experiments, pooled
+from tare.calibrate.limits import most_misses
+from tare.records import Estimate, Gate, Passing
+
+POOLED_LEVEL = 0.99
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Which gate it is, and what it claims."""
+
+    phase: str
+    name: str
+    claim: str
+
+    def passed(self, good: bool, seen: str) -> Gate:
+        """A gate about figures."""
+        return self._gate(Passing.PASSED if good else Passing.FAILED, seen)
+
+    def noted(self, seen: str) -> Gate:
+        """Figures of which nothing is asked."""
+        return self._gate(Passing.NOTED, seen)
+
+    def not_run(self, why: str) -> Gate:
+        """There is nothing to judge."""
+        return self._gate(Passing.NOT_RUN, why)
+
+    def counted(self, count: int, of: int, allowed: int, beside: str = "") -> Gate:
+        """A gate about how often something happened."""
+        return Gate(
+            phase=self.phase,
+            name=self.name,
+            claim=self.claim,
+            passing=Passing.PASSED if count <= allowed else Passing.FAILED,
+            seen=f"{count} of {of}{beside}",
+            count=count,
+            of=of,
+            allowed=allowed,
+        )
+
+    def _gate(self, passing: Passing, seen: str) -> Gate:
+        return Gate(phase=self.phase, name=self.name, claim=self.claim, passing=passing, seen=seen)
+
+
+def misses(named: Named, evidence: Evidence, series: Series, truth: float) -> Gate:
+    """Count the experiments whose 95 % interval does not hold ``truth``, a fraction."""
+
+    def missed(values: Sequence[float]) -> bool:
+        return not holds(as_fraction(evidence.estimator.interval(values, LEVEL)), truth)
+
+    return count(named, series, missed)
+
+
+def count(named: Named, series: Series, happened: Callable[[Sequence[float]], bool]) -> Gate:
+    """Count in how many experiments it happened; as often as 5 % can make it is forgiven."""
+    cut = experiments(series)
+    if not cut:
+        return named.not_run("too few complete blocks for an experiment")
+    return named.counted(sum(map(happened, cut)), len(cut), most_misses(len(cut)))
+
+
+def pooled_estimate(evidence: Evidence, series: Series) -> Estimate | None:
+    """The estimate of all blocks together with its 99 % interval; ``None`` where too few give one."""
+    values = pooled(series)
+    if not values:
+        return None
+    estimate = as_fraction(evidence.estimator.interval(values, POOLED_LEVEL))
+    return None if estimate.low is None else estimate
+
+
+def holds(estimate: Estimate, truth: float) -> bool:
+    """Whether the interval contains it; without an interval it does not."""
+    return estimate.low is not None and estimate.high is not None and estimate.low <= truth <= estimate.high
+
+
+def meets(estimate: Estimate, low: float, high: float) -> bool:
+    """Whether the interval and the range from ``low`` to ``high`` have anything in common."""
+    return (
+        estimate.low is not None
+        and estimate.high is not None
+        and estimate.low <= high
+        and low <= estimate.high
+    )
+
+
+def lies_within(estimate: Estimate, low: float, high: float) -> bool:
+    """Whether the whole interval lies inside the range."""
+    return (
+        estimate.low is not None
+        and estimate.high is not None
+        and low <= estimate.low
+        and estimate.high <= high
+    )
+
+
+def percent(fraction: float) -> str:
+    """Such as ``+4.92 %``."""
+    return f"{fraction * 100:+.2f} %"
+
+
+def told(estimate: Estimate) -> str:
+    """Point, interval, level and count."""
+    if estimate.low is None or estimate.high is None:
+        return f"{percent(estimate.point)}, no interval (n = {estimate.n})"
+    level = f"{estimate.level * 100:.3g} %"
+    return f"{percent(estimate.point)}, {level}: {percent(estimate.low)} to {percent(estimate.high)} (n = {estimate.n})"

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""P0: how much this host's runs vary, what a run takes without any work, and whether its clocks agree."""
+
+import itertools
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+
+from tare.analyze.signed_rank import hodges_lehmann
+from tare.calibrate.bench import WORK, Run, Setting, campaign
+from tare.calibrate.evidence import Evidence, pooled
+from tare.calibrate.gates import Named
+from tare.calibrate.phases.phase import Phase
+from tare.environments.planted import MORE_WORK
+from tare.records import NATIVE, Environment, Gate, Outcome, Status
+
+RUN = "noise"
+EMPTY = "empty"
+_CLOCKS = Named("P0", "clocks", "the node's clock and the host's agree in every run, and none is inverted")
+_NOISE = Named("P0", "noise", "how much runs of native vary, and how much each is like the one before")
+
+
+def runs(setting: Setting) -> tuple[Run, ...]:
+    """Native twice in each block, and beside it, where work takes time, a run whose work is empty."""
+    empty = Environment(name=EMPTY, technology=NATIVE, options={MORE_WORK: -1.0})
+    environments = (empty,) if setting.bench.real else ()
+    workload = setting.bench.work(setting.iterations)
+    return (Run(name=RUN, campaign=campaign(RUN, workload, setting.size.noise_blocks, environments)),)
+
+
+def judge(evidence: Evidence) -> tuple[Gate, ...]:
+    """Whether all clocks agreed; the noise is noted."""
+    outcomes = evidence.outcomes(RUN)
+    if not outcomes:
+        return (_CLOCKS.not_run("no run was made"),)
+    wrong = sum(one.status is Status.INVALID or bool(one.timer_inversions) for one in outcomes)
+    figures = [_noise(outcomes, metric) for metric in evidence.metrics(RUN)]
+    share = evidence.measured.get(f"fixed_share_{evidence.headline}")
+    if share is not None:
+        figures.append(f"{share * 100:.2f} % of a run are no work")
+    return (_CLOCKS.counted(wrong, len(outcomes), 0, " runs"), _NOISE.noted("; ".join(figures)))
+
+
+def measured(evidence: Evidence) -> Mapping[str, float]:
+    """The figures on which later phases rely."""
+    found: dict[str, float] = {}
+    for metric in evidence.metrics(RUN):
+        empty = pooled(evidence.series(RUN, EMPTY, metric))
+        if empty:
+            found[f"fixed_share_{metric}"] = math.exp(hodges_lehmann(empty).point)
+        found[f"noise_{metric}"] = statistics.stdev(_logarithms(evidence.outcomes(RUN), metric))
+    return found
+
+
+def _noise(outcomes: Sequence[Outcome], metric: str) -> str:
+    values = _logarithms(outcomes, metric)
+    variation = math.expm1(statistics.stdev(values))
+    return (
+        f"{metric}: coefficient of variation {variation * 100:.2g} %, "
+        f"lag-1 autocorrelation {lag_one(values):+.2f} (n = {len(values)})"
+    )
+
+
+def _logarithms(outcomes: Sequence[Outcome], metric: str) -> list[float]:
+    natives = sorted(
+        (one for one in outcomes if one.trial.environment.name == NATIVE and one.status is Status.OK),
+        key=lambda one: (one.trial.block, one.trial.slot),
+    )
+    values = [sample.value for one in natives for sample in one.samples if sample.name == metric]
+    return [math.log(value) for value in values if value > 0]
+
+
+def lag_one(values: Sequence[float]) -> float:
+    """Autocorrelation of each value with the next; 0 when all are alike."""
+    mean = statistics.fmean(values)
+    rest = [value - mean for value in values]
+    square = sum(value * value for value in rest)
+    return sum(one * other for one, other in itertools.pairwise(rest)) / square if square else 0.0
+
+
+NOISE = Phase(name="P0", title="the noise of this host", runs=runs, judge=judge)
+__all__ = ["NOISE", "WORK", "judge", "lag_one", "measured", "runs"]

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""P2: 5 % more work is not called equivalent to native. The blocks are those of P1."""
+
+from collections.abc import Sequence
+
+from tare.analyze.judgement import EQUIVALENCE_LEVEL
+from tare.analyze.scale import as_fraction
+from tare.calibrate.bench import MARGIN
+from tare.calibrate.evidence import Evidence
+from tare.calibrate.gates import Named, count, lies_within
+from tare.calibrate.phases.p1_truth import RUN
+from tare.calibrate.phases.phase import Phase
+from tare.records import Gate
+
+_PLANT = "plus-5"
+
+
+def judge(evidence: Evidence) -> tuple[Gate, ...]:
+    """Two one-sided tests at the default margin, in each experiment."""
+
+    def equivalent(values: Sequence[float]) -> bool:
+        estimate = as_fraction(evidence.estimator.interval(values, EQUIVALENCE_LEVEL))
+        return lies_within(estimate, -MARGIN, MARGIN)
+
+    return tuple(
+        count(
+            Named("P2", f"equivalence, {metric}", f"+5 % of work is called within ±{MARGIN:.0%}, {metric}"),
+            evidence.series(RUN, _PLANT, metric),
+            equivalent,
+        )
+        for metric in evidence.metrics(RUN) or (evidence.headline,)
+    )
+
+
+EQUIVALENCE = Phase(name="P2", title="equivalence, of the same blocks", judge=judge)

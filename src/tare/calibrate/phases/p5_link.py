@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""P5: 8 MB over one connection through a token bucket of 100 and one of 95 Mbit/s."""
+
+import math
+import os
+import shutil
+import statistics
+
+from tare.analyze.scale import as_fraction
+from tare.calibrate.bench import WORK, Run, Setting, campaign
+from tare.calibrate.evidence import Evidence, Series, pooled
+from tare.calibrate.gates import POOLED_LEVEL, Named, lies_within, meets, percent, told
+from tare.calibrate.phases.phase import Phase
+from tare.environments.planted import LINK_BIT_PER_S
+from tare.records import Environment, Estimate, Gate, NetworkKind, Workload
+
+RUN = "link"
+SIZE_BYTE = 8_000_000
+FAST_BIT_PER_S, SLOW_BIT_PER_S = 100e6, 95e6
+MOST_HALF_WIDTH = 0.02
+"""A bucket is steady: an interval that is wider than this would find nothing."""
+_FAST, _SLOW = "link-100", "link-95"
+_NAMED = Named("P5", "rate", "95 instead of 100 Mbit/s is found in the wall time of 8 MB, to 2 points")
+
+
+def runs(setting: Setting) -> tuple[Run, ...]:
+    """Two environments with a network namespace of their own each; native's transfer has no limit."""
+    if not setting.bench.real:
+        return ()
+    workload = Workload(
+        name=WORK, kind="command", options={"argv": ["{tools}/plant", "transfer", str(SIZE_BYTE)]}
+    )
+    links = tuple(
+        Environment(name=name, technology="chroot", options={LINK_BIT_PER_S: rate}, network=NetworkKind.NONE)
+        for name, rate in ((_FAST, FAST_BIT_PER_S), (_SLOW, SLOW_BIT_PER_S))
+    )
+    return (Run(name=RUN, campaign=campaign(RUN, workload, setting.size.link_blocks, links)),)
+
+
+def obstacle() -> str | None:
+    """What is missing for a token bucket in a network namespace."""
+    if os.geteuid() != 0:
+        return "a rate limit needs root"
+    missing = [tool for tool in ("tc", "ip", "nsenter") if shutil.which(tool) is None]
+    return f"{', '.join(missing)} is not here: apt-get install iproute2 util-linux" if missing else None
+
+
+def judge(evidence: Evidence) -> tuple[Gate, ...]:
+    """The slow link against the fast one, block by block.
+
+    Both buckets are equally full at first, and empty at R, so their times are (B - burst) / R: the ratio is that of
+    the rates. What is no transfer lasts equally long in both; it is at most what native's transfer takes in all, so
+    the truth lies between the ratio and a little less.
+    """
+    if RUN not in evidence.rounds:
+        return (_NAMED.not_run(evidence.obstacles.get("P5", "no run was made")),)
+    fast, slow = (evidence.series(RUN, name, "wall_s") for name in (_FAST, _SLOW))
+    estimate = _between(evidence, fast, slow)
+    if estimate is None or estimate.low is None:
+        return (_NAMED.not_run("too few blocks in which both transfers ended well"),)
+    whole = FAST_BIT_PER_S / SLOW_BIT_PER_S - 1
+    least = whole * (1 - min(1.0, _beside(fast)))
+    narrow = lies_within(estimate, estimate.point - MOST_HALF_WIDTH, estimate.point + MOST_HALF_WIDTH)
+    seen = f"{told(estimate)}; planted {percent(least)} to {percent(whole)}"
+    return (_NAMED.passed(narrow and meets(estimate, least, whole), seen),)
+
+
+def _between(evidence: Evidence, fast: Series, slow: Series) -> Estimate | None:
+    """The slow one's overhead over the fast one: their log-ratios to native have native in common."""
+    pairs = list(zip(pooled(fast), pooled(slow), strict=False))
+    if len(pooled(fast)) != len(pooled(slow)) or not pairs:
+        return None
+    return as_fraction(evidence.estimator.interval([one - other for other, one in pairs], POOLED_LEVEL))
+
+
+def _beside(fast: Series) -> float:
+    """Native's unlimited transfer, all that goes with it included, as a share of the limited one's time."""
+    return math.exp(-statistics.median(pooled(fast)))
+
+
+LINK = Phase(name="P5", title="a slower link", runs=runs, judge=judge, obstacle=obstacle)

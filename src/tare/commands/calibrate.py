@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``tare calibrate``: known truths are planted on this host, and Tare has to find them."""
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from tare.calibrate.conduct import Asked, Conductor
+from tare.calibrate.estimators import DEFAULT, ESTIMATORS
+from tare.calibrate.phases.phase import Phase
+from tare.calibrate.sizes import FULL, QUICK
+from tare.commands.audience import Progress
+from tare.commands.run import INTERRUPTED, new_folder
+from tare.errors import InputError
+from tare.host.paths import calibrations_directory
+from tare.journal.calibrations import keep_calibration, write_calibration
+from tare.plan.budget import BudgetPlan
+from tare.plan.problems import nearest
+from tare.records import SCHEMA, Calibration, Gate, Outcome, Passing, Status
+from tare.report.calibration import calibration_json, ending, print_gates
+
+_LINE_EVERY_S = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrateOptions:
+    """What the command line said."""
+
+    quick: bool
+    output: Path | None
+    estimator: str
+    image_name: str
+    as_json: bool
+
+
+def run_calibrate(options: CalibrateOptions) -> int:
+    """Calibrate, print the table, keep the artefact; 1 when a gate failed."""
+    if options.estimator not in ESTIMATORS:
+        raise InputError(
+            f"--estimator: {options.estimator!r} is none of {', '.join(ESTIMATORS)}"
+            f"{nearest(options.estimator, ESTIMATORS)}"
+        )
+    folder = options.output or new_folder("calibration")
+    asked = Asked(
+        size=QUICK if options.quick else FULL,
+        folder=folder,
+        estimator=options.estimator,
+        image_name=options.image_name,
+    )
+    return conduct(asked, as_json=options.as_json)
+
+
+def conduct(asked: Asked, *, as_json: bool) -> int:
+    """Run it with live progress; an interrupt ends it with what has been seen."""
+    teller = CalibrationProgress()
+    conductor = Conductor(asked, teller)
+    try:
+        calibration = conductor.run()
+    except KeyboardInterrupt:
+        teller.finish()
+        _show(conductor.found(), as_json=as_json)
+        print(f"interrupted; continue with: {_again(asked)}", file=sys.stderr)
+        return INTERRUPTED
+    teller.finish()
+    _show(calibration, as_json=as_json)
+    _keep(calibration, asked)
+    return 0 if calibration.passed else 1
+
+
+def _again(asked: Asked) -> str:
+    quick = " --quick" if asked.size is QUICK else ""
+    return f"tare calibrate{quick} --output {asked.folder}"
+
+
+def _show(calibration: Calibration, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"schema": SCHEMA, **calibration_json(calibration)}, indent=2, allow_nan=False))
+        return
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")
+    print_gates(calibration.gates, Console(file=sys.stdout, highlight=False))
+    print(f"\n{ending(calibration)}")
+
+
+def _keep(calibration: Calibration, asked: Asked) -> None:
+    """Beside the journals always; where reports look for it only if it is about the shipped estimator."""
+    write_calibration(asked.folder / f"calibration-{calibration.estimator}.json", calibration)
+    if calibration.estimator != DEFAULT:
+        print("a broken estimator was calibrated: no report will cite this", file=sys.stderr)
+        return
+    kept = keep_calibration(calibrations_directory(), calibration)
+    print(f"kept: {kept}; reports of this host cite it from now on", file=sys.stderr)
+
+
+class CalibrationProgress(Progress):
+    """Phase by phase: on a terminal the line that renews itself, elsewhere a line now and then."""
+
+    def __init__(self) -> None:
+        super().__init__(sys.stderr)
+        self._next_line = 0.0
+
+    def plans(self, plan: BudgetPlan) -> None:
+        self._left, self._ended, self._expected_s = plan.left_trials, 0, plan.expected_s
+        self._begun = time.monotonic()
+
+    def phase(self, phases: Sequence[Phase], again: bool) -> None:
+        repeated = ", again: a gate failed, and both runs decide together" if again else ""
+        self.says(f"{'; '.join(f'{one.name} {one.title}' for one in phases)}{repeated}")
+
+    def judged(self, gates: Sequence[Gate]) -> None:
+        for gate in gates:
+            allowed = "" if gate.allowed is None else f" (at most {gate.allowed})"
+            mark = {Passing.PASSED: "+", Passing.FAILED: "!"}.get(gate.passing, " ")
+            self.says(f"  {mark} {gate.passing}: {gate.claim}: {gate.seen}{allowed}")
+
+    def ended(self, outcome: Outcome) -> None:
+        self._ended += 1
+        if outcome.status is Status.FAILED:
+            self.says(f"{outcome.trial.identity} {outcome.status}: {outcome.reason}")
+        elif not self._terminal and time.monotonic() >= self._next_line:
+            self._next_line = time.monotonic() + _LINE_EVERY_S
+            self.says(f"[{self._ended}/{self._left}] {outcome.trial.identity}{self._remaining()}")

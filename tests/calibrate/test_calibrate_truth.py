@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""P1 to P3 on made-up blocks: a sound Tare passes, and each fault that a calibration is for is found."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tare.calibrate.estimators import SIGNED_RANK, TRIMMED_T, Array, Estimator
+from tare.calibrate.evidence import Evidence
+from tare.calibrate.phases import p1_truth, p2_equivalence, p3_redrawn
+from tare.calibrate.sizes import FULL
+from tare.records import Estimate, Outcome, Passing
+from tests.calibrate.outcomes import evidence_of, outcomes_of, passing
+
+TRUTHS = {p1_truth.NO_OP: 0.0, **p1_truth.PLANTS}
+SIZE = replace(FULL, redrawn_campaigns=500)
+
+
+def _wide(values: list[float], level: float) -> Estimate:
+    found = SIGNED_RANK.interval(values, level)
+    assert found.low is not None
+    assert found.high is not None
+    return replace(found, low=2 * found.low - found.point, high=2 * found.high - found.point)
+
+
+def _wide_bounds(samples: Array, level: float) -> tuple[Array, Array]:
+    low, high = SIGNED_RANK.bounds(samples, level)
+    return low - (high - low) / 2, high + (high - low) / 2
+
+
+TOO_WIDE = Estimator(name="too wide", interval=_wide, bounds=_wide_bounds)  # type: ignore[arg-type]
+
+
+def truth_outcomes(
+    truths: dict[str, float] | None = None, *, seed: int = 1, blocks: int = 600
+) -> tuple[Outcome, ...]:
+    return outcomes_of(truths or TRUTHS, blocks=blocks, source=np.random.default_rng(seed))
+
+
+@pytest.fixture(scope="module")
+def sound() -> tuple[Outcome, ...]:
+    return truth_outcomes()
+
+
+def evidence(*rounds: tuple[Outcome, ...], estimator: Estimator = SIGNED_RANK) -> Evidence:
+    return evidence_of(*rounds, run=p1_truth.RUN, estimator=estimator, size=SIZE)
+
+
+def test_a_sound_tare_passes_all_three_phases(sound: tuple[Outcome, ...]) -> None:
+    for phase in (p1_truth, p2_equivalence, p3_redrawn):
+        gates = phase.judge(evidence(sound))
+        assert set(passing(gates).values()) == {Passing.PASSED}
+    aa = p1_truth.judge(evidence(sound))[1]
+    assert (aa.of, aa.allowed) == (60, 7)
+
+
+def test_the_figures_of_two_rounds_are_judged_together(sound: tuple[Outcome, ...]) -> None:
+    again = truth_outcomes(seed=2)
+    counted = {gate.name: gate for gate in p1_truth.judge(evidence(sound, again))}
+    each = [{gate.name: gate.count for gate in p1_truth.judge(evidence(one))} for one in (sound, again)]
+    coverage = counted["coverage, plus-5"]
+    assert (coverage.of, coverage.allowed) == (120, 12)
+    assert coverage.count == (each[0]["coverage, plus-5"] or 0) + (each[1]["coverage, plus-5"] or 0)
+
+
+def test_a_driver_that_adds_cpu_time_is_found() -> None:
+    found = passing(p1_truth.judge(evidence(truth_outcomes({**TRUTHS, p1_truth.NO_OP: 0.008}))))
+    assert found["bias, no-op"] is Passing.FAILED
+    assert found["bias, plus-5"] is Passing.PASSED
+
+
+def test_a_plant_that_is_read_wrong_is_found() -> None:
+    found = passing(p1_truth.judge(evidence(truth_outcomes({**TRUTHS, "plus-5": 0.09}))))
+    assert found["coverage, plus-5"] is Passing.FAILED
+    assert found["pooled, plus-5"] is Passing.FAILED
+    assert found["coverage, plus-20"] is Passing.PASSED
+
+
+def test_what_is_no_work_is_taken_off_the_truth() -> None:
+    assert evidence_of(run="truth", measured={"fixed_share_cpu_s": 0.1}).truth(0.2, "cpu_s") == pytest.approx(
+        0.18
+    )
+    assert evidence_of(run="truth").truth(0.2, "cpu_s") == 0.2
+
+
+def test_an_estimator_that_calls_five_percent_nothing_is_found(sound: tuple[Outcome, ...]) -> None:
+    def blind(values: object, level: float) -> Estimate:  # noqa: ARG001 - whatever the values
+        return Estimate(point=0.0, low=-0.001, high=0.001, level=level, n=10)
+
+    nothing = replace(SIGNED_RANK, interval=blind)
+    assert set(passing(p2_equivalence.judge(evidence(sound, estimator=nothing))).values()) == {Passing.FAILED}
+    found = passing(p1_truth.judge(evidence(sound, estimator=nothing)))
+    assert found["power"] is Passing.FAILED
+    assert found["coverage, plus-1"] is Passing.FAILED
+
+
+def test_the_papers_trimmed_t_fails(sound: tuple[Outcome, ...]) -> None:
+    found = passing(p3_redrawn.judge(evidence(sound, estimator=TRIMMED_T)))
+    assert found["false positives, one look"] is Passing.FAILED
+    assert found["coverage, one look"] is Passing.FAILED
+    assert found["coverage, several looks"] is Passing.NOT_RUN
+
+
+def test_an_interval_that_is_too_wide_fails_though_it_covers(sound: tuple[Outcome, ...]) -> None:
+    found = passing(p3_redrawn.judge(evidence(sound, estimator=TOO_WIDE)))
+    assert found["false positives, one look"] is Passing.PASSED
+    assert found["width"] is Passing.FAILED
+
+
+def test_missing_blocks_are_no_pass(sound: tuple[Outcome, ...]) -> None:
+    thinned = [
+        one for one in sound if one.trial.environment.name != "plus-20" or one.trial.block % 5 in {0, 1, 2}
+    ]
+    found = passing(p1_truth.judge(evidence(tuple(thinned))))
+    assert found["complete"] is Passing.FAILED
+    nothing = p1_truth.judge(evidence())
+    assert Passing.PASSED not in set(passing(nothing).values())
+    assert set(passing(p3_redrawn.judge(evidence())).values()) == {Passing.NOT_RUN}
