@@ -16,7 +16,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help: a third of the start-up time
     help="What a container or a virtual machine costs a high-performance computing job.",
-    epilog="Exit codes: 0 done; 1 a trial failed; 2 the input is wrong; 3 the host cannot do it; 130 interrupted.",
+    epilog=(
+        "Exit codes: 0 done; 1 a trial failed or --fail-if fell short; 2 the input is wrong; "
+        "3 the host cannot do it; 130 interrupted."
+    ),
 )
 image_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The one root filesystem that every environment runs."
@@ -33,6 +36,14 @@ Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Result folder; continued if it is there.")
 ]
 ImageName = Annotated[str, typer.Option("--image", help="Which image to run.")]
+FailIf = Annotated[
+    list[str] | None,
+    typer.Option(help='End with 1 if so: "overhead > 2%", "docker overhead > 2%"; may be repeated.'),
+]
+Undecided = Annotated[
+    str | None,
+    typer.Option(metavar="fail|pass", help="What --fail-if says when the data do not tell; fail by default."),
+]
 Result = Annotated[Path, typer.Argument(help="A result folder.")]
 
 
@@ -46,12 +57,15 @@ def run(
     budget: Budget = None,
     seed: Seed = None,
     image: ImageName = "default",
+    fail_if: FailIf = None,
+    undecided: Undecided = None,
     as_json: Json = False,
 ) -> int:
     """Run a campaign, or continue one."""
-    from tare.commands.run import run_campaign_command
+    from tare.commands.run import Asked, run_campaign_command
 
-    return run_campaign_command(campaign, output, blocks, budget, seed, image, as_json)
+    asked = Asked(blocks=blocks, budget=budget, seed=seed, fail_if=tuple(fail_if or ()), undecided=undecided)
+    return run_campaign_command(campaign, output, asked, image, as_json)
 
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -104,24 +118,35 @@ def weigh(
 def plan(
     campaign: Annotated[str, typer.Argument(help="A preset or a campaign file.")] = "quick",
     seed: Seed = None,
+    history: Annotated[
+        Path | None,
+        typer.Option(help="A result of this host that tells its noise; else the newest in ./results."),
+    ] = None,
+    pilot: Annotated[
+        bool, typer.Option("--pilot", help="Measure the noise first: native trials for a minute.")
+    ] = False,
     as_json: Json = False,
 ) -> int:
     """Show what a campaign would run, how long it takes, and what it can decide."""
     from tare.commands.plan import run_plan
 
-    return run_plan(campaign, seed, as_json)
+    return run_plan(campaign, seed, as_json, history, pilot)
 
 
 @app.command()
 def show(
     result: Result,
     show_all: Annotated[bool, typer.Option("--all", help="Every metric, also the undecided ones.")] = False,
+    treatment: Annotated[
+        str | None,
+        typer.Option(help="For replication: the figures of a paper's own treatment, b16, b17, r15 or l12."),
+    ] = None,
     as_json: Json = False,
 ) -> int:
     """Print a result's tables."""
     from tare.commands.show import run_show
 
-    return run_show(result, as_json, show_all)
+    return run_show(result, as_json, show_all, treatment)
 
 
 @app.command()
@@ -138,6 +163,40 @@ def report(
 
 
 @app.command()
+def explain(
+    result: Result,
+    toggle: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KNOB", help="Change this in blocks of their own: a knob's name, or OPTION=VALUE."
+        ),
+    ] = None,
+    environment: Annotated[
+        str | None, typer.Option(help="Of which environment; needed with several.")
+    ] = None,
+    workload: Annotated[str | None, typer.Option(help="On which workload; needed with several.")] = None,
+    layout: Annotated[str | None, typer.Option(help="In which layout; needed with several.")] = None,
+    blocks: Annotated[int, typer.Option(help="Blocks to run; 6 are the fewest that can show a cause.")] = 10,
+    seed: Seed = None,
+    output: Output = None,
+    as_json: Json = False,
+) -> int:
+    """Say why an environment is slower; with --toggle, find out whether a knob is a cause."""
+    from tare.commands.explain import ExplainOptions, run_explain
+
+    options = ExplainOptions(
+        toggle=toggle,
+        environment=environment,
+        workload=workload,
+        layout=layout,
+        blocks=blocks,
+        seed=seed,
+        output=output,
+    )
+    return run_explain(result, options, as_json)
+
+
+@app.command()
 def doctor(
     try_nodes: Annotated[
         bool, typer.Option("--try", help="Also start, enter and stop a node of each.")
@@ -151,6 +210,26 @@ def doctor(
     from tare.commands.doctor import run_doctor
 
     return run_doctor(as_json, try_nodes, try_networks)
+
+
+@app.command()
+def calibrate(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="In 5 minutes instead of 30 to 45; small faults may pass.")
+    ] = False,
+    output: Output = None,
+    estimator: Annotated[
+        str, typer.Option(help="Self-test: trimmed-t is broken on purpose and must fail.")
+    ] = "signed-rank",
+    image: ImageName = "default",
+    as_json: Json = False,
+) -> int:
+    """Plant known truths on this host, and show that Tare finds them."""
+    from tare.commands.calibrate import CalibrateOptions, run_calibrate
+
+    return run_calibrate(
+        CalibrateOptions(quick=quick, output=output, estimator=estimator, image_name=image, as_json=as_json)
+    )
 
 
 @app.command()

@@ -1,51 +1,190 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flow, once: plan → measure → treat → analyze; what comes out is what a report draws."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from tare.analyze import controls, curve_estimates, helper_costs, sharing_losses, verdicts, wait_costs
-from tare.journal.reader import read_journal
+from tare.analyze import (
+    across_workloads,
+    arm_spreads,
+    attributions,
+    controls,
+    courses,
+    curve_estimates,
+    decisions,
+    diagnosed,
+    helper_costs,
+    in_families,
+    intervention_verdicts,
+    order_verdicts,
+    rankings,
+    sharing_losses,
+    signal_tables,
+    steadiness,
+    stopped_arms,
+    timer_agreements,
+    variance_splits,
+    verdicts,
+    wait_costs,
+    with_clock_warnings,
+    with_order_warnings,
+    with_unseen_iterations,
+    with_warnings,
+    without_steady_claims,
+)
+from tare.journal.calibrations import read_calibration
+from tare.journal.reader import Journal, read_journal
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Audience, Request, kept_campaign, measure_campaign
+from tare.measure.citation import cite_calibration
+from tare.measure.stopping import spared_trials
 from tare.plan.campaign import Campaign
-from tare.records import Analysis
-from tare.treat import curves, helper_summaries, sharing_summaries, summaries, wait_summaries
+from tare.records import Analysis, Cell, InterventionVerdict, Outcome, Session, Stopped, Summary
+from tare.treat import (
+    blocks_out_of_order,
+    compared,
+    curves,
+    exclusions,
+    finished_blocks,
+    helper_summaries,
+    iteration_series,
+    levels,
+    order_summaries,
+    predecessors,
+    sharing_summaries,
+    signal_evidence,
+    summaries,
+    timer_summaries,
+    unlike,
+    wait_summaries,
+)
 from tare.workloads import KINDS
+
+LARGE_JOURNAL_BYTE = 256 * 1024 * 1024
+"""About two million samples; from here on they are not read as records."""
 
 
 def run_campaign(request: Request, audience: Audience) -> Analysis:
     """Measure what is missing of the campaign, then judge all of it."""
-    measure_campaign(request, audience)
+    measure_campaign(replace(request, stopping=stopped), audience)
+    cite_calibration(request.folder)
     return analyse_result(request.folder.path)
+
+
+def stopped(campaign: Campaign, outcomes: Sequence[Outcome]) -> tuple[Stopped, ...]:
+    """Arms that have been measured enough, replayed from the blocks that are over; the same at every resume."""
+    own = compared(outcomes)
+    found = summaries(own, _primary_metrics(campaign))
+    return stopped_arms(courses(found, finished_blocks(own), campaign.design, ended=False))
 
 
 def analyse_result(path: Path) -> Analysis:
     """Everything that can be said of a result folder, from its journal alone."""
     folder = ResultFolder(path)
     campaign = kept_campaign(folder)
-    journal = read_journal(folder.journal)
+    journal = _journal(folder, campaign)
+    outcomes = compared(journal.outcomes)
     primary = _primary_metrics(campaign)
-    found = summaries(journal.outcomes, primary)
-    shared = sharing_summaries(journal.outcomes, campaign.shared_cells, primary)
-    planned = journal.sessions[-1].planned_trials if journal.sessions else 0
+    found = summaries(outcomes, primary)
+    shared = sharing_summaries(outcomes, campaign.shared_cells, primary)
+    skipped = tuple(
+        {one.environment: one for session in journal.sessions for one in session.skipped}.values()
+    )
+    done = finished_blocks(outcomes)
+    spared = spared_trials(
+        campaign, skipped, stopped_arms(courses(found, done, campaign.design, ended=False))
+    )
+    planned = journal.sessions[-1].planned_trials - spared if journal.sessions else 0
+    cut = campaign.budget_s is not None and len(journal.outcomes) < planned
+    looked = courses(found, done, campaign.design, ended=cut)
+    taken_out = exclusions(outcomes)
+    single = diagnosed(verdicts(found, campaign.margin, looked), predecessors(outcomes))
+    steady = steadiness(iteration_series(outcomes, primary))
+    told = in_families(without_steady_claims(single, steady))
+    judged = with_clock_warnings(with_warnings(told, taken_out, unlike(outcomes)), journal.outcomes)
+    judged = with_order_warnings(judged, blocks_out_of_order(outcomes))
+    evidence = signal_evidence(outcomes, found)
     return Analysis(
         campaign=campaign.name,
         sessions=journal.sessions,
-        verdicts=verdicts(found, campaign.margin),
-        controls=controls(found),
+        verdicts=with_unseen_iterations(judged, _repeated(campaign)) if journal.condensed else judged,
+        controls=controls(found, looked),
         outcomes=journal.outcomes,
-        skipped=tuple(
-            {one.environment: one for session in journal.sessions for one in session.skipped}.values()
-        ),
+        skipped=skipped,
         margin=campaign.margin,
         planned_trials=planned,
-        cut_by_budget=campaign.budget_s is not None and len(journal.outcomes) < planned,
+        cut_by_budget=cut,
+        spared_trials=spared,
+        decisions=decisions(
+            found, looked, campaign.design, [one.name for one in campaign.environments], skipped
+        ),
         sharing=sharing_losses(shared, campaign.margin),
-        helper_costs=helper_costs(helper_summaries(journal.outcomes)),
-        wait_costs=wait_costs(wait_summaries(journal.outcomes)),
-        curves=curve_estimates(curves(journal.outcomes)),
+        helper_costs=helper_costs(helper_summaries(outcomes)),
+        wait_costs=wait_costs(wait_summaries(outcomes)),
+        curves=curve_estimates(curves(outcomes)),
+        rankings=rankings(judged),
+        across_workloads=across_workloads(judged),
+        spreads=arm_spreads(found),
+        variances=() if journal.condensed else variance_splits(levels(outcomes, primary)),
+        exclusions=taken_out,
+        calibration=read_calibration(folder.calibration),
+        attributions=attributions(evidence, judged),
+        interventions=_interventions(folder, campaign, journal.sessions, found),
+        signals=signal_tables(evidence, outcomes),
+        orders=order_verdicts(order_summaries(journal.outcomes, _ordered_metrics(campaign))),
+        steadiness=steady,
+        timers=timer_agreements(timer_summaries(outcomes)),
     )
+
+
+def _ordered_metrics(campaign: Campaign) -> dict[tuple[Cell, str], Sequence[str]]:
+    """What is judged in each order experiment: by its cell and the option that it varies."""
+    return {
+        (Cell(workload=order.workload.name, layout=str(order.layout)), order.option): order.metrics
+        for order in campaign.orders
+    }
+
+
+def _journal(folder: ResultFolder, campaign: Campaign) -> Journal:
+    """The journal; of a large one the samples in columns, joined to one for each trial and metric.
+
+    Not where the instances or the iterations themselves are compared.
+    """
+    if folder.journal_byte < LARGE_JOURNAL_BYTE or campaign.shared_cells or campaign.orders:
+        return read_journal(folder.journal)
+    from tare.journal.columns import condensed  # noqa: PLC0415 - loads pyarrow, which few results need
+    from tare.treat.columns import with_joined_samples  # noqa: PLC0415 - the same
+
+    found = condensed(folder.journal, folder.derived)
+    outcomes = with_joined_samples(found.journal.outcomes, found.kinds, found.groups())
+    return replace(found.journal, outcomes=outcomes)
+
+
+def _repeated(campaign: Campaign) -> frozenset[str]:
+    return frozenset(workload.name for workload in campaign.workloads if workload.iterations > 1)
 
 
 def _primary_metrics(campaign: Campaign) -> dict[str, str]:
     return {workload.name: KINDS[workload.kind].primary_metric for workload in campaign.workloads}
+
+
+def _interventions(
+    folder: ResultFolder, campaign: Campaign, sessions: Sequence[Session], found: Sequence[Summary]
+) -> tuple[InterventionVerdict, ...]:
+    """What this result shows if it is one, else what those below it show that were made to explain it."""
+    if campaign.intervention is not None:
+        return intervention_verdicts(found, campaign.intervention, campaign.margin)
+    own = sessions[0].identity if sessions else None
+    below = (_child_verdicts(child, own) for child in folder.explanations())
+    return tuple(verdict for verdicts_below in below for verdict in verdicts_below)
+
+
+def _child_verdicts(child: ResultFolder, parent_session: str | None) -> Sequence[InterventionVerdict]:
+    """Of the primary metrics; nothing when it explains another result."""
+    campaign = kept_campaign(child)
+    if campaign.intervention is None or campaign.intervention.parent_session != parent_session:
+        return ()
+    found = summaries(read_journal(child.journal).outcomes, _primary_metrics(campaign))
+    primary = [summary for summary in found if summary.primary]
+    return intervention_verdicts(primary, campaign.intervention, campaign.margin)

@@ -272,6 +272,12 @@ def test_the_terminal_has_a_row_for_each_environment_and_size_with_value_and_rat
     assert "Each interval is of its own place alone" in text
 
 
+@pytest.mark.parametrize("name", ["qemu-paravirtual", "qemu-emulated"])
+def test_a_usual_name_stands_whole_on_its_line_at_80_columns(name: str) -> None:
+    text = printed(curve_analysis(blocks=6, environments=(name,)), show_all=True)
+    assert len(re.findall(rf"^ {name} +[\d.]+ \S+ .*$", text, re.MULTILINE)) == 2 * 5
+
+
 def test_the_terminal_hides_all_but_the_first_curve_unless_asked() -> None:
     assert "1 further curve hidden; --all shows every one" in printed(analysis())
     assert "bandwidth_byte_per_s (" not in printed(analysis())

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from tare.errors import HostError
-from tare.records import Analysis, Status
+from tare.records import Analysis, Outcome, Status
 from tare.report.document import render_report, write_report
+from tare.report.machine import to_json
+from tare.report.provenance import evidence
 from tare.report.words import interval_percent
 from tests.report.report_example import DIGEST, FIGURES, example, renamed, several_cells
 from tests.report.report_page import Page
@@ -122,6 +124,29 @@ def test_seed_image_host_and_evidence_are_there() -> None:
     text = page("one cell").text
     for expected in (DIGEST, "20250307", "AMD EPYC 7543", "OpenBLAS 0.3.21 SkylakeX", "fuse (bubblewrap)"):
         assert expected in text
+
+
+def with_fact(analysis: Analysis, value: Callable[[Outcome], str]) -> Analysis:
+    """Every outcome tells this one fact."""
+    told = tuple(replace(one, facts={"label": value(one)}) for one in analysis.outcomes)
+    return replace(analysis, outcomes=told)
+
+
+def test_a_fact_that_differs_from_trial_to_trial_is_folded_by_environment() -> None:
+    told = with_fact(example(), lambda one: f"drift {one.trial.block} {one.trial.environment.name}")
+    (fact,) = evidence(told)
+    assert fact.values[1] == "10 different values, first drift 1 docker; drift 2 docker (docker)"
+    assert len(fact.values) == 5
+    assert fact.values[-1] == "and 2 more values"
+    (label,) = to_json(told)["evidence"]
+    assert len(label["values"]) == 60
+    assert label["values"][0]["environments"] == [label["values"][0]["value"].split()[-1]]
+
+
+def test_a_fact_that_differs_between_environments_alone_is_told_of_each() -> None:
+    told = with_fact(example(), lambda one: "no" if one.trial.environment.name == "docker" else "yes")
+    (fact,) = evidence(told)
+    assert set(fact.values) == {"no (docker)", "yes (bubblewrap, fake, lxc, native, systemd-nspawn)"}
 
 
 def test_each_instance_has_its_figures_only_where_there_are_several() -> None:

@@ -77,7 +77,8 @@ def test_a_number_that_is_none_becomes_null() -> None:
 
 def test_losses_and_skips_keep_their_reasons() -> None:
     told = to_json(example())
-    assert told["trials"] == {"planned": 70, "ok": 67, "failed": 2, "invalid": 1, "cut_by_budget": False}
+    counts = {"planned": 70, "ok": 67, "failed": 2, "invalid": 1, "cut_by_budget": False, "spared": 0}
+    assert told["trials"] == counts
     assert {each["status"] for each in told["lost"]} == {"failed", "invalid"}
     assert all(each["reason"] for each in told["lost"])
     assert told["skipped"] == [

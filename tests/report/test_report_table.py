@@ -7,9 +7,13 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from tare.records import Analysis, Word
+from tare.records import Analysis, Direction, Word
+from tare.report.name_column import name_cell, name_width
 from tare.report.table import print_tables
-from tests.report.report_example import example, renamed, several_cells
+from tare.report.words import point_percent
+from tests.report.report_example import Figure, example, renamed, several_cells
+
+HUGE = Figure("time_s", 1e-7, "s", Direction.LESS, 0.01, (4937.0,))
 
 
 def printed(analysis: Analysis, width: int = 80, *, show_all: bool = False) -> str:
@@ -41,6 +45,34 @@ def test_at_80_columns_every_primary_row_stands_on_one_line() -> None:
                 rf" *{summary.environment} .* %  .* % .* {verdict.word}.* {verdict.overhead.typical.n} *"
             )
             assert any(re.fullmatch(pattern, line) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "lines"),
+    [
+        ("qemu-paravirtual", 16, ["qemu-paravirtual"]),
+        ("qemu-paravirtual-veth", 16, ["qemu-", "paravirtual-veth"]),
+        ("qemu-emulated (guest)", 16, ["qemu-emulated", "(guest)"]),
+        ("e" * 20, 16, ["e" * 16, "e" * 4]),
+    ],
+)
+def test_a_name_too_long_for_its_column_is_broken_between_its_words(
+    name: str, width: int, lines: list[str]
+) -> None:
+    assert name_cell(name, width).plain.splitlines() == lines
+
+
+def test_the_column_of_names_takes_the_room_that_is_there() -> None:
+    assert name_width([], 50) == name_width(["short"], 5) == 16
+    assert name_width(["a" * 20, "a" * 30], 50) == 30
+    assert name_width(["a" * 30], 20) == 20
+
+
+def test_no_figure_is_cut_however_large() -> None:
+    analysis = example(environments=("qemu-paravirtual",), figures=[HUGE], losing=False)
+    (verdict,) = analysis.verdicts
+    assert point_percent(verdict.overhead.typical) in printed(analysis)
+    assert verdict.overhead.typical.point > 1000
 
 
 def test_a_pipe_gets_no_escape_sequence() -> None:

@@ -20,6 +20,8 @@ from tare.report.words import (
     unbreakable,
 )
 
+TIMES = "\N{MULTIPLICATION SIGN}"
+
 
 def estimate(
     point: float, low: float | None, high: float | None, level: float = 0.95, n: int = 10
@@ -36,6 +38,8 @@ def estimate(
         (0.9, 1.4, f"90{DASH}140 %"),
         (0.0, 0.004, f"0.00{DASH}0.40 %"),
         (-0.0, -0.0, f"0.00{DASH}0.00 %"),
+        (8.9, 9.9, f"890{DASH}990 %"),
+        (9.0, 31.4, f"{TIMES}10{DASH}32"),
         (None, None, "none (n = 10)"),
     ],
 )
@@ -48,6 +52,12 @@ def test_an_interval_has_true_signs_and_as_many_digits_as_its_width_carries(
 def test_a_bound_just_beside_zero_keeps_its_side() -> None:
     assert interval_percent(estimate(0.01, 0.0002, 0.03)) == f"0.02{DASH}3.0 %"
     assert interval_percent(estimate(0.01, -0.0002, 0.03)) == f"{MINUS}0.02 to +3.0 %"
+
+
+def test_point_and_interval_of_one_estimate_are_both_per_cent_or_both_multiples() -> None:
+    assert point_percent(estimate(12.0, 8.0, 15.0)) == "+1200 %"
+    assert point_percent(estimate(76.2, 54.0, 118.0)) == f"{TIMES}77"
+    assert point_percent(estimate(76.2, None, None)) == f"{TIMES}77"
 
 
 @given(st.floats(-0.9, 5), st.floats(0, 5))

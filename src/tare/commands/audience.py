@@ -13,9 +13,9 @@ from tare.units import format_duration
 class Progress:
     """The command line's audience of a run."""
 
-    def __init__(self, stream: TextIO = sys.stderr) -> None:
-        self._stream = stream
-        self._terminal = stream.isatty()
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._terminal = self._stream.isatty()
         self._left = 0
         self._ended = 0
         self._bad = 0
@@ -56,6 +56,10 @@ class Progress:
         elif not self._terminal:
             took = format_duration(outcome.elapsed_s)
             self.says(f"[{self._ended}/{self._left}] {outcome.trial.identity} {took}{self._remaining()}")
+
+    def stops(self, words: str, spared_trials: int) -> None:
+        self._left -= spared_trials
+        self.says(words)
 
     def finish(self) -> None:
         self._erase()

@@ -4,16 +4,49 @@
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tare.records import Analysis
+from tare.errors import InputError
+from tare.records import Analysis, Treatment
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
-def run_show(result: Path, as_json: bool, show_all: bool) -> int:
-    """Print to standard output; ``show_all`` adds the undecided rows to the tables, JSON always has all."""
+def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None = None) -> int:
+    """Print to standard output; ``show_all`` adds the undecided rows to the tables, JSON always has all.
+
+    With a ``treatment``, a paper's short name, that paper's own figures are printed beside Tare's instead. Raises
+    ``InputError`` when no paper has that name.
+    """
     from tare.pipeline import analyse_result
 
-    print_analysis(analyse_result(result), as_json=as_json, show_all=show_all)
+    named = _treatment(treatment) if treatment is not None else None
+    analysis = analyse_result(result)
+    if named is not None:
+        _print_as_the_paper(analysis, named, as_json=as_json, show_all=show_all)
+    else:
+        print_analysis(analysis, as_json=as_json, show_all=show_all)
     return 0
+
+
+def _treatment(name: str) -> Treatment:
+    try:
+        return Treatment(name.lower())
+    except ValueError as error:
+        known = ", ".join(Treatment)
+        raise InputError(f"--treatment {name}: there is no such paper; choose one of {known}") from error
+
+
+def _print_as_the_paper(analysis: Analysis, treatment: Treatment, *, as_json: bool, show_all: bool) -> None:
+    from tare.analyze import replications
+    from tare.report.replication_table import print_replications, replications_json
+
+    found = replications([verdict.overhead for verdict in analysis.verdicts], treatment)
+    if as_json:
+        print(json.dumps(replications_json(found, treatment), indent=2, allow_nan=False))
+    else:
+        print_replications(found, treatment, _console(), show_all=show_all)
 
 
 def print_analysis(analysis: Analysis, *, as_json: bool, show_all: bool) -> None:
@@ -23,10 +56,14 @@ def print_analysis(analysis: Analysis, *, as_json: bool, show_all: bool) -> None
 
         print(json.dumps(to_json(analysis), indent=2, allow_nan=False))
         return
-    from rich.console import Console
-
     from tare.report.table import print_tables
+
+    print_tables(analysis, _console(), show_all=show_all)
+
+
+def _console() -> "Console":
+    from rich.console import Console
 
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal that has no minus sign still gets its table
-    print_tables(analysis, Console(file=sys.stdout, highlight=False), show_all=show_all)
+    return Console(file=sys.stdout, highlight=False)

@@ -14,6 +14,7 @@ from tare.records import (
     Direction,
     HelperCost,
     Layout,
+    OrderVerdict,
     Outcome,
     Overhead,
     SharedCell,
@@ -166,7 +167,7 @@ def environments(analysis: Analysis) -> tuple[str, ...]:
 
 
 def cells(analysis: Analysis) -> tuple[Cell, ...]:
-    ran = (cell_of(outcome) for outcome in analysis.outcomes)
+    ran = (cell_of(outcome) for outcome in analysis.outcomes if outcome.trial.series is None)
     return tuple(dict.fromkeys((*(metric.cell for metric in metrics(analysis)), *ran)))
 
 
@@ -175,8 +176,8 @@ def cell_of(outcome: Outcome) -> Cell:
 
 
 def layout_of(cell: Cell) -> Layout:
-    """The cell's layout, without the neighbour that its name may hold too."""
-    return Layout.parse(cell.layout.partition("+")[0])
+    """The cell's layout, without the neighbour or the order that its name may hold too."""
+    return Layout.parse(cell.layout.partition("+")[0].partition("~")[0])
 
 
 def company_note(cells: SharedCell) -> str:
@@ -207,9 +208,15 @@ def answers(analysis: Analysis) -> tuple[Answer, ...]:
         )
         judged = {verdict.overhead.summary.cell for verdict in own}
         parts += tuple(_missing_for_clocks(name, judged, analysis.outcomes))
+        parts += tuple((None, _ordered(each)) for each in analysis.orders if each.summary.environment == name)
         unjudged = (None, _unjudged(name, analysis.outcomes))
         found.append(Answer(environment=one_line(name), parts=parts or (unjudged,)))
     return tuple(found)
+
+
+def _ordered(verdict: OrderVerdict) -> str:
+    said = one_line(verdict.sentence).removeprefix(f"{one_line(verdict.summary.environment)}: ")
+    return f"{place(verdict.summary.cell)} by {one_line(verdict.summary.option)}: {said}"
 
 
 def _said(verdict: Verdict, *, several: bool) -> str:

@@ -18,6 +18,7 @@ from tare.report.curves import (
     shown_places,
     value_interval,
 )
+from tare.report.name_column import add_name_column, name_cell, name_width
 from tare.report.words import (
     NO_VALUE,
     counted,
@@ -31,6 +32,9 @@ POINTWISE = (
     " not single ones"
 )
 UNITS = "The ratio is of times for the same work, above 1 is slower; 1 KiB is 1024 B, 1 MB/s a million bytes per second"
+
+_FIGURES_WIDTH = 63
+"""What all but the names take, with the longest of the usual figures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +78,7 @@ def print_curves(metrics: Iterable[CurveMetric], console: Console, *, show_all: 
     every = list(metrics)
     shown = every if show_all else every[:1]
     for metric in shown:
-        console.print(Text(), _title(metric), _table(metric), sep="\n")
+        console.print(Text(), _title(metric), _table(metric, console.width), sep="\n")
     if shown:
         console.print(Text(f"{POINTWISE}. {UNITS}.", style="dim"))
     if hidden := len(every) - len(shown):
@@ -110,20 +114,23 @@ def _title(metric: CurveMetric) -> Text:
     return title.append(told, style="not bold")
 
 
-def _table(metric: CurveMetric) -> Table:
+def _table(metric: CurveMetric, console_width: int) -> Table:
+    groups = place_groups(metric)
+    names = [row.environment for group in groups for row in group.rows]
+    width = name_width(names, console_width - _FIGURES_WIDTH)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
-    table.add_column("", overflow="fold", width=16)
+    add_name_column(table, "", width)
     table.add_column("value", justify="right", no_wrap=True, min_width=9)
     table.add_column(f"interval (≥ {level(metric)})", justify="right", no_wrap=True, min_width=17)
     table.add_column("ratio", justify="right", no_wrap=True, min_width=8)
-    table.add_column("interval", justify="right", no_wrap=True, min_width=16)
-    for group in place_groups(metric):
+    table.add_column("interval", justify="right", no_wrap=True, min_width=14)
+    for group in groups:
         table.add_row(Text(group.place, style="bold"))
         for row in group.rows:
-            table.add_row(*_cells(row))
+            table.add_row(name_cell(row.environment, width), *_figures(row))
     return table
 
 
-def _cells(row: PlaceRow) -> Iterator[Text]:
-    for text in (f" {row.environment}", row.value, row.value_interval, row.ratio, row.ratio_interval):
+def _figures(row: PlaceRow) -> Iterator[Text]:
+    for text in (row.value, row.value_interval, row.ratio, row.ratio_interval):
         yield Text(text)

@@ -11,11 +11,13 @@ from markupsafe import Markup
 
 from tare.errors import HostError
 from tare.records import Analysis, Estimate, Status
-from tare.report import arrange, clocks, page, provenance, words
+from tare.report import arrange, causes, clocks, comparisons, order, page, provenance, signals, words
 from tare.report.curve_table import POINTWISE, UNITS, level, place_groups
+from tare.report.emulation import emulated
 from tare.report.helper_table import TITLE, WAITING_SHARE, WAITING_TITLE, waits
 from tare.report.marks import CONTROL
 from tare.report.sharing_table import EXPLANATION
+from tare.report.stops import decisions_said, stops_said
 from tare.report.weaker import HEADING, weaker
 
 
@@ -67,16 +69,33 @@ def render_report(analysis: Analysis) -> str:
         shared=shared,
         sharing_figure=page.sharing_figure(artist, shared),
         helper_costs=arrange.told_helper_costs(analysis),
+        attributions=causes.explained(analysis),
+        interventions=causes.primary_interventions(analysis),
+        rankings=comparisons.told_rankings(analysis),
+        families=comparisons.families_said(analysis),
+        primary_remarks=comparisons.remarks(analysis, primary=True),
+        other_remarks=comparisons.remarks(analysis, primary=False),
+        variances=analysis.variances,
+        spreads=analysis.spreads,
         clock_faults=clocks.clock_faults(analysis.outcomes),
         timer_inversions=clocks.timer_inversions(analysis.outcomes),
+        timers=clocks.timers_said(analysis.timers),
+        clocks_told=clocks.clocks_told(analysis.outcomes),
+        orders=order.orders_by_title(analysis),
         host=provenance.host_facts(analysis),
         asked=provenance.campaign_facts(analysis),
         ran=provenance.session_facts(analysis),
         looks=artist.looks,
         losses=arrange.losses(analysis),
         several=len(arrange.cells(analysis)) > 1,
+        signals=signals.shown_signals(analysis),
+        exclusions=signals.exclusions_said(analysis),
+        warnings=signals.warnings_said(analysis),
+        stops=stops_said(analysis),
+        decisions=decisions_said(analysis),
         weaker=weaker(analysis.outcomes),
         weaker_heading=HEADING,
+        emulated=emulated(analysis.outcomes),
     )
 
 
@@ -103,6 +122,8 @@ def _environment() -> Environment:
         "mark": words.MARK,
         "Status": Status,
         "place": arrange.place,
+        "causes": causes,
+        "comparisons": comparisons,
         "control_said": arrange.control_said,
         "company_note": arrange.company_note,
         "helpers_said": arrange.helpers_said,
@@ -115,10 +136,13 @@ def _environment() -> Environment:
         "waiting_title": WAITING_TITLE,
         "waiting_share": WAITING_SHARE,
         "waits": waits,
+        "order": order,
         "clocks_title": clocks.TITLE,
         "clocks_explanation": clocks.EXPLANATION,
         "curves_explained": f"{POINTWISE}. {UNITS}",
         "curve_level": level,
+        "signals_title": signals.TITLE,
+        "signals_explanation": signals.EXPLANATION,
         "place_groups": place_groups,
         "native_look": CONTROL,
     }

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from tare.records import Analysis, Cell, Estimate, HelperCost, TimeEstimate, WaitCost
 from tare.report import arrange
-from tare.report.words import interval_percent, one_line, point_percent, quantity, quantity_interval
+from tare.report.name_column import add_name_column, name_cell, name_width
+from tare.report.words import interval_percent, point_percent, quantity, quantity_interval
 
 TITLE = "CPU time of the environment's own helpers on the host"
 WAITING_TITLE = "Time in which virtual processors waited for one of the host's"
@@ -22,6 +23,8 @@ WAITING_SHARE = (
     "The share is of the time that the nodes' processors had. Host: the threads that are the processors, runnable and "
     "not running, a quota's doing included. Guest: what its kernel calls steal."
 )
+_FIGURES_WIDTH = 64
+"""What all but the names take, with the longest of the usual figures."""
 
 _Row = tuple[str, Sequence[str]]
 
@@ -57,16 +60,17 @@ def _print(title: str, share: str, rows: dict[Cell, list[_Row]], console: Consol
     console.print(Text(share))
     for cell, own in rows.items():
         console.print(Text(f"\n{arrange.place(cell)}", style="bold"))
-        console.print(_table(own))
+        console.print(_table(own, console.width))
 
 
-def _table(rows: Iterable[_Row]) -> Table:
+def _table(rows: Sequence[_Row], console_width: int) -> Table:
+    width = name_width((name for name, _ in rows), console_width - _FIGURES_WIDTH)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
-    table.add_column("environment", overflow="fold", width=16)
+    add_name_column(table, "environment", width)
     for title in ("per trial", "interval", "share", "interval", "n"):
         table.add_column(title, justify="right", no_wrap=True)
     for name, figures in rows:
-        table.add_row(Text(one_line(name)), *figures)
+        table.add_row(name_cell(name, width), *figures)
     return table
 
 

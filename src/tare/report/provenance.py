@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the figures come from: host, image, campaign, and the evidence beside the samples."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tare.records import NATIVE, Analysis, OptionValue, Outcome
+from tare.report.calibration import citation
 from tare.report.words import counted, moment
 from tare.units import format_byte, format_duration
 
 _MOST_VALUES = 4
+_FIRST_VALUES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,18 @@ class Fact:
 
     label: str
     values: tuple[str, ...]
+
+
+class Arm(NamedTuple):
+    """Trials that are to be alike but for chance."""
+
+    environment: str
+    workload: str
+    setting: str
+
+
+SeenValues = Mapping[str, Sequence[Arm]]
+"""Value → the arms that showed it."""
 
 
 def campaign_facts(analysis: Analysis) -> tuple[Fact, ...]:
@@ -53,6 +68,7 @@ def session_facts(analysis: Analysis) -> tuple[Fact, ...]:
         Fact("Tare", _unique(session.tare_version for session in sessions)),
         Fact("image", _unique(session.image_name for session in sessions)),
         Fact("image digest", _unique(images)),
+        Fact("calibration", (citation(analysis.calibration),) if analysis.sessions else ()),
     ]
     return tuple(fact for fact in facts if fact.values)
 
@@ -66,22 +82,55 @@ def host_facts(analysis: Analysis) -> tuple[Fact, ...]:
     )
 
 
-def evidence(analysis: Analysis) -> tuple[Fact, ...]:
-    """The outcomes' facts; where environments differ, each value with the environments that showed it."""
-    seen: dict[str, dict[str, dict[str, None]]] = {}
-    for outcome in analysis.outcomes:
+def seen_values(outcomes: Iterable[Outcome]) -> dict[str, SeenValues]:
+    """Label → every value of the outcomes' facts, with the arms that showed it, as they came."""
+    seen: dict[str, dict[str, dict[Arm, None]]] = {}
+    for outcome in outcomes:
+        trial = outcome.trial
+        arm = Arm(trial.environment.name, trial.workload.name, trial.setting)
         for label, value in outcome.facts.items():
-            seen.setdefault(label, {}).setdefault(value, {})[outcome.trial.environment.name] = None
-    return tuple(Fact(label, _told(values)) for label, values in seen.items())
+            seen.setdefault(label, {}).setdefault(value, {})[arm] = None
+    return {label: {value: tuple(arms) for value, arms in values.items()} for label, values in seen.items()}
 
 
-def _told(values: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+def evidence(analysis: Analysis) -> tuple[Fact, ...]:
+    """The outcomes' facts; where environments differ, each value with the environments that showed it.
+
+    What differs from trial to trial of one arm, or has many values, is folded: of each environment the count and the
+    first ones.
+    """
+    return tuple(Fact(label, _told(values)) for label, values in seen_values(analysis.outcomes).items())
+
+
+def environments_of(arms: Iterable[Arm]) -> list[str]:
+    return sorted({arm.environment for arm in arms})
+
+
+def _told(values: SeenValues) -> tuple[str, ...]:
     if len(values) == 1:
         return tuple(values)
-    told = [f"{value} ({', '.join(sorted(names))})" for value, names in values.items()]
+    arms = [arm for shown in values.values() for arm in shown]
+    if len(set(arms)) < len(arms) or len(values) > _MOST_VALUES:
+        told = list(_folded(values))
+    else:
+        told = [f"{value} ({', '.join(environments_of(shown))})" for value, shown in values.items()]
     if len(told) > _MOST_VALUES:
         told = [*told[:_MOST_VALUES], f"and {counted(len(told) - _MOST_VALUES, 'more value')}"]
     return tuple(told)
+
+
+def _folded(values: SeenValues) -> Iterator[str]:
+    """One text for each environment."""
+    by_environment: dict[str, list[str]] = {}
+    for value, arms in values.items():
+        for name in environments_of(arms):
+            by_environment.setdefault(name, []).append(value)
+    for name, own in sorted(by_environment.items()):
+        if len(own) == 1:
+            yield f"{own[0]} ({name})"
+        else:
+            first = "; ".join(own[:_FIRST_VALUES])
+            yield f"{len(own)} different values, first {first} ({name})"
 
 
 def _limits(outcome: Outcome) -> str:

@@ -11,6 +11,7 @@ from rich.text import Text
 from tare.records import Analysis
 from tare.report import arrange
 from tare.report.arrange import SharedMetric
+from tare.report.name_column import add_name_column, name_cell, name_width
 from tare.report.words import (
     MARK,
     STYLE,
@@ -31,6 +32,8 @@ _FAIRNESS = (
     "Spread: (most - least) / mean of the instances' times per work; Jain's index is 1 when all rates are equal; "
     "noise alone makes some spread. Skew: median and longest start of an instance after the first."
 )
+_FIGURES_WIDTH = 64
+"""What all but the names take in the wider of the tables."""
 
 
 def print_sharing(analysis: Analysis, console: Console, *, show_all: bool) -> None:
@@ -42,9 +45,10 @@ def print_sharing(analysis: Analysis, console: Console, *, show_all: bool) -> No
     console.print(Text(f"{EXPLANATION}."))
     shown = [metric for metric in metrics if show_all or metric.primary]
     for metric in shown:
-        console.print(_title(metric), _losses(metric), *_beyond_native(metric), sep="\n")
+        width = name_width((one.summary.environment for one in metric.losses), console.width - _FIGURES_WIDTH)
+        console.print(_title(metric), _losses(metric, width), *_beyond_native(metric), sep="\n")
         if metric.several:
-            console.print("", _fairness(metric), sep="\n")
+            console.print("", _fairness(metric, width), sep="\n")
     if any(metric.several for metric in shown):
         console.print(Text(f"\n{_FAIRNESS}", style="dim"))
     if hidden := len(metrics) - len(shown):
@@ -63,18 +67,17 @@ def _title(metric: SharedMetric) -> Text:
     return title
 
 
-def _losses(metric: SharedMetric) -> Table:
-    table = _table()
+def _losses(metric: SharedMetric, width: int) -> Table:
+    table = _table(width)
     level = least_level(loss.typical for loss in metric.losses)
     table.add_column("loss", justify="right", no_wrap=True, width=8)
     table.add_column(f"interval (≥ {level})", justify="right", no_wrap=True, min_width=18)
     table.add_column("verdict", overflow="fold", width=19)
     table.add_column("n", justify="right", no_wrap=True, min_width=3)
     for loss in metric.losses:
-        name, word = one_line(loss.summary.environment), Text(f"{MARK[loss.word]} {loss.word}")
-        word.stylize(STYLE[loss.word])
+        word = Text(f"{MARK[loss.word]} {loss.word}", style=STYLE[loss.word])
         figures = (point_percent(loss.typical), interval_percent(loss.typical))
-        table.add_row(Text(name), *figures, word, str(loss.typical.n))
+        table.add_row(name_cell(loss.summary.environment, width), *figures, word, str(loss.typical.n))
     return table
 
 
@@ -86,14 +89,14 @@ def _beyond_native(metric: SharedMetric) -> Iterable[Text]:
             yield Text(f" {name} beyond native's loss: {figures}", style="dim")
 
 
-def _fairness(metric: SharedMetric) -> Table:
-    table = _table()
+def _fairness(metric: SharedMetric, width: int) -> Table:
+    table = _table(width)
     for title in ("spread", "Jain's index", "skew in ms"):
         table.add_column(title, justify="right", no_wrap=True)
     for loss in metric.losses:
         if loss.spread and loss.jain_index:
             table.add_row(
-                Text(one_line(loss.summary.environment)),
+                name_cell(loss.summary.environment, width),
                 f"{point_percent(loss.spread).removeprefix('+')} ({interval_percent(loss.spread)})",
                 f"{index(loss.jain_index.point)} ({index_interval(loss.jain_index)})",
                 arrange.skew_said(loss),
@@ -101,7 +104,7 @@ def _fairness(metric: SharedMetric) -> Table:
     return table
 
 
-def _table() -> Table:
+def _table(width: int) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
-    table.add_column("environment", overflow="fold", width=16)
+    add_name_column(table, "environment", width)
     return table

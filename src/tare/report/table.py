@@ -10,11 +10,27 @@ from rich.text import Text
 
 from tare.records import Analysis, Overhead, Summary, Verdict, Word
 from tare.report import arrange
-from tare.report.clocks import EXPLANATION, ClockRemark, clock_faults, timer_inversions
+from tare.report.calibration import citation
+from tare.report.causes import print_causes
+from tare.report.clocks import (
+    EXPLANATION,
+    ClockRemark,
+    clock_faults,
+    clocks_told,
+    timer_inversions,
+    timers_said,
+)
+from tare.report.comparison_tables import print_comparisons
+from tare.report.comparisons import alone_said
 from tare.report.curve_table import print_curves
 from tare.report.curves import curve_metrics
+from tare.report.emulation import emulated
 from tare.report.helper_table import print_helpers, print_waiting
+from tare.report.name_column import add_name_column, name_cell, name_width
+from tare.report.order import print_order, print_steadiness
 from tare.report.sharing_table import print_sharing
+from tare.report.signals import exclusions_said, warnings_said
+from tare.report.stops import decisions_said, stops_said
 from tare.report.weaker import HEADING, weaker
 from tare.report.words import (
     MARK,
@@ -28,7 +44,6 @@ from tare.report.words import (
 )
 
 _MOST_LOSSES = 10
-_NAME_WIDTH = 16
 _FIGURES_WIDTH = 64
 
 
@@ -51,56 +66,56 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
     print_sharing(analysis, console, show_all=show_all)
     print_helpers(analysis, console)
     print_waiting(analysis, console)
+    print_order(analysis, console)
+    print_steadiness(analysis, console)
+    print_causes(analysis, console)
+    print_comparisons(analysis, console, show_all=show_all)
     console.print(_ending(analysis))
 
 
 def _print_cell(metrics: list[arrange.Metric], console: Console, *, show_all: bool) -> None:
     if not metrics:
         console.print(Text("no complete block: nothing to compare"))
-    longest = max(
-        (len(verdict.overhead.summary.environment) for metric in metrics for verdict in metric.verdicts),
-        default=0,
-    )
-    name_width = max(_NAME_WIDTH, min(longest, console.width - _FIGURES_WIDTH))
+    names = [verdict.overhead.summary.environment for metric in metrics for verdict in metric.verdicts]
+    width = name_width(names, console.width - _FIGURES_WIDTH)
     shown = [metric for metric in metrics if show_all or metric.primary or metric.decided]
     for metric in shown:
-        console.print(_metric(metric, name_width, whole=show_all or metric.primary))
+        console.print(_metric(metric, width, whole=show_all or metric.primary))
     if hidden := len(metrics) - len(shown):
         told = f"{counted(hidden, 'metric')} without any decision hidden; --all shows every row"
         console.print(Text(f"\n{told}", style="dim"))
 
 
-def _metric(metric: arrange.Metric, name_width: int, *, whole: bool) -> Group:
+def _metric(metric: arrange.Metric, width: int, *, whole: bool) -> Group:
     differing = (Word.SLOWER, Word.FASTER)
     rows = [verdict for verdict in metric.verdicts if whole or verdict.word in differing]
     parts: list[RenderableType] = [Text(), _title(metric)]
     if rows:
-        parts.append(_rows(metric, rows, name_width))
+        parts.append(_rows(metric, rows, width))
     parts.extend(_others(verdict for verdict in metric.verdicts if verdict not in rows))
     return Group(*parts)
 
 
-def _rows(metric: arrange.Metric, verdicts: Iterable[Verdict], name_width: int) -> Table:
+def _rows(metric: arrange.Metric, verdicts: Iterable[Verdict], width: int) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_header=metric.primary, show_edge=False, padding=(0, 1))
     level = least_level(overhead.typical for overhead in metric.overheads)
-    table.add_column("environment", overflow="fold", width=name_width)
-    table.add_column("overhead", justify="right", no_wrap=True, width=8)
+    add_name_column(table, "environment", width)
+    table.add_column("overhead", justify="right", no_wrap=True, min_width=8)
     table.add_column(f"interval (≥ {level})", justify="right", no_wrap=True, min_width=18)
     table.add_column("verdict", overflow="fold", width=19)
     table.add_column("n", justify="right", no_wrap=True, min_width=3)
     for verdict in verdicts:
         word = Text(f"{MARK[verdict.word]} {verdict.word}{_remarks(verdict)}", style=STYLE[verdict.word])
-        _row(table, verdict.overhead, word)
+        table.add_row(*_cells(verdict.overhead, word, width))
     if metric.control:
-        _row(table, metric.control, Text("  the noise floor"), style="dim")
+        table.add_row(*_cells(metric.control, Text("  the noise floor"), width), style="dim")
     return table
 
 
-def _row(table: Table, overhead: Overhead, told: Text, style: str | None = None) -> None:
+def _cells(overhead: Overhead, told: Text, width: int) -> tuple[str | Text, ...]:
     typical = overhead.typical
-    name = Text(one_line(overhead.summary.environment))
     figures = (point_percent(typical), interval_percent(typical))
-    table.add_row(name, *figures, told, str(typical.n), style=style)
+    return (name_cell(overhead.summary.environment, width), *figures, told, str(typical.n))
 
 
 def _others(verdicts: Iterable[Verdict]) -> Iterable[Text]:
@@ -112,7 +127,7 @@ def _others(verdicts: Iterable[Verdict]) -> Iterable[Text]:
 
 
 def _remarks(verdict: Verdict) -> str:
-    remarks = []
+    remarks = [alone_said(verdict)]
     if verdict.below_noise_floor and verdict.word in (Word.SLOWER, Word.FASTER):
         remarks.append(", but below the noise floor")
     if verdict.overhead.tail_cost:
@@ -140,12 +155,22 @@ def _ending(analysis: Analysis) -> Group:
         lines.append(Text(f"{_where(overhead.summary)}: {blocks} dropped as incomplete"))
     return Group(
         *lines,
+        *map(Text, stops_said(analysis)),
+        *map(Text, decisions_said(analysis)),
+        *_emulated(analysis),
         *_weaker(analysis),
         *_clocks(analysis),
         *_losses(analysis),
+        *_taken_out(analysis),
         *_skipped(analysis),
         *_remaining(analysis),
+        Text(citation(analysis.calibration), style="dim"),
     )
+
+
+def _emulated(analysis: Analysis) -> Iterable[Text]:
+    if said := emulated(analysis.outcomes):
+        yield Text(one_line(said), style="yellow")
 
 
 def _weaker(analysis: Analysis) -> Iterable[Text]:
@@ -160,6 +185,11 @@ def _clocks(analysis: Analysis) -> Iterable[Text]:
         yield Text(EXPLANATION)
     for remark in (*faults, *timer_inversions(analysis.outcomes)):
         yield Text(f"{_where(remark)}: {remark.told}", style="red")
+    for environment, cell, told in timers_said(analysis.timers):
+        yield Text(f"{environment} ({arrange.place(cell)}): {told}")
+    for one in clocks_told(analysis.outcomes):
+        if one.alarming:
+            yield Text(f"{one_line(one.environment)}: {'; '.join(one.told)}", style="red")
 
 
 def _where(place: Summary | arrange.Loss | ClockRemark) -> str:
@@ -186,6 +216,13 @@ def _losses(analysis: Analysis) -> Iterable[Text]:
         yield Text(f"{_where(loss)}: {what}: {loss.reason}", style="red")
     if len(losses) > _MOST_LOSSES:
         yield Text(f"and {len(losses) - _MOST_LOSSES} more kinds of loss; the report has them all")
+
+
+def _taken_out(analysis: Analysis) -> Iterable[Text]:
+    for cell, told in exclusions_said(analysis):
+        yield Text(f"taken out by rules, {arrange.place(cell)}: {told}")
+    for cell, warning in warnings_said(analysis):
+        yield Text(f"Warning: {arrange.place(cell)}: {warning}", style="red")
 
 
 def _skipped(analysis: Analysis) -> Iterable[Text]:

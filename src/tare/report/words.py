@@ -26,6 +26,8 @@ _PREFIXED_UNITS = ("s", "B", "B/s", "flop/s", "update/s", "updates/s", "op/s", "
 _LARGE = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _SMALL = ((1.0, ""), (1e-3, "m"), (1e-6, "\N{MICRO SIGN}"), (1e-9, "n"))
 _MOST_DECIMALS = 3
+TIMES_FROM = 9.0
+"""An overhead of 900 % is ten times native's time."""
 
 
 def signed(text: str) -> str:
@@ -51,17 +53,30 @@ def _bound(fraction: float, decimals: int) -> str:
     return f"{100 * fraction + 0.0:.{decimals}f}"  # + 0.0 makes a negative zero positive
 
 
+def _is_in_times(estimate: Estimate) -> bool:
+    """Whether it all lies so high that per cent are hard to read."""
+    return (estimate.point if estimate.low is None else estimate.low) >= TIMES_FROM
+
+
+def _times(fraction: float) -> str:
+    return f"{1 + fraction:.0f}"
+
+
 def point_percent(estimate: Estimate) -> str:
-    """``"+5.2 %"``; no more digits than the interval's width supports."""
+    """``"+5.2 %"``, no more digits than the interval's width supports; as a multiple from ten times on."""
     if not math.isfinite(estimate.point):
         return NO_VALUE
+    if _is_in_times(estimate):
+        return f"\N{MULTIPLICATION SIGN}{_times(estimate.point)}"
     return f"{signed(f'{100 * estimate.point:.{_decimals(estimate)}f}')} %"
 
 
 def interval_percent(estimate: Estimate) -> str:
-    """A range joined by a dash above zero and by "to" elsewhere; ``"none (n = 4)"`` when there is none."""
+    """A range joined by a dash above zero and by "to" elsewhere, as multiples from ten times on; ``"none (n = 4)"``."""
     if estimate.low is None or estimate.high is None:
         return f"none (n = {estimate.n})"
+    if _is_in_times(estimate):
+        return f"\N{MULTIPLICATION SIGN}{_times(estimate.low)}{DASH}{_times(estimate.high)}"
     decimals = _decimals(estimate)
     low, high = _bound(estimate.low, decimals), _bound(estimate.high, decimals)
     if estimate.low >= 0:

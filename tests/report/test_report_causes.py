@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Candidates and causes as a reader sees them: in the terminal, on the page, for programs."""
+
+import json
+from dataclasses import replace
+from io import StringIO
+
+from rich.console import Console
+
+from tare.records import Analysis, Attributed, Cell, Estimate, Intervention, InterventionVerdict, Shift
+from tare.report.causes import print_causes
+from tare.report.document import render_report
+from tare.report.machine import to_json
+from tests.attribution_example import BACKGROUND, Plant, attributed, seconds
+from tests.report.report_example import example
+
+CELL = Cell(workload="work", layout="1c1p1i")
+
+
+def estimate(point: float) -> Estimate:
+    return Estimate(point=point, low=point - 0.01, high=point + 0.01, level=0.95, n=10)
+
+
+def intervention(metric: str = "wall_s", environment: str = "docker") -> InterventionVerdict:
+    return InterventionVerdict(
+        intervention=Intervention(
+            parent="../..",
+            parent_campaign="one",
+            parent_session="0a",
+            knob="quota-off",
+            change="without it",
+            subject="the CPU quota",
+            environment=environment,
+            changed=f"{environment}-quota-off",
+        ),
+        cell=CELL,
+        metric=metric,
+        before=estimate(0.48),
+        after=estimate(0.003),
+        change=estimate(-0.32),
+        shift=Shift.FALLS,
+        standing=Attributed.CAUSE,
+        sentence=f"the CPU quota is a cause: without it {environment}'s overhead falls ({metric})",
+    )
+
+
+def analysis() -> Analysis:
+    signals = {**BACKGROUND, "throttled_s": seconds(lambda run: run.lost_s)}
+    slow = attributed(Plant(slowdown=lambda random: 0.5 * random.lognormal(0, 0.1), signals=signals))
+    nothing = attributed(Plant())
+    verdicts = (intervention(), intervention("cpu_s"))
+    return replace(example(), attributions=(slow, nothing), interventions=verdicts)
+
+
+def printed(shown: Analysis, *, whole: bool = False) -> str:
+    stream = StringIO()
+    print_causes(shown, Console(file=stream, width=110), whole=whole)
+    return " ".join(stream.getvalue().split())
+
+
+def test_the_terminal_has_one_sentence_for_each_loss_and_each_intervention() -> None:
+    text = printed(analysis())
+    assert text.count("is a cause") == 1
+    assert "docker: candidate: held back by a CPU quota" in text
+    assert "nothing to explain" not in text
+
+
+def test_the_whole_table_has_every_signal_and_what_had_nothing_to_explain() -> None:
+    text = printed(analysis(), whole=True)
+    assert "minor_faults" in text
+    assert "docker: nothing to explain" in text
+
+
+def test_without_anything_to_say_nothing_is_printed_and_the_page_has_no_section() -> None:
+    silent = replace(analysis(), attributions=(), interventions=())
+    assert printed(silent) == ""
+    assert 'id="causes"' not in render_report(silent)
+
+
+def test_the_page_has_the_sentences_and_the_table_and_escapes_what_is_not_its_own() -> None:
+    hostile = replace(analysis(), interventions=(intervention(environment="<b>x"),))
+    text = render_report(hostile)
+    assert 'id="causes"' in text
+    assert "held back by a CPU quota" in text
+    assert "&lt;b&gt;x" in text
+    assert "<b>x" not in text
+
+
+def test_programs_get_every_signal_with_its_rank_and_no_number_that_is_none() -> None:
+    found = json.loads(json.dumps(to_json(analysis()), allow_nan=False))
+    slow, nothing = found["attributions"]
+    assert slow["standing"] == "candidate"
+    assert slow["signals"][0]["signal"] == "throttled_s"
+    assert [one["rank"] for one in slow["signals"]] == list(range(1, len(BACKGROUND) + 1))
+    assert nothing["standing"] is None
+    assert [one["standing"] for one in found["interventions"]] == ["cause", "cause"]

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signals and exclusions as a reader and a program see them."""
+
+import io
+import json
+from dataclasses import replace
+
+from rich.console import Console
+
+from tare.records import (
+    Analysis,
+    Estimate,
+    Exclusions,
+    Rule,
+    Scope,
+    Signal,
+    SignalDifference,
+    SignalTable,
+    Status,
+)
+from tare.report.document import render_report
+from tare.report.machine import to_json
+from tare.report.signals import exclusions_said, shown_signals, warnings_said
+from tare.report.table import print_tables
+from tests.report.report_example import example as plain_example
+
+
+def difference(name: str, native: float, point: float, unit: str = "s") -> SignalDifference:
+    return SignalDifference(
+        name=name,
+        unit=unit,
+        scope=Scope.NODE,
+        native=native,
+        difference=Estimate(point=point, low=0.5 * point, high=1.5 * point, level=0.96, n=7),
+    )
+
+
+def example() -> Analysis:
+    plain = plain_example()
+    cell = plain.verdicts[0].overhead.summary.cell
+    table = SignalTable(
+        cell=cell,
+        environment="docker",
+        differences=(
+            difference("throttled_s", 0.0, 0.25),
+            difference("interface_received_byte", 1e6, -2e6, "byte"),
+            difference("tcp_timeouts", 0.0, 0.0, "1"),
+        ),
+        missing={"energy_j": "no <RAPL> here", "frequency_hz": "no cpufreq", "temperature_c": "no cpufreq"},
+    )
+    first = plain.outcomes[0]
+    signal = Signal(name="throttled_s", unit="s", scope=Scope.NODE, value=0.5, lost_time=True)
+    outcomes = (
+        replace(
+            first, status=Status.INVALID, reason="others", excluded_by=Rule.FOREIGN_LOAD, signals=(signal,)
+        ),
+        *(
+            replace(one, signals=(replace(signal, name="softirq_s", scope=Scope.HOST),))
+            for one in plain.outcomes[1:]
+        ),
+    )
+    exclusions = (
+        Exclusions(cell=cell, environment="docker", trials=10),
+        Exclusions(cell=cell, environment="native", trials=20, excluded={Rule.FOREIGN_LOAD: 3}),
+    )
+    warned = tuple(
+        replace(verdict, warnings=("binary differs: b in docker, a natively",)) for verdict in plain.verdicts
+    )
+    return replace(plain, outcomes=outcomes, signals=(table,), exclusions=exclusions, verdicts=warned)
+
+
+def printed(analysis: Analysis) -> str:
+    console = Console(file=io.StringIO(), width=200)
+    print_tables(analysis, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_a_row_has_a_sign_a_unit_an_interval_and_a_count() -> None:
+    (shown,) = shown_signals(example())
+    first, second = shown.rows
+    assert (first.name, first.native, first.difference, first.interval, first.n) == (
+        "throttled_s",
+        "0 s",
+        "+250 ms",
+        "+125 ms to +375 ms",
+        7,
+    )
+    assert second.difference == "\N{MINUS SIGN}2 MB"
+
+
+def test_what_nobody_had_is_named_in_a_line_and_what_is_missing_by_its_reason() -> None:
+    (shown,) = shown_signals(example())
+    assert shown.nothing == ("tcp_timeouts",)
+    assert shown.missing == {"no <RAPL> here": ("energy_j",), "no cpufreq": ("frequency_hz", "temperature_c")}
+
+
+def test_losses_are_told_for_every_arm_of_the_cell_that_lost_any() -> None:
+    ((cell, told),) = exclusions_said(example())
+    assert told == "docker 0 of 10 trials; native 3 of 20 trials (3 for foreign load)"
+    assert exclusions_said(replace(example(), exclusions=())) == ()
+    assert cell == example().exclusions[0].cell
+
+
+def test_a_warning_is_said_once_for_a_cell() -> None:
+    assert len(example().verdicts) > len(warnings_said(example()))
+    assert {told for _, told in warnings_said(example())} == {"binary differs: b in docker, a natively"}
+
+
+def test_the_terminal_tells_losses_and_warnings() -> None:
+    text = printed(example())
+    assert "native 3 of 20 trials (3 for foreign load)" in text
+    assert "Warning: " in text
+    assert "taken out by rules" not in printed(plain_example())
+
+
+def test_the_page_tells_losses_and_warnings_and_folds_the_signals_away() -> None:
+    page = render_report(example())
+    assert "Trials that rules took out" in page
+    assert "binary differs: b in docker, a natively" in page
+    assert "no &lt;RAPL&gt; here" in page
+    details = page[page.index('id="signals"') :]
+    assert details.index("<details>") < details.index("throttled_s") < details.index("</details>")
+    assert 'id="signals"' not in render_report(plain_example())
+
+
+def test_a_program_gets_every_trials_signals_and_null_for_what_it_lacks() -> None:
+    found = json.loads(json.dumps(to_json(example())))
+    first, second = found["signals"]["trials"][:2]
+    assert first["values"] == {"softirq_s": None, "throttled_s": 0.5}
+    assert (first["excluded_by"], first["of_the_host"]) == ("foreign load", [])
+    assert second["of_the_host"] == ["softirq_s"]
+    assert found["signals"]["kinds"]["throttled_s"] == {"unit": "s", "lost_time": True}
+
+
+def test_a_program_gets_differences_exclusions_and_warnings() -> None:
+    found = to_json(example())
+    (table,) = found["signals"]["environments"]
+    assert table["differences"][0]["difference"]["unit"] == "s"
+    assert table["missing"]["frequency_hz"] == "no cpufreq"
+    assert found["exclusions"][1]["excluded"] == {"foreign load": 3}
+    assert found["verdicts"][0]["warnings"] == ["binary differs: b in docker, a natively"]
+    assert found["lost"][0]["excluded_by"] == "foreign load"
