@@ -37,7 +37,7 @@ run: setup
 
 test: setup-test
 	ctest --test-dir build/native --output-on-failure
-	scripts/with-dockerd $(BIN)/pytest
+	scripts/with-dockerd $(BIN)/pytest -n 2 --dist loadgroup
 
 check: setup-test
 	@$(MAKE) lint test

@@ -34,6 +34,9 @@ class Quiet:
     def ended(self, outcome: Outcome) -> None:
         self.ends.append((time.perf_counter(), outcome))
 
+    def stops(self, words: str, spared_trials: int) -> None:
+        """Nothing is shown."""
+
     def tick(self) -> None:
         self._ticks += 1
         if self._ticks == self.FIRST_TICK:

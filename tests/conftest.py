@@ -30,6 +30,29 @@ os.environ["PATH"] = f"{REPOSITORY / 'build' / 'gvisor'}:{os.environ['PATH']}"  
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+PURE = {"analyze", "journal", "plan", "report", "treat"}
+"""Folders of tests that start nothing. The others look at all of the machine, or hold it: they run one by one."""
+WITH_A_CAMPAIGN = {"test_report_curves"}
+"""Files there that run one all the same."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let pure tests run beside the others: ``make test`` has two processes, and a group stays in one of them."""
+    for item in items:
+        folder = item.path.relative_to(REPOSITORY / "tests").parts[0]
+        alone = folder not in PURE or item.path.stem in WITH_A_CAMPAIGN
+        item.add_marker(pytest.mark.xdist_group("machine" if alone else item.path.stem))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Refuse to go on without the groups: pytest 9.2 drops the names that pytest-xdist 3.8 gives them."""
+    if hasattr(session.config, "workerinput") and not all("@" in item.nodeid for item in session.items):
+        raise pytest.UsageError(
+            "the tests' groups are lost, so nodes would be tested in two processes at once"
+        )
+
+
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No preset of whoever runs the tests decides a result."""

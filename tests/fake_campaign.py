@@ -4,11 +4,13 @@
 from pathlib import Path
 
 from tare.environments.fake import Fake
+from tare.host.facts import online_processors
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
+from tare.measure.context import Context
 from tare.plan.budget import BudgetPlan
 from tare.plan.campaign import Campaign
-from tare.records import Environment, Layout, Limits, OptionValue, Outcome, Trial, Workload
+from tare.records import Environment, Exclude, FailIf, Layout, Limits, OptionValue, Outcome, Trial, Workload
 
 FAKES = {"native": Fake(), "fake": Fake()}
 
@@ -20,6 +22,7 @@ class Listener:
         self.words: list[str] = []
         self.outcomes: list[Outcome] = []
         self.ticks = 0
+        self.spared = 0
 
     def says(self, words: str) -> None:
         self.words.append(words)
@@ -35,6 +38,10 @@ class Listener:
 
     def tick(self) -> None:
         self.ticks += 1
+
+    def stops(self, words: str, spared_trials: int) -> None:
+        self.words.append(words)
+        self.spared += spared_trials
 
 
 def fake_environment(name: str = "slow", **options: OptionValue) -> Environment:
@@ -58,6 +65,8 @@ def fake_campaign(
     layout: str = "1c1p1i",
     time_s: float = 20.0,
     budget_s: float | None = None,
+    looks: tuple[int, ...] = (),
+    fail_if: tuple[FailIf, ...] = (),
 ) -> Campaign:
     return Campaign(
         name="fakes",
@@ -65,10 +74,29 @@ def fake_campaign(
         layouts=(Layout.parse(layout),),
         workloads=(workload or fake_workload(),),
         limits=Limits(memory_byte=1 << 28, shm_byte=1 << 20, time_s=time_s),
-        blocks=blocks,
+        blocks=looks[-1] if looks else blocks,
+        looks=looks,
+        fail_if=fail_if,
+        exclude=Exclude(
+            foreign_load=None, frequency_change=None, temperature_c=None
+        ),  # tests share the machine
         margin=0.01,
         budget_s=budget_s,
         seed=1,
+    )
+
+
+def fake_context(folder: Path, programs: Path) -> Context:
+    """Fakes alone, whose image holds nothing but the programs from where they were built."""
+    tools = folder / "image" / "opt" / "tare"
+    tools.mkdir(parents=True)
+    (tools / "bin").symlink_to(programs)
+    return Context(
+        image_root=folder / "image",
+        image_digest="sha256:0",
+        raw_directory=folder / "raw",
+        available_processors=online_processors(),
+        providers=FAKES,
     )
 
 

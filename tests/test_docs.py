@@ -18,7 +18,7 @@ DOCUMENTS = [
     for document in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
     if SHOWN.search(document.read_text())
 ]
-LONG = {"tare run quick": "tare plan quick"}
+LONG = {"tare run quick": "tare plan quick", "tare calibrate": "tare calibrate --help"}
 """What takes minutes is planned here instead; `make run` is what runs it."""
 
 

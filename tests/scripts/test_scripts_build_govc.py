@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """scripts/build-govc with a stand-in for Go."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from tests.scripts.script_runs import SCRIPTS, checkout, run_script
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 GO = """#!/bin/bash
 case "$1 $2" in
 "env GOVERSION") echo go1.26.8 ;;
@@ -23,12 +21,7 @@ esac
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A checkout that holds the scripts alone."""
-    shutil.copytree(SCRIPTS, tmp_path / "scripts")
-    (tmp_path / "bin").mkdir()
-    for name in ("awk", "bash", "chmod", "head", "mkdir", "sed", "sha256sum", "sort", "tail"):
-        (tmp_path / "bin" / name).symlink_to(str(shutil.which(name)))
-    return tmp_path
+    return checkout(tmp_path, ("awk", "bash", "chmod", "head", "mkdir", "sed", "sha256sum", "sort", "tail"))
 
 
 def give_go(folder: Path) -> None:
@@ -37,17 +30,7 @@ def give_go(folder: Path) -> None:
 
 
 def run(folder: Path, **variables: str) -> tuple[int, str]:
-    done = subprocess.run(
-        ["/bin/bash", str(folder / "scripts" / "build-govc")],
-        env={"PATH": str(folder / "bin"), **variables},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-    assert done.stdout == ""
-    return done.returncode, done.stderr
+    return run_script(folder, "build-govc", **variables)
 
 
 def test_both_programs_are_built_at_once_and_once(folder: Path) -> None:

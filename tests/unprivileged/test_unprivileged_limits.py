@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.environments.environment_example import described
+from tests.run_example import instance_run
 
 from tare.environments.provider import Node, NodeSpec
 from tare.environments.unprivileged import limits, members
@@ -21,7 +22,6 @@ from tare.environments.unprivileged.limits import Means
 from tare.errors import NodeError
 from tare.host.facts import online_processors
 from tare.measure.verify_unprivileged import rusage_s, verify_held
-from tare.records import Clocks, InstanceRun
 
 MEBIBYTE = 1 << 20
 LIMIT_BYTE = 256 * MEBIBYTE
@@ -161,27 +161,11 @@ def test_only_a_mount_whose_source_is_the_nodes_name_marks_a_process(name: str, 
     assert members._is_marked(MOUNTINFO + line, other) == (name == other)
 
 
-def run(user_s: float | None, system_s: float | None) -> InstanceRun:
-    return InstanceRun(
-        instance=0,
-        clocks=Clocks(wall_s=1.0, host_wall_s=1.0, round_trip_s=0.1),
-        start_offset_s=0.0,
-        user_s=user_s,  # type: ignore[arg-type]
-        system_s=system_s,  # type: ignore[arg-type]
-        maximum_rss_byte=1,
-        minor_faults=0,
-        major_faults=0,
-        voluntary_switches=0,
-        involuntary_switches=0,
-        exit_code=0,
-        signal=None,
-        timed_out=False,
-    )
-
-
 def test_cpu_time_by_rusage_is_that_of_all_instances() -> None:
-    assert rusage_s([run(1.0, 0.25), run(2.0, 0.5)]) == 3.75
+    assert rusage_s([instance_run(user_s=1.0, system_s=0.25), instance_run(user_s=2.0, system_s=0.5)]) == 3.75
 
 
 def test_cpu_time_that_one_instance_does_not_tell_is_missing() -> None:
-    assert rusage_s([run(1.0, 0.25), run(None, None)]) is None
+    assert (
+        rusage_s([instance_run(user_s=1.0, system_s=0.25), instance_run(user_s=None, system_s=None)]) is None
+    )

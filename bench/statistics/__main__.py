@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: A005 - it is always named bench.statistics
+"""The tables of docs/statistics.md.
+
+python -m bench.statistics [--campaigns 4000] [--seed 1] [--only NAME]          (about four minutes of one processor)
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+
+from bench.statistics import coverage, many_claims, power, sequential
+
+TABLES: dict[str, tuple[str, int, Callable[[int, int], str]]] = {
+    "coverage": ("Coverage in % · median width in points, at n = 5/10/30", 1, coverage.coverage),
+    "iterations": (
+        "Thirty runs as starts and iterations: coverage, median width in points",
+        1,
+        coverage.iterations,
+    ),
+    "papers": ("The papers' treatments of 32 runs", 5, coverage.of_papers),
+    "equivalence": ("Blocks for an equivalence, power 80 % / 90 %", 1, power.equivalence),
+    "claims": ("Forty claims at once", 1, many_claims.claims),
+    "rules": ("When to stop: how often a difference is found where there is none", 5, sequential.rules),
+    "boundaries": ("Boundaries", 25, sequential.boundaries),
+    "stop": ("Where Tare stops", 5, sequential.at_stop),
+    "blocks": ("Blocks until Tare stops (and saved of 32)", 1, sequential.expected_blocks),
+    "decisions": ("--fail-if 'overhead > 1%': exceeded / not exceeded, blocks", 1, sequential.decisions),
+}
+"""Name → title, times as many campaigns as asked for, table."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--campaigns", type=int, default=4000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=TABLES)
+    chosen = parser.parse_args()
+    for name, (title, times, made) in TABLES.items():
+        if chosen.only in {None, name}:
+            begun = time.process_time()
+            campaigns = times * chosen.campaigns
+            text = made(campaigns, chosen.seed)
+            took_s = time.process_time() - begun
+            print(
+                f"### {title}\n\n{text}\n\n({campaigns} campaigns, seed {chosen.seed}, {took_s:.0f} s)\n",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

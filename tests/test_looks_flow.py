@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looks in whole campaigns with fakes: who stops, who goes on, and that a broken run decides the same."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tare.journal.reader import read_journal
+from tare.pipeline import analyse_result, run_campaign
+from tare.plan.trials import plan_trials
+from tare.records import NATIVE, Analysis, FailIf, Outcome, Ruling, Stop, Trial, Verdict, Word
+from tests.fake_campaign import (
+    Listener,
+    command_workload,
+    fake_campaign,
+    fake_environment,
+    fake_request,
+    fake_workload,
+)
+
+pytestmark = pytest.mark.usefixtures("fake_image")
+LOOKS = (6, 7)
+"""As short as a first look with an interval can be."""
+QUIET, NOISY = fake_workload(noise=0.002), fake_workload(noise=0.15)
+
+
+def run(tmp_path: Path, *args: object, listener: Listener | None = None, **kwargs: object) -> Analysis:
+    request = fake_request(fake_campaign(*args, **kwargs), tmp_path / "result")  # type: ignore[arg-type]
+    return run_campaign(request, listener or Listener())
+
+
+def primary(analysis: Analysis) -> dict[str, Verdict]:
+    return {
+        one.overhead.summary.environment: one for one in analysis.verdicts if one.overhead.summary.primary
+    }
+
+
+def runs(analysis: Analysis) -> Counter[str]:
+    return Counter(outcome.trial.environment.name for outcome in analysis.outcomes)
+
+
+def test_a_clear_overhead_stops_at_the_first_look_and_native_leaves_with_the_last_arm(tmp_path: Path) -> None:
+    listener = Listener()
+    found = run(tmp_path, fake_environment(slowdown=0.2), workload=QUIET, looks=LOOKS, listener=listener)
+    verdict = primary(found)["slow"]
+    assert (verdict.word, verdict.overhead.stopped) == (Word.SLOWER, Stop.PRECISE)
+    assert [look.blocks for look in verdict.overhead.looks] == [6]
+    assert verdict.overhead.typical == verdict.overhead.looks[-1].estimate
+    assert runs(found) == {NATIVE: 12, "slow": 6}
+    assert "slow stopped at block 6: precise enough" in listener.words
+    assert listener.spared == found.spared_trials == 3
+    assert found.planned_trials == 3 * 6
+    assert not found.cut_by_budget
+    others = [one.overhead for one in found.verdicts if not one.overhead.summary.primary]
+    assert {tuple(look.blocks for look in one.looks) for one in others} == {(6,)}, "all metrics follow"
+    assert {control.typical.n for control in found.controls} == {6}
+
+
+def test_noise_without_an_overhead_goes_on_to_the_last_block(tmp_path: Path) -> None:
+    found = run(tmp_path, fake_environment(), workload=NOISY, looks=LOOKS)
+    verdict = primary(found)["slow"]
+    assert verdict.overhead.stopped is Stop.OUT_OF_BLOCKS
+    assert [look.blocks for look in verdict.overhead.looks] == list(LOOKS)
+    assert runs(found) == {NATIVE: 14, "slow": 7}
+    assert found.spared_trials == 0
+
+
+def test_what_has_stopped_leaves_and_the_others_go_on_in_their_planned_order(tmp_path: Path) -> None:
+    stops, stays = fake_environment("stops"), fake_environment("stays", slowdown=0.3)
+    fail_if = (FailIf(text="stays x overhead > 1%", threshold=0.01, environment="stays", metric="x"),)
+    found = run(tmp_path, stops, stays, workload=QUIET, looks=LOOKS, fail_if=fail_if)
+    assert primary(found)["stops"].overhead.stopped is Stop.EQUIVALENT
+    assert primary(found)["stops"].word is Word.WITHIN
+    assert runs(found)["stops"] == 6
+    assert runs(found)["stays"] == 7
+    assert runs(found)[NATIVE] == 2 * runs(found)["stays"]
+    campaign = fake_campaign(stops, stays, workload=QUIET, looks=LOOKS, fail_if=fail_if)
+    done = [outcome.trial for outcome in found.outcomes]
+    planned = [trial for trial in plan_trials(campaign, 1) if trial in done]
+    assert done == planned
+
+
+class Breaking(Listener):
+    """Interrupts the run before one of its trials."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__()
+        self._after = after
+
+    def begins(self, trial: Trial) -> None:  # noqa: ARG002 - the protocol's
+        if len(self.outcomes) == self._after:
+            raise KeyboardInterrupt
+
+
+def test_a_run_that_was_broken_and_continued_decides_as_one_that_ran_through(tmp_path: Path) -> None:
+    campaign = fake_campaign(
+        fake_environment("same"), fake_environment("slow", slowdown=0.2), workload=QUIET, looks=LOOKS
+    )
+    whole = run_campaign(fake_request(campaign, tmp_path / "whole"), Listener())
+    request = fake_request(campaign, tmp_path / "broken")
+    try:
+        run_campaign(request, Breaking(23))
+    except KeyboardInterrupt:
+        analyse_result(request.folder.path)
+    broken = run_campaign(request, Listener())
+    assert [_place(one) for one in broken.outcomes] == [_place(one) for one in whole.outcomes]
+    reasons = {name: verdict.overhead.stopped for name, verdict in primary(broken).items()}
+    assert reasons == {"same": Stop.EQUIVALENT, "slow": Stop.PRECISE}
+
+
+def _place(outcome: Outcome) -> str:
+    return outcome.trial.identity
+
+
+def test_a_campaign_that_is_not_over_shows_the_last_look_reached(tmp_path: Path) -> None:
+    request = fake_request(fake_campaign(workload=NOISY, looks=LOOKS), tmp_path / "result")
+    with pytest.raises(KeyboardInterrupt):
+        run_campaign(request, Breaking(3 * 7 - 1))
+    found = analyse_result(request.folder.path)
+    overhead = primary(found)["slow"].overhead
+    assert (overhead.typical.n, overhead.stopped) == (6, None)
+    assert len(found.outcomes) == 20
+
+
+def test_the_end_of_the_budget_is_a_last_look(tmp_path: Path) -> None:
+    workload = command_workload("/bin/sleep", "0.05")
+    found = run(tmp_path, workload=workload, looks=(6, 100, 300), budget_s=2.5)
+    overhead = primary(found)["slow"].overhead
+    assert found.cut_by_budget
+    assert overhead.stopped is Stop.OUT_OF_BUDGET
+    assert overhead.looks[-1].blocks == overhead.typical.n == runs(found)["slow"]
+    assert overhead.looks[-1].spent == 1.0
+
+
+def test_a_condition_stops_its_arm_as_soon_as_it_is_answered(tmp_path: Path) -> None:
+    asked = FailIf(text="overhead > 10%", threshold=0.1)
+    found = run(
+        tmp_path,
+        fake_environment("same"),
+        fake_environment("slow", slowdown=0.2),
+        workload=fake_workload(noise=0.01),
+        looks=LOOKS,
+        fail_if=(asked,),
+    )
+    ruled = {one.environment: one for one in found.decisions}
+    assert ruled["slow"].ruling is Ruling.EXCEEDED
+    assert ruled["same"].ruling is Ruling.KEPT
+    assert "slow (time_s of work on 1c1p1i): the overhead exceeds 10 %: +" in ruled["slow"].sentence
+    assert {verdict.overhead.stopped for verdict in primary(found).values()} == {Stop.DECIDED}
+    assert runs(found) == {NATIVE: 12, "same": 6, "slow": 6}
+
+
+def test_the_journal_of_an_earlier_version_has_one_look(tmp_path: Path) -> None:
+    request = fake_request(fake_campaign(workload=QUIET, blocks=6), tmp_path / "result")
+    run_campaign(request, Listener())
+    kept = request.folder.path / "campaign.json"
+    text = kept.read_text()
+    kept.write_text(text.replace('"looks": [\n  6\n ],', ""))
+    assert text != kept.read_text()
+    found = primary(analyse_result(request.folder.path))["slow"].overhead
+    assert (found.typical.n, found.stopped, found.typical.level) == (6, Stop.OUT_OF_BLOCKS, 0.96875)
+    assert len(read_journal(request.folder.journal).outcomes) == 18
