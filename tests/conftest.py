@@ -30,18 +30,33 @@ os.environ["PATH"] = f"{REPOSITORY / 'build' / 'gvisor'}:{os.environ['PATH']}"  
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-PURE = {"analyze", "journal", "plan", "report", "treat"}
-"""Folders of tests that start nothing. The others look at all of the machine, or hold it: they run one by one."""
-WITH_A_CAMPAIGN = {"test_report_curves"}
-"""Files there that run one all the same."""
+BESIDE = {
+    "tests",
+    "analyze",
+    "calibrate",
+    "commands",
+    "journal",
+    "plan",
+    "report",
+    "scripts",
+    "treat",
+    "workloads",
+}
+"""Folders of tests that start nothing, or nothing but campaigns of fakes. All others hold the machine: one by one."""
+ALONE = {"test_commands_image", "test_docs", "test_doctor", "test_report_curves", "test_scripts_with_dockerd"}
+"""Files there that start more all the same, as those do that end in ``_real``."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let pure tests run beside the others: ``make test`` has two processes, and a group stays in one of them."""
+    """Let light tests run beside the others: ``make test`` has two processes, and a group stays in one of them."""
     for item in items:
-        folder = item.path.relative_to(REPOSITORY / "tests").parts[0]
-        alone = folder not in PURE or item.path.stem in WITH_A_CAMPAIGN
+        alone = (
+            item.path.parent.name not in BESIDE
+            or item.path.stem in ALONE
+            or item.path.stem.endswith("_real")
+            or "machine" in getattr(item, "fixturenames", ())
+        )
         item.add_marker(pytest.mark.xdist_group("machine" if alone else item.path.stem))
 
 

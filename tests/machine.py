@@ -39,13 +39,13 @@ class Machine:
         return cls(frozenset({*_mounts(), *_links(), *_groups(), *_containers(), *_processes()}))
 
     def beyond(self, before: Self, limit_s: float = 10.0) -> list[str]:
-        """What is here and was not before; ends are waited for, as the kernel removes some things late."""
+        """What came since and stays: the kernel removes some things late, and other tests run meanwhile."""
         deadline = time.monotonic() + limit_s
-        left = sorted(self.things - before.things)
+        left = self.things - before.things
         while left and time.monotonic() < deadline:
             time.sleep(0.1)
-            left = sorted(type(self).look().things - before.things)
-        return left
+            left &= type(self).look().things
+        return sorted(left)
 
 
 def _mounts() -> list[str]:

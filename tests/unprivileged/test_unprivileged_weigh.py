@@ -158,7 +158,7 @@ def test_a_killed_runner_leaves_nothing_and_loses_nothing(user: OrdinaryUser, ma
     assert len({outcome.trial.identity for outcome in outcomes}) == len(outcomes) == planned
     assert {outcome.status for outcome in outcomes} == {Status.OK}
     assert list((user.state / "nodes").iterdir()) == []
-    assert machine.beyond(machine) == []
+    assert machine.look().beyond(machine) == []
 
 
 def _kill_after(argv: list[str], moment_s: float) -> None:
