@@ -70,8 +70,12 @@ def outcomes_of(
     source: np.random.Generator,
     noise: float = 0.03,
     cpu_noise: float = 0.002,
+    spikes: float = 0.0,
 ) -> tuple[Outcome, ...]:
-    """Blocks of native twice and of each environment with its overhead, lognormal, one run after the other."""
+    """Blocks of native twice and of each environment with its overhead, lognormal, one run after the other.
+
+    ``spikes``: the share of runs that take three times as long.
+    """
     arms = [(NATIVE, 0, 0.0), (NATIVE, 1, 0.0), *((name, 0, truth) for name, truth in truths.items())]
     made = []
     for block in range(blocks):
@@ -79,6 +83,7 @@ def outcomes_of(
             wall_s, cpu_s = (
                 (1 + truth) * math.exp(source.normal(0.0, spread)) for spread in (noise, cpu_noise)
             )
+            wall_s *= 3 if spikes and source.random() < spikes else 1
             at_s = block * len(arms) + slot
             made.append(outcome(name, block, replicate, slot=slot, at_s=at_s, wall_s=wall_s, cpu_s=cpu_s))
     return tuple(made)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""P3: thousands of campaigns drawn from the blocks of P1, of ten blocks each, and with several looks.
+"""P3: thousands of campaigns of ten blocks, and with several looks, drawn from the blocks of P1 and from normal noise.
 
 Drawn with replacement, blocks are independent values whose true centre is known: 0 for native against native, where
-each value's sign is drawn too, as the two slots are interchangeable; the pooled estimate for the plant.
+each value's sign is drawn too, as the two slots are interchangeable; the pooled estimate for the plant. Normal noise
+is no host's own: a host's may have so many spikes that they hide an interval that is too narrow.
 """
 
 import math
@@ -49,8 +50,9 @@ def judge(evidence: Evidence) -> tuple[Gate, ...]:
     number = evidence.size.redrawn_campaigns
     short, long = (_SHORT_PER_LONG * number, EXPERIMENT_BLOCKS), (number, LOOKS[-1])
     single = _single(evidence, _null(source, control, short), source.choice(plant, short), _centre(plant))
+    normal = _normal(evidence, source.standard_normal(short))
     several = _sequential(evidence, _null(source, control, long), source.choice(plant, long), _centre(plant))
-    return (*single, *several)
+    return (*single, normal, *several)
 
 
 def _null(source: np.random.Generator, control: Array, shape: tuple[int, int]) -> Array:
@@ -79,6 +81,14 @@ def _single(evidence: Evidence, null: Array, drawn: Array, truth: float) -> Iter
     yield _named("width", claim).passed(
         bool(halved.mean() >= LEAST_HALVED), f"{halved.sum()} of {len(halved)} ({halved.mean():.1%})"
     )
+
+
+def _normal(evidence: Evidence, null: Array) -> Gate:
+    """Whatever the host's noise is like."""
+    low, high = evidence.estimator.bounds(null, LEVEL)
+    claim = f"{EXPERIMENT_BLOCKS} blocks of normal noise, made by the computer, differ from none"
+    allowed = most_misses(len(null), false_alarm=_FALSE_ALARM)
+    return _share(_named("false positives, normal noise", claim), (low > 0) | (high < 0), allowed)
 
 
 def _share(named: Named, happened: Truths, allowed: int | None = None) -> Gate:
