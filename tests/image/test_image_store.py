@@ -67,7 +67,9 @@ def test_a_changed_manifest_digest_makes_verify_fail(state: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"no gzip", gzip.compress(b"\xff"), gzip.compress(b"{}"), gzip.compress(b"x" * 99)[:20]]
+    "content",
+    [b"no gzip", gzip.compress(b"\xff"), gzip.compress(b"{}"), gzip.compress(b"x" * 99)[:20]],
+    ids=["no gzip", "no text", "no listing", "cut"],
 )
 def test_a_broken_listing_is_said_when_the_tree_differs(state: Path, content: bytes) -> None:
     image = make_image(state)
