@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.simulation.papers import plain_t, ratio, trimmed
-from tare.analyze.signed_rank import hodges_lehmann
+from tare.analyze.contrasts import Blocks, Contrast, Differences, estimate
 
 BURN = Path(__file__).parent.parent / "build" / "native" / "bin" / "burn"
 RUN_S = 0.040
@@ -110,16 +110,25 @@ def _shortest_s(iterations: int) -> float:
 
 
 def by_blocks(plant: Plant, generator: np.random.Generator) -> dict[str, tuple[float, float]]:
-    log_ratios = []
+    log_ratios, controls = [], []
     for _ in range(BLOCKS):
         logs: dict[int, float] = {}
         for slot in generator.permutation(3).tolist():
             logs[slot] = math.log(run_s(plant.native if slot in NATIVE_SLOTS else plant.other))
         log_ratios.append(logs[2] - (logs[0] + logs[1]) / 2)
-    estimate = hodges_lehmann(log_ratios)
-    assert estimate.low is not None
-    assert estimate.high is not None
-    return {"Tare: random blocks, signed ranks": (math.expm1(estimate.low), math.expm1(estimate.high))}
+        controls.append(logs[1] - logs[0])
+    contrasts: dict[str, Contrast] = {
+        "Tare: random blocks, aligned ranks": Blocks(tuple(log_ratios), tuple(controls)),
+        "the same blocks, signed ranks as before": Differences(tuple(log_ratios)),
+    }
+    return {name: _rank_interval(contrast) for name, contrast in contrasts.items()}
+
+
+def _rank_interval(contrast: Contrast) -> tuple[float, float]:
+    found = estimate(contrast)
+    assert found.low is not None
+    assert found.high is not None
+    return math.expm1(found.low), math.expm1(found.high)
 
 
 def by_hyperfine(plant: Plant, _: np.random.Generator) -> dict[str, tuple[float, float]]:

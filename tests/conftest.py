@@ -18,7 +18,8 @@ from tare.image.store import Image, find_image, install
 from tests.contract.contract_nodes import Lent
 from tests.machine import Machine
 
-settings.register_profile("shared machine", deadline=None)
+# The same examples in every run: whoever repeats the tests sees what we saw.
+settings.register_profile("shared machine", deadline=None, derandomize=True)
 settings.load_profile("shared machine")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -36,13 +37,16 @@ BESIDE = {
     "calibrate",
     "commands",
     "journal",
+    "npb",
     "plan",
+    "profile",
     "report",
     "scripts",
     "treat",
     "workloads",
 }
-"""Folders of tests that start nothing, or nothing but campaigns of fakes. All others hold the machine: one by one."""
+"""Folders of tests that start nothing, or nothing but campaigns of fakes or MPI programs outside of any node. All
+others hold the machine: one by one."""
 ALONE = {"test_commands_image", "test_docs", "test_doctor", "test_report_curves", "test_scripts_with_dockerd"}
 """Files there that start more all the same, as those do that end in ``_real``."""
 

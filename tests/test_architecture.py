@@ -12,8 +12,9 @@ import pytest
 from tests.conftest import REPOSITORY
 
 SOURCE = REPOSITORY / "src" / "tare"
-BASE = {"errors", "records", "units"}
+BASE = {"blocks", "errors", "records", "units"}
 ALLOWED: dict[str, set[str]] = {
+    "blocks": set(),
     "errors": set(),
     "records": set(),
     "units": set(),
@@ -27,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "journal": BASE,
     "measure": BASE | {"host", "environments", "network", "workloads", "image", "journal", "plan"},
     "treat": {"records"},
-    "analyze": {"records", "treat"},
+    "analyze": {"blocks", "records", "treat"},
     "report": BASE | {"treat", "analyze"},
     "calibrate": BASE
     | {"host", "environments", "workloads", "journal", "plan", "measure", "treat", "analyze"},

@@ -159,5 +159,5 @@ def test_the_journal_of_an_earlier_version_has_one_look(tmp_path: Path) -> None:
     kept.write_text(text.replace('"looks": [\n  6\n ],', ""))
     assert text != kept.read_text()
     found = primary(analyse_result(request.folder.path))["slow"].overhead
-    assert (found.typical.n, found.stopped, found.typical.level) == (6, Stop.OUT_OF_BLOCKS, 0.96875)
+    assert (found.typical.n, found.stopped, found.typical.level) == (6, Stop.OUT_OF_BLOCKS, 0.95)
     assert len(read_journal(request.folder.journal).outcomes) == 18

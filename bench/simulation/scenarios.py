@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Noise as machines make it, with a planted overhead: S1 to S6 of docs/statistics.md."""
+"""Noise as machines make it, with a planted overhead: S1 to S8 of docs/statistics.md."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -24,6 +24,27 @@ class Arms:
     second: Floats
     """Native's second slot."""
     environment: Floats
+
+    @property
+    def campaigns(self) -> int:
+        return len(self.environment)
+
+    @property
+    def blocks(self) -> int:
+        """Of each campaign."""
+        return int(self.environment.shape[1])
+
+    def leading(self, blocks: int) -> "Arms":
+        """So many blocks of each campaign, as a look sees them."""
+        return Arms(self.first[:, :blocks], self.second[:, :blocks], self.environment[:, :blocks])
+
+    def chosen(self, rows: slice | NDArray[np.intp]) -> "Arms":
+        """Those campaigns."""
+        return Arms(self.first[rows], self.second[rows], self.environment[rows])
+
+    def as_one(self) -> "Arms":
+        """All blocks in one campaign."""
+        return Arms(self.first.reshape(1, -1), self.second.reshape(1, -1), self.environment.reshape(1, -1))
 
     @property
     def log_ratios(self) -> Floats:
@@ -107,6 +128,33 @@ def booted(planted: float = PLANTED, *, blocks_per_boot: int = 1) -> Scenario:
     return made
 
 
+def loaded(deviation: float = RUN, planted: float = PLANTED, most: float = 0.6) -> Scenario:
+    """A load that comes and goes: a share of the runs is delayed, by half a logarithm in the mean (exponential).
+
+    The share goes up and down between 0 and ``most`` once in a campaign, which begins anywhere in that.
+    """
+
+    def made(generator: np.random.Generator, campaigns: int, blocks: int) -> Arms:
+        passed = generator.random((campaigns, 1)) + np.arange(blocks) / blocks
+        share = most * np.abs(2 * (passed % 1) - 1)
+        shape = (3, campaigns, blocks)
+        delays = np.where(generator.random(shape) < share, generator.exponential(0.5, shape), 0.0)
+        runs = generator.normal(0.0, deviation, shape) + delays
+        return Arms(runs[0], runs[1], planted + runs[2])
+
+    return made
+
+
+def unequal(times: float = 3.0, deviation: float = RUN, planted: float = PLANTED) -> Scenario:
+    """The environment's noise is so many times native's, both symmetric."""
+
+    def made(generator: np.random.Generator, campaigns: int, blocks: int) -> Arms:
+        runs = generator.normal(0.0, deviation, (3, campaigns, blocks))
+        return Arms(runs[0], runs[1], planted + times * runs[2])
+
+    return made
+
+
 SCENARIOS: Mapping[str, Scenario] = {
     "S1": clean(),
     "S2": noisy(RUN, PLANTED, 0.05, 0.05),
@@ -114,4 +162,6 @@ SCENARIOS: Mapping[str, Scenario] = {
     "S4": drifting(),
     "S5": booted(),
     "S6": booted(blocks_per_boot=5),
+    "S7": loaded(),
+    "S8": unequal(),
 }

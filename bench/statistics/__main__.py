@@ -21,9 +21,9 @@ TABLES: dict[str, tuple[str, int, Callable[[int, int], str]]] = {
     "papers": ("The papers' treatments of 32 runs", 5, coverage.of_papers),
     "equivalence": ("Blocks for an equivalence, power 80 % / 90 %", 1, power.equivalence),
     "claims": ("Forty claims at once", 1, many_claims.claims),
-    "rules": ("When to stop: how often a difference is found where there is none", 5, sequential.rules),
+    "rules": ("When to stop: how often a difference is found where there is none", 2, sequential.rules),
     "boundaries": ("Boundaries", 25, sequential.boundaries),
-    "stop": ("Where Tare stops", 5, sequential.at_stop),
+    "stop": ("Where Tare stops", 1, sequential.at_stop),
     "blocks": ("Blocks until Tare stops (and saved of 32)", 1, sequential.expected_blocks),
     "decisions": ("--fail-if 'overhead > 1%': exceeded / not exceeded, blocks", 1, sequential.decisions),
 }

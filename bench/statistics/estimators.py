@@ -10,8 +10,9 @@ from scipy import stats
 from scipy.special import stdtrit
 
 from bench.simulation import papers
-from bench.simulation.intervals import Bounds, pseudo_median, signed_rank
+from bench.simulation.intervals import Bounds
 from bench.simulation.scenarios import Floats
+from bench.simulation.signed_ranks import pseudo_median, signed_rank
 
 LEVEL = 0.95
 TRIM = 0.2
@@ -166,7 +167,7 @@ PLAIN = (
     Estimator("Fieller, unpaired (ratio of means)", fieller_unpaired, of_means),
     Estimator("Fieller, paired (ratio of means)", fieller_paired, of_means),
     Estimator("t on block log-ratios", paired_t, of_geometric_means),
-    Estimator("**Hodges-Lehmann, exact signed ranks**", paired_signed_rank, of_paired_pseudo_median),
+    Estimator("signed ranks against one native run", paired_signed_rank, of_paired_pseudo_median),
     Estimator("20 % trimmed block log-ratios (Yuen)", yuen_paired, of_paired_trimmed),
     Estimator("20 % trimmed logarithms, unpaired (Yuen)", yuen_unpaired, of_trimmed),
     Estimator("sign test, median block ratio", sign_test, of_paired_median),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.simulation.intervals import difference_p
-from bench.simulation.scenarios import RUN, Floats
+from bench.simulation.scenarios import RUN, Arms, Floats
 from bench.statistics.markdown import percent, table
 from tare.analyze.multiplicity import ERROR, benjamini_hochberg, holm
 
@@ -42,8 +42,8 @@ def claims(campaigns: int, seed: int) -> str:
 def _p_values(campaigns: int, seed: int, true_ones: int) -> Floats:
     """(campaigns, claims); the claims on one metric share native's two runs. True ones come first."""
     generator = np.random.default_rng([seed, true_ones])
-    native = generator.normal(0.0, RUN, (campaigns, METRICS, 2, BLOCKS)).mean(axis=2)
+    native = generator.normal(0.0, RUN, (2, campaigns, 1, METRICS, BLOCKS))
     here = generator.normal(0.0, RUN, (campaigns, ENVIRONMENTS, METRICS, BLOCKS))
-    rows = (here - native[:, None]).reshape(campaigns, ENVIRONMENTS * METRICS, BLOCKS)
-    rows[:, :true_ones] += TRUE_EFFECT
-    return difference_p(rows.reshape(-1, BLOCKS)).reshape(campaigns, -1)
+    first, second = (np.broadcast_to(one, here.shape).reshape(-1, BLOCKS) for one in native)
+    here.reshape(campaigns, -1, BLOCKS)[:, :true_ones] += TRUE_EFFECT
+    return difference_p(Arms(first, second, here.reshape(-1, BLOCKS))).reshape(campaigns, -1)

@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many blocks an equivalence needs."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from bench.simulation.intervals import inside, signed_rank
+from bench.simulation.intervals import equivalent
 from bench.simulation.scenarios import clean
 from bench.statistics.markdown import table
-from tare.analyze.judgement import EQUIVALENCE_LEVEL
-from tare.analyze.signed_rank import fewest_values
+from tare.blocks import LEAST_BLOCKS
 
 DEVIATIONS = (0.005, 0.01, 0.03, 0.10)
 MARGINS = (0.01, 0.02, 0.05)
 POWERS = (0.8, 0.9)
 MOST_BLOCKS = 240
-FEWEST_BLOCKS = fewest_values(0.95)
-"""Below them Tare gives no interval, and no word."""
 
 
 def equivalence(campaigns: int, seed: int) -> str:
@@ -33,7 +28,7 @@ def equivalence(campaigns: int, seed: int) -> str:
 
 def _needed(deviation: float, margin: float, power: float, campaigns: int, seed: int) -> str:
     """By halving, as power grows with the number of blocks."""
-    low, high = FEWEST_BLOCKS, MOST_BLOCKS
+    low, high = LEAST_BLOCKS, MOST_BLOCKS
     if _power(deviation, margin, high, campaigns, seed) < power:
         return f"> {MOST_BLOCKS}"
     while low < high:
@@ -46,15 +41,5 @@ def _needed(deviation: float, margin: float, power: float, campaigns: int, seed:
 
 
 def _power(deviation: float, margin: float, blocks: int, campaigns: int, seed: int) -> float:
-    rows = clean(deviation, 0.0)(np.random.default_rng([seed, blocks]), campaigns, blocks).log_ratios
-    return float(
-        np.mean(
-            np.concatenate([inside(signed_rank(part, EQUIVALENCE_LEVEL), margin) for part in _parts(rows)])
-        )
-    )
-
-
-def _parts(
-    rows: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
-) -> Iterator[np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
-    yield from np.array_split(rows, max(1, len(rows) // 500))
+    arms = clean(deviation, 0.0)(np.random.default_rng([seed, blocks]), campaigns, blocks)
+    return float(np.mean(equivalent(arms, margin)))

@@ -220,7 +220,7 @@ def calibrate(
     output: Output = None,
     estimator: Annotated[
         str, typer.Option(help="Self-test: trimmed-t is broken on purpose and must fail.")
-    ] = "signed-rank",
+    ] = "aligned-ranks",
     image: ImageName = "default",
     as_json: Json = False,
 ) -> int:

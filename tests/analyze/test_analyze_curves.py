@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.report.curve_example import curve_analysis, native_time_s, true_ratio
 
 from tare.analyze import curve_estimates
+from tare.analyze.contrasts import Blocks, estimate
 from tare.analyze.estimation import as_fraction
-from tare.analyze.signed_rank import hodges_lehmann
 from tare.records import Cell, Curve, CurvePoint, Direction
 
 VALUES = st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=12)
@@ -23,7 +23,15 @@ def curve(values: tuple[float, ...], log_ratios: tuple[float, ...], *, rate: boo
         unit="B/s" if rate else "s",
         direction=Direction.MORE if rate else Direction.LESS,
         x_unit="B",
-        points=(CurvePoint(x=8.0, blocks=tuple(range(len(values))), values=values, log_ratios=log_ratios),),
+        points=(
+            CurvePoint(
+                x=8.0,
+                blocks=tuple(range(len(values))),
+                values=values,
+                log_ratios=log_ratios,
+                control_log_ratios=tuple(0.0 for _ in log_ratios),
+            ),
+        ),
     )
 
 
@@ -53,8 +61,8 @@ def test_a_time_and_its_rate_are_reciprocal(values: list[float]) -> None:
 
 def test_the_overhead_is_estimated_as_that_of_any_metric() -> None:
     log_ratios = (0.01, 0.05, -0.02, 0.03, 0.04, 0.02, 0.06)
-    (estimate,) = curve_estimates([curve((1.0,) * 7, log_ratios)])
-    assert estimate.points[0].overhead == as_fraction(hodges_lehmann(log_ratios))
+    (found,) = curve_estimates([curve((1.0,) * 7, log_ratios)])
+    assert found.points[0].overhead == as_fraction(estimate(Blocks(log_ratios, (0.0,) * 7)))
 
 
 def test_values_at_the_end_of_the_floats_are_survived() -> None:
@@ -69,9 +77,9 @@ def test_values_at_the_end_of_the_floats_are_survived() -> None:
 def test_planted_ratios_are_within_nearly_all_intervals() -> None:
     analysis = curve_analysis(blocks=12)
     inside = []
-    for estimate in analysis.curves:
-        name = estimate.curve.environment
-        for point in estimate.points:
+    for found in analysis.curves:
+        name = found.curve.environment
+        for point in found.points:
             if point.overhead is not None:
                 assert point.overhead.low is not None
                 assert point.overhead.high is not None

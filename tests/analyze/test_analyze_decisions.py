@@ -4,7 +4,7 @@
 import math
 
 import pytest
-from tests.analyze.looks_example import CELL, summary_of
+from tests.analyze.looks_example import CELL, noisy_summary, summary_of
 from tests.analyze.test_analyze_looks import CAMPAIGNS, noisy
 
 from tare.analyze import courses, decisions
@@ -94,6 +94,6 @@ def test_what_did_not_run_is_undecided_with_its_reason() -> None:
 
 @pytest.mark.parametrize(("side", "ruling"), [("exceeded", Ruling.EXCEEDED), ("kept", Ruling.KEPT)])
 def test_at_the_threshold_itself_each_answer_is_rare(side: str, ruling: Ruling) -> None:
-    rulings = [asked(summary_of(noisy(seed, 0.02, 0.02)), design())[1].ruling for seed in range(CAMPAIGNS)]
+    rulings = [asked(noisy_summary(seed, 0.02, 0.02), design())[1].ruling for seed in range(CAMPAIGNS)]
     allowed = 0.025 + 3 * math.sqrt(0.025 * 0.975 / CAMPAIGNS)
     assert rulings.count(ruling) / CAMPAIGNS <= allowed, side

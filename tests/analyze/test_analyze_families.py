@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.analyze.verdict_example import around, looks_of, verdict_of
+from tests.analyze.verdict_example import around, looks_of, summary_of, verdict_of
 
 from tare.analyze import in_families
+from tare.analyze.contrasts import Blocks, contrast_of
 from tare.analyze.evidence import Reach, difference_p
 from tare.analyze.multiplicity import holm
 from tare.records import Family, Verdict, Word
@@ -16,9 +17,9 @@ NOTHING = around(0.0, 0.05)
 
 
 def weakly_slower() -> list[float]:
-    """Decided by itself, p = 0.037, and not among two."""
-    values = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, -0.015, -0.035, 0.08]
-    assert 0.025 < difference_p(values, Reach.at_once(10)) <= 0.05
+    """Decided by itself, and not among two."""
+    values = [0.01, 0.02, -0.03, 0.03, 0.04, 0.05, -0.015, 0.06, 0.07, 0.045, -0.035, 0.08, 0.025, 0.055]
+    assert 0.025 < difference_p(contrast_of(summary_of(values)), Reach.at_once(len(values))) <= 0.05
     return values
 
 
@@ -137,7 +138,9 @@ def test_five_environments_without_any_difference_show_one_in_at_most_one_campai
     reach, campaigns = Reach.at_once(n), 1500
     false = 0
     for _ in range(campaigns):
-        native = generator.normal(0, 0.03, (2, n)).mean(axis=0)
-        p_values = [difference_p(list(generator.normal(0, 0.03, n) - native), reach) for _ in range(5)]
+        first, second = generator.normal(0, 0.03, (2, n))
+        ratios = [generator.normal(0, 0.03, n) - (first + second) / 2 for _ in range(5)]
+        controls = tuple((second - first).tolist())
+        p_values = [difference_p(Blocks(tuple(one.tolist()), controls), reach) for one in ratios]
         false += bool(np.any(holm(p_values) <= 0.05))
     assert false / campaigns <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / campaigns)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tare.analyze import overhead, verdict, verdicts
+from tare.analyze.contrasts import contrast_of
 from tare.analyze.judgement import is_equivalent
 from tare.records import BlockValue, Cell, Direction, Summary, Verdict, Word
 
@@ -81,12 +82,10 @@ def test_fewer_than_six_blocks_never_decide_and_say_how_many_do(n: int) -> None:
     found = judged([0.5] * n)
     assert found.word is Word.UNDECIDED
     assert found.more_blocks == 6 - n
-    assert "a 95 % interval needs at least 6 blocks" in found.sentence
-    assert f"n = {n}, which reach {100 * (1 - 2 ** (1 - n)):g} % at best" in found.sentence
+    assert f"a 95 % interval needs at least 6 blocks (n = {n})" in found.sentence
 
 
 def test_five_blocks_that_agree_with_native_are_still_too_few() -> None:
-    assert is_equivalent([0.0] * 5, 0.01)
     assert judged([0.0] * 5).word is Word.UNDECIDED
 
 
@@ -104,7 +103,7 @@ def test_values_without_any_spread_are_decided() -> None:
 
 
 def test_a_difference_as_small_as_native_against_native_is_below_the_noise_floor() -> None:
-    found = judged(around(0.02, 0.005), around(0.0, 0.06))
+    found = judged(around(0.02, 0.005), around(0.0, 0.08))
     assert (found.word, found.below_noise_floor) == (Word.SLOWER, True)
     assert "native against native" in found.sentence
 
@@ -126,9 +125,10 @@ def test_summaries_without_blocks_get_no_verdict() -> None:
 
 @given(st.lists(st.floats(min_value=-700, max_value=700), min_size=1, max_size=20), st.floats(0.0001, 0.5))
 def test_each_word_means_what_the_interval_shows(log_ratios: list[float], margin: float) -> None:
-    found = verdict(overhead(summary_of(log_ratios)), margin)
+    summary = summary_of(log_ratios)
+    found = verdict(overhead(summary), margin)
     low, high = found.overhead.typical.low, found.overhead.typical.high
-    assert (found.word is Word.WITHIN) == (low is not None and is_equivalent(log_ratios, margin))
+    assert (found.word is Word.WITHIN) == (low is not None and is_equivalent(contrast_of(summary), margin))
     if low is None or high is None:
         assert found.word is Word.UNDECIDED
     elif found.word is Word.SLOWER:

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.analyze.looks_example import CELL, summary_of
+from tests.analyze.looks_example import CELL, noisy_summary, summary_of
 
 from tare.analyze import courses, overhead, stopped_arms, verdict
+from tare.analyze.contrasts import contrast_of
 from tare.analyze.looks import control_course, repeated
-from tare.analyze.signed_rank import hodges_lehmann
 from tare.records import Cell, Course, Design, Overhead, Stop, Summary, Word
 
 LOOKS = (10, 16, 24, 32)
@@ -64,7 +64,7 @@ def test_sharing_cells_have_one_look_at_their_end() -> None:
     summary = summary_of(noisy(1, 0.002))
     assert course_of(summary, 31, design) == Course(looks=(), total=32)
     found = seen(summary, 32, design)
-    assert found.typical.level == hodges_lehmann(summary.log_ratios).level
+    assert (found.typical, found.looks[0].spent) == (overhead(summary).typical, 1.0)
 
 
 def test_one_look_is_the_interval_of_a_fixed_number() -> None:
@@ -146,7 +146,7 @@ def test_what_comes_later_never_changes_an_earlier_decision(seed: int, spread: f
 def test_at_the_stop_the_interval_holds_the_truth_as_often_as_promised(spread: float, effect: float) -> None:
     missed = wrong = early = 0
     for seed in range(CAMPAIGNS):
-        found = seen(summary_of(noisy(seed, spread, effect)), 32)
+        found = seen(noisy_summary(seed, spread, effect), 32)
         low, high = found.typical.low, found.typical.high
         assert low is not None
         assert high is not None
@@ -159,15 +159,15 @@ def test_at_the_stop_the_interval_holds_the_truth_as_often_as_promised(spread: f
 
 
 def test_at_the_margin_itself_within_is_said_in_one_campaign_of_twenty_at_most() -> None:
-    summaries = (summary_of(noisy(seed, 0.008, 0.01)) for seed in range(CAMPAIGNS))
+    summaries = (noisy_summary(seed, 0.008, 0.01) for seed in range(CAMPAIGNS))
     words = [verdict(seen(summary, 32), 0.01).word for summary in summaries]
     assert words.count(Word.WITHIN) / CAMPAIGNS <= 0.05 + THREE_ERRORS
 
 
 def test_the_repeated_interval_for_a_share_of_the_error_is_wider() -> None:
     found = seen(summary_of(noisy(1, 0.3)), 32)
-    values = found.summary.log_ratios
-    alone, shared = repeated(found.looks, values), repeated(found.looks, values, 0.05 / 5)
+    blocks = contrast_of(found.summary)
+    alone, shared = repeated(found.looks, blocks), repeated(found.looks, blocks, 0.05 / 5)
     assert alone == found.typical
     assert alone.low is not None
     assert shared.low is not None

@@ -7,23 +7,29 @@ import numpy as np
 import pytest
 from bench.simulation import intervals
 from bench.simulation.papers import plain_t, trimmed
-from bench.simulation.scenarios import SCENARIOS, Floats
+from bench.simulation.scenarios import SCENARIOS, Arms
+from bench.simulation.signed_ranks import signed_rank
+from bench.simulation.stopping import stopped
 
 from tare.analyze.boundary import ERROR
+from tare.analyze.contrasts import Blocks, Differences, contrast_of, estimate
+from tare.analyze.decisions import rulings
 from tare.analyze.estimation import overhead
 from tare.analyze.evidence import Reach, difference_p, equivalence_p
 from tare.analyze.looks import courses, looks_at
 from tare.analyze.papers import replications
-from tare.analyze.signed_rank import hodges_lehmann
-from tare.records import BlockValue, Cell, Design, Direction, Stop, Summary, Treatment
+from tare.records import BlockValue, Cell, Course, Design, Direction, FailIf, Ruling, Stop, Summary, Treatment
 
 CELL = Cell(workload="work", layout="1c1p1i")
 DESIGN = Design(looks=intervals.LOOKS, margin=0.01)
+SAME = 2e-4
+"""The coarse search for an interval's ends, as a share of their distance."""
 
 
-def summary(natives: Floats, others: Floats, log_ratios: Floats) -> Summary:
+def summary(arms: Arms, place: int) -> Summary:
     """One campaign as treat would hand it on."""
-    times = zip(np.exp(natives).tolist(), np.exp(others).tolist(), strict=True)
+    times = (np.exp(arm[place]).tolist() for arm in (arms.first, arms.second, arms.environment))
+    rows = list(zip(*times, strict=True))
     return Summary(
         cell=CELL,
         environment="other",
@@ -32,72 +38,148 @@ def summary(natives: Floats, others: Floats, log_ratios: Floats) -> Summary:
         direction=Direction.LESS,
         primary=True,
         blocks=tuple(
-            BlockValue(block=number, native=(native, native), environment=other)
-            for number, (native, other) in enumerate(times)
+            BlockValue(block=number, native=(first, second), environment=other)
+            for number, (first, second, other) in enumerate(rows)
         ),
-        log_ratios=tuple(log_ratios.tolist()),
-        control_log_ratios=(0.0,) * len(log_ratios),
+        log_ratios=tuple(arms.log_ratios[place].tolist()),
+        control_log_ratios=tuple(arms.control_log_ratios[place].tolist()),
         dropped_blocks=0,
     )
 
 
-def campaigns(seed: int, count: int, blocks: int) -> Floats:
-    """Log-ratios of every size of noise and overhead, so that all kinds of ends occur."""
+def campaigns(seed: int, count: int, blocks: int) -> Arms:
+    """Every size of noise and overhead, so that all kinds of ends occur."""
     generator = np.random.default_rng(seed)
     size = np.exp(generator.uniform(math.log(0.002), math.log(0.1), (count, 1)))
     planted = generator.choice([0.0, 0.01, 0.05, 0.2], (count, 1))
-    return planted + size * generator.normal(size=(count, blocks))
+    first, second, here = size * generator.normal(size=(3, count, blocks))
+    return Arms(first, second, planted + here)
+
+
+def contrast(arms: Arms, place: int) -> Blocks:
+    found = contrast_of(summary(arms, place))
+    assert isinstance(found, Blocks)
+    return found
+
+
+def course(done: int) -> Course:
+    """It has passed all looks up to this one, and not stopped before."""
+    looks = tuple(n for n in intervals.LOOKS if n <= done)
+    over = done == intervals.LOOKS[-1]
+    return Course(looks=looks, total=intervals.LOOKS[-1], stop=Stop.OUT_OF_BLOCKS if over else None)
 
 
 @pytest.mark.parametrize("n", [6, 10, 30])
-@pytest.mark.parametrize("level", [0.90, 0.95])
-def test_intervals_and_points_are_those_of_one_campaign(n: int, level: float) -> None:
-    rows = campaigns(n, 40, n)
-    low, high = intervals.signed_rank(rows, level)
+@pytest.mark.parametrize("error", [0.10, 0.05])
+def test_intervals_and_points_are_those_of_one_campaign(n: int, error: float) -> None:
+    arms = campaigns(n, 25, n)
+    low, high = intervals.bounds(arms, error)
+    points = intervals.points(arms)
+    for place in range(arms.campaigns):
+        found = estimate(contrast(arms, place), error)
+        assert found.low is not None
+        assert found.high is not None
+        same = SAME * (found.high - found.low)
+        assert low[place] == pytest.approx(found.low, abs=same)
+        assert high[place] == pytest.approx(found.high, abs=same)
+        assert points[place] == pytest.approx(found.point, abs=same)
+
+
+@pytest.mark.parametrize("name", ["S1", "S2", "S5", "S7", "S8"])
+def test_an_interval_contains_what_lies_between_its_ends(name: str) -> None:
+    arms = SCENARIOS[name](np.random.default_rng(3), 200, 10)
+    low, high = intervals.bounds(arms)
+    width = high - low
+    for value in (low + 0.001 * width, (low + high) / 2, high - 0.001 * width):
+        assert intervals.contains(arms, value).all()
+    for value in (low - 0.001 * width, high + 0.001 * width, low - width):
+        assert not intervals.contains(arms, value).any()
+
+
+def test_no_interval_of_five_blocks_leaves_out_anything() -> None:
+    arms = campaigns(1, 10, 5)
+    assert intervals.contains(arms, 100.0).all()
+    assert not intervals.equivalent(arms, 0.99).any()
+
+
+@pytest.mark.parametrize("n", [6, 15])
+def test_signed_ranks_are_those_of_one_campaign(n: int) -> None:
+    rows = campaigns(n, 20, n).control_log_ratios
+    low, high = signed_rank(rows)
     for place, row in enumerate(rows.tolist()):
-        estimate = hodges_lehmann(row, level)
-        assert (estimate.low, estimate.high) == (low[place], high[place])
-        assert estimate.point == intervals.points(rows[place : place + 1])[0]
+        found = estimate(Differences(tuple(row)))
+        assert (found.low, found.high) == (low[place], high[place])
 
 
 @pytest.mark.parametrize("n", [6, 15])
 def test_p_values_are_those_of_one_campaign(n: int) -> None:
-    rows = campaigns(n, 60, n)
-    found = intervals.difference_p(rows)
-    for place, row in enumerate(rows.tolist()):
-        assert found[place] == difference_p(row, Reach.at_once(n))
+    arms = campaigns(n, 60, n)
+    found = intervals.difference_p(arms)
+    for place in range(arms.campaigns):
+        assert found[place] == pytest.approx(difference_p(contrast(arms, place), Reach.at_once(n)), rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [10, 30])
 def test_equivalence_is_what_the_p_value_says(n: int) -> None:
-    rows = campaigns(n, 200, n)
-    found = intervals.inside(intervals.signed_rank(rows, 0.90), 0.01)
+    arms = campaigns(n, 200, n)
+    found = intervals.equivalent(arms, 0.01)
     assert 5 < np.sum(found) < 195
-    for place, row in enumerate(rows.tolist()):
-        assert bool(found[place]) == (equivalence_p(row, 0.01, Reach.at_once(n)) <= ERROR)
+    for place in range(arms.campaigns):
+        p = equivalence_p(contrast(arms, place), 0.01, Reach.at_once(n))
+        assert bool(found[place]) == (p <= ERROR)
+
+
+@pytest.mark.parametrize("name", ["S2", "S7"])
+def test_repeated_intervals_are_those_of_every_look(name: str) -> None:
+    arms = SCENARIOS[name](np.random.default_rng(4), 8, 32)
+    for n, level in intervals.levels():
+        low, high = intervals.bounds(arms.leading(n), level)
+        for place in range(arms.campaigns):
+            found = looks_at(summary(arms, place), course(n))[-1].estimate
+            assert found.low == pytest.approx(math.expm1(low[place]), abs=1e-4)
+            assert found.high == pytest.approx(math.expm1(high[place]), abs=1e-4)
 
 
 def test_campaigns_stop_where_and_with_what_tare_stops_them() -> None:
-    rows = campaigns(1, 150, 32)
-    found = intervals.stopped(rows, DESIGN)
+    arms = campaigns(1, 120, 32)
+    found = stopped(arms, DESIGN)
+    holding = {value: found.contains(math.log1p(value)) for value in (0.0, 0.01, 0.05, 0.2)}
     reasons = set()
-    for place, row in enumerate(rows):
-        one = summary(np.zeros(32), row, row)
-        course = courses([one], {(CELL, "other"): 32}, DESIGN, ended=False)[CELL, "other"]
-        estimate = looks_at(one, course)[-1].estimate
-        assert course.looks[-1] == found.blocks[place]
-        assert estimate.low == pytest.approx(math.expm1(found.low[place]))
-        assert estimate.high == pytest.approx(math.expm1(found.high[place]))
-        reasons.add(course.stop)
+    for place in range(arms.campaigns):
+        one = summary(arms, place)
+        passed = courses([one], {(CELL, "other"): 32}, DESIGN, ended=False)[CELL, "other"]
+        interval = looks_at(one, passed)[-1].estimate
+        assert passed.looks[-1] == found.blocks[place]
+        assert interval.low is not None
+        assert interval.high is not None
+        for value, held in holding.items():
+            assert bool(held[place]) == (interval.low <= value <= interval.high)
+        reasons.add(passed.stop)
     assert reasons == {Stop.PRECISE, Stop.EQUIVALENT, Stop.OUT_OF_BLOCKS}
+
+
+def test_campaigns_decide_what_and_when_tare_decides() -> None:
+    arms = campaigns(2, 80, 32)
+    found = intervals.decided(arms, 0.01)
+    design = Design(
+        looks=intervals.LOOKS, margin=0.01, fail_if=(FailIf(text="overhead > 1%", threshold=0.01),)
+    )
+    answers = set()
+    for place in range(arms.campaigns):
+        (ruled,) = rulings([summary(arms, place)], course(32), design, (CELL, "other"))
+        assert (ruled.ruling is Ruling.EXCEEDED) == bool(found.exceeded[place])
+        assert (ruled.ruling is Ruling.KEPT) == bool(found.kept[place])
+        assert ruled.n == found.blocks[place]
+        answers.add(ruled.ruling)
+    assert answers == set(Ruling)
 
 
 def test_the_papers_figures_are_those_that_tare_shows_for_replication() -> None:
     arms = SCENARIOS["S3"](np.random.default_rng(5), 20, 32)
     figures = trimmed(np.exp(arms.environment))
     means = plain_t(np.exp(arms.environment))
-    for place, row in enumerate(arms.environment):
-        one = overhead(summary(arms.first[place], row, row - arms.first[place]))
+    for place in range(arms.campaigns):
+        one = overhead(summary(arms, place))
         (b16,), (r15,) = (replications([one], way) for way in (Treatment.B16, Treatment.R15))
         assert b16.here.value == pytest.approx(figures.mean[place])
         assert b16.here.deviation == pytest.approx(figures.deviation[place])

@@ -11,7 +11,7 @@ CALIBRATION = Calibration(
     host_identity="0123456789abcdef",
     host={"kernel": "6.1"},
     size="full",
-    estimator="signed-rank",
+    estimator="aligned-ranks",
     gates=(
         Gate(
             phase="P1",

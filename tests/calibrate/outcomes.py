@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from tare.calibrate.bench import WORK
-from tare.calibrate.estimators import SIGNED_RANK, Estimator
+from tare.calibrate.estimators import ALIGNED_RANKS, Estimator
 from tare.calibrate.evidence import Evidence
 from tare.calibrate.sizes import FULL, Size
 from tare.records import (
@@ -92,7 +92,7 @@ def outcomes_of(
 def evidence_of(
     *rounds: tuple[Outcome, ...],
     run: str,
-    estimator: Estimator = SIGNED_RANK,
+    estimator: Estimator = ALIGNED_RANKS,
     size: Size = FULL,
     measured: Mapping[str, float] | None = None,
 ) -> Evidence:

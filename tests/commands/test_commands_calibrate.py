@@ -69,9 +69,9 @@ def test_a_broken_estimator_is_never_where_reports_look(tmp_path: Path) -> None:
 
 def test_an_estimator_that_there_is_not_is_refused() -> None:
     options = CalibrateOptions(
-        quick=True, output=None, estimator="signed rank", image_name="default", as_json=False
+        quick=True, output=None, estimator="aligned rank", image_name="default", as_json=False
     )
-    with pytest.raises(InputError, match="did you mean 'signed-rank'"):
+    with pytest.raises(InputError, match="did you mean 'aligned-ranks'"):
         run_calibrate(options)
 
 

@@ -49,7 +49,7 @@ def test_the_table_has_every_gate_with_its_count_and_limit() -> None:
 
 
 def test_the_last_line_says_whether_it_passed() -> None:
-    assert ending(CALIBRATION).startswith("calibration passed: 2 of 2 gates passed (full, signed-rank,")
+    assert ending(CALIBRATION).startswith("calibration passed: 2 of 2 gates passed (full, aligned-ranks,")
     assert ending(with_gate(FAILED)).startswith("calibration FAILED: 2 of 3 gates passed")
     assert "1 could not be judged here" in ending(with_gate(SKIPPED))
     assert ending(replace(CALIBRATION, complete=False)).startswith("not complete: ")

@@ -9,7 +9,6 @@ Royal Statistical Society B 51 (1989) 305-361: intervals at these levels hold at
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from tare.analyze.signed_rank import achieved_level, critical_value, fewest_values
+from tare.analyze.contrasts import fewest
 
 ERROR = 0.05
 """Permitted chance that any of the looks' intervals misses, in all."""
@@ -29,50 +28,19 @@ _NODES_AT_ONCE = 32
 """Numbers of nodes are multiples of it, so that few rules are needed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
-    """One look's share."""
-
-    n: int
-    nominal: float
-    """Two-sided level of error that the look may have by itself."""
-    critical: int | None
-    """Largest c with 2 P(T <= c) at most ``nominal``; ``None``: no interval is possible yet."""
-    error: float
-    """The level of error that the interval with ``critical`` really has; 0 without one."""
-
-
 def spending(n: int, total: int) -> float:
     """Share of the error that may be used up when ``n`` of ``total`` blocks are in: (n / total) squared."""
     return min(1.0, n / total) ** 2
 
 
 @lru_cache(maxsize=1024)
-def boundary(ns: tuple[int, ...], spent: tuple[float, ...], error: float = ERROR) -> tuple[Stage, ...]:
-    """Give each look's exact signed-rank boundary.
+def boundary(ns: tuple[int, ...], spent: tuple[float, ...], error: float = ERROR) -> tuple[float, ...]:
+    """Give each look's nominal two-sided level of error; 0 where so few values can have no interval.
 
     ``ns``: how many values each look has, never falling. ``spent``: the share of ``error`` that all looks up to
-    this one may use. What the steps of the signed-rank distribution leave unused is there for the looks that
-    follow. A look without new values repeats the one before. Raises ``ValueError`` if either sequence falls.
+    this one may use. What a look without an interval leaves unused is there for those that follow. A look without
+    new values repeats the one before. Raises ``ValueError`` if either sequence falls.
     """
-    _check(ns, spent)
-    walk = _Walk()
-    stages: list[Stage] = []
-    for n, share in zip(ns, spent, strict=True):
-        if stages and n == stages[-1].n:
-            stages.append(stages[-1])
-            continue
-        nominal = walk.nominal(n, error * share)
-        critical = _critical(n, nominal)
-        reached = 0.0 if critical is None else 1 - achieved_level(n, critical)
-        stages.append(Stage(n=n, nominal=nominal, critical=critical, error=reached))
-        walk.step(n, reached)
-    return tuple(stages)
-
-
-@lru_cache(maxsize=1024)
-def normal_boundary(ns: tuple[int, ...], spent: tuple[float, ...], error: float = ERROR) -> tuple[float, ...]:
-    """Give each look's nominal two-sided level of error for a continuous statistic, such as Student's t."""
     _check(ns, spent)
     walk = _Walk()
     levels: list[float] = []
@@ -80,7 +48,8 @@ def normal_boundary(ns: tuple[int, ...], spent: tuple[float, ...], error: float 
         if place and n == ns[place - 1]:
             levels.append(levels[-1])
             continue
-        levels.append(walk.nominal(n, error * share))
+        nominal = walk.nominal(n, error * share)
+        levels.append(nominal if nominal > 0 and n >= fewest(nominal) else 0.0)
         walk.step(n, levels[-1])
     return tuple(levels)
 
@@ -110,11 +79,6 @@ def _used(looks: Sequence[int], nominal: float) -> list[float]:
 def _check(ns: tuple[int, ...], spent: tuple[float, ...]) -> None:
     if list(ns) != sorted(ns) or list(spent) != sorted(spent):
         raise ValueError(f"looks must not fall: {ns} values, {spent} spent")
-
-
-def _critical(n: int, nominal: float) -> int | None:
-    """Never below six values: there an interval would be no more than the range of the values."""
-    return None if n < fewest_values(1 - ERROR) or nominal <= 0 else critical_value(n, 1 - nominal)
 
 
 @lru_cache(maxsize=32)

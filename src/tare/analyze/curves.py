@@ -4,6 +4,7 @@
 import math
 from collections.abc import Sequence
 
+from tare.analyze.contrasts import Blocks, estimate
 from tare.analyze.estimation import as_fraction, transformed
 from tare.analyze.signed_rank import hodges_lehmann
 from tare.records import Curve, CurveEstimate, CurvePoint, PointEstimate
@@ -22,10 +23,11 @@ def curve_estimates(curves: Sequence[Curve]) -> tuple[CurveEstimate, ...]:
 
 def _point(point: CurvePoint) -> PointEstimate:
     logs = hodges_lehmann([math.log(value) for value in point.values])
+    contrast = Blocks(point.log_ratios, point.control_log_ratios)
     return PointEstimate(
         x=point.x,
         value=transformed(logs, _value),
-        overhead=as_fraction(hodges_lehmann(point.log_ratios)) if point.log_ratios else None,
+        overhead=as_fraction(estimate(contrast)) if point.log_ratios else None,
     )
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.analyze.boundary import ERROR, boundary, constant_spending
+from tare.analyze.contrasts import contrast_of, estimate, fewest
 from tare.analyze.scale import as_fraction
 from tare.analyze.sentence import advice, signed_range
-from tare.analyze.signed_rank import fewest_values, interval_at
 from tare.analyze.student import standard_deviation
 from tare.records import Cell, Course, Decision, Design, Estimate, FailIf, Ruling, Skipped, Summary
 
@@ -96,16 +96,12 @@ def _intervals(summary: Summary, course: Course, planned: tuple[int, ...]) -> It
     spent = list(shares[: len(course.looks)])
     if course.final:
         spent[-1:] = [1.0]
-    values = [_before(summary, blocks) for blocks in course.looks]
-    stages = boundary(tuple(map(len, values)), tuple(spent), ERROR) if values else ()
-    for stage, own in zip(stages, values, strict=True):
-        if stage.critical is not None:
-            yield as_fraction(interval_at(own, stage.critical))
-
-
-def _before(summary: Summary, blocks: int) -> list[float]:
-    pairs = zip(summary.blocks, summary.log_ratios, strict=True)
-    return [value for block, value in pairs if block.block < blocks]
+    contrasts = [contrast_of(summary, blocks) for blocks in course.looks]
+    ns = tuple(len(contrast.log_ratios) for contrast in contrasts)
+    levels = boundary(ns, tuple(spent), ERROR) if contrasts else ()
+    for nominal, own in zip(levels, contrasts, strict=True):
+        if nominal > 0:
+            yield as_fraction(estimate(own, nominal))
 
 
 def _ruling(interval: Estimate, threshold: float) -> Ruling:
@@ -165,9 +161,9 @@ def _lacking(ruled: Ruled) -> str:
     if ruled.summary is None or not ruled.summary.blocks:
         what = ruled.condition.metric or "the primary metric"
         return f"no complete block has a value of {what}"
-    fewest = fewest_values(1 - ERROR)
-    if ruled.n < fewest:
-        return f"n = {ruled.n}, and an interval needs at least {fewest} blocks"
+    least = fewest(ERROR)
+    if ruled.n < least:
+        return f"n = {ruled.n}, and an interval needs at least {least} blocks"
     return f"no look was reached that gives an interval (n = {ruled.n})"
 
 

@@ -4,17 +4,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tare.analyze.contrasts import contrast_of, controls_of, estimate
 from tare.analyze.looks import Arm, control_course, interim_look, looks_at, repeated, repeated_mean, seen
 from tare.analyze.scale import as_fraction, transformed
-from tare.analyze.signed_rank import hodges_lehmann
 from tare.analyze.student import mean_estimate
-from tare.records import BlockValue, Cell, Course, Direction, Estimate, Look, Overhead, Summary
+from tare.records import CONTROL_NAME, BlockValue, Cell, Course, Direction, Estimate, Look, Overhead, Summary
 from tare.treat.aggregate import median, time_per_work
 
 __all__ = ["CONTROL_NAME", "SPIKE_FACTOR", "as_fraction", "controls", "overhead", "transformed"]
 
-CONTROL_NAME = "native again"
-"""The environment of the A/A rows; no campaign may use it for an environment of its own."""
 SPIKE_FACTOR = 1.2
 _ROUNDING = 1e-12
 
@@ -55,15 +53,17 @@ def _looks(summary: Summary, course: Course | None) -> tuple[Look, ...]:
 def _intervals(summary: Summary, looks: Sequence[Look]) -> tuple[Estimate, Estimate, Estimate]:
     """Typical overhead, mean overhead and noise floor, of the blocks that the last look took in."""
     if not looks:
-        logs = summary.log_ratios
-        estimates = hodges_lehmann(logs), mean_estimate(logs), hodges_lehmann(summary.control_log_ratios)
+        estimates = (
+            estimate(contrast_of(summary)),
+            mean_estimate(summary.log_ratios),
+            estimate(controls_of(summary)),
+        )
         typical, mean, noise_floor = map(as_fraction, estimates)
         return typical, mean, noise_floor
-    floor = replace(summary, log_ratios=summary.control_log_ratios)
     return (
         looks[-1].estimate,
-        repeated_mean(looks, seen(summary, looks)),
-        repeated(looks, seen(floor, looks)),
+        repeated_mean(looks, seen(summary, looks).log_ratios),
+        repeated(looks, controls_of(summary, looks[-1].blocks)),
     )
 
 

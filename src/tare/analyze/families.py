@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from scipy.special import ndtri
 
+from tare.analyze.contrasts import fewest
 from tare.analyze.estimation import as_fraction
 from tare.analyze.evidence import Reach, difference_p, equivalence_p, interval
 from tare.analyze.family_words import family_sentence
 from tare.analyze.judgement import MOST_BLOCKS
 from tare.analyze.looks import seen
 from tare.analyze.multiplicity import ERROR, adjusted, holds
-from tare.analyze.signed_rank import fewest_values
 from tare.analyze.student import standard_deviation
 from tare.records import Estimate, Family, Overhead, Standing, Verdict, Word
 
@@ -73,8 +73,8 @@ def _claim(verdict: Verdict) -> _Claim:
     reach = Reach.of(overhead)
     if overhead.typical.low is None:
         return _Claim(reach, 1.0, 1.0)
-    log_ratios = seen(overhead.summary, overhead.looks)
-    return _Claim(reach, difference_p(log_ratios, reach), equivalence_p(log_ratios, verdict.margin, reach))
+    contrast = seen(overhead.summary, overhead.looks)
+    return _Claim(reach, difference_p(contrast, reach), equivalence_p(contrast, verdict.margin, reach))
 
 
 def _together(overhead: Overhead, reach: Reach, error: float) -> Estimate:
@@ -113,4 +113,4 @@ def _blocks_wanted(verdict: Verdict, size: int) -> int | None:
     needed = (quantile * deviation / math.log1p(distance)) ** 2 + 2
     if needed - n > MOST_BLOCKS:
         return None
-    return max(math.ceil(needed), fewest_values(1 - ERROR / size), n + 1) - n
+    return max(math.ceil(needed), fewest(ERROR / size), n + 1) - n

@@ -13,15 +13,18 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.analyze.boundary import ERROR, Stage, boundary, spending
-from tare.analyze.signed_rank import walsh_averages
+from tare.analyze import aligned_ranks
+from tare.analyze.aligned_ranks import Floats
+from tare.analyze.boundary import ERROR, boundary, spending
 from tare.records import POWER, Design, ExpectedBlocks, LookForesight
 
 EFFECTS = (0.0, 0.02, 0.05, 0.2)
 """Overheads for which the expected number of blocks is told."""
 _MOST_CAMPAIGNS, _FEWEST_CAMPAIGNS = 400, 60
-_MOST_AVERAGES = 8_000_000
-"""Walsh averages that one look of the simulation may sort in all: about a second."""
+_MOST_BLOCKS = 60_000
+"""Blocks that all looks of the simulation may take in: about a second."""
+_PRECISION = 1e-4
+"""Of a simulated bound, as a share of where it may be."""
 _SEED = 20_240_601
 
 _Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -96,30 +99,21 @@ def _inside(
 
 @lru_cache(maxsize=16)
 def _campaigns(looks: tuple[int, ...]) -> tuple[_Seen, ...]:
-    """Simulate campaigns with a standard deviation of 1 and no overhead."""
-    most = looks[-1] * (looks[-1] + 1) // 2
-    count = max(_FEWEST_CAMPAIGNS, min(_MOST_CAMPAIGNS, _MOST_AVERAGES // most))
-    values = np.random.default_rng(_SEED).normal(size=(count, looks[-1]))
+    """Simulate campaigns whose log-ratios have a standard deviation of 1, and no overhead."""
+    count = max(_FEWEST_CAMPAIGNS, min(_MOST_CAMPAIGNS, _MOST_BLOCKS // sum(looks)))
+    runs = np.random.default_rng(_SEED).normal(scale=math.sqrt(2 / 3), size=(count, looks[-1], 3))
+    log_ratios, controls = runs[..., 0] - runs[..., 1:].mean(axis=-1), runs[..., 2] - runs[..., 1]
     spent = tuple(spending(look, looks[-1]) for look in looks)
-    stages = zip(boundary(looks, spent, ERROR), boundary(looks, spent, 2 * ERROR), strict=True)
+    levels = zip(boundary(looks, spent, ERROR), boundary(looks, spent, 2 * ERROR), strict=True)
     return tuple(
-        _look(values[:, :look], strict, loose) for look, (strict, loose) in zip(looks, stages, strict=True)
+        _look(log_ratios[:, :look], controls[:, :look], *nominal)
+        for look, nominal in zip(looks, levels, strict=True)
     )
 
 
-def _look(values: NDArray[np.float64], strict: Stage, loose: Stage) -> _Seen:
-    """One campaign after the other: the Walsh averages of all together may not fit into memory."""
-    cuts = [stage.critical for stage in (strict, loose) if stage.critical is not None]
-    rows = []
-    for row in values:
-        averages = walsh_averages(row)
-        places = [place for cut in cuts for place in (cut, -1 - cut)]
-        rows.append([float(np.median(averages)), *(float(averages[place]) for place in places)])
-    table = np.asarray(rows)
-    pairs = [(table[:, 1 + 2 * place], table[:, 2 + 2 * place]) for place in range(len(cuts))]
-    return _Seen(
-        blocks=strict.n,
-        points=table[:, 0],
-        bounds=None if strict.critical is None else pairs[0],
-        narrow=None if loose.critical is None else pairs[-1],
-    )
+def _look(log_ratios: Floats, controls: Floats, strict: float, loose: float) -> _Seen:
+    def bounds(nominal: float) -> _Bounds | None:
+        return aligned_ranks.bounds(log_ratios, controls, nominal, _PRECISION) if nominal > 0 else None
+
+    points = aligned_ranks.points(log_ratios, controls, _PRECISION)
+    return _Seen(blocks=log_ratios.shape[-1], points=points, bounds=bounds(strict), narrow=bounds(loose))

@@ -5,12 +5,13 @@ Fleming and Wallace, Communications of the ACM 29 (1986) 218-221: of ratios to o
 does not depend on which arm is the base.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tare.analyze.contrasts import Blocks
 from tare.analyze.diagnostics import holds_together
 from tare.analyze.estimation import as_fraction
-from tare.analyze.evidence import Reach, by_block, interval
+from tare.analyze.evidence import Reach, by_block, controls_by_block, interval
 from tare.analyze.means import Quantity, arithmetic_mean
 from tare.analyze.multiplicity import ERROR
 from tare.records import AcrossWorkloads, Overhead, Verdict
@@ -38,11 +39,16 @@ def _across(environment: str, layout: str, group: Sequence[Overhead]) -> AcrossW
     common = [block for block in values[0] if all(block in other for other in values)]
     if not common:
         return None
-    means = [arithmetic_mean([own[block] for own in values], Quantity.LOGARITHM) for block in common]
-    estimate = as_fraction(interval(means, Reach.common(group, len(means)), ERROR))
+    means, controls = _means(values, common), _means([controls_by_block(one) for one in group], common)
+    estimate = as_fraction(interval(Blocks(means, controls), Reach.common(group, len(means)), ERROR))
     return AcrossWorkloads(
         environment=environment,
         layout=layout,
         workloads=tuple(overhead.summary.cell.workload for overhead in group),
         overhead=estimate if holds_together(means) else replace(estimate, low=None, high=None),
     )
+
+
+def _means(values: Sequence[Mapping[int, float]], blocks: Sequence[int]) -> tuple[float, ...]:
+    """Over workloads, for each of the blocks."""
+    return tuple(arithmetic_mean([own[block] for own in values], Quantity.LOGARITHM) for block in blocks)

@@ -4,10 +4,11 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from tare.analyze.boundary import ERROR
+from tare.analyze.contrasts import Contrast, estimate, fewest
 from tare.analyze.estimation import as_fraction, overhead
 from tare.analyze.looks import Arm, repeated, seen
 from tare.analyze.sentence import sentence
-from tare.analyze.signed_rank import LEVEL, fewest_values, hodges_lehmann
 from tare.analyze.student import standard_deviation
 from tare.records import Course, Estimate, Look, Overhead, Summary, Verdict, Word
 
@@ -47,32 +48,30 @@ def verdict(judged: Overhead, margin: float) -> Verdict:
     )
 
 
-def word_of(
-    typical: Estimate, log_ratios: Sequence[float], margin: float, looks: Sequence[Look] = ()
-) -> Word:
-    """Give the word for an overhead (as a fraction) that was estimated from ``log_ratios`` at the last look."""
+def word_of(typical: Estimate, contrast: Contrast, margin: float, looks: Sequence[Look] = ()) -> Word:
+    """Give the word for an overhead (as a fraction) that was estimated from ``contrast`` at the last look."""
     if typical.low is None or typical.high is None:
         return Word.UNDECIDED
-    if is_equivalent(log_ratios, margin, looks):
+    if is_equivalent(contrast, margin, looks):
         return Word.WITHIN
     if typical.low > 0:
         return Word.SLOWER
     return Word.FASTER if typical.high < 0 else Word.UNDECIDED
 
 
-def is_equivalent(log_ratios: Sequence[float], margin: float, looks: Sequence[Look] = ()) -> bool:
-    """Do two one-sided tests: the 90 % signed-rank interval must lie wholly inside ±``margin``.
+def is_equivalent(contrast: Contrast, margin: float, looks: Sequence[Look] = ()) -> bool:
+    """Do two one-sided tests: the 90 % interval must lie wholly inside ±``margin``.
 
     With ``looks`` it is the repeated 90 % interval: each of the two tests then errs at any look with 5 % at most.
     Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987) 657-680.
     """
     if looks:
-        estimate = repeated(looks, log_ratios, 1 - EQUIVALENCE_LEVEL)
+        found = repeated(looks, contrast, 1 - EQUIVALENCE_LEVEL)
     else:
-        estimate = as_fraction(hodges_lehmann(log_ratios, EQUIVALENCE_LEVEL))
-    if estimate.low is None or estimate.high is None:
+        found = as_fraction(estimate(contrast, 1 - EQUIVALENCE_LEVEL))
+    if found.low is None or found.high is None:
         return False
-    return -margin < estimate.low and estimate.high < margin
+    return -margin < found.low and found.high < margin
 
 
 def blocks_wanted(judged: Overhead, margin: float) -> int | None:
@@ -90,7 +89,7 @@ def blocks_wanted(judged: Overhead, margin: float) -> int | None:
     needed = (1.96 * deviation / math.log1p(distance)) ** 2 + 2
     if needed - n > MOST_BLOCKS:
         return None
-    return max(math.ceil(needed), fewest_values(LEVEL), n + 1) - n
+    return max(math.ceil(needed), fewest(ERROR), n + 1) - n
 
 
 def _is_below_noise_floor(typical: Estimate, noise_floor: Estimate) -> bool:

@@ -8,10 +8,10 @@ continued decides as one that ran through. docs/method.md gives the rules and th
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tare.analyze.boundary import ERROR, boundary, normal_boundary, spending
+from tare.analyze.boundary import ERROR, boundary, spending
+from tare.analyze.contrasts import Contrast, contrast_of, estimate
 from tare.analyze.decisions import rulings
 from tare.analyze.scale import as_fraction
-from tare.analyze.signed_rank import hodges_lehmann, interval_at
 from tare.analyze.student import mean_estimate
 from tare.records import Cell, Course, Design, Estimate, Look, Ruling, Stop, Stopped, Summary
 
@@ -53,7 +53,7 @@ def looks_at(summary: Summary, course: Course) -> tuple[Look, ...]:
     return tuple(
         _look(summary, looks, course, final=course.final and looks == course.looks)
         for looks in reached
-        if _before(summary, looks[-1])
+        if contrast_of(summary, looks[-1]).log_ratios
     )
 
 
@@ -62,55 +62,48 @@ def interim_look(summary: Summary, course: Course) -> Look:
     return _look(summary, (summary.blocks[-1].block + 1,), course, final=False)
 
 
-def repeated(looks: Sequence[Look], log_ratios: Sequence[float], error: float = ERROR) -> Estimate:
+def repeated(looks: Sequence[Look], contrast: Contrast, error: float = ERROR) -> Estimate:
     """The repeated interval at the last of ``looks``, as a fraction.
 
-    ``log_ratios``: of the last look's blocks. The intervals of all looks together miss with a chance of at most
+    ``contrast``: the last look's blocks. The intervals of all looks together miss with a chance of at most
     ``error``: one less level for an equivalence test, or a share of it when there are several claims.
     """
     spent = tuple(look.spent for look in looks)
-    stage = boundary(tuple(look.n for look in looks), spent, error)[-1]
-    return _interval(log_ratios, stage.critical, error, fixed=spent == (1.0,))
+    nominal = boundary(tuple(look.n for look in looks), spent, error)[-1]
+    return _interval(contrast, nominal, error, fixed=spent == (1.0,))
 
 
 def repeated_mean(looks: Sequence[Look], log_ratios: Sequence[float]) -> Estimate:
     """The same of the mean, with Student's t."""
-    levels = normal_boundary(tuple(look.n for look in looks), tuple(look.spent for look in looks))
+    levels = boundary(tuple(look.n for look in looks), tuple(look.spent for look in looks))
     return as_fraction(mean_estimate(log_ratios, 1 - levels[-1]))
 
 
-def seen(summary: Summary, looks: Sequence[Look]) -> tuple[float, ...]:
-    """The log-ratios of the blocks that the last of the looks took in; all without a look."""
-    return _before(summary, looks[-1].blocks) if looks else summary.log_ratios
-
-
-def _before(summary: Summary, blocks: int) -> tuple[float, ...]:
-    pairs = zip(summary.blocks, summary.log_ratios, strict=True)
-    return tuple(value for block, value in pairs if block.block < blocks)
+def seen(summary: Summary, looks: Sequence[Look]) -> Contrast:
+    """The blocks that the last of the looks took in; all without a look."""
+    return contrast_of(summary, looks[-1].blocks if looks else None)
 
 
 def _look(summary: Summary, planned: Sequence[int], course: Course, *, final: bool) -> Look:
-    ns = tuple(len(_before(summary, blocks)) for blocks in planned)
+    ns = tuple(len(contrast_of(summary, blocks).log_ratios) for blocks in planned)
     spent = tuple(spending(n, course.total) for n in ns[:-1])
     spent = (*spent, 1.0 if final else spending(ns[-1], course.total))
-    values = _before(summary, planned[-1])
-    stage = boundary(ns, spent)[-1]
+    nominal = boundary(ns, spent)[-1]
+    contrast = contrast_of(summary, planned[-1])
+    found = contrast.bounds(nominal)
     return Look(
         blocks=planned[-1],
         n=ns[-1],
         spent=spent[-1],
-        level=1 - stage.error if stage.critical is not None else 1 - ERROR,
-        estimate=_interval(values, stage.critical, ERROR, fixed=spent == (1.0,)),
+        level=found[2] if found else 1 - ERROR,
+        estimate=_interval(contrast, nominal, ERROR, fixed=spent == (1.0,)),
     )
 
 
-def _interval(values: Sequence[float], critical: int | None, error: float, *, fixed: bool) -> Estimate:
+def _interval(contrast: Contrast, nominal: float, error: float, *, fixed: bool) -> Estimate:
     """Of a single look the level is that exactly reached; of several, that of all looks together."""
-    if critical is None:
-        point = hodges_lehmann(values).point
-        return as_fraction(Estimate(point=point, low=None, high=None, level=1 - error, n=len(values)))
-    found = as_fraction(interval_at(values, critical))
-    return found if fixed else replace(found, level=1 - error)
+    found = as_fraction(estimate(contrast, nominal))
+    return found if fixed and found.low is not None else replace(found, level=1 - error)
 
 
 def _course(metrics: Sequence[Summary], done: int, design: Design, arm: Arm, ended: bool) -> Course:
@@ -137,10 +130,9 @@ def _stop(metrics: Sequence[Summary], course: Course, design: Design, arm: Arm) 
     if asked := rulings(metrics, course, design, arm):
         return Stop.DECIDED if all(one.ruling is not Ruling.UNDECIDED for one in asked) else None
     primary = next((one for one in metrics if one.primary), None)
-    if primary is None or not _before(primary, course.looks[-1]):
+    if primary is None or not contrast_of(primary, course.looks[-1]).log_ratios:
         return None
-    estimate = looks_at(primary, course)[-1].estimate
-    return _precise_or_equivalent(estimate, design)
+    return _precise_or_equivalent(looks_at(primary, course)[-1].estimate, design)
 
 
 def _precise_or_equivalent(estimate: Estimate, design: Design) -> Stop | None:

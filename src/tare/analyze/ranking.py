@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from tare.analyze.contrasts import Contrast, Differences, mirrored
 from tare.analyze.diagnostics import holds_together
 from tare.analyze.estimation import as_fraction
 from tare.analyze.evidence import Reach, by_block, difference_p, equivalence_p, interval
 from tare.analyze.letters import letters
+from tare.analyze.looks import seen
 from tare.analyze.multiplicity import ERROR, adjusted, holds
 from tare.records import NATIVE, Estimate, Overhead, PairDifference, Ranked, Ranking, Verdict
 
@@ -68,27 +70,32 @@ def _point(overhead: Overhead | None) -> float:
 
 def _pair(first: str, second: str, overheads: Mapping[str, Overhead], margin: float) -> _Pair:
     ours, theirs = overheads.get(first), overheads.get(second)
-    log_ratios = _differences(ours, theirs)
-    if not log_ratios:
+    contrast = _contrast(ours, theirs)
+    n = len(contrast.log_ratios)
+    if not n:
         return _Pair(
             first, second, Estimate(point=float("nan"), low=None, high=None, level=1 - ERROR, n=0), 1.0, 1.0
         )
-    reach = Reach.common([each for each in (ours, theirs) if each], len(log_ratios))
-    estimate = as_fraction(interval(log_ratios, reach, ERROR))
-    if estimate.low is None or not holds_together(log_ratios):
+    reach = Reach.common([each for each in (ours, theirs) if each], n)
+    estimate = as_fraction(interval(contrast, reach, ERROR))
+    if estimate.low is None or not holds_together(contrast.log_ratios):
         without = Estimate(point=estimate.point, low=None, high=None, level=estimate.level, n=estimate.n)
         return _Pair(first, second, without, 1.0, 1.0)
-    equivalence = equivalence_p(log_ratios, margin, reach)
-    return _Pair(first, second, estimate, difference_p(log_ratios, reach), equivalence)
+    equivalence = equivalence_p(contrast, margin, reach)
+    return _Pair(first, second, estimate, difference_p(contrast, reach), equivalence)
 
 
-def _differences(first: Overhead | None, second: Overhead | None) -> list[float]:
-    """Ln of the second's time less that of the first, per block of both; of native each log-ratio is 0."""
+def _contrast(first: Overhead | None, second: Overhead | None) -> Contrast:
+    """The second's time against the first's, per block of both; native, ``None``, has two runs in each block."""
+    if first is None and second is not None:
+        return seen(second.summary, second.looks)
+    if second is None and first is not None:
+        return mirrored(seen(first.summary, first.looks))
     if first is None or second is None:
-        known, sign = (second, 1.0) if first is None else (first, -1.0)
-        return [sign * value for value in by_block(known).values()] if known else []
+        return Differences(())
     theirs = by_block(second)
-    return [theirs[block] - value for block, value in by_block(first).items() if block in theirs]
+    pairs = ((theirs.get(block), value) for block, value in by_block(first).items())
+    return Differences(tuple(one - other for one, other in pairs if one is not None))
 
 
 def _judged(pairs: Sequence[_Pair]) -> tuple[PairDifference, ...]:

@@ -3,7 +3,7 @@
 
 import math
 
-from tare.analyze.signed_rank import best_level, fewest_values
+from tare.analyze.contrasts import fewest
 from tare.records import Estimate, Overhead, Word
 
 _DASH = "\N{EN DASH}"
@@ -40,14 +40,10 @@ def _claim(overhead: Overhead, word: Word, margin: float, more_blocks: int | Non
 
 
 def _too_few(typical: Estimate) -> str:
-    if typical.n >= fewest_values(typical.level):
+    needed = fewest(1 - typical.level)
+    if typical.n >= needed:
         return f"not enough data: the looks so far may use up too little of the error (n = {typical.n})"
-    reached = f", which reach {100 * best_level(typical.n):g} % at best" if typical.n > 1 else ""
-    needed = fewest_values(typical.level)
-    return (
-        f"not enough data: a {100 * typical.level:g} % interval needs at least {needed} blocks "
-        f"(n = {typical.n}{reached})"
-    )
+    return f"not enough data: a {100 * typical.level:g} % interval needs at least {needed} blocks (n = {typical.n})"
 
 
 def advice(more_blocks: int | None) -> str:

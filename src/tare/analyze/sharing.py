@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from statistics import fmean
 
+from tare.analyze.contrasts import Differences
 from tare.analyze.estimation import as_fraction
 from tare.analyze.judgement import word_of
 from tare.analyze.median import median_estimate
@@ -23,7 +24,7 @@ def _loss(summary: SharingSummary, margin: float) -> SharingLoss:
     return SharingLoss(
         summary=summary,
         typical=typical,
-        word=word_of(typical, joined, margin),
+        word=word_of(typical, Differences(tuple(joined)), margin),
         each=tuple(as_fraction(hodges_lehmann(own)) for own in zip(*summary.log_losses, strict=True)),
         beyond_native=as_fraction(hodges_lehmann(beyond)) if beyond else None,
         spread=median_estimate(summary.spreads) if summary.spreads else None,

@@ -3,8 +3,8 @@
 
 from collections.abc import Sequence
 
+from tare.analyze.contrasts import Blocks, Differences, estimate
 from tare.analyze.scale import as_fraction
-from tare.analyze.signed_rank import hodges_lehmann
 from tare.records import Estimate, TimerAgreement, TimerSummary
 
 
@@ -12,8 +12,8 @@ def timer_agreements(summaries: Sequence[TimerSummary]) -> tuple[TimerAgreement,
     """One per summary; it disagrees when the whole interval lies outside of that of native against native."""
     found = []
     for summary in summaries:
-        difference = as_fraction(hodges_lehmann(summary.log_ratios))
-        band = as_fraction(hodges_lehmann(summary.control_log_ratios))
+        difference = as_fraction(estimate(Blocks(summary.log_ratios, summary.control_log_ratios)))
+        band = as_fraction(estimate(Differences(summary.control_log_ratios)))
         found.append(
             TimerAgreement(
                 summary=summary, difference=difference, band=band, disagrees=_is_outside(difference, band)

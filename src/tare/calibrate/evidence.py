@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tare.analyze import CONTROL_NAME, controls
+from tare.analyze.contrasts import Contrast, contrast_of, part
 from tare.calibrate.bench import WORK
 from tare.calibrate.estimators import Estimator
 from tare.calibrate.sizes import EXPERIMENT_BLOCKS, Size
 from tare.records import Outcome, Summary
 from tare.treat import summaries
 
-Series = tuple[tuple[float, ...], ...]
-"""Log-ratios of the blocks, one tuple for each time that the campaign was run."""
+Series = tuple[Contrast, ...]
+"""Complete blocks in order, one contrast for each time that the campaign was run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +37,9 @@ class Evidence:
         return tuple(outcome for outcomes in self.rounds.get(run, ()) for outcome in outcomes)
 
     def series(self, run: str, environment: str, metric: str) -> Series:
-        """Log-ratios of complete blocks in order; ``CONTROL_NAME`` for native against native."""
+        """Of an environment; ``CONTROL_NAME`` for native against native."""
         return tuple(
-            summary.log_ratios
+            contrast_of(summary)
             for made in self._summaries(run)
             for summary in made
             if (summary.environment, summary.metric) == (environment, metric)
@@ -65,18 +66,18 @@ def found(outcomes: Sequence[Outcome]) -> tuple[Summary, ...]:
     return (*made, *(control.summary for control in controls(made)))
 
 
-def experiments(series: Series, blocks: int = EXPERIMENT_BLOCKS) -> list[tuple[float, ...]]:
+def experiments(series: Series, blocks: int = EXPERIMENT_BLOCKS) -> list[Contrast]:
     """Disjoint experiments of so many consecutive blocks; what is left over at a round's end is left out."""
     return [
-        values[begin : begin + blocks]
-        for values in series
-        for begin in range(0, len(values) - blocks + 1, blocks)
+        part(contrast, slice(begin, begin + blocks))
+        for contrast in series
+        for begin in range(0, len(contrast.log_ratios) - blocks + 1, blocks)
     ]
 
 
 def pooled(series: Series) -> tuple[float, ...]:
     """The log-ratios of all rounds together."""
-    return tuple(value for values in series for value in values)
+    return tuple(value for contrast in series for value in contrast.log_ratios)
 
 
 __all__ = ["CONTROL_NAME", "Evidence", "Series", "experiments", "found", "pooled"]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gates from counts and from intervals: the forms that several phases share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from tare.analyze.contrasts import Contrast, joined
 from tare.analyze.scale import as_fraction
-from tare.calibrate.evidence import Evidence, Series, experiments, pooled
+from tare.calibrate.evidence import Evidence, Series, experiments
 from tare.calibrate.limits import most_misses
 from tare.records import Estimate, Gate, Passing
 
@@ -53,13 +54,13 @@ class Named:
 def misses(named: Named, evidence: Evidence, series: Series, truth: float) -> Gate:
     """Count the experiments whose 95 % interval does not hold ``truth``, a fraction."""
 
-    def missed(values: Sequence[float]) -> bool:
-        return not holds(as_fraction(evidence.estimator.interval(values, LEVEL)), truth)
+    def missed(contrast: Contrast) -> bool:
+        return not holds(as_fraction(evidence.estimator.interval(contrast, LEVEL)), truth)
 
     return count(named, series, missed)
 
 
-def count(named: Named, series: Series, happened: Callable[[Sequence[float]], bool]) -> Gate:
+def count(named: Named, series: Series, happened: Callable[[Contrast], bool]) -> Gate:
     """Count in how many experiments it happened; as often as 5 % can make it is forgiven."""
     cut = experiments(series)
     if not cut:
@@ -69,10 +70,10 @@ def count(named: Named, series: Series, happened: Callable[[Sequence[float]], bo
 
 def pooled_estimate(evidence: Evidence, series: Series) -> Estimate | None:
     """The estimate of all blocks together with its 99 % interval; ``None`` where too few give one."""
-    values = pooled(series)
-    if not values:
+    contrast = joined(series)
+    if not contrast.log_ratios:
         return None
-    estimate = as_fraction(evidence.estimator.interval(values, POOLED_LEVEL))
+    estimate = as_fraction(evidence.estimator.interval(contrast, POOLED_LEVEL))
     return None if estimate.low is None else estimate
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tare.analyze import expected_blocks, look_foresights
 from tare.analyze.student import standard_deviation
+from tare.blocks import LEAST_BLOCKS
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
 from tare.errors import TareError
@@ -18,7 +19,6 @@ from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.measure.campaign import Audience, Request, kept_campaign
 from tare.pipeline import analyse_result, run_campaign
 from tare.plan.campaign import Campaign
-from tare.plan.precision import LEAST_BLOCKS
 from tare.records import NATIVE, Analysis, Cell, Environment, Foresight, Noise, Overhead, Session, Workload
 from tare.workloads import KINDS
 

@@ -152,8 +152,8 @@ def _reasons(campaign: Campaign) -> str:
 def _too_early(campaign: Campaign) -> list[int]:
     from tare.analyze.boundary import boundary, spending
 
-    stages = boundary(campaign.looks, tuple(spending(look, campaign.blocks) for look in campaign.looks))
-    return [stage.n for stage in stages if stage.critical is None]
+    levels = boundary(campaign.looks, tuple(spending(look, campaign.blocks) for look in campaign.looks))
+    return [look for look, nominal in zip(campaign.looks, levels, strict=True) if nominal <= 0]
 
 
 def _print_cells(campaign: Campaign) -> None:

@@ -4,8 +4,8 @@
 import math
 from dataclasses import dataclass
 
-LEAST_BLOCKS = 6
-"""The exact signed-rank interval reaches 95 % from 6 blocks on; 5 reach 93.75 %."""
+from tare.blocks import LEAST_BLOCKS, fewest_blocks
+
 ERROR = 0.05
 _NOISE_LEVELS = (0.01, 0.03, 0.1)
 _Z_95 = 1.96
@@ -14,9 +14,9 @@ _Z_95 = 1.96
 def least_blocks(claims: int) -> int:
     """Blocks below which no difference can be shown, however large, as Holm's first step asks for 5 % / ``claims``.
 
-    n values that all have one sign have the two-sided chance 2^(1-n): 6 for one claim, 8 for up to 6, 10 for up to 25.
+    6 for one claim, 8 for 6, 10 for 21.
     """
-    return 1 + math.ceil(math.log2(max(1, claims) / ERROR))
+    return fewest_blocks(ERROR / max(1, claims))
 
 
 def half_width(blocks: int, variation: float) -> float | None:

@@ -83,6 +83,7 @@ from tare.records.signals import Scope, Signal
 from tare.records.steadiness import IterationCourse, IterationSeries, Steadiness
 from tare.records.timers import TimerAgreement, TimerSummary
 from tare.records.treated import (
+    CONTROL_NAME,
     BlockValue,
     Cell,
     Curve,
@@ -96,6 +97,7 @@ from tare.records.treated import (
 
 __all__ = [
     "BLAS",
+    "CONTROL_NAME",
     "NATIVE",
     "POWER",
     "PROGRAM",

@@ -37,7 +37,7 @@ class Overhead:
 
     summary: Summary
     typical: Estimate
-    """Hodges-Lehmann with the exact signed-rank interval."""
+    """Where the aligned ranks change sides, and their interval; of native against native the exact signed-rank one."""
     mean: Estimate
     """exp(mean of log-ratios) - 1 with the t interval."""
     tail_cost: bool

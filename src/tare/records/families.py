@@ -18,7 +18,7 @@ class Family(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """One claim among all those of its family; all p-values are exact, from the signed-rank distribution."""
+    """One claim among all those of its family; all p-values agree with the intervals."""
 
     family: Family
     size: int

@@ -24,6 +24,10 @@ class BlockValue:
     environment: float
 
 
+CONTROL_NAME = "native again"
+"""The environment of the A/A rows; no campaign may use it for an environment of its own."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """One metric of one environment in one cell, block by block; complete blocks only."""
@@ -39,7 +43,7 @@ class Summary:
     log_ratios: tuple[float, ...]
     """Per block ln(time per work here) - mean of the two natives' ln; above 0 is slower."""
     control_log_ratios: tuple[float, ...]
-    """Per block ln(second native) - ln(first native): the A/A control."""
+    """Per block ln(second native) - ln(first native): the A/A control, whose own row has these as log-ratios too."""
     dropped_blocks: int
     """Blocks begun that lack this environment or a native slot."""
 
@@ -120,6 +124,8 @@ class CurvePoint:
     """Per block, in the curve's unit; of native the geometric mean of its two slots."""
     log_ratios: tuple[float, ...]
     """Per block, as in ``Summary``; empty for native itself."""
+    control_log_ratios: tuple[float, ...]
+    """Per block, as in ``Summary``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tare.records import NATIVE, Cell, Curve, CurvePoint, Outcome
-from tare.treat.pairing import Metric, Table, by_point, complete_blocks, log_ratio, tables
+from tare.treat.pairing import Metric, Table, by_point, complete_blocks, control_log_ratio, log_ratio, tables
 
 
 def curves(outcomes: Sequence[Outcome]) -> tuple[Curve, ...]:
@@ -55,6 +55,7 @@ def _point(table: Table, metric: Metric, environment: str) -> CurvePoint:
         blocks=tuple(block.block for block in blocks),
         values=tuple(_geometric_mean(block.native) if native else block.environment for block in blocks),
         log_ratios=() if native else tuple(log_ratio(block, metric.direction) for block in blocks),
+        control_log_ratios=tuple(control_log_ratio(block, metric.direction) for block in blocks),
     )
 
 

@@ -180,7 +180,7 @@ def _summary(cell: Cell, table: Table, metric: Metric, environment: str, *, prim
         primary=primary,
         blocks=blocks,
         log_ratios=tuple(log_ratio(block, metric.direction) for block in blocks),
-        control_log_ratios=tuple(_control_log_ratio(block, metric.direction) for block in blocks),
+        control_log_ratios=tuple(control_log_ratio(block, metric.direction) for block in blocks),
         dropped_blocks=len(table.begun) - len(blocks),
     )
 
@@ -199,6 +199,6 @@ def log_ratio(block: BlockValue, direction: Direction) -> float:
     return log_time_per_work(block.environment, direction) - (first + second) / 2
 
 
-def _control_log_ratio(block: BlockValue, direction: Direction) -> float:
+def control_log_ratio(block: BlockValue, direction: Direction) -> float:
     first, second = (log_time_per_work(value, direction) for value in block.native)
     return second - first

@@ -11,6 +11,7 @@ Testing, 1993).
 import numpy as np
 from numpy.typing import NDArray
 
+from tare.analyze.ranks import average_ranks
 from tare.records import Correlation
 
 FEWEST_BLOCKS = 10
@@ -30,11 +31,9 @@ def correlations(
     n = len(log_ratios)
     if n < FEWEST_BLOCKS or not len(signals):
         return [None] * len(signals)
-    from scipy.stats import rankdata  # noqa: PLC0415 - takes 0.8 s to load, and few results have such signals
-
     without_order = _residual_maker(order)
-    own = _unit(without_order @ rankdata(log_ratios))
-    others = _unit(rankdata(signals, axis=1) @ without_order)
+    own = _unit(without_order @ average_ranks(log_ratios))
+    others = _unit(average_ranks(signals) @ without_order)
     changing = np.any(others != 0, axis=1)
     shuffled = np.random.default_rng(_SEED).permuted(np.tile(own, (SHUFFLES, 1)), axis=1)
     found = others @ own

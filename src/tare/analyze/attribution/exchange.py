@@ -10,6 +10,8 @@ Association 32 (1937) 675-701, for one treatment).
 import numpy as np
 from numpy.typing import NDArray
 
+from tare.analyze.ranks import average_ranks
+
 
 def chance_above(environment: NDArray[np.float64], native: NDArray[np.float64]) -> float:
     """Chance of a sum of ranks at least as high if all three were alike; 1 without a block.
@@ -18,9 +20,7 @@ def chance_above(environment: NDArray[np.float64], native: NDArray[np.float64]) 
     """
     if not len(environment):
         return 1.0
-    from scipy.stats import rankdata  # noqa: PLC0415 - takes 0.8 s to load, and few results have such signals
-
-    doubled = np.rint(2 * rankdata(np.column_stack([environment, native]), axis=1)).astype(int)
+    doubled = np.rint(2 * average_ranks(np.column_stack([environment, native]))).astype(int)
     distribution = np.ones(1)
     for ranks in doubled:
         distribution = np.convolve(distribution, np.bincount(ranks) / ranks.size)

@@ -9,9 +9,10 @@ native is run with it changed as well, and d(changed) is taken against that.
 from collections.abc import Sequence
 
 from tare.analyze.attribution.words import interval, percent
+from tare.analyze.contrasts import Blocks, Differences, estimate
 from tare.analyze.estimation import as_fraction
 from tare.analyze.judgement import word_of
-from tare.analyze.signed_rank import LEVEL, fewest_values, hodges_lehmann
+from tare.blocks import LEAST_BLOCKS
 from tare.records import Attributed, Estimate, Intervention, InterventionVerdict, Shift, Summary, Word
 
 _SHIFTS = {
@@ -47,10 +48,13 @@ def _judged(
         return None
     befores = [as_is[block] for block in blocks]
     afters = [changed[block] - against.get(block, 0.0) for block in blocks]
-    changes = [after - own for own, after in zip(befores, afters, strict=True)]
-    change = as_fraction(hodges_lehmann(changes))
-    shift = _SHIFTS[word_of(change, changes, margin)]
-    estimates = (as_fraction(hodges_lehmann(befores)), as_fraction(hodges_lehmann(afters)))
+    moved = Differences(tuple(after - own for own, after in zip(befores, afters, strict=True)))
+    change = as_fraction(estimate(moved))
+    shift = _SHIFTS[word_of(change, moved, margin)]
+    estimates = (
+        as_fraction(estimate(_before(before, blocks))),
+        as_fraction(estimate(Differences(tuple(afters)))),
+    )
     return InterventionVerdict(
         intervention=intervention,
         cell=before.cell,
@@ -62,6 +66,12 @@ def _judged(
         standing=Attributed.CAUSE if _is_cause(shift, estimates[0]) else Attributed.UNEXPLAINED,
         sentence=_sentence(intervention, shift, *estimates, margin),
     )
+
+
+def _before(summary: Summary, blocks: Sequence[int]) -> Blocks:
+    rows = zip(summary.blocks, summary.log_ratios, summary.control_log_ratios, strict=True)
+    taken = [(one, other) for block, one, other in rows if block.block in blocks]
+    return Blocks(tuple(one for one, _ in taken), tuple(other for _, other in taken))
 
 
 def _by_block(summary: Summary) -> dict[int, float]:
@@ -110,6 +120,5 @@ def _said(overhead: Estimate) -> str:
 
 
 def _undecided(intervention: Intervention, after: Estimate, moved: str) -> str:
-    fewest = fewest_values(LEVEL)
-    why = f"it takes {fewest} blocks" if after.n < fewest else "more blocks may decide"
+    why = f"it takes {LEAST_BLOCKS} blocks" if after.n < LEAST_BLOCKS else "more blocks may decide"
     return f"not enough data on {intervention.subject}: {intervention.change} {moved}; {why}"

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from tare.analyze.signed_rank import LEVEL, fewest_values
+from tare.blocks import LEAST_BLOCKS
 from tare.records import Clue, Correlation, Estimate, Ground, SignalEvidence, Verdict, Word
 
 _MINUS = "\N{MINUS SIGN}"
@@ -38,7 +38,7 @@ def _nothing_lost(verdict: Verdict) -> str:
 def _too_few(evidence: SignalEvidence) -> str:
     if not evidence.signals:
         return "unexplained: no signal was recorded in its trials and in native's"
-    n, fewest = len(evidence.blocks), fewest_values(LEVEL)
+    n, fewest = len(evidence.blocks), LEAST_BLOCKS
     return "" if n >= fewest else f"unexplained: {n} blocks are too few, it takes {fewest}"
 
 

@@ -89,7 +89,7 @@ def _symmetry(values: Sequence[float]) -> Finding:
     statistic, p = skew(values)
     sentence = (
         f"the blocks lean to the {'slower' if statistic > 0 else 'faster'} side (p = {p:.2g}); "
-        "the interval takes them as symmetric"
+        "few runs make the mean, and the typical overhead is another"
     )
     return _by_p(Check.SYMMETRY, statistic, p, len(values), sentence)
 

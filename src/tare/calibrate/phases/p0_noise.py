@@ -6,9 +6,9 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 
-from tare.analyze.signed_rank import hodges_lehmann
+from tare.analyze.contrasts import joined
 from tare.calibrate.bench import WORK, Run, Setting, campaign
-from tare.calibrate.evidence import Evidence, pooled
+from tare.calibrate.evidence import Evidence
 from tare.calibrate.gates import Named
 from tare.calibrate.phases.phase import Phase
 from tare.environments.planted import MORE_WORK
@@ -45,9 +45,9 @@ def measured(evidence: Evidence) -> Mapping[str, float]:
     """The figures on which later phases rely."""
     found: dict[str, float] = {}
     for metric in evidence.metrics(RUN):
-        empty = pooled(evidence.series(RUN, EMPTY, metric))
-        if empty:
-            found[f"fixed_share_{metric}"] = math.exp(hodges_lehmann(empty).point)
+        empty = joined(evidence.series(RUN, EMPTY, metric))
+        if empty.log_ratios:
+            found[f"fixed_share_{metric}"] = math.exp(empty.point())
         found[f"noise_{metric}"] = statistics.stdev(_logarithms(evidence.outcomes(RUN), metric))
     return found
 

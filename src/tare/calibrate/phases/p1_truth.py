@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """P1: native against itself, through the driver under another name, and with 1, 5 and 20 % more work."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from tare.analyze.contrasts import Contrast
 from tare.analyze.scale import as_fraction
 from tare.calibrate.bench import Run, Setting, campaign
 from tare.calibrate.evidence import CONTROL_NAME, Evidence, pooled
@@ -108,8 +109,8 @@ def _cpu(evidence: Evidence) -> Iterator[Gate]:
             yield _named(f"bias, {name}", claim).passed(inside, told(estimate))
     named = _named("power", f"+{PLANTS[_LARGEST]:.0%} of work is not called slower, {CPU}")
 
-    def unnoticed(values: Sequence[float]) -> bool:
-        low = as_fraction(evidence.estimator.interval(values, LEVEL)).low
+    def unnoticed(contrast: Contrast) -> bool:
+        low = as_fraction(evidence.estimator.interval(contrast, LEVEL)).low
         return low is None or low <= 0
 
     yield count(named, evidence.series(RUN, _LARGEST, CPU), unnoticed)

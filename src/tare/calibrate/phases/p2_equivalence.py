@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """P2: 5 % more work is not called equivalent to native. The blocks are those of P1."""
 
-from collections.abc import Sequence
-
+from tare.analyze.contrasts import Contrast
 from tare.analyze.judgement import EQUIVALENCE_LEVEL
 from tare.analyze.scale import as_fraction
 from tare.calibrate.bench import MARGIN
@@ -18,8 +17,8 @@ _PLANT = "plus-5"
 def judge(evidence: Evidence) -> tuple[Gate, ...]:
     """Two one-sided tests at the default margin, in each experiment."""
 
-    def equivalent(values: Sequence[float]) -> bool:
-        estimate = as_fraction(evidence.estimator.interval(values, EQUIVALENCE_LEVEL))
+    def equivalent(contrast: Contrast) -> bool:
+        estimate = as_fraction(evidence.estimator.interval(contrast, EQUIVALENCE_LEVEL))
         return lies_within(estimate, -MARGIN, MARGIN)
 
     return tuple(

@@ -4,6 +4,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from tare.analyze.contrasts import contrast_of
 from tare.calibrate.bench import Run, Setting, campaign
 from tare.calibrate.evidence import Evidence, found
 from tare.calibrate.gates import Named, holds, lies_within, percent, pooled_estimate, told
@@ -57,7 +58,7 @@ def _sequential(evidence: Evidence) -> Gate:
     blocks = [len({one.trial.block for one in outcomes}) for outcomes in joined]
     flagged = sum(len(blocks_out_of_order(outcomes)) for outcomes in joined)
     series = tuple(
-        summary.log_ratios
+        contrast_of(summary)
         for outcomes in joined
         for summary in found(outcomes)
         if (summary.environment, summary.metric) == (_ARM, evidence.headline)

@@ -6,6 +6,7 @@ import os
 import shutil
 import statistics
 
+from tare.analyze.contrasts import Differences
 from tare.analyze.scale import as_fraction
 from tare.calibrate.bench import WORK, Run, Setting, campaign
 from tare.calibrate.evidence import Evidence, Series, pooled
@@ -70,7 +71,8 @@ def _between(evidence: Evidence, fast: Series, slow: Series) -> Estimate | None:
     pairs = list(zip(pooled(fast), pooled(slow), strict=False))
     if len(pooled(fast)) != len(pooled(slow)) or not pairs:
         return None
-    return as_fraction(evidence.estimator.interval([one - other for other, one in pairs], POOLED_LEVEL))
+    between = Differences(tuple(one - other for other, one in pairs))
+    return as_fraction(evidence.estimator.interval(between, POOLED_LEVEL))
 
 
 def _beside(fast: Series) -> float:

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where many campaigns stop by ``analyze.looks``, and what their intervals hold there."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.simulation.intervals import Bools, Bounds, bounds, contains, levels, points, statistic
+from bench.simulation.scenarios import Arms, Floats
+from tare.blocks import quantile
+from tare.records import Design
+
+_BEYOND = 1.4
+"""How much wider than what is precise enough an interval is tried for before its ends are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    arms: Arms
+    blocks: NDArray[np.intp]
+    """At each campaign's last look."""
+    levels: dict[int, float]
+    """Blocks of a look → nominal level of error; no interval at the others."""
+
+    def contains(self, value: float) -> Bools:
+        """Whether each campaign's last interval holds ``value``."""
+        found = np.ones(self.arms.campaigns, dtype=np.bool_)
+        for n, level in self.levels.items():
+            rows = np.flatnonzero(self.blocks == n)
+            if rows.size:
+                found[rows] = contains(self.arms.chosen(rows).leading(n), value, level)
+        return found
+
+
+def stopped(arms: Arms, design: Design) -> Stopped:
+    """Stop each campaign: precise enough, within the margin, or out of blocks."""
+    at = dict(levels(design.looks))
+    blocks = np.full(arms.campaigns, design.looks[-1])
+    still = np.arange(arms.campaigns)
+    for n in design.looks[:-1]:
+        if still.size and n in at:
+            ends = _ends_here(arms.chosen(still).leading(n), at[n], design)
+            blocks[still[ends]] = n
+            still = still[~ends]
+    return Stopped(arms=arms, blocks=blocks, levels=at)
+
+
+def _ends_here(arms: Arms, level: float, design: Design) -> Bools:
+    ends = ~_surely_wide(arms, level, design)
+    own = np.flatnonzero(ends)
+    if own.size:
+        narrow = arms.chosen(own)
+        ends[own] = _is_enough(points(narrow), bounds(narrow, level), design)
+    return ends
+
+
+def _is_enough(point: Floats, found: Bounds, design: Design) -> Bools:
+    low, high = map(np.expm1, found)
+    enough = np.maximum(design.precise_absolute, design.precise_relative * np.abs(np.expm1(point)))
+    equivalent = (-design.margin < low) & (high < design.margin)
+    return np.asarray(equivalent | ((high - low) / 2 <= enough))
+
+
+def _surely_wide(arms: Arms, level: float, design: Design) -> Bools:
+    """Whether the interval holds two values that are too far apart, with the point between them.
+
+    Not to have to look for the ends of all intervals: of noisy campaigns hardly any stops early.
+    """
+    middle = np.median(arms.log_ratios, axis=-1)
+    limit = max(design.precise_absolute, design.margin)
+    reach = _BEYOND * np.maximum(limit * np.exp(-middle), design.precise_relative * np.abs(np.expm1(-middle)))
+    low, high = middle - reach, middle + reach
+    farther = np.maximum(np.abs(np.expm1(low)), np.abs(np.expm1(high)))
+    too_wide = (np.expm1(high) - np.expm1(low)) / 2 > np.maximum(limit, design.precise_relative * farther)
+    above, below = statistic(arms, low), statistic(arms, high)
+    held = (above > 0) & (above <= quantile(level)) & (below < 0) & (below >= -quantile(level))
+    return np.asarray(too_wide & held)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shift between an environment's run and the two native runs of its block, whatever the noise is like.
+
+The ranks are those of Hodges and Lehmann, "Rank methods for combination of independent experiments in analysis of
+variance", Annals of Mathematical Statistics 33 (1962) 482-497: a shift is taken off the environment's run, what a
+block's three runs have in common is taken off by their median, all runs of all blocks are ranked together, and the
+environment's rank is compared with the mean rank of its block. If the shift is the right one, that score has mean 0 in
+every block: when the three runs have the same noise, however skewed it is, as each of them was as likely to be the
+environment's; and when each has a symmetric noise, even if the environment's is another.
+
+The scores' sum is divided by the root of the sum of their squares, not by what exchangeable runs would make of it, so
+that an environment with more noise than native does not get an interval that is too narrow (Janssen, Statistics and
+Probability Letters 36 (1997) 9-21, on studentized permutation statistics). Such a self-normalized sum is compared with
+the normal distribution, whose tails are heavier than its own (Efron, Journal of the American Statistical Association 64
+(1969) 1278-1302). docs/statistics.md shows what that gives.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tare.analyze.ranks import average_ranks
+from tare.blocks import fewest_blocks, quantile
+
+Floats = NDArray[np.float64]
+_SHIFTS = 8
+"""Tried at once: calls of numpy cost more than what they compute, where there is one sample."""
+PRECISION = 1e-10
+"""Of a bound, as a share of the range in which it may be."""
+_DECIMALS = 13
+"""Of logarithms that count as different: equal times must not be ranked by the rounding of their logarithms."""
+_AT_ONCE = 2_000_000
+"""Values ranked in one call."""
+
+
+def statistic(log_ratios: Floats, controls: Floats, shifts: Floats) -> Floats:
+    """Standardized scores' sum when a shift is taken off: above 0 where the environment is slower than that.
+
+    ``log_ratios`` and ``controls``: as in ``Summary``, shape (..., blocks). ``shifts``: shape (...). 0 if all runs are
+    alike.
+    """
+    return _statistic(_runs(log_ratios, controls), np.asarray(shifts, dtype=np.float64))
+
+
+def points(log_ratios: Floats, controls: Floats, precision: float = PRECISION) -> Floats:
+    """Estimate each row's shift: where the statistic changes its sign."""
+    low, high = _ends(log_ratios, controls, 0.0, precision)
+    return (low + high) / 2
+
+
+def bounds(
+    log_ratios: Floats, controls: Floats, error: float, precision: float = PRECISION
+) -> tuple[Floats, Floats]:
+    """Give the ends of each row's interval, which misses with a chance of ``error``, both sides together.
+
+    Raises ``ValueError`` for fewer blocks than ``fewest_blocks``.
+    """
+    if log_ratios.shape[-1] < fewest_blocks(error):
+        raise ValueError(f"{log_ratios.shape[-1]} blocks give no interval that misses in {error:.2g}")
+    return _ends(log_ratios, controls, quantile(error), precision)
+
+
+def _runs(log_ratios: Floats, controls: Floats) -> Floats:
+    """The block's three runs up to what they have in common, shape (..., blocks, 3)."""
+    return np.stack([np.asarray(log_ratios), -np.asarray(controls) / 2, np.asarray(controls) / 2], axis=-1)
+
+
+def _statistic(runs: Floats, shifts: Floats) -> Floats:
+    here = runs[..., 0] - shifts[..., None]
+    one, other = runs[..., 1], runs[..., 2]
+    smaller, larger = np.minimum(one, other), np.maximum(one, other)
+    middle = np.maximum(smaller, np.minimum(larger, here))
+    aligned = np.stack([here - middle, one - middle, other - middle], axis=-1).round(_DECIMALS)
+    flat = aligned.reshape(*aligned.shape[:-2], -1)
+    ranks = average_ranks(flat).reshape(aligned.shape)
+    scores = ranks[..., 0] - ranks.mean(axis=-1)
+    squares = np.sqrt(np.sum(scores**2, axis=-1))
+    return np.asarray(scores.sum(axis=-1) / np.where(squares > 0, squares, 1.0))
+
+
+def _ends(log_ratios: Floats, controls: Floats, limit: float, precision: float) -> tuple[Floats, Floats]:
+    """The least and the largest shift whose statistic is within ±``limit``."""
+    runs = _runs(log_ratios, controls)
+    flat = runs.reshape(-1, *runs.shape[-2:])
+    both = np.concatenate([flat, -flat])
+    per_call = max(1, _AT_ONCE // (_SHIFTS * flat[0].size))
+    found = [
+        _least(both[begin : begin + per_call], limit, precision) for begin in range(0, len(both), per_call)
+    ]
+    low, mirrored = np.concatenate(found).reshape(2, *runs.shape[:-2])
+    return low, -mirrored
+
+
+def _least(runs: Floats, limit: float, precision: float) -> Floats:
+    """The least shift of each sample whose statistic is at most ``limit``, by dividing the range again and again.
+
+    It falls with the shift but for small steps, as the squares change too. Of several crossings the lowest that this
+    finds is taken, which makes the interval wider.
+    """
+    differences = runs[..., :1] - runs[..., 1:]
+    low, high = differences.min(axis=(-2, -1)), differences.max(axis=(-2, -1))
+    margin = PRECISION * np.maximum(1.0, high - low)
+    low, high = low - margin, high + margin
+    inner = np.arange(1, _SHIFTS + 1) / (_SHIFTS + 1)
+    rows = np.arange(len(runs))
+    for _ in range(math.ceil(-math.log(precision) / math.log(_SHIFTS + 1))):
+        tried = low[:, None] + (high - low)[:, None] * inner
+        reached = _statistic(runs[:, None], tried) <= limit
+        place = np.where(reached.any(axis=1), reached.argmax(axis=1), _SHIFTS)
+        edges = np.concatenate([low[:, None], tried, high[:, None]], axis=1)
+        low, high = edges[rows, place], edges[rows, place + 1]
+    return np.asarray((low + high) / 2).round(_DECIMALS - 1)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an overhead is estimated from, block by block: of two kinds, each with the interval that holds for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+from scipy.special import ndtr
+
+from tare.analyze import aligned_ranks
+from tare.analyze.signed_rank import (
+    LEVEL,
+    achieved_level,
+    critical_value,
+    fewest_values,
+    lower_tail,
+    walsh_averages,
+)
+from tare.blocks import LEAST_BLOCKS, farthest, fewest_blocks
+from tare.records import CONTROL_NAME, Estimate, Summary
+
+
+class Contrast(Protocol):
+    """Blocks whose centre, a log-ratio, is to be known."""
+
+    @property
+    def log_ratios(self) -> tuple[float, ...]:
+        """One per block."""
+
+    def point(self) -> float: ...
+
+    def bounds(self, error: float) -> tuple[float, float, float] | None:
+        """Low, high and the exact level of an interval that misses with a chance of ``error`` at most.
+
+        ``None`` where so few blocks have none.
+        """
+
+    def above(self, shift: float) -> float:
+        """One-sided p-value of "the centre is not above ``shift``"."""
+
+    def below(self, shift: float) -> float:
+        """One-sided p-value of "the centre is not below ``shift``"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """One difference per block, symmetric around its centre: Wilcoxon's signed ranks, exactly."""
+
+    log_ratios: tuple[float, ...]
+
+    def point(self) -> float:
+        return float(np.median(walsh_averages(self.log_ratios)))
+
+    def bounds(self, error: float) -> tuple[float, float, float] | None:
+        n = len(self.log_ratios)
+        critical = critical_value(n, 1 - error)
+        if critical is None or n < LEAST_BLOCKS:
+            return None
+        averages = walsh_averages(self.log_ratios)
+        return float(averages[critical]), float(averages[-1 - critical]), achieved_level(n, critical)
+
+    def above(self, shift: float) -> float:
+        averages = walsh_averages(self.log_ratios)
+        return float(lower_tail(len(self.log_ratios))[np.sum(averages <= shift)])
+
+    def below(self, shift: float) -> float:
+        averages = walsh_averages(self.log_ratios)
+        return float(lower_tail(len(self.log_ratios))[np.sum(averages >= shift)])
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """An environment's run and two native ones per block: aligned ranks, whatever the noise is like."""
+
+    log_ratios: tuple[float, ...]
+    """Of the environment against the mean of both natives."""
+    controls: tuple[float, ...]
+    """Of the second native against the first."""
+
+    def point(self) -> float:
+        return _point(self)
+
+    def bounds(self, error: float) -> tuple[float, float, float] | None:
+        if error <= 0 or len(self.log_ratios) < fewest_blocks(error):
+            return None
+        return (*_bounds(self, error), 1 - error)
+
+    def above(self, shift: float) -> float:
+        return float(ndtr(-self._statistic(shift)))
+
+    def below(self, shift: float) -> float:
+        return float(ndtr(self._statistic(shift)))
+
+    def _statistic(self, shift: float) -> float:
+        """Never farther from 0 than what every interval of so many blocks could show."""
+        n = len(self.log_ratios)
+        if n < LEAST_BLOCKS:
+            return 0.0
+        log_ratios, controls = np.asarray(self.log_ratios), np.asarray(self.controls)
+        found = float(aligned_ranks.statistic(log_ratios, controls, np.asarray(shift)))
+        most = farthest(n)
+        return min(most, max(-most, found))
+
+
+def contrast_of(summary: Summary, blocks: int | None = None) -> Contrast:
+    """The blocks of a summary whose number is below ``blocks``; all of them without it.
+
+    Native against native has no third run, and its two are alike, which makes their difference symmetric.
+    """
+    rows = zip(summary.blocks, summary.log_ratios, summary.control_log_ratios, strict=True)
+    taken = [(one, other) for block, one, other in rows if blocks is None or block.block < blocks]
+    log_ratios, controls = tuple(one for one, _ in taken), tuple(other for _, other in taken)
+    return Differences(log_ratios) if summary.environment == CONTROL_NAME else Blocks(log_ratios, controls)
+
+
+def controls_of(summary: Summary, blocks: int | None = None) -> Differences:
+    """Native against native in those blocks."""
+    rows = zip(summary.blocks, summary.control_log_ratios, strict=True)
+    return Differences(tuple(value for block, value in rows if blocks is None or block.block < blocks))
+
+
+def part(contrast: Contrast, blocks: slice) -> Contrast:
+    """Those of its blocks."""
+    if isinstance(contrast, Blocks):
+        return Blocks(contrast.log_ratios[blocks], contrast.controls[blocks])
+    return Differences(contrast.log_ratios[blocks])
+
+
+def joined(contrasts: Sequence[Contrast]) -> Contrast:
+    """All blocks of contrasts of one kind."""
+    log_ratios = tuple(value for contrast in contrasts for value in contrast.log_ratios)
+    whole = [contrast for contrast in contrasts if isinstance(contrast, Blocks)]
+    if len(whole) < len(contrasts) or not contrasts:
+        return Differences(log_ratios)
+    return Blocks(log_ratios, tuple(value for contrast in whole for value in contrast.controls))
+
+
+def mirrored(contrast: Contrast) -> Contrast:
+    """Native against the environment instead of the environment against native."""
+    turned = tuple(-value for value in contrast.log_ratios)
+    return replace(contrast, log_ratios=turned) if isinstance(contrast, Blocks) else Differences(turned)
+
+
+def estimate(contrast: Contrast, error: float = 1 - LEVEL) -> Estimate:
+    """The centre, on the scale of logarithms, with the exact level where there is an interval.
+
+    Raises ``ValueError`` without blocks.
+    """
+    n = len(contrast.log_ratios)
+    if n == 0:
+        raise ValueError("no blocks to estimate from")
+    without = Estimate(point=contrast.point(), low=None, high=None, level=1 - error, n=n)
+    found = contrast.bounds(error)
+    return replace(without, low=found[0], high=found[1], level=found[2]) if found else without
+
+
+def fewest(error: float) -> int:
+    """How many blocks either kind needs for an interval that misses with a chance of ``error``."""
+    return max(fewest_blocks(error), fewest_values(1 - error))
+
+
+@lru_cache(maxsize=4096)
+def _point(contrast: Blocks) -> float:
+    return float(aligned_ranks.points(np.asarray(contrast.log_ratios), np.asarray(contrast.controls)))
+
+
+@lru_cache(maxsize=4096)
+def _bounds(contrast: Blocks, error: float) -> tuple[float, float]:
+    """Kept, as every look is asked for by those who decide, by those who tell, and by those who judge."""
+    low, high = aligned_ranks.bounds(np.asarray(contrast.log_ratios), np.asarray(contrast.controls), error)
+    return float(low), float(high)

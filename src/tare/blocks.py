@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many blocks an interval needs: for those who plan and for those who analyze (docs/method.md)."""
+
+import math
+from statistics import NormalDist
+
+LEAST_BLOCKS = 6
+"""No interval is given below: the normal distribution is no bound for the ranks of five (docs/method.md)."""
+
+
+def fewest_blocks(error: float) -> int:
+    """How many blocks an interval needs that misses with a chance of ``error``: 6 for 5 %, 8 for 1 %."""
+    n = LEAST_BLOCKS
+    while farthest(n) <= quantile(error):
+        n += 1
+    return n
+
+
+def farthest(blocks: int) -> float:
+    """Standard deviations that so many blocks' ranks show at least when an environment is the slowest in each of them.
+
+    There its rank is one of the highest third, and its score (``analyze.aligned_ranks``), in units of the blocks'
+    number, has mean 1 and a variance of (1 - blocks^-2) / 12 at most.
+    """
+    return math.sqrt(blocks / (1 + (1 - blocks**-2) / 12))
+
+
+def quantile(error: float) -> float:
+    """Standard deviations beyond which a normal variable is, on either side, with a chance of ``error`` in all."""
+    return -NormalDist().inv_cdf(error / 2)
