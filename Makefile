@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # make run: set up what is missing, measure the preset quick, write and name its report.
 # make test: the same set-up, then every test.  make check: format, lint, types and tests.
+# make test-long: all NPB kernels verify in the classes A and B; some minutes, and a table in build/npb-long.md.
+# make test-sanitized: they do nothing undefined in class S, on 1 and 4 ranks, as compiled with sanitizers.
+# make test-aarch64: the NPB kernels, compiled for 64-bit ARM, verify under emulation.
 # make setup: the set-up alone.  make format: writes Python and C++ the way `make check` wants it.
 # Without a kernel for guests (it then says why) all but virtual machines works.
 # PACKAGES=no leaves the host's packages alone.
@@ -8,7 +11,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
-.PHONY: setup setup-test run test check format lint clean
+.PHONY: setup setup-test run test test-long test-sanitized test-aarch64 check format lint clean
 MAKEFLAGS += --no-print-directory
 
 PACKAGES := yes
@@ -38,6 +41,19 @@ run: setup
 test: setup-test
 	ctest --test-dir build/native --output-on-failure
 	scripts/with-dockerd $(BIN)/pytest -n 2 --dist loadgroup
+
+test-long: setup-test
+	$(BIN)/pytest tests/npb/long_classes.py
+
+test-sanitized: setup-test
+	cmake -S native -B build/sanitized -G Ninja -DTARE_TESTS=ON \
+	    -DCMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+	ninja -C build/sanitized npb_tests $(addprefix npb-,bt cg ep ft is lu mg sp)
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 ctest --test-dir build/sanitized --output-on-failure -R npb
+	$(BIN)/pytest tests/npb/sanitized.py
+
+test-aarch64:
+	@PACKAGES=$(PACKAGES) scripts/check-aarch64
 
 check: setup-test
 	@$(MAKE) lint test

@@ -28,6 +28,7 @@ class JsonObject {
     JsonObject& add(std::string_view key, const std::vector<int>& values);
     JsonObject& add(std::string_view key, const std::vector<std::string>& values);
     JsonObject& add(std::string_view key, const std::vector<JsonObject>& values);
+    JsonObject& add(std::string_view key, const JsonObject& value) { return add_raw(key, value.text()); }
 
     template <std::integral Integer>
     JsonObject& add(std::string_view key, Integer value) {

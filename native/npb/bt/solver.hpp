@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "npb/bt/lines.hpp"
+#include "npb/common/buffer.hpp"
+#include "npb/common/simd.hpp"
+#include "npb/common/timing.hpp"
+#include "npb/flow/exact.hpp"
+#include "npb/flow/field.hpp"
+#include "npb/flow/process_grid.hpp"
+#include "npb/flow/right_hand_side.hpp"
+#include "npb/flow/sweep.hpp"
+
+namespace tare::npb::bt {
+
+enum class Part { borders, right_hand_side, x, y, z };
+constexpr std::size_t parts = 5;
+
+/// Of this rank; waiting for other ranks belongs to the part that waits.
+struct Times : Phases<Part, parts> {
+    Times() : Phases{{"borders", "right-hand side", "x", "y", "z"}} {}
+
+    /// Runs `work`, which has parts of its own, in the midst of another part.
+    template <typename Work>
+    void without(Part part, Work&& work) {
+        const double start_s = MPI_Wtime();
+        work();
+        add(part, start_s - MPI_Wtime());
+    }
+};
+
+/// Advances the flow in time: each step solves (I - dt A_x) (I - dt A_y) (I - dt A_z) change = dt residual,
+/// with the operator's Jacobians A at the step's start (RNR-94-007 section 3.4).
+///
+/// A step passes twice over memory. The first pass makes a z plane's right-hand side and solves along x and y
+/// while it is in cache; the second solves along z, a few lines at a time, and adds the change.
+class Solver {
+  public:
+    Solver(const flow::ProcessGrid& grid, int edge, double time_step, Simd simd);
+
+    /// Back to the initial field, or to another that `set` makes.
+    void start(void (*set)(flow::Field& field) = flow::set_initial);
+    void step(Times& times);
+
+    /// Norms over all ranks of the field as it is.
+    [[nodiscard]] flow::Point residual_norms();
+    [[nodiscard]] flow::Point error_norms() const;
+
+    [[nodiscard]] const flow::Field& field() const { return u_; }
+
+  private:
+    void sweep_planes(Times& times);
+    void sweep_z();
+
+    void prepare_plane(int z, Times& times);
+
+    flow::ProcessGrid grid_;
+    flow::Block block_;
+    double time_step_;
+    flow::Functions flow_;
+    Functions functions_;
+    flow::Field forcing_;
+    flow::Field u_;
+    flow::Field right_;
+    flow::Sweep along_y_;
+    flow::Sweep along_z_;
+    Buffer<double> scratch_x_;
+};
+
+}  // namespace tare::npb::bt

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "npb/cg/multiply.hpp"
+
+#include <algorithm>
+
+namespace tare::npb::cg {
+
+Multiply::Multiply(Matrix& matrix, const Share& share, Exchange& exchange, Team& team, Simd simd)
+    : matrix_{matrix, share, team.threads()},
+      exchange_{&exchange},
+      team_{&team},
+      functions_{product::functions(simd)},
+      part_{exchange.has_parts() ? static_cast<std::size_t>(share.rows().count()) : 0} {}
+
+template <typename Work>
+void Multiply::for_each_panel(const Work& work) {
+    team_->run([&](int thread) {
+        const Range panels = team_->part(thread, matrix_.panels());
+        for (int panel = panels.first; panel < panels.end; ++panel) {
+            work(panel, thread);
+        }
+    });
+}
+
+/// What needs the own piece alone, while the others' come.
+void Multiply::start_rows(std::span<const double> gathered, std::span<double> rows) {
+    for_each_panel([&](int panel, int thread) {
+        const Range places = matrix_.panel_rows(panel);
+        std::fill_n(rows.begin() + places.first, places.count(), 0.0);
+        functions_.add(matrix_.own_columns(panel), gathered.data(), rows.data());
+        if (thread == 0) {
+            exchange_->progress();
+        }
+    });
+}
+
+void Multiply::finish_rows(std::span<const double> gathered, std::span<double> rows) {
+    for_each_panel([&](int panel, int /*thread*/) {
+        functions_.add(matrix_.other_columns(panel), gathered.data(), rows.data());
+    });
+}
+
+void Multiply::operator()(std::span<double> gathered, std::span<double> own_product, PartTimes& times) {
+    const auto rows = exchange_->has_parts() ? part_.span() : own_product;
+    times.time(Part::exchange, [&] { exchange_->start_gather(gathered); });
+    times.time(Part::multiply, [&] { start_rows(gathered, rows); });
+    if (exchange_->has_others()) {
+        times.time(Part::exchange, [&] { exchange_->finish_gather(); });
+        times.time(Part::multiply, [&] { finish_rows(gathered, rows); });
+    }
+    if (exchange_->has_parts()) {
+        times.time(Part::exchange, [&] { exchange_->sum_parts(rows, own_product); });
+    }
+}
+
+}  // namespace tare::npb::cg

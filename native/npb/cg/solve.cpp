@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "npb/cg/solve.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace tare::npb::cg {
+
+namespace {
+
+constexpr int inner_steps = 25;
+
+}  // namespace
+
+Solver::Solver(Multiply& multiply, const Exchange& exchange, const Passes& passes, const Share& share,
+               double shift)
+    : multiply_{&multiply},
+      exchange_{&exchange},
+      passes_{passes},
+      shift_{shift},
+      x_{static_cast<std::size_t>(share.own.count())},
+      z_{x_.size()},
+      residual_{x_.size()},
+      product_{x_.size()},
+      gathered_{static_cast<std::size_t>(share.gathered_count())} {
+    restart();
+}
+
+void Solver::restart() { std::ranges::fill(x_.span(), 1.0); }
+
+double Solver::sum(double number, PartTimes& times) const {
+    return times.time(Part::exchange, [&] { return exchange_->sum(number); });
+}
+
+/// z becomes the solution of A z = x; residual = x - A z and the direction follow the recurrences of Hestenes
+/// and Stiefel.
+void Solver::solve(PartTimes& times) {
+    std::ranges::fill(z_.span(), 0.0);
+    std::ranges::copy(x_.span(), residual_.data());
+    std::ranges::copy(x_.span(), direction().data());
+    double square = sum(passes_.dot(x_.span(), x_.span()), times);
+    for (int step = 0; step < inner_steps; ++step) {
+        (*multiply_)(gathered_.span(), product_.span(), times);
+        const double curvature =
+            times.time(Part::update, [&] { return passes_.dot(direction(), product_.span()); });
+        const double alpha = square / sum(curvature, times);
+        const double reduced = times.time(
+            Part::update, [&] { return passes_.reduce_residual(alpha, product_.span(), residual_.span()); });
+        const double before = square;
+        square = sum(reduced, times);
+        times.time(Part::update, [&] {
+            passes_.advance(alpha, square / before, residual_.span(), z_.span(), direction());
+        });
+    }
+}
+
+Estimate Solver::step(PartTimes& times) {
+    solve(times);
+    std::ranges::copy(z_.span(), direction().data());
+    (*multiply_)(gathered_.span(), product_.span(), times);
+    const auto own = passes_.outer_sums(x_.span(), z_.span(), product_.span());
+    std::array sums{own.estimate, own.square, own.residual};
+    times.time(Part::exchange, [&] { exchange_->sum(sums); });
+    const auto [estimate, square, residual] = sums;
+    passes_.scale(1.0 / std::sqrt(square), z_.span(), x_.span());
+    return {.zeta = shift_ + 1.0 / estimate, .residual = std::sqrt(residual)};
+}
+
+}  // namespace tare::npb::cg

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "npb/cg/multiply.hpp"
+#include "npb/cg/passes.hpp"
+
+namespace tare::npb::cg {
+
+/// What an outer step finds.
+struct Estimate {
+    /// Of the eigenvalue.
+    double zeta = 0;
+    /// |x - A z|, how well the inner steps solved.
+    double residual = 0;
+};
+
+/// Steps of the inverse power method: each solves A z = x by 25 steps of the conjugate gradient method
+/// (NAS-95-020, section 2.5).
+class Solver {
+  public:
+    Solver(Multiply& multiply, const Exchange& exchange, const Passes& passes, const Share& share,
+           double shift);
+
+    /// x is all ones.
+    void restart();
+    /// One outer step; all ranks get the same estimate.
+    [[nodiscard]] Estimate step(PartTimes& times);
+
+  private:
+    void solve(PartTimes& times);
+    [[nodiscard]] double sum(double number, PartTimes& times) const;
+    /// The own piece of the vector that the ranks gather.
+    [[nodiscard]] std::span<double> direction() { return gathered_.span().first(x_.size()); }
+
+    Multiply* multiply_;
+    const Exchange* exchange_;
+    Passes passes_;
+    double shift_;
+    Buffer<double> x_;
+    Buffer<double> z_;
+    Buffer<double> residual_;
+    Buffer<double> product_;
+    Buffer<double> gathered_;
+};
+
+}  // namespace tare::npb::cg

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace tare::npb::flow {
+
+/// A rank's part of one axis: the places first .. first + count - 1 of 0 .. edge - 1. Everywhere else places
+/// are counted from the part's own first one.
+struct Extent {
+    int edge = 0;
+    int first = 0;
+    int count = 0;
+
+    /// Part `index` of `parts`, as even as they can be.
+    [[nodiscard]] static constexpr Extent part(int edge, int parts, int index) {
+        const int first = edge * index / parts;
+        return {.edge = edge, .first = first, .count = edge * (index + 1) / parts - first};
+    }
+
+    // The two end places of the whole axis are boundary: given, never solved for.
+    /// The first place of the part that is not boundary.
+    [[nodiscard, gnu::always_inline]] constexpr int begin() const { return first == 0 ? 1 : 0; }
+    /// One beyond the last place of the part that is not boundary.
+    [[nodiscard, gnu::always_inline]] constexpr int end() const {
+        return first + count == edge ? count - 1 : count;
+    }
+    /// The coordinate of a place, 0 to 1 along the whole axis.
+    [[nodiscard, gnu::always_inline]] constexpr double coordinate(int place) const {
+        return static_cast<double>(first + place) / (edge - 1);
+    }
+};
+
+/// A rank's part of the grid.
+struct Block {
+    Extent x;
+    Extent y;
+    Extent z;
+};
+
+}  // namespace tare::npb::flow

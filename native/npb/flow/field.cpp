@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "npb/flow/field.hpp"
+
+#include <algorithm>
+
+namespace tare::npb::flow {
+
+namespace {
+
+constexpr std::ptrdiff_t whole_rows(std::ptrdiff_t places) {
+    return (places + row_alignment - 1) / row_alignment * row_alignment;
+}
+
+}  // namespace
+
+Field::Field(const Block& block, Border border)
+    : block_{block},
+      border_{border == Border::ghosts ? ghost_layers : 0},
+      component_{whole_rows(std::ptrdiff_t{block.x.count} + std::ptrdiff_t{2} * ghost_layers)},
+      row_{components * component_},
+      plane_{(block.y.count + 2 * border_) * row_},
+      values_{static_cast<std::size_t>((block.z.count + 2 * border_) * plane_ +
+                                       std::ptrdiff_t{2} * row_alignment)} {}
+
+std::ptrdiff_t Field::offset() const { return border_ * (plane_ + row_) + row_alignment; }
+
+View<double> Field::view() {
+    return {.origin = values_.span().subspan(static_cast<std::size_t>(offset())).data(),
+            .component = component_,
+            .row = row_,
+            .plane = plane_};
+}
+
+View<const double> Field::view() const {
+    return {.origin = values_.span().subspan(static_cast<std::size_t>(offset())).data(),
+            .component = component_,
+            .row = row_,
+            .plane = plane_};
+}
+
+std::size_t Field::index(int z, int y, int x, int component) const {
+    return static_cast<std::size_t>(offset() + z * plane_ + y * row_ + component * component_ + x);
+}
+
+Point Field::point(int z, int y, int x) const {
+    Point found{};
+    for (int component = 0; component < components; ++component) {
+        found.at(static_cast<std::size_t>(component)) = values_.span()[index(z, y, x, component)];
+    }
+    return found;
+}
+
+void Field::set_point(int z, int y, int x, const Point& values) {
+    for (int component = 0; component < components; ++component) {
+        values_.span()[index(z, y, x, component)] = values.at(static_cast<std::size_t>(component));
+    }
+}
+
+void Field::fill(const Point& values) {
+    const auto rows = values_.span().subspan(row_alignment);
+    for (std::size_t place = 0; place < rows.size(); ++place) {
+        rows[place] = values.at(place / static_cast<std::size_t>(component_) % components);
+    }
+    std::ranges::fill(values_.span().first(row_alignment), values.front());
+}
+
+}  // namespace tare::npb::flow

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "npb/common/buffer.hpp"
+#include "npb/flow/block.hpp"
+#include "npb/flow/view.hpp"
+
+namespace tare::npb::flow {
+
+/// The components of one point.
+using Point = std::array<double, components>;
+
+/// Five components on a rank's block, with `ghosts` layers around it in y and z or none; see `View` for the
+/// layout. Zero at first.
+class Field {
+  public:
+    enum class Border { none, ghosts };
+
+    Field(const Block& block, Border border);
+
+    [[nodiscard]] const Block& block() const { return block_; }
+    /// Layers around the block in y and z: 0 or `ghost_layers`.
+    [[nodiscard]] int border() const { return border_; }
+    [[nodiscard]] View<double> view();
+    [[nodiscard]] View<const double> view() const;
+
+    [[nodiscard]] Point point(int z, int y, int x) const;
+    void set_point(int z, int y, int x, const Point& values);
+
+    /// Everything, also the ghosts and the room between rows, which vectors run over: it must hold numbers
+    /// that the arithmetic bears.
+    void fill(const Point& values);
+
+  private:
+    /// Doubles before the first component at (0, 0, 0).
+    [[nodiscard]] std::ptrdiff_t offset() const;
+    [[nodiscard]] std::size_t index(int z, int y, int x, int component) const;
+
+    Block block_;
+    int border_;
+    std::ptrdiff_t component_;
+    std::ptrdiff_t row_;
+    std::ptrdiff_t plane_;
+    Buffer<double> values_;
+};
+
+}  // namespace tare::npb::flow

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "npb/common/simd.hpp"
+#include "npb/flow/field.hpp"
+
+namespace tare::npb::flow {
+
+/// Minus the operator applied to the exact solution, which so has no residual (RNR-94-007 section 3.2).
+/// Zero on the boundary; no ghosts.
+[[nodiscard]] Field forcing(const Block& block, Simd simd);
+
+}  // namespace tare::npb::flow

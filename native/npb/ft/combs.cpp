@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "npb/ft/combs.hpp"
+
+#include <algorithm>
+
+#include "npb/ft/layout.hpp"
+
+namespace tare::npb::ft {
+
+namespace {
+
+Communicator ranks_of_plane(const Decomposition& decomposition, const World& world) {
+    MPI_Comm found = MPI_COMM_NULL;
+    MPI_Comm_split(world.communicator, decomposition.outer_index, decomposition.inner_index, &found);
+    return Communicator{found};
+}
+
+std::ptrdiff_t row_doubles_of(const Edges& edges) { return std::ptrdiff_t{2} * edges.x; }
+
+/// Rows that go together need two of their bundles, columns one.
+std::size_t work_doubles(const Decomposition& decomposition) {
+    return static_cast<std::size_t>(std::max(2 * group_rows * row_doubles_of(decomposition.edges),
+                                             decomposition.all_bundles() * group_doubles));
+}
+
+}  // namespace
+
+CombTransform::CombTransform(const Decomposition& decomposition, const World& world, Simd simd,
+                             bool is_streamed)
+    : decomposition_{decomposition},
+      communicator_{ranks_of_plane(decomposition, world)},
+      ranks_{World::of(communicator_.get())},
+      functions_{functions(simd)},
+      is_streamed_{is_streamed},
+      row_doubles_{largest_share(decomposition.all_blocks(), ranks_.ranks) * block_doubles + padding_doubles},
+      slot_doubles_{largest_share(decomposition.all_bundles(), ranks_.ranks) * row_doubles_},
+      work_{work_doubles(decomposition)},
+      source_rows_{static_cast<std::size_t>(group_rows * row_doubles_of(decomposition.edges))},
+      source_blocks_{blocks_from(source_rows_.data(), decomposition.all_blocks())} {
+    find_places(comb_);
+    if (ranks_.ranks > 1) {
+        find_places(received_);
+    }
+}
+
+/// Each rank of the plane has a slot of the same size, for its rows or its blocks.
+void CombTransform::find_places(Comb& comb) const {
+    comb.memory = Buffer<double>{static_cast<std::size_t>(ranks_.ranks * slot_doubles_)};
+    const auto place = [&](int total, int thing, std::ptrdiff_t thing_doubles) {
+        const int owner = owner_of(total, ranks_.ranks, thing);
+        const Share share = share_of(total, ranks_.ranks, owner);
+        return comb.memory.data() + owner * slot_doubles_ + (thing - share.first) * thing_doubles;
+    };
+    for (int row = 0; row < decomposition_.all_bundles(); ++row) {
+        comb.rows.push_back(place(decomposition_.all_bundles(), row, row_doubles_));
+    }
+    for (int block = 0; block < decomposition_.all_blocks(); ++block) {
+        comb.blocks.push_back(place(decomposition_.all_blocks(), block, block_doubles));
+    }
+}
+
+void CombTransform::make_tables() {
+    row_plan_.emplace(decomposition_.edges.x);
+    column_plan_.emplace(decomposition_.all_bundles());
+}
+
+void CombTransform::exchange() {
+    if (ranks_.ranks > 1) {
+        MPI_Alltoall(comb_.memory.data(), static_cast<int>(slot_doubles_), MPI_DOUBLE,
+                     received_.memory.data(), static_cast<int>(slot_doubles_), MPI_DOUBLE,
+                     ranks_.communicator);
+    }
+}
+
+Rows CombTransform::rows(const Side& from, const Side& to, int count, Direction direction) {
+    return {.line = &row_plan_->line(),
+            .lane_twiddle = row_plan_->lane_twiddle(),
+            .from = from,
+            .to = to,
+            .rows = count,
+            .direction = direction,
+            .work = work_.data(),
+            .ahead = &ahead_};
+}
+
+Columns CombTransform::columns(const Side& from, const Side& to, Direction direction) {
+    return {.line = &column_plan_->line(),
+            .from = from,
+            .to = to,
+            .blocks = decomposition_.blocks().count,
+            .direction = direction,
+            .work = work_.data(),
+            .ahead = &ahead_};
+}
+
+void CombTransform::forward(const CombSource& source, const Side& to) {
+    const Share share = decomposition_.comb_rows();
+    const Side from{.element = source_blocks_.data(), .next_doubles = row_doubles_of(decomposition_.edges)};
+    ahead_ = {};
+    for (int row = 0; row < share.count; row += int{group_rows}) {
+        const int together = std::min(int{group_rows}, share.count - row);
+        source(share.first + row, together, source_rows_.data());
+        functions_.transform_rows(rows(from,
+                                       {.element = comb_.blocks.data(),
+                                        .start_doubles = row * row_doubles_,
+                                        .next_doubles = row_doubles_},
+                                       together, Direction::forward));
+    }
+    exchange();
+    Columns last =
+        columns({.element = arrived().rows.data(), .next_doubles = group_doubles},
+                {.element = to.element, .start_doubles = to.start_doubles, .next_doubles = group_doubles},
+                Direction::forward);
+    last.is_streamed = is_streamed_;
+    functions_.transform_columns(last);
+}
+
+void CombTransform::inverse(const Side& from, const Side& to, std::ptrdiff_t follower_doubles) {
+    const std::ptrdiff_t groups = (decomposition_.blocks().count + group_blocks - 1) / group_blocks;
+    ahead_ = {.element = from.element,
+              .elements = decomposition_.all_bundles(),
+              .start_doubles = from.start_doubles + follower_doubles,
+              .piece_doubles = group_doubles,
+              .next_piece_doubles = group_doubles,
+              .pieces = follower_doubles == 0 ? 0 : groups};
+    functions_.transform_columns(
+        columns({.element = from.element, .start_doubles = from.start_doubles, .next_doubles = group_doubles},
+                {.element = comb_.rows.data(), .next_doubles = group_doubles}, Direction::inverse));
+    exchange();
+    // Not past the caches, where the coefficients that the points replace still are.
+    functions_.transform_rows(rows({.element = arrived().blocks.data(), .next_doubles = row_doubles_}, to,
+                                   decomposition_.comb_rows().count, Direction::inverse));
+}
+
+}  // namespace tare::npb::ft

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "npb/ft/decomposition.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "npb/common/arguments.hpp"
+#include "npb/ft/layout.hpp"
+
+namespace tare::npb::ft {
+
+namespace {
+
+int start_of(int total, int parts, int index) {
+    return static_cast<int>(std::int64_t{total} * index / parts);
+}
+
+}  // namespace
+
+Share share_of(int total, int parts, int index) {
+    const int first = start_of(total, parts, index);
+    return {.first = first, .count = start_of(total, parts, index + 1) - first};
+}
+
+int owner_of(int total, int parts, int thing) {
+    return static_cast<int>((std::int64_t{parts} * (thing + 1) - 1) / total);
+}
+
+int largest_share(int total, int parts) { return (total + parts - 1) / parts; }
+
+Cut cut_for(const Edges& edges, int ranks) {
+    const int bundles = edges.y / int{bundle_rows};
+    const int most_outer = std::min(bundles, edges.z);
+    const int most_inner = std::min(bundles, edges.x / int{block_points});
+    for (int inner = 1; inner <= std::min(ranks, most_inner); ++inner) {
+        if (ranks % inner == 0 && ranks / inner <= most_outer) {
+            return {.inner = inner, .outer = ranks / inner};
+        }
+    }
+    throw WrongUse("this box cannot be cut into " + std::to_string(ranks) +
+                   " parts: the number of ranks is at most " + std::to_string(most_outer) +
+                   ", or such a number times 2 to " + std::to_string(most_inner));
+}
+
+Decomposition Decomposition::of(const Edges& edges, const World& world) {
+    const Cut cut = cut_for(edges, world.ranks);
+    return {.edges = edges,
+            .cut = cut,
+            .inner_index = world.rank % cut.inner,
+            .outer_index = world.rank / cut.inner};
+}
+
+int Decomposition::all_blocks() const { return edges.x / int{block_points}; }
+
+int Decomposition::all_bundles() const { return edges.y / int{bundle_rows}; }
+
+}  // namespace tare::npb::ft

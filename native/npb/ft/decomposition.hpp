@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "npb/common/world.hpp"
+
+namespace tare::npb::ft {
+
+/// Points of the periodic box along each of its edges.
+struct Edges {
+    int x = 0;
+    int y = 0;
+    int z = 0;
+
+    [[nodiscard]] double points() const {
+        return static_cast<double>(x) * static_cast<double>(y) * static_cast<double>(z);
+    }
+};
+
+/// Consecutive things that one rank has.
+struct Share {
+    int first = 0;
+    int count = 0;
+
+    [[nodiscard]] bool has(int thing) const { return thing >= first && thing < first + count; }
+};
+
+/// Part `index` of `parts` of `total` things: as even as they can be.
+[[nodiscard]] Share share_of(int total, int parts, int index);
+
+/// The part that has `thing`.
+[[nodiscard]] int owner_of(int total, int parts, int thing);
+
+/// The most that any part has.
+[[nodiscard]] int largest_share(int total, int parts);
+
+/// How the box is cut: each rank has whole lines along x, then along y, then along z. `outer` ranks exchange
+/// data between y and z; where there are too many ranks for that, groups of `inner` ranks share planes, and
+/// exchange data between x and y.
+///   along x:  all blocks,   y cut inner, z cut outer
+///   along y:  blocks inner, all y,       z cut outer
+///   along z:  blocks inner, y cut outer, all z
+/// Transforms along y have two steps (see `bundle_rows`), the second one along with z, so that eight rows are
+/// never parted: a cut of y goes between bundles.
+struct Cut {
+    int inner = 1;
+    int outer = 1;
+};
+
+/// Slabs as long as there are planes enough. Throws `WrongUse` where the box has no such cut.
+[[nodiscard]] Cut cut_for(const Edges& edges, int ranks);
+
+/// This rank's place in the cut: ranks of a plane are neighbours.
+struct Decomposition {
+    Edges edges;
+    Cut cut;
+    int inner_index = 0;
+    int outer_index = 0;
+
+    [[nodiscard]] static Decomposition of(const Edges& edges, const World& world);
+
+    [[nodiscard]] int all_blocks() const;
+    [[nodiscard]] int all_bundles() const;
+    /// Blocks of x where lines run along y and z.
+    [[nodiscard]] Share blocks() const { return share_of(all_blocks(), cut.inner, inner_index); }
+    /// Rows of each comb where lines run along x: row m of comb j is y = 8 m + j.
+    [[nodiscard]] Share comb_rows() const { return share_of(all_bundles(), cut.inner, inner_index); }
+    /// Bundles where lines run along z: row j of bundle m has the wave number ny / 8 * j + m.
+    [[nodiscard]] Share bundles() const { return share_of(all_bundles(), cut.outer, outer_index); }
+    /// Planes where lines run along x and y.
+    [[nodiscard]] Share planes() const { return share_of(edges.z, cut.outer, outer_index); }
+};
+
+}  // namespace tare::npb::ft

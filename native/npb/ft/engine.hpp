@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "npb/ft/butterfly.hpp"
+#include "npb/ft/places.hpp"
+
+// One transform of some lines side by side: decimation in frequency (Gentleman and Sande 1966), in place in a
+// work memory, where the first pass reads from anywhere and the last writes to anywhere, in natural order.
+// NOLINTBEGIN(cppcoreguidelines-pro-bounds-*,*-avoid-c-arrays,*-magic-numbers,readability-non-const-parameter):
+// hot sources hold no containers; radices are numbers; the work memory is written to
+namespace tare::npb::ft::TARE_NPB_SIMD {
+
+/// The elements that a butterfly takes or gives.
+struct Stride {
+    Index first;
+    Index step;
+};
+
+template <int radix, bool is_turned, typename From, typename To>
+[[gnu::always_inline]] inline void combine_vector(const From& from,
+                                                  const typename From::Place (&source)[radix], const To& to,
+                                                  const typename To::Place (&sink)[radix],
+                                                  const double* twiddle, Spot spot) {
+    Complex x[radix];
+#pragma GCC unroll 8
+    for (int index = 0; index < radix; ++index) {
+        x[index] = from.read(source[index], spot);
+    }
+    butterfly(x);
+    to.write(sink[0], spot, x[0]);
+#pragma GCC unroll 8
+    for (Index index = 1; index < radix; ++index) {
+        if constexpr (is_turned) {
+            x[index] = times(x[index], every(twiddle[2 * index - 2]), every(twiddle[2 * index - 1]));
+        }
+        to.write(sink[index], spot, x[index]);
+    }
+}
+
+/// One butterfly of each line, all but the first of its results turned if so wanted.
+template <int radix, bool is_turned, typename From, typename To>
+[[gnu::always_inline]] inline void combine(const From& from, Stride in, const To& to, Stride out,
+                                           const double* twiddle, Index lines, Ahead& ahead) {
+    typename From::Place source[radix];
+    typename To::Place sink[radix];
+#pragma GCC unroll 8
+    for (int index = 0; index < radix; ++index) {
+        source[index] = from.at(in.first + index * in.step);
+        sink[index] = to.at(out.first + index * out.step);
+    }
+    for (Index line = 0; line < lines; ++line) {
+        for (Index vector = 0; vector < block_vectors; ++vector) {
+            combine_vector<radix, is_turned>(from, source, to, sink, twiddle, {line, vector});
+        }
+    }
+    step(ahead);
+}
+
+template <int radix, typename From>
+[[gnu::always_inline]] inline void turn_pass(const Pass& pass, const From& from, const Strided& to,
+                                             Index lines, Ahead& ahead) {
+    const double* twiddle = pass.twiddle;
+    for (Index index = 0; index < pass.next; ++index) {
+        combine<radix, true>(from, {index, pass.next}, to, {index, pass.next}, twiddle, lines, ahead);
+        twiddle += Index{2} * (radix - 1);
+    }
+}
+
+/// A pass that is not the last.
+template <typename From>
+[[gnu::always_inline]] inline void turn(const Pass& pass, const From& from, const Strided& to, Index lines,
+                                        Ahead& ahead) {
+    if (pass.radix == 8) {
+        turn_pass<8>(pass, from, to, lines, ahead);
+    } else {
+        turn_pass<4>(pass, from, to, lines, ahead);
+    }
+}
+
+template <int radix, typename To>
+[[gnu::always_inline]] inline void end_pass(const Line& line, const Strided& from, Stride butterflies,
+                                            const To& to, Index lines, Ahead& ahead) {
+    for (Index number = butterflies.first; number < butterflies.first + butterflies.step; ++number) {
+        combine<radix, false>(from, {number * radix, 1}, to, {line.position[number], line.length / radix},
+                              nullptr, lines, ahead);
+    }
+}
+
+/// Some butterflies of the last pass.
+template <typename To>
+[[gnu::always_inline]] inline void end(const Line& line, const Strided& from, Stride butterflies,
+                                       const To& to, Index lines, Ahead& ahead) {
+    if (line.pass[line.passes - 1].radix == 8) {
+        end_pass<8>(line, from, butterflies, to, lines, ahead);
+    } else {
+        end_pass<4>(line, from, butterflies, to, lines, ahead);
+    }
+}
+
+/// The passes between the first and the last, on `length` elements from `start` on.
+[[gnu::always_inline]] inline void turn_between(const Line& line, const Strided& start, Index length,
+                                                Index lines, Ahead& ahead) {
+    for (int number = 1; number < line.passes - 1; ++number) {
+        const Pass& pass = line.pass[number];
+        for (Index first = 0; first < length; first += pass.radix * pass.next) {
+            const Strided here{start.at(first), start.element_doubles};
+            turn(pass, here, here, lines, ahead);
+        }
+    }
+}
+
+/// A transform of one pass needs no work memory.
+template <typename From, typename To>
+[[gnu::always_inline]] inline void transform_once(const Line& line, const From& from, const To& to,
+                                                  Index lines, Ahead& ahead) {
+    if (line.pass[0].radix == 8) {
+        combine<8, false>(from, {0, 1}, to, {0, 1}, nullptr, lines, ahead);
+    } else {
+        combine<4, false>(from, {0, 1}, to, {0, 1}, nullptr, lines, ahead);
+    }
+}
+
+/// After the first pass each of its parts goes through all others while it is in the first cache. The lines
+/// may lie in the work memory from the start.
+template <typename From, typename To>
+[[gnu::always_inline]] inline void transform(const Line& line, const From& from, const To& to, Index lines,
+                                             double* memory, Ahead& ahead) {
+    const Pass& first = line.pass[0];
+    if (line.passes == 1) {
+        transform_once(line, from, to, lines, ahead);
+        return;
+    }
+    const Strided work{memory, lines * block_doubles};
+    turn(first, from, work, lines, ahead);
+    const Index butterflies = first.next / line.pass[line.passes - 1].radix;
+    for (Index part = 0; part < first.radix; ++part) {
+        turn_between(line, {work.at(part * first.next), work.element_doubles}, first.next, lines, ahead);
+        end(line, work, {part * butterflies, butterflies}, to, lines, ahead);
+    }
+}
+
+}  // namespace tare::npb::ft::TARE_NPB_SIMD
+// NOLINTEND(cppcoreguidelines-pro-bounds-*,*-avoid-c-arrays,*-magic-numbers,readability-non-const-parameter)

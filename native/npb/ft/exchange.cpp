@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "npb/ft/exchange.hpp"
+
+#include <algorithm>
+
+#include "npb/ft/layout.hpp"
+
+namespace tare::npb::ft {
+
+namespace {
+
+/// 1 MiB: large enough that its start costs nothing, small enough to be sent out of a cache.
+constexpr std::ptrdiff_t message_doubles = std::ptrdiff_t{1} << 17U;
+
+}  // namespace
+
+Exchange::Exchange(const World& world, const Table2d& table) : world_{world}, table_{table} {
+    std::size_t most_requests = 0;
+    for (int step = 1; step < world.ranks; ++step) {
+        // Ranks begin with different peers, so that no rank is everyone's first.
+        const int rank = (world.rank + step) % world.ranks;
+        peers_.push_back({.rank = rank});
+        most_requests +=
+            static_cast<std::size_t>(items().count + share_of(table.items, world.ranks, rank).count);
+    }
+    requests_.resize(most_requests, MPI_REQUEST_NULL);
+}
+
+std::ptrdiff_t Exchange::piece_doubles(int rank) const {
+    return rows_of(rank).count * table_.row_doubles + padding_doubles;
+}
+
+std::ptrdiff_t Exchange::outgoing_doubles() const {
+    std::ptrdiff_t sum = 0;
+    for (const Peer& peer : peers_) {
+        sum += items().count * piece_doubles(peer.rank);
+    }
+    return sum;
+}
+
+void Exchange::use(double* outgoing, double* arriving) {
+    arriving_ = arriving;
+    for (Peer& peer : peers_) {
+        peer.outgoing = outgoing;
+        outgoing += items().count * piece_doubles(peer.rank);
+    }
+}
+
+void Exchange::find_targets(int item, std::span<double*> rows) const {
+    const auto fill = [&](int rank, double* piece) {
+        const Share share = rows_of(rank);
+        for (int row = share.first; row < share.first + share.count; ++row) {
+            rows[static_cast<std::size_t>(row)] = piece;
+            piece += table_.row_doubles;
+        }
+    };
+    fill(world_.rank, arriving_ + (items().first + item) * item_doubles());
+    for (const Peer& peer : peers_) {
+        fill(peer.rank, peer.outgoing + item * piece_doubles(peer.rank));
+    }
+}
+
+void Exchange::find_arrivals(int row, std::span<double*> items) const {
+    double* place = arrival(row);
+    for (double*& item : items) {
+        item = place;
+        place += item_doubles();
+    }
+}
+
+int Exchange::items_per_message(int receiver) const {
+    return static_cast<int>(std::max<std::ptrdiff_t>(1, message_doubles / piece_doubles(receiver)));
+}
+
+MPI_Request& Exchange::request() { return requests_[requested_++]; }
+
+void Exchange::receive_from(int sender) {
+    const Share share = share_of(table_.items, world_.ranks, sender);
+    const int together = items_per_message(world_.rank);
+    for (int item = 0; item < share.count; item += together) {
+        const int count = std::min(together, share.count - item);
+        MPI_Irecv(arriving_ + (share.first + item) * item_doubles(), static_cast<int>(count * item_doubles()),
+                  MPI_DOUBLE, sender, item, world_.communicator, &request());
+    }
+}
+
+void Exchange::begin() {
+    for (const Peer& peer : peers_) {
+        receive_from(peer.rank);
+    }
+}
+
+void Exchange::send_to(const Peer& peer, int item) {
+    const int together = items_per_message(peer.rank);
+    const int first = item - item % together;
+    if (item + 1 == first + together || item + 1 == items().count) {
+        const auto piece = piece_doubles(peer.rank);
+        MPI_Isend(peer.outgoing + first * piece, static_cast<int>((item + 1 - first) * piece), MPI_DOUBLE,
+                  peer.rank, first, world_.communicator, &request());
+    }
+}
+
+void Exchange::finished(int item) {
+    for (const Peer& peer : peers_) {
+        send_to(peer, item);
+    }
+    if (!peers_.empty()) {
+        // Most MPI libraries move data only while the program is inside of them.
+        int done = 0;
+        MPI_Testall(static_cast<int>(requested_), requests_.data(), &done, MPI_STATUSES_IGNORE);
+    }
+}
+
+void Exchange::complete() {
+    MPI_Waitall(static_cast<int>(requested_), requests_.data(), MPI_STATUSES_IGNORE);
+    requested_ = 0;
+}
+
+}  // namespace tare::npb::ft

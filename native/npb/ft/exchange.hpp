@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "npb/common/world.hpp"
+#include "npb/ft/decomposition.hpp"
+
+namespace tare::npb::ft {
+
+/// A table of rows that changes hands: before, each rank has some items (planes, say) with all of their rows;
+/// after, it has some rows of all items.
+struct Table2d {
+    int items = 0;
+    int rows = 0;
+    std::ptrdiff_t row_doubles = 0;
+};
+
+/// The exchange, begun as soon as the first items are finished, while further ones are computed. What a rank
+/// keeps for itself it writes to its final place.
+class Exchange {
+  public:
+    Exchange(const World& world, const Table2d& table);
+
+    /// Memory for what goes to other ranks, and for all that is here afterwards.
+    [[nodiscard]] std::ptrdiff_t outgoing_doubles() const;
+    [[nodiscard]] std::ptrdiff_t arriving_doubles() const { return table_.items * item_doubles(); }
+    void use(double* outgoing, double* arriving);
+
+    [[nodiscard]] Share items() const { return share_of(table_.items, world_.ranks, world_.rank); }
+    [[nodiscard]] Share rows() const { return rows_of(world_.rank); }
+    /// From an item's row to the next item's same row, after the exchange.
+    [[nodiscard]] std::ptrdiff_t item_doubles() const { return piece_doubles(world_.rank); }
+
+    /// Where all rows of this rank's item number `item` are to be written.
+    void find_targets(int item, std::span<double*> rows) const;
+    /// Where this rank's row number `row` of item 0 is afterwards.
+    [[nodiscard]] double* arrival(int row) const { return arriving_ + row * table_.row_doubles; }
+    /// Where this rank's row number `row` of all items is afterwards.
+    void find_arrivals(int row, std::span<double*> items) const;
+
+    /// Nothing of an earlier exchange is needed any more.
+    void begin();
+    /// Items 0 to `item` are written.
+    void finished(int item);
+    /// Waits until all rows of all items are here.
+    void complete();
+
+  private:
+    struct Peer {
+        int rank = 0;
+        double* outgoing = nullptr;
+    };
+
+    [[nodiscard]] Share rows_of(int rank) const { return share_of(table_.rows, world_.ranks, rank); }
+    [[nodiscard]] std::ptrdiff_t piece_doubles(int rank) const;
+    [[nodiscard]] int items_per_message(int receiver) const;
+    void receive_from(int sender);
+    void send_to(const Peer& peer, int item);
+    [[nodiscard]] MPI_Request& request();
+
+    World world_;
+    Table2d table_;
+    std::vector<Peer> peers_;
+    double* arriving_ = nullptr;
+    std::vector<MPI_Request> requests_;
+    std::size_t requested_ = 0;
+};
+
+}  // namespace tare::npb::ft

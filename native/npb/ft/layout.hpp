@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+namespace tare::npb::ft {
+
+/// Complex numbers that lie side by side in x form a block: their real parts, then their imaginary parts, one
+/// cache line each. Code of every vector width reads such blocks without shuffles.
+constexpr std::ptrdiff_t block_points = 8;
+constexpr std::ptrdiff_t block_doubles = 2 * block_points;
+
+/// Blocks side by side that go together through a transform along y, and rows that go together through one
+/// along x: their work fits the first cache.
+constexpr std::ptrdiff_t group_blocks = 4;
+constexpr std::ptrdiff_t group_rows = 2;
+constexpr std::ptrdiff_t group_doubles = group_blocks * block_doubles;
+
+/// A transform along y is done in two steps: of every eighth row of a plane (a comb), together with those
+/// along x, and of eight rows (a bundle), together with those along z. So both steps fit the second cache.
+constexpr std::ptrdiff_t bundle_rows = 8;
+
+/// Appended to what would be a power of two apart in memory: such addresses share one set of a cache.
+constexpr std::ptrdiff_t padding_doubles = group_doubles;
+
+}  // namespace tare::npb::ft

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <utility>
+
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
+
+#include "npb/ft/layout.hpp"
+
+// Vectors as wide as the variant's registers. Everything is inlined: no variant's code may serve another.
+// NOLINTBEGIN(cppcoreguidelines-pro-bounds-*,*-avoid-c-arrays): hot sources hold no containers
+namespace tare::npb::ft::TARE_NPB_SIMD {
+
+#if defined(__AVX512F__)
+constexpr int width = 8;
+#elif defined(__AVX__)
+constexpr int width = 4;
+#else
+constexpr int width = 2;
+#endif
+
+using Vector [[gnu::vector_size(width * sizeof(double))]] = double;
+
+struct Complex {
+    Vector re;
+    Vector im;
+};
+
+[[gnu::always_inline]] inline Vector load(const double* from) {
+    Vector value;
+    __builtin_memcpy(&value, from, sizeof value);
+    return value;
+}
+
+[[gnu::always_inline]] inline void store(double* to, Vector value) {
+    __builtin_memcpy(to, &value, sizeof value);
+}
+
+/// Past the caches, where the processor has that.
+[[gnu::always_inline]] inline void stream(double* to, Vector value) {
+#if defined(__AVX512F__)
+    _mm512_stream_pd(to, value);
+#elif defined(__AVX__)
+    _mm256_stream_pd(to, value);
+#else
+    store(to, value);
+#endif
+}
+
+/// Makes streamed values visible in order.
+[[gnu::always_inline]] inline void finish_streams() {
+#ifdef __AVX__
+    _mm_sfence();
+#endif
+}
+
+/// The same number in all lanes.
+[[gnu::always_inline]] inline Vector every(double value) { return Vector{} + value; }
+
+[[gnu::always_inline]] inline std::ptrdiff_t smaller(std::ptrdiff_t left, std::ptrdiff_t right) {
+    return left < right ? left : right;
+}
+
+[[gnu::always_inline]] inline Complex operator+(Complex left, Complex right) {
+    return {left.re + right.re, left.im + right.im};
+}
+
+[[gnu::always_inline]] inline Complex operator-(Complex left, Complex right) {
+    return {left.re - right.re, left.im - right.im};
+}
+
+[[gnu::always_inline]] inline Complex times(Complex value, Vector re, Vector im) {
+    return {value.re * re - value.im * im, value.re * im + value.im * re};
+}
+
+/// value * exp(-2 pi i / 4).
+[[gnu::always_inline]] inline Complex quarter_turn(Complex value) { return {value.im, -value.re}; }
+
+template <int step, int... lane>
+[[gnu::always_inline]] inline void exchange(Vector& low, Vector& high,
+                                            std::integer_sequence<int, lane...> /*lanes*/) {
+    const Vector first = low;
+    const Vector second = high;
+    low = __builtin_shufflevector(first, second, ((lane & step) == 0 ? lane : width + lane - step)...);
+    high = __builtin_shufflevector(first, second, ((lane & step) == 0 ? lane + step : width + lane)...);
+}
+
+template <int step>
+[[gnu::always_inline]] inline void transpose_from(Vector (&rows)[width]) {
+    if constexpr (step < width) {
+#pragma GCC unroll 8
+        for (int row = 0; row < width; ++row) {
+            if ((row & step) == 0) {
+                exchange<step>(rows[row], rows[row + step], std::make_integer_sequence<int, width>{});
+            }
+        }
+        transpose_from<2 * step>(rows);
+    }
+}
+
+/// A square of numbers: rows become columns.
+[[gnu::always_inline]] inline void transpose(Vector (&rows)[width]) { transpose_from<1>(rows); }
+
+}  // namespace tare::npb::ft::TARE_NPB_SIMD
+// NOLINTEND(cppcoreguidelines-pro-bounds-*,*-avoid-c-arrays)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "npb/is/buckets.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "npb/is/keys.hpp"
+#include "npb/is/parallel.hpp"
+
+namespace tare::npb::is {
+
+namespace {
+
+void add(std::vector<std::uint32_t>& sums, const std::vector<std::uint32_t>& values) {
+    std::transform(sums.begin(), sums.end(), values.begin(), sums.begin(), std::plus{});
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> starts_of(std::span<const std::uint32_t> counts) {
+    std::vector<std::uint32_t> starts(counts.size() + 1);
+    std::inclusive_scan(counts.begin(), counts.end(), starts.begin() + 1);
+    return starts;
+}
+
+Buckets::Buckets(Simd simd, int threads, int shift, std::size_t buckets, std::span<const std::uint32_t> keys)
+    : functions_{functions(simd)}, shift_{shift}, sizes_(buckets), offsets_(keys.size()) {
+    for (int thread = 0; thread < threads; ++thread) {
+        const Share share = share_of(std::ssize(keys), thread, threads);
+        slices_.push_back({.keys = keys.subspan(static_cast<std::size_t>(share.first),
+                                                static_cast<std::size_t>(share.count)),
+                           .sizes = std::vector<std::uint32_t>(buckets)});
+    }
+}
+
+void Buckets::measure() {
+    in_parallel(static_cast<int>(slices_.size()), [this](int thread) {
+        Slice& slice = slices_[static_cast<std::size_t>(thread)];
+        std::fill(slice.sizes.begin(), slice.sizes.end(), 0U);
+        functions_.measure_buckets(slice.keys.data(), std::ssize(slice.keys), shift_,
+                                   static_cast<int>(slice.sizes.size()), slice.sizes.data());
+    });
+    std::fill(sizes_.begin(), sizes_.end(), 0U);
+    for (const Slice& slice : slices_) {
+        add(sizes_, slice.sizes);
+    }
+    starts_ = starts_of(sizes_);
+}
+
+/// In each bucket the slices' keys follow one another, so that threads need not wait for one another.
+void Buckets::fill() {
+    std::vector<std::vector<std::uint32_t>> next;
+    std::vector<std::uint32_t> places(starts_.begin(), starts_.end() - 1);
+    for (const Slice& slice : slices_) {
+        next.push_back(places);
+        add(places, slice.sizes);
+    }
+    in_parallel(static_cast<int>(slices_.size()), [this, &next](int thread) {
+        const auto index = static_cast<std::size_t>(thread);
+        const auto keys = slices_[index].keys;
+        functions_.fill_buckets(keys.data(), std::ssize(keys), shift_, next[index].data(), offsets_.data());
+    });
+}
+
+}  // namespace tare::npb::is

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "npb/common/buffer.hpp"
+#include "npb/is/counting.hpp"
+
+namespace tare::npb::is {
+
+/// Where parts of these lengths begin when they lie one after another, and where the last one ends.
+[[nodiscard]] std::vector<std::uint32_t> starts_of(std::span<const std::uint32_t> counts);
+
+/// This rank's keys, sorted into buckets: bucket b holds the keys from b 2^shift on, as offsets from there.
+class Buckets {
+  public:
+    Buckets(Simd simd, int threads, int shift, std::size_t buckets, std::span<const std::uint32_t> keys);
+
+    /// Counts the keys of each bucket.
+    void measure();
+    /// Puts the keys into the buckets that `measure` has counted.
+    void fill();
+
+    /// Keys of each bucket: there after `measure`.
+    [[nodiscard]] std::span<const std::uint32_t> sizes() const { return sizes_; }
+    /// Where each bucket begins in `offsets`, and where the last one ends: there after `measure`.
+    [[nodiscard]] std::span<const std::uint32_t> starts() const { return starts_; }
+    /// All buckets in order: there after `fill`.
+    [[nodiscard]] std::span<const std::uint16_t> offsets() const { return offsets_.span(); }
+
+  private:
+    /// The keys that one thread works on, and how many of them each bucket gets.
+    struct Slice {
+        std::span<const std::uint32_t> keys;
+        std::vector<std::uint32_t> sizes;
+    };
+
+    Functions functions_;
+    int shift_;
+    std::vector<Slice> slices_{};
+    std::vector<std::uint32_t> sizes_;
+    std::vector<std::uint32_t> starts_{};
+    Buffer<std::uint16_t> offsets_;
+};
+
+}  // namespace tare::npb::is

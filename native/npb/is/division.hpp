@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tare::npb::is {
+
+/// Buckets of equal width, 2^exponent of them: enough that ranks can share them evenly, few enough that all
+/// of their ends stay in the first cache, and so narrow that a key within its bucket fits 16 bits.
+[[nodiscard]] int buckets_exponent(int ranks, int values_exponent);
+
+/// Divides buckets among ranks so that each has about as many keys. Rank r has the buckets from result[r] to
+/// result[r + 1]; `totals` are the keys of each bucket, of all ranks together.
+[[nodiscard]] std::vector<int> divide(std::span<const std::uint32_t> totals, int ranks);
+
+}  // namespace tare::npb::is

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "npb/common/buffer.hpp"
+#include "npb/common/world.hpp"
+#include "npb/is/buckets.hpp"
+#include "npb/is/keys.hpp"
+
+namespace tare::npb::is {
+
+/// Values in a row.
+struct Range {
+    std::uint32_t first_value;
+    std::uint32_t values;
+    /// How many keys of all ranks lie below them.
+    std::uint32_t first_rank;
+
+    [[nodiscard]] constexpr bool holds(std::uint32_t value) const { return value - first_value < values; }
+};
+
+/// Keys of one bucket that came from one rank.
+struct Segment {
+    /// The bucket's first value.
+    std::uint32_t first_value;
+    /// The keys, as offsets from it.
+    std::span<const std::uint16_t> offsets;
+};
+
+/// Sends every key to the rank that ranks its value. Values lie in buckets, and each rank has some buckets in
+/// a row, as many as give all ranks about equally many keys. A key travels as its offset within its bucket,
+/// in 16 bits. An iteration calls `measure`, `agree`, `fill`, `start` and `finish`, in this order.
+class Exchange {
+  public:
+    /// `parts` is how many threads share the work of each rank.
+    Exchange(const World& world, Simd simd, int parts, const Sizes& sizes,
+             std::span<const std::uint32_t> keys);
+
+    /// Counts this rank's keys in buckets.
+    void measure() { outbox_.measure(); }
+    /// Divides the buckets of all ranks. The watched values go along: what comes back is their sum over
+    /// ranks.
+    void agree(std::span<std::uint32_t> watched);
+    /// Sorts this rank's keys into buckets.
+    void fill() { outbox_.fill(); }
+    /// Begins to send buckets to their ranks.
+    void start();
+    /// Waits for the keys of other ranks.
+    void finish();
+
+    /// This rank's values: there after `agree`.
+    [[nodiscard]] Range range() const;
+    /// The same in `parts` parts, of about equally many keys.
+    [[nodiscard]] std::vector<Range> ranges() const;
+    /// This rank's own keys of its own values: there after `fill`.
+    [[nodiscard]] std::vector<Segment> kept() const;
+    /// Those from the other ranks, bucket by bucket: there after `finish`.
+    [[nodiscard]] std::vector<Segment> received() const;
+
+  private:
+    /// Where each rank's part of a message begins, and how long it is, as MPI wants it.
+    struct Message {
+        explicit Message(std::size_t ranks) : starts(ranks), counts(ranks) {}
+
+        std::vector<int> starts;
+        std::vector<int> counts;
+    };
+
+    /// This rank's buckets: the first one, and how many.
+    [[nodiscard]] std::size_t first_own() const;
+    [[nodiscard]] std::size_t own_buckets() const;
+    /// The values of buckets in a row.
+    [[nodiscard]] Range range_of(std::size_t first, std::size_t last) const;
+    [[nodiscard]] std::uint32_t first_value_of(std::size_t bucket) const;
+    void tell_sizes();
+    void plan_sent();
+    void plan_awaited();
+
+    World world_;
+    int parts_;
+    int shift_;
+    Buckets outbox_;
+    /// Keys of all ranks in each bucket.
+    std::vector<std::uint32_t> totals_{};
+    /// Rank r has the buckets from first_bucket_[r] to first_bucket_[r + 1].
+    std::vector<int> first_bucket_{};
+    /// Keys that each rank (slow index) has in each of this rank's buckets (fast index).
+    std::vector<std::uint32_t> incoming_{};
+    Message sent_;
+    Message awaited_;
+    Buffer<std::uint16_t> inbox_{};
+    MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace tare::npb::is

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "npb/is/ranking.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "npb/is/parallel.hpp"
+
+namespace tare::npb::is {
+
+namespace {
+
+/// Each part in a thread of its own.
+template <typename Work>
+void for_each_part(const std::vector<Range>& parts, const Work& work) {
+    in_parallel(static_cast<int>(parts.size()),
+                [&](int thread) { work(parts[static_cast<std::size_t>(thread)]); });
+}
+
+}  // namespace
+
+Ranking::Ranking(const World& world, Simd simd, int threads, const Sizes& sizes,
+                 std::span<const std::uint32_t> keys, Way way)
+    : functions_{functions(simd)},
+      sizes_{sizes},
+      keys_{keys},
+      small_(sizes.values()),
+      large_(sizes.values()) {
+    if (way == Way::buckets) {
+        exchange_ = std::make_unique<Exchange>(world, simd, threads, sizes, keys);
+    }
+}
+
+void Ranking::rank(Times& times, std::span<std::uint32_t> watched) {
+    if (exchange_) {
+        rank_buckets(times, watched);
+    } else {
+        times.time(Part::count, [&] { rank_direct(); });
+    }
+}
+
+void Ranking::rank_direct() {
+    range_ = {.first_value = 0, .values = sizes_.values(), .first_rank = 0};
+    clear(range_);
+    functions_.count_keys(keys_.data(), std::ssize(keys_), tally_of(range_.first_value));
+    finish(range_);
+}
+
+/// The keys that stay are counted while the others are under way. Each thread has values of its own.
+void Ranking::rank_buckets(Times& times, std::span<std::uint32_t> watched) {
+    times.time(Part::bucket, [&] { exchange_->measure(); });
+    times.time(Part::exchange, [&] { exchange_->agree(watched); });
+    times.time(Part::bucket, [&] { exchange_->fill(); });
+    times.time(Part::exchange, [&] { exchange_->start(); });
+    range_ = exchange_->range();
+    const std::vector<Range> parts = exchange_->ranges();
+    times.time(Part::count, [&] {
+        for_each_part(parts, [this, segments = exchange_->kept()](const Range& part) {
+            clear(part);
+            count(segments, part);
+        });
+    });
+    times.time(Part::exchange, [&] { exchange_->finish(); });
+    times.time(Part::count, [&] {
+        for_each_part(parts, [this, segments = exchange_->received()](const Range& part) {
+            count(segments, part);
+            finish(part);
+        });
+    });
+}
+
+Tally Ranking::tally_of(std::uint32_t first_value) {
+    const std::uint32_t place = first_value - range_.first_value;
+    return {.small = std::next(small_.data(), place), .large = std::next(large_.data(), place)};
+}
+
+void Ranking::clear(const Range& part) {
+    const Tally tally = tally_of(part.first_value);
+    std::fill_n(tally.small, part.values, std::uint8_t{0});
+    std::fill_n(tally.large, part.values, std::uint32_t{0});
+}
+
+void Ranking::count(const std::vector<Segment>& segments, const Range& part) {
+    for (const Segment& segment : segments) {
+        if (part.holds(segment.first_value)) {
+            functions_.count_offsets(segment.offsets.data(), std::ssize(segment.offsets),
+                                     tally_of(segment.first_value));
+        }
+    }
+}
+
+void Ranking::finish(const Range& part) {
+    functions_.rank(tally_of(part.first_value), part.values, part.first_rank);
+}
+
+std::optional<std::uint32_t> Ranking::rank_of(std::uint32_t value) const {
+    return range_.holds(value) ? std::optional{ranks()[value - range_.first_value]} : std::nullopt;
+}
+
+void Ranking::for_each_key(const std::function<void(std::uint32_t value)>& visit) const {
+    if (!exchange_) {
+        std::for_each(keys_.begin(), keys_.end(), visit);
+        return;
+    }
+    for (const auto& segments : {exchange_->kept(), exchange_->received()}) {
+        for (const Segment& segment : segments) {
+            std::for_each(segment.offsets.begin(), segment.offsets.end(),
+                          [&](std::uint16_t offset) { visit(segment.first_value + offset); });
+        }
+    }
+}
+
+}  // namespace tare::npb::is

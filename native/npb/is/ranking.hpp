@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "npb/common/buffer.hpp"
+#include "npb/common/timing.hpp"
+#include "npb/common/world.hpp"
+#include "npb/is/counting.hpp"
+#include "npb/is/exchange.hpp"
+#include "npb/is/keys.hpp"
+
+namespace tare::npb::is {
+
+enum class Part { bucket, exchange, count };
+using Times = Phases<Part, 3>;
+
+/// `direct`: keys are counted as they lie. `buckets`: they are first sorted into buckets, which go to the
+/// ranks that count them.
+enum class Way { direct, buckets };
+
+/// A single thread needs buckets only when its counters no longer fit in the caches near the core (2 MiB).
+[[nodiscard]] constexpr Way way_of(const Sizes& sizes, int ranks, int threads) {
+    constexpr int cached_values_exponent = 21;
+    return ranks * threads == 1 && sizes.values_exponent <= cached_values_exponent ? Way::direct
+                                                                                   : Way::buckets;
+}
+
+/// The rank of every key: the number of keys less than it. Each rank of the run knows the ranks of the values
+/// in its `range`, as it has counted all keys that have them.
+class Ranking {
+  public:
+    /// The keys stay the caller's, who may change them between two calls of `rank`. `threads` share the work
+    /// of the way through buckets.
+    Ranking(const World& world, Simd simd, int threads, const Sizes& sizes,
+            std::span<const std::uint32_t> keys, Way way);
+
+    /// Ranks the keys as they are now. The watched values come back as their sums over all ranks.
+    void rank(Times& times, std::span<std::uint32_t> watched);
+
+    [[nodiscard]] const Range& range() const { return range_; }
+    /// Per value of the range: how many keys are less.
+    [[nodiscard]] std::span<const std::uint32_t> ranks() const { return large_.span().first(range_.values); }
+
+    /// The rank of keys of this value; nothing where another rank of the run knows it.
+    [[nodiscard]] std::optional<std::uint32_t> rank_of(std::uint32_t value) const;
+
+    /// Calls `visit` with the value of each key that was counted here.
+    void for_each_key(const std::function<void(std::uint32_t value)>& visit) const;
+
+  private:
+    void rank_direct();
+    void rank_buckets(Times& times, std::span<std::uint32_t> watched);
+    /// The counters of a part of this rank's values.
+    [[nodiscard]] Tally tally_of(std::uint32_t first_value);
+    void clear(const Range& part);
+    void count(const std::vector<Segment>& segments, const Range& part);
+    void finish(const Range& part);
+
+    Functions functions_;
+    Sizes sizes_;
+    std::span<const std::uint32_t> keys_;
+    std::unique_ptr<Exchange> exchange_{};
+    Range range_{};
+    Buffer<std::uint8_t> small_;
+    Buffer<std::uint32_t> large_;
+};
+
+}  // namespace tare::npb::is

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "npb/common/arguments.hpp"
+#include "npb/common/outcome.hpp"
+#include "npb/is/classes.hpp"
+
+namespace tare::npb::is {
+
+/// The ranks that one iteration found for the keys of the partial test. Where another rank of the run knows
+/// it, a rank is `known_elsewhere`.
+using Found = std::array<std::int64_t, tests_per_class>;
+/// Less than any rank.
+constexpr std::int64_t known_elsewhere = -1;
+
+/// The partial tests of all iterations.
+struct PartialTests {
+    std::vector<Found> found{};
+    /// How many keys had the published rank; each is tested once in an iteration.
+    std::int64_t passed = 0;
+};
+
+/// Throws `WrongUse` for a class that has no published answer.
+[[nodiscard]] const Class& class_of(ProblemClass name);
+
+/// An iteration's partial test: how many of its keys have the published rank. Keys that another rank of the
+/// run knows count there.
+[[nodiscard]] std::int64_t passed(const Class& problem, int iteration, const Found& found);
+
+/// The partial tests of all iterations: of each key the one furthest from its published rank, and how many
+/// passed; then the number of faults in the order of the sorted keys. `tests` is empty for a problem that has
+/// no published ranks.
+[[nodiscard]] std::vector<Check> checks(const Class& problem, const PartialTests& tests, std::int64_t faults);
+
+}  // namespace tare::npb::is

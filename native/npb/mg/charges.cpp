@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "npb/mg/charges.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "npb/common/random.hpp"
+
+namespace tare::npb::mg {
+
+namespace {
+
+constexpr std::uint64_t seed = 314159265;
+constexpr std::size_t charges_of_a_sign = 10;
+/// NPB's coarser grids lie on odd places, counted from 0; here they lie on even ones.
+constexpr std::uint64_t shift = 1;
+
+/// A random number as the generator's state, and its place in the sequence, x fastest. Ordered by number.
+struct Draw {
+    std::uint64_t state = 0;
+    std::uint64_t place = 0;
+
+    friend bool operator<(const Draw& left, const Draw& right) { return left.state < right.state; }
+    friend bool operator>(const Draw& left, const Draw& right) { return right < left; }
+};
+
+/// The first ten of all draws in the order that `Before` gives, in that order.
+template <typename Before>
+class FirstTen {
+  public:
+    explicit FirstTen(std::uint64_t worst) { draws_.fill({.state = worst}); }
+
+    void add(const Draw& draw) {
+        if (!Before{}(draw, draws_.back())) {
+            return;
+        }
+        draws_.back() = draw;
+        for (std::size_t at = draws_.size() - 1; at > 0 && Before{}(draws_[at], draws_[at - 1]); --at) {
+            std::swap(draws_[at], draws_[at - 1]);
+        }
+    }
+
+    /// Those of all ranks.
+    void merge(const World& active) {
+        constexpr int size = 2 * charges_of_a_sign;
+        std::vector<Draw> all(charges_of_a_sign * static_cast<std::size_t>(active.ranks));
+        MPI_Allgather(draws_.data(), size, MPI_UINT64_T, all.data(), size, MPI_UINT64_T, active.communicator);
+        std::partial_sort(all.begin(), all.begin() + charges_of_a_sign, all.end(), Before{});
+        std::copy_n(all.begin(), charges_of_a_sign, draws_.begin());
+    }
+
+    [[nodiscard]] std::span<const Draw> draws() const { return draws_; }
+
+  private:
+    std::array<Draw, charges_of_a_sign> draws_{};
+};
+
+struct Extremes {
+    FirstTen<std::greater<>> largest{0};
+    FirstTen<std::less<>> smallest{std::numeric_limits<std::uint64_t>::max()};
+};
+
+/// Among this rank's share of the sequence.
+Extremes own_extremes(std::uint64_t places, const World& active) {
+    const auto start_of = [&](int rank) {
+        return places / static_cast<std::uint64_t>(active.ranks) * static_cast<std::uint64_t>(rank);
+    };
+    const std::uint64_t first = start_of(active.rank);
+    const std::uint64_t end = active.rank + 1 == active.ranks ? places : start_of(active.rank + 1);
+    Extremes found;
+    Random random{seed};
+    random.jump(first);
+    for (std::uint64_t place = first; place < end; ++place) {
+        static_cast<void>(random.next());
+        found.largest.add({.state = random.state(), .place = place});
+        found.smallest.add({.state = random.state(), .place = place});
+    }
+    return found;
+}
+
+void place_each(std::span<const Draw> draws, double charge, const Grid& grid, const PlaneRange& planes) {
+    const auto edge = static_cast<std::uint64_t>(grid.edge);
+    const auto shifted = [&](std::uint64_t place) {
+        return static_cast<std::ptrdiff_t>((place + shift) % edge);
+    };
+    for (const Draw& draw : draws) {
+        const auto plane = static_cast<int>(shifted(draw.place / edge / edge)) - planes.first;
+        if (plane >= 0 && plane < planes.count) {
+            const auto row = static_cast<int>(shifted(draw.place / edge % edge));
+            *(grid.row(plane, row) + shifted(draw.place % edge)) = charge;
+        }
+    }
+}
+
+}  // namespace
+
+void place_charges(Field& right_side, const PlaneRange& planes, const World& active) {
+    const Grid grid = right_side.grid();
+    const auto edge = static_cast<std::uint64_t>(grid.edge);
+    Extremes extremes = own_extremes(edge * edge * edge, active);
+    extremes.largest.merge(active);
+    extremes.smallest.merge(active);
+    right_side.set_zero();
+    place_each(extremes.largest.draws(), 1.0, grid, planes);
+    place_each(extremes.smallest.draws(), -1.0, grid, planes);
+}
+
+}  // namespace tare::npb::mg

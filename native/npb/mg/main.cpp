@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "npb/mg/problem.hpp"
+
+int main(int argc, char** argv) { return tare::npb::run_program(tare::npb::mg::kernel, argc, argv); }

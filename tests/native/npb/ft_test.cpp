@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// These tests hold on any number of ranks: each looks at the points that it has.
+#include <doctest/doctest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <numbers>
+#include <vector>
+
+#include "npb/common/random.hpp"
+#include "npb/ft/box.hpp"
+#include "npb/ft/checksum.hpp"
+#include "npb/ft/layout.hpp"
+#include "npb/ft/verify.hpp"
+
+using namespace tare::npb;
+using namespace tare::npb::ft;
+
+namespace {
+
+using Value = std::complex<double>;
+
+constexpr double precise = 1e-12;
+
+/// exp(2 pi i index / length).
+Value wave(std::int64_t index, std::int64_t length) {
+    return std::polar(
+        1.0, 2.0 * std::numbers::pi * static_cast<double>(index % length) / static_cast<double>(length));
+}
+
+/// Without any order, and the same in every rank.
+Value scattered(int x, int y, int z) {
+    Random random{static_cast<std::uint64_t>(1 + x + 1000 * y + 1000000 * z)};
+    random.jump(5);
+    const double re = random.next();
+    return {re - 0.5, random.next() - 0.5};
+}
+
+void put(double* row, int x, Value value) {
+    double* const place = row + x / block_points * block_doubles + x % block_points;
+    place[0] = value.real();
+    place[block_points] = value.imag();
+}
+
+Value get(const double* row, int x) {
+    const double* const place = row + x / block_points * block_doubles + x % block_points;
+    return {place[0], place[block_points]};
+}
+
+template <typename Function>
+FieldSource source_of(const Edges& edges, Function function) {
+    return [=](int z, int y, double* to) {
+        for (int x = 0; x < edges.x; ++x) {
+            put(to, x, function(x, y, z));
+        }
+    };
+}
+
+template <typename Visit>
+void for_each_point(const Edges& edges, Visit visit) {
+    for (int z = 0; z < edges.z; ++z) {
+        for (int y = 0; y < edges.y; ++y) {
+            for (int x = 0; x < edges.x; ++x) {
+                visit(x, y, z);
+            }
+        }
+    }
+}
+
+double sum_of_ranks(double value, const World& world) {
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, world.communicator);
+    return value;
+}
+
+/// A box of all ranks, or of each rank alone.
+struct Case {
+    explicit Case(const Edges& sizes, Simd simd = runnable().back(), MPI_Comm communicator = MPI_COMM_WORLD)
+        : edges{sizes},
+          world{World::of(communicator)},
+          box{Decomposition::of(sizes, world), world, simd, times} {
+        box.make_tables();
+    }
+
+    [[nodiscard]] Value point(int x, int y, int z) const {
+        const double* const place = box.point(x, y, z);
+        return {place[0], place[block_points]};
+    }
+
+    PartTimes times{{"tables", "combs", "bundles", "exchange", "checksum"}};
+    Edges edges;
+    World world;
+    Box box;
+};
+
+constexpr Edges small{64, 32, 8};
+
+/// The largest error of a transform of four lines of `blocks` blocks against the sum that defines it.
+double column_error(int length, Simd simd, Direction direction, int blocks, bool is_streamed) {
+    const LinePlan plan{length};
+    const std::ptrdiff_t row = (blocks + group_blocks) * block_doubles;
+    Buffer<double> from(static_cast<std::size_t>(length * row));
+    Buffer<double> to(from.size());
+    Buffer<double> work(static_cast<std::size_t>(length * group_doubles));
+    std::vector<double*> from_rows;
+    std::vector<double*> to_rows;
+    for (int element = 0; element < length; ++element) {
+        from_rows.push_back(from.data() + element * row);
+        to_rows.push_back(to.data() + element * row);
+        for (int x = 0; x < blocks * block_points; ++x) {
+            put(from_rows.back(), x, scattered(x, element, 0));
+        }
+    }
+    Ahead ahead;
+    functions(simd).transform_columns({.line = &plan.line(),
+                                       .from = {from_rows.data(), 0, group_doubles},
+                                       .to = {to_rows.data(), 0, group_doubles},
+                                       .blocks = blocks,
+                                       .direction = direction,
+                                       .is_streamed = is_streamed,
+                                       .work = work.data(),
+                                       .ahead = &ahead});
+    double error = 0;
+    for (const int x : {0, 3, blocks * int{block_points} - 1}) {
+        for (int k = 0; k < length; ++k) {
+            Value sum;
+            for (int element = 0; element < length; ++element) {
+                const std::int64_t turn = std::int64_t{k} * element;
+                const Value root = wave(turn, length);
+                sum += scattered(x, element, 0) * (direction == Direction::inverse ? root : std::conj(root));
+            }
+            error = std::max(error, std::abs(sum - get(to_rows[static_cast<std::size_t>(k)], x)));
+        }
+    }
+    return error;
+}
+
+}  // namespace
+
+TEST_CASE("FT: a transform of a line is the sum that defines it, in every vector width") {
+    for (const Simd simd : runnable()) {
+        for (int length = shortest_line; length <= 512; length *= 2) {
+            CHECK(column_error(length, simd, Direction::forward, 6, false) < precise);
+            CHECK(column_error(length, simd, Direction::inverse, 1, true) < precise);
+        }
+    }
+}
+
+TEST_CASE("FT: the inverse of the forward transform is the field times its points, in every vector width") {
+    for (const Simd simd : runnable()) {
+        for (const Edges& edges :
+             {small, Edges{64, 32, 4}, Edges{128, 64, 16}, Edges{512, 32, 4}, Edges{64, 32, 256}}) {
+            Case one{edges, simd};
+            one.box.transform_forward(source_of(edges, scattered));
+            one.box.transform_inverse(Evolution{edges, 0});
+            double error = 0;
+            for_each_point(edges, [&](int x, int y, int z) {
+                if (one.box.has_row(y, z)) {
+                    error =
+                        std::max(error, std::abs(one.point(x, y, z) / edges.points() - scattered(x, y, z)));
+                }
+            });
+            CHECK(error < precise);
+        }
+    }
+}
+
+TEST_CASE("FT: the spectrum holds as much energy as the field (Parseval)") {
+    Case one{small};
+    one.box.transform_forward(source_of(small, scattered));
+    double of_field = 0;
+    double of_spectrum = 0;
+    for_each_point(small, [&](int x, int y, int z) {
+        of_field += std::norm(scattered(x, y, z));
+        if (one.box.spectrum().has(x, y)) {
+            of_spectrum += std::norm(one.box.spectrum().at(x, y, z));
+        }
+    });
+    CHECK(sum_of_ranks(of_spectrum, one.world) / small.points() ==
+          doctest::Approx(of_field).epsilon(precise));
+}
+
+TEST_CASE("FT: a plane wave has one coefficient, at its wave numbers") {
+    constexpr std::array<std::array<int, 3>, 3> waves{{{0, 0, 0}, {63, 1, 4}, {13, 29, 7}}};
+    for (const auto& [kx, ky, kz] : waves) {
+        Case one{small};
+        one.box.transform_forward(source_of(small, [=](int x, int y, int z) {
+            return wave(x * kx, small.x) * wave(y * ky, small.y) * wave(z * kz, small.z);
+        }));
+        double error = 0;
+        for_each_point(small, [&](int x, int y, int z) {
+            const bool is_it = x == kx && y == ky && z == kz;
+            if (one.box.spectrum().has(x, y)) {
+                error = std::max(
+                    error, std::abs(one.box.spectrum().at(x, y, z) / small.points() - (is_it ? 1.0 : 0.0)));
+            }
+        });
+        CHECK(error < precise);
+    }
+}
+
+TEST_CASE("FT: a plane wave decays as diffusion says, and the others do not appear") {
+    Case one{small};
+    one.box.transform_forward(
+        source_of(small, [](int x, int /*y*/, int /*z*/) { return wave(3 * x, small.x); }));
+    const double factor = std::exp(-4e-6 * std::numbers::pi * std::numbers::pi * 9 * 1000);
+    one.box.transform_inverse(Evolution{small, 1000});
+    double error = 0;
+    for_each_point(small, [&](int x, int y, int z) {
+        if (one.box.has_row(y, z)) {
+            error = std::max(error,
+                             std::abs(one.point(x, y, z) / small.points() - factor * wave(3 * x, small.x)));
+        }
+    });
+    CHECK(error < precise);
+}
+
+TEST_CASE("FT: evolving twice is evolving for the sum of the times, with wave numbers folded") {
+    const Evolution first{small, 3};
+    const Evolution second{small, 4};
+    const Evolution both{small, 7};
+    for (std::size_t k = 0; k < small.x; ++k) {
+        CHECK(first.x()[k] * second.x()[k] == doctest::Approx(both.x()[k]).epsilon(precise));
+        CHECK(both.x()[k] == both.x()[(small.x - k) % small.x]);
+    }
+    CHECK(both.x()[0] == 1.0);
+    CHECK(both.y(small.y - 1) == both.y(1));
+    CHECK(both.y(1) == both.z()[1]);
+}
+
+TEST_CASE("FT: the spectrum and the field do not depend on how the box is cut") {
+    Case cut{small};
+    Case whole{small, runnable().back(), MPI_COMM_SELF};
+    for (Case* one : {&cut, &whole}) {
+        one->box.transform_forward(source_of(small, scattered));
+        one->box.transform_inverse(Evolution{small, 5});
+    }
+    bool is_same = true;
+    for_each_point(small, [&](int x, int y, int z) {
+        if (cut.box.spectrum().has(x, y)) {
+            is_same = is_same && cut.box.spectrum().at(x, y, z) == whole.box.spectrum().at(x, y, z);
+        }
+        if (cut.box.has_row(y, z)) {
+            is_same = is_same && cut.point(x, y, z) == whole.point(x, y, z);
+        }
+    });
+    CHECK(is_same);
+    const Value sum = Checksum{cut.box, small}.here();
+    const Value of_all{sum_of_ranks(sum.real(), cut.world), sum_of_ranks(sum.imag(), cut.world)};
+    CHECK(std::abs(of_all - Checksum{whole.box, small}.here()) < precise);
+}
+
+TEST_CASE("FT: the checksum is the sum of the 1024 points that NPB names") {
+    Case one{small};
+    one.box.transform_forward(source_of(small, scattered));
+    one.box.transform_inverse(Evolution{small, 0});
+    Value wanted;
+    for (int point = 1; point <= 1024; ++point) {
+        wanted += scattered(point % small.x, 3 * point % small.y, 5 * point % small.z);
+    }
+    const Value sum = Checksum{one.box, small}.here();
+    const Value of_all{sum_of_ranks(sum.real(), one.world), sum_of_ranks(sum.imag(), one.world)};
+    CHECK(std::abs(of_all - wanted) < precise * 1024);
+}
+
+TEST_CASE("FT: an inverse transform leaves the spectrum, so that each iteration begins with the same one") {
+    Case one{small};
+    one.box.transform_forward(source_of(small, scattered));
+    one.box.transform_inverse(Evolution{small, 7});
+    const Value first = Checksum{one.box, small}.here();
+    one.box.transform_inverse(Evolution{small, 90000});
+    CHECK((sum_of_ranks(std::abs(Checksum{one.box, small}.here() - first), one.world) > 0.1));
+    one.box.transform_inverse(Evolution{small, 7});
+    CHECK(Checksum{one.box, small}.here() == first);
+}
+
+TEST_CASE("FT: the initial field is one sequence of random numbers, wherever it is entered") {
+    constexpr int points = 192;
+    constexpr std::uint64_t jump = 640;
+    for (const Simd simd : runnable()) {
+        Random random{314159265};
+        random.jump(jump);
+        Buffer<double> row(std::size_t{2} * points);
+        functions(simd).fill(random.state(), points, row.data());
+        bool is_same = true;
+        for (int x = 0; x < points; ++x) {
+            const double re = random.next();
+            is_same = is_same && get(row.data(), x) == Value{re, random.next()};
+        }
+        CHECK(is_same);
+    }
+}
+
+TEST_CASE("FT: shares are even, follow each other and belong to their owners") {
+    for (const int total : {4, 7, 64, 100}) {
+        for (int parts = 1; parts <= total; ++parts) {
+            int next = 0;
+            for (int index = 0; index < parts; ++index) {
+                const Share share = share_of(total, parts, index);
+                CHECK(share.first == next);
+                CHECK(share.count >= total / parts);
+                CHECK(share.count <= largest_share(total, parts));
+                CHECK(owner_of(total, parts, share.first) == index);
+                CHECK(owner_of(total, parts, share.first + share.count - 1) == index);
+                next += share.count;
+            }
+            CHECK(next == total);
+        }
+    }
+}
+
+TEST_CASE("FT: planes are shared by ranks only where there are more ranks than planes or bundles") {
+    CHECK(cut_for({64, 64, 64}, 3).inner == 1);
+    CHECK(cut_for({64, 64, 64}, 8).inner == 1);
+    CHECK(cut_for({128, 128, 32}, 18).inner == 2);
+    CHECK(cut_for({64, 64, 4}, 32).inner == 8);
+    CHECK_THROWS_AS(cut_for({64, 64, 4}, 33), WrongUse);
+    CHECK_THROWS_AS(cut_for({64, 64, 64}, 67), WrongUse);
+}
+
+TEST_CASE("FT: every class's checksums verify themselves, and nothing off by more than NPB allows") {
+    for (const Class& one : classes) {
+        Arguments arguments;
+        arguments.problem_class = one.name;
+        std::vector<Value> sums;
+        for (const auto& sum : one.checksums) {
+            sums.emplace_back(sum.re, sum.im);
+        }
+        CHECK(verdict(checks(arguments, sums)) == Verification::successful);
+        sums.back() += Value{0, 1.01e-12 * std::abs(sums.back())};
+        CHECK(verdict(checks(arguments, sums)) == Verification::unsuccessful);
+        Arguments own = arguments;
+        own.settings["iterations"] = static_cast<double>(sums.size());
+        CHECK(verdict(checks(own, sums)) == Verification::not_performed);
+        sums.back() = Value{std::nan(""), 0};
+        CHECK(verdict(checks(arguments, sums)) == Verification::unsuccessful);
+        CHECK(verdict(checks(own, sums)) == Verification::unsuccessful);
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <span>
+
+#include "lu_flows.hpp"
+#include "npb/flow/exact.hpp"
+#include "npb/flow/forcing.hpp"
+#include "npb/flow/right_hand_side.hpp"
+#include "npb/lu/norms.hpp"
+#include "npb/lu/problem.hpp"
+#include "npb/lu/ssor.hpp"
+
+namespace lu = tare::npb::lu;
+namespace flow = tare::npb::flow;
+
+using lu::Field;
+using lu::GroupField;
+using lu::Layout;
+using lu::Part;
+using lu::Point;
+using lu::tests::combined;
+using lu::tests::cube;
+using lu::tests::group_point;
+using lu::tests::largest;
+using tare::npb::runnable;
+using tare::npb::Simd;
+using tare::npb::World;
+
+namespace {
+
+Point constant_flow(double /*x*/, double /*y*/, double /*z*/) { return {1.5, 0.3, -0.2, 0.1, 4}; }
+
+double largest_residual(lu::Ssor& ssor, const Part& part, int margin) {
+    GroupField& residual = ssor.residual();
+    double found = 0;
+    for (int z = margin; z < part.z.count - margin; ++z) {
+        for (int y = margin; y < part.y.count - margin; ++y) {
+            for (int x = margin; x < part.x.count - margin; ++x) {
+                found = std::max(found, largest(group_point(ssor.layout(), residual, x, y, z)));
+            }
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("the exact solution has no residual with LU's forcing") {
+    const Part part = cube(11);
+    for (const Simd simd : runnable()) {
+        lu::Ssor without{part, 1, simd};
+        without.set_field(flow::exact);
+        lu::Ssor with{part, 1, simd};
+        with.set_forcing();
+        CHECK(largest_residual(with, part, 0) < 1e-12 * largest_residual(without, part, 0));
+    }
+}
+
+TEST_CASE("a constant flow has no differences of fluxes") {
+    const Part part = cube(12);
+    for (const Simd simd : runnable()) {
+        lu::Ssor ssor{part, 1, simd};
+        ssor.set_field(constant_flow);
+        // Next to the boundary the one-sided fourth differences of a constant are not zero.
+        CHECK(largest_residual(ssor, part, 1) < 1e-11);
+    }
+}
+
+TEST_CASE("LU's residual is the right-hand side of BT and SP") {
+    const int edge = 13;
+    const Part part = cube(edge);
+    const flow::Extent whole = flow::Extent::part(edge, 1, 0);
+    const flow::Block block{whole, whole, whole};
+    for (const Simd simd : runnable()) {
+        lu::Ssor ssor{part, 1, simd};
+        ssor.set_forcing();
+        ssor.set_field(lu::initial);
+        GroupField& residual = ssor.residual();
+        flow::Field field{block, flow::Field::Border::ghosts};
+        flow::set_initial(field);
+        flow::Field right{block, flow::Field::Border::none};
+        const flow::Field forcing = flow::forcing(block, simd);
+        for (int z = 1; z < edge - 1; ++z) {
+            flow::functions(simd).right_hand_side(block, 1, field.view(), forcing.view(),
+                                                  {.z = z, .y_begin = 1, .y_end = edge - 1}, right.view());
+            for (int y = 1; y < edge - 1; ++y) {
+                for (int x = 1; x < edge - 1; ++x) {
+                    const Point here = group_point(ssor.layout(), residual, x - 1, y - 1, z - 1);
+                    CHECK(largest(combined(here, -1, right.point(z, y, x))) < 1e-9);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a step of LU keeps nothing from those before but the field") {
+    const Part part = cube(9);
+    for (const Simd simd : runnable()) {
+        lu::Ssor fresh{part, 0.5, simd};
+        lu::Ssor warm{part, 0.5, simd};
+        for (lu::Ssor* const one : {&warm, &fresh}) {
+            one->set_forcing();
+            one->set_field(lu::initial);
+        }
+        warm.step();
+        warm.set_field(lu::initial);
+        for (int step = 0; step < 3; ++step) {
+            warm.step();
+            fresh.step();
+        }
+        CHECK(lu::residual_norms(warm.residual(), part) == lu::residual_norms(fresh.residual(), part));
+        CHECK(lu::error_norms(warm.field(), part) == lu::error_norms(fresh.field(), part));
+    }
+}
+
+TEST_CASE("LU's layout knows where a point's neighbours lie, and gives each point a place of its own") {
+    const Layout layout{7, 4};
+    std::set<std::ptrdiff_t> places;
+    const lu::Mesh mesh = layout.mesh();
+    for (const lu::Diagonal& diagonal : std::span{mesh.diagonals, static_cast<std::size_t>(mesh.count)}) {
+        CHECK(diagonal.place % lu::group == 0);
+        for (int along = 0; along < diagonal.length; ++along) {
+            const int x = diagonal.first_x - along;
+            const int y = diagonal.first_y + along;
+            const std::ptrdiff_t place = diagonal.place + along;
+            CHECK(layout.place(x, y) == place);
+            CHECK(layout.place(x + 1, y) == place + diagonal.east);
+            CHECK(layout.place(x - 1, y) == place + diagonal.west);
+            CHECK(layout.place(x, y + 1) == place + diagonal.east + 1);
+            CHECK(layout.place(x, y - 1) == place + diagonal.west - 1);
+            CHECK(layout.place(x + 2, y) == place + diagonal.two_east);
+            CHECK(layout.place(x, y - 2) == place + diagonal.two_west - 2);
+        }
+    }
+    for (int y = -lu::reach; y < 4 + lu::reach; ++y) {
+        for (int x = -lu::reach; x < 7 + lu::reach; ++x) {
+            places.insert(layout.place(x, y));
+        }
+    }
+    CHECK(places.size() == (7 + 2 * lu::reach) * (4 + 2 * lu::reach));
+    CHECK(*places.begin() >= 0);
+    CHECK(*places.rbegin() < layout.pitch());
+}
+
+TEST_CASE("LU's blocks cover the grid, as square as their number permits; too narrow ones are refused") {
+    for (const int ranks : {1, 2, 3, 4, 6, 7, 12}) {
+        int points = 0;
+        for (int rank = 0; rank < ranks; ++rank) {
+            const Part part = lu::part_of({.communicator = MPI_COMM_SELF, .rank = rank, .ranks = ranks}, 21);
+            points += part.x.count * part.y.count;
+        }
+        CHECK(points == 19 * 19);
+    }
+    const Part twelfth = lu::part_of({.communicator = MPI_COMM_SELF, .rank = 4, .ranks = 12}, 26);
+    CHECK(twelfth.x.count == 8);
+    CHECK(twelfth.y.count == 6);
+    CHECK(twelfth.x.previous == 3);
+    CHECK(twelfth.x.next == 5);
+    CHECK(twelfth.y.previous == 1);
+    CHECK(twelfth.y.next == 7);
+    CHECK_THROWS_AS(
+        static_cast<void>(lu::part_of({.communicator = MPI_COMM_SELF, .rank = 0, .ranks = 7}, 12)),
+        tare::npb::WrongUse);
+}
+
+TEST_CASE("the surface integral of a constant pressure is that pressure times the box's surface") {
+    const int edge = 10;
+    const Part part = cube(edge);
+    const Layout layout{part.x.count, part.y.count};
+    Field field{part, layout};
+    field.set([](double /*x*/, double /*y*/, double /*z*/) { return Point{1, 0, 0, 0, 5}; });
+    const double x = (edge - 3) * part.spacing();
+    const double y = (edge - 4) * part.spacing();
+    const double z = (edge - 4) * part.spacing();
+    CHECK(lu::surface_integral(field, part) == doctest::Approx(2.0 * 2 * (x * y + y * z + z * x)));
+}
+
+TEST_CASE("the exact solution has no error") {
+    const Part part = cube(10);
+    const Layout layout{part.x.count, part.y.count};
+    Field field{part, layout};
+    field.set(flow::exact);
+    CHECK(std::ranges::max(lu::error_norms(field, part)) == 0);
+}
+
+TEST_CASE("LU's class S gives the published answer with every vector width") {
+    for (const Simd simd : runnable()) {
+        tare::npb::Arguments arguments;
+        arguments.simd = simd;
+        const tare::npb::Outcome outcome = lu::kernel.run(arguments, World::of(MPI_COMM_SELF));
+        CHECK(tare::npb::verdict(outcome.checks) == tare::npb::Verification::successful);
+        CHECK(outcome.iterations == 50);
+        CHECK(outcome.million_operations == doctest::Approx(102.2984).epsilon(1e-6));
+    }
+}

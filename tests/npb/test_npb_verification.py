@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every kernel reproduces the published values, on any number of ranks and with every vector code."""
+
+from pathlib import Path
+
+import pytest
+
+from tare.host.facts import cpu_flags
+from tare.workloads.npb.problems import active_ranks
+from tare.workloads.npb.simd import VARIANTS
+from tests.npb.kernels import KERNELS, run_alone, run_kernel
+
+CASES = [(kernel, name, ranks) for kernel in KERNELS for name in "SW" for ranks in (1, 2, 4)]
+CASES += [("bt", "S", 9), ("sp", "S", 9)]
+
+
+@pytest.mark.parametrize(("kernel", "problem_class", "ranks"), CASES)
+def test_the_published_values_are_reproduced(
+    programs: Path, kernel: str, problem_class: str, ranks: int
+) -> None:
+    run = run_kernel(programs, kernel, "--class", problem_class, "--json", ranks=ranks)
+    assert run.code == 0, run.stderr
+    assert run.said["verification"] == "SUCCESSFUL"
+    assert run.said["checks"]
+    assert all(check["relative_error"] <= check["tolerance"] for check in run.said["checks"])
+    assert run.said["ranks"] == len(run.said["per_rank"]) == ranks
+    assert run.said["active_ranks"] == active_ranks(kernel, ranks)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_each_vector_code_gives_the_same_answer(programs: Path, kernel: str) -> None:
+    runnable = [name for name, needed in VARIANTS.needs if needed <= cpu_flags()]
+    runs = {name: run_alone(programs, kernel, "--simd", name, "--json") for name in runnable}
+    assert {name: run.code for name, run in runs.items()} == dict.fromkeys(runnable, 0)
+    assert {name: run.said["simd"] for name, run in runs.items()} == {name: name for name in runnable}
+    assert all(set(run.said["simd_runnable"]) == set(runnable) for run in runs.values())
+    for values in zip(*(run.said["checks"] for run in runs.values()), strict=True):
+        for value in values:
+            assert value["computed"] == pytest.approx(values[0]["computed"], rel=value["tolerance"], abs=0)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_block_of_names_and_values_is_the_one_that_parsers_know(programs: Path, kernel: str) -> None:
+    run = run_alone(programs, kernel, "--class", "S")
+    names = [line.split("=")[0].strip() for line in run.stdout.splitlines() if "=" in line]
+    assert f"{kernel.upper()} Benchmark Completed" in run.stdout
+    assert names[:11] == [
+        *("Class", "Size", "Iterations", "Time in seconds", "Total processes", "Active procs", "Mop/s total"),
+        *("Mop/s/process", "Operation type", "Verification", "Version"),
+    ]
