@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls do beside taking time. `prepare` runs before the call, `complete` after it has succeeded.
+#pragma once
+
+#include "profile/library/counting.hpp"
+#include "profile/library/scope.hpp"
+
+namespace tare::profile {
+
+struct Nothing {
+    void prepare(Scope& /*scope*/) const {}
+    void complete(Scope& /*scope*/) const {}
+};
+
+/// Two effects of one call.
+template <typename First, typename Second>
+struct Both {
+    First first;
+    Second second;
+
+    void prepare(Scope& scope) {
+        first.prepare(scope);
+        second.prepare(scope);
+    }
+    void complete(Scope& scope) {
+        first.complete(scope);
+        second.complete(scope);
+    }
+};
+
+template <typename First, typename Second>
+Both(First, Second) -> Both<First, Second>;
+
+/// A status that the program may not have asked for.
+class SeenStatus {
+  public:
+    /// `status` is the argument of the call, which then gets a place.
+    explicit SeenStatus(MPI_Status*& status) : status_{&status} {}
+
+    void ask() {
+        if (*status_ == MPI_STATUS_IGNORE) {
+            *status_ = &own_;
+        }
+    }
+    [[nodiscard]] const MPI_Status& seen() const { return **status_; }
+
+  private:
+    MPI_Status** status_;
+    MPI_Status own_{};
+};
+
+}  // namespace tare::profile

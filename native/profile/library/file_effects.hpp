@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "profile/library/effects.hpp"
+
+namespace tare::profile {
+
+/// What was really read, which may be less than was asked for.
+class Reads {
+  public:
+    explicit Reads(MPI_Status*& status) : status_{status} {}
+    void prepare(Scope& /*scope*/) { status_.ask(); }
+    void complete(Scope& scope) const {
+        scope.row().received.add(data_byte(scope.profile(), status_.seen()));
+    }
+
+  private:
+    SeenStatus status_;
+};
+
+class Writes : public Nothing {
+  public:
+    Writes(int count, MPI_Datatype type) : count_{count}, type_{type} {}
+    void complete(Scope& scope) const { scope.row().sent.add(data_byte(scope.profile(), count_, type_)); }
+
+  private:
+    int count_;
+    MPI_Datatype type_;
+};
+
+class BeginsRead : public Nothing {
+  public:
+    explicit BeginsRead(const MPI_Request* request) : request_{request} {}
+    void complete(Scope& scope) const {
+        scope.profile().requests().insert_or_assign(
+            *request_, Tracked{.kind = Tracked::Kind::read, .call = scope.call()});
+    }
+
+  private:
+    const MPI_Request* request_;
+};
+
+/// Counted as written when it begins; waiting for its end is time of files too.
+class BeginsWrite : public Nothing {
+  public:
+    BeginsWrite(int count, MPI_Datatype type, const MPI_Request* request)
+        : written_{count, type}, request_{request} {}
+    void complete(Scope& scope) const {
+        written_.complete(scope);
+        scope.profile().requests().insert_or_assign(
+            *request_, Tracked{.kind = Tracked::Kind::write, .call = scope.call()});
+    }
+
+  private:
+    Writes written_;
+    const MPI_Request* request_;
+};
+
+}  // namespace tare::profile

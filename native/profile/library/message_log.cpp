@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/library/message_log.hpp"
+
+#include <algorithm>
+
+namespace tare::profile {
+
+namespace {
+
+/// 24 and 32 MiB at most, of which only what is used takes memory.
+constexpr std::size_t most_messages = std::size_t{1} << 20U;
+
+}  // namespace
+
+MessageLog::MessageLog() {
+    sendings_.reserve(most_messages);
+    receivings_.reserve(most_messages);
+}
+
+void MessageLog::sent(int to_world_rank, Stream stream, std::int64_t begin_ns) {
+    if (stream != 0 && sendings_.size() < most_messages) {
+        sendings_.push_back({.to = to_world_rank, .sending = {.stream = stream, .begin_ns = begin_ns}});
+    }
+}
+
+Slot MessageLog::post() {
+    if (receivings_.size() == most_messages) {
+        return no_slot;
+    }
+    receivings_.push_back({});
+    return static_cast<Slot>(receivings_.size() - 1);
+}
+
+void MessageLog::received(Slot slot, int from_world_rank, Stream stream, std::int64_t begin_ns,
+                          std::int64_t end_ns) {
+    ++ended_;
+    if (stream == 0) {
+        note(Untold::communicator);
+    }
+    if (slot == no_slot) {
+        note(Untold::full);
+    } else {
+        receivings_[slot] = {.stream = stream,
+                             .from = from_world_rank,
+                             .ended = stream != 0,
+                             .begin_ns = begin_ns,
+                             .end_ns = end_ns};
+    }
+}
+
+void MessageLog::note(Untold reason) { untold_ = std::max(untold_, reason); }
+
+}  // namespace tare::profile

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the profiler itself asks of MPI, never through its own wrappers.
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+
+namespace tare::profile {
+
+// NOLINTBEGIN(cppcoreguidelines-macro-usage, bugprone-macro-parentheses): one list for the members and for
+// their look-up
+#define TARE_MPI_USED(USE)          \
+    USE(Alltoall)                   \
+    USE(Alltoallv)                  \
+    USE(Barrier)                    \
+    USE(Bcast)                      \
+    USE(Cartdim_get)                \
+    USE(Comm_get_parent)            \
+    USE(Comm_group)                 \
+    USE(Comm_rank)                  \
+    USE(Comm_remote_group)          \
+    USE(Comm_size)                  \
+    USE(Comm_test_inter)            \
+    USE(Dist_graph_neighbors_count) \
+    USE(Gather)                     \
+    USE(Gatherv)                    \
+    USE(Get_elements_x)             \
+    USE(Get_library_version)        \
+    USE(Graph_neighbors_count)      \
+    USE(Group_free)                 \
+    USE(Group_size)                 \
+    USE(Group_translate_ranks)      \
+    USE(Query_thread)               \
+    USE(Test_cancelled)             \
+    USE(Topo_test)                  \
+    USE(Type_commit)                \
+    USE(Type_contiguous)            \
+    USE(Type_free)                  \
+    USE(Type_size_x)
+
+/// The functions by their names without `MPI_`, and the few handles. This library is not linked to MPI: it
+/// must load into programs that have none, and mpi.h's handles are variables of Open MPI's.
+struct Mpi {
+#define TARE_MEMBER(name) decltype(&::PMPI_##name) name;
+    TARE_MPI_USED(TARE_MEMBER)
+#undef TARE_MEMBER
+    MPI_Comm world;
+    MPI_Comm no_communicator;
+    MPI_Request no_request;
+    MPI_Datatype byte;
+
+    /// Nothing when the program's MPI is not Open MPI: another has other handles and another status.
+    [[nodiscard]] static std::optional<Mpi> find();
+};
+// NOLINTEND(cppcoreguidelines-macro-usage, bugprone-macro-parentheses)
+
+}  // namespace tare::profile

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/library/next.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "common/system.hpp"
+
+namespace tare::profile {
+
+namespace {
+
+constexpr std::size_t layers = 2;
+
+bool is_own(void* address) {
+    Dl_info found{};
+    Dl_info own{};
+    return ::dladdr(address, &found) != 0 &&
+           // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): any address of this library will do
+           ::dladdr(reinterpret_cast<const void*>(&next_address), &own) != 0 &&
+           found.dli_fbase == own.dli_fbase;
+}
+
+struct Search {
+    const char* name;
+    void* found;
+};
+
+/// One loaded library after the other, for dl_iterate_phdr(3).
+int look_into(dl_phdr_info* library, std::size_t /*size*/, void* data) {
+    auto& search = *static_cast<Search*>(data);
+    void* const handle = ::dlopen(library->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) {
+        return 0;
+    }
+    void* const address = ::dlsym(handle, search.name);
+    ::dlclose(handle);
+    if (address == nullptr || is_own(address)) {
+        return 0;
+    }
+    search.found = address;
+    return 1;
+}
+
+/// An interpreter that loads MPI privately, as Python does, hides it from the global search.
+void* search_all(const char* name) {
+    Search search{.name = name, .found = nullptr};
+    ::dl_iterate_phdr(look_into, &search);
+    return search.found;
+}
+
+void* look_up(Call call, Layer layer) {
+    const std::string name =
+        (layer == Layer::pmpi ? "P" : "") + std::string{call_table.at(index_of(call)).name};
+    void* const found = find_next(name.c_str());
+    if (found == nullptr) {
+        complain("tareprof", "this MPI has no " + name);
+        std::abort();
+    }
+    return found;
+}
+
+}  // namespace
+
+void* find_next(const char* name) {
+    void* const next = ::dlsym(RTLD_NEXT, name);
+    return next != nullptr ? next : search_all(name);
+}
+
+void* find_variable(const char* name) {
+    void* const found = ::dlsym(RTLD_DEFAULT, name);
+    return found != nullptr ? found : search_all(name);
+}
+
+void* next_address(Call call, Layer layer) {
+    static std::array<std::atomic<void*>, call_count * layers> addresses;
+    std::atomic<void*>& address = addresses.at(index_of(call) * layers + static_cast<std::size_t>(layer));
+    void* known = address.load(std::memory_order_relaxed);
+    if (known == nullptr) {
+        known = look_up(call, layer);
+        address.store(known, std::memory_order_relaxed);
+    }
+    return known;
+}
+
+}  // namespace tare::profile

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/library/profile.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+namespace tare::profile {
+
+namespace {
+
+template <std::size_t size>
+void put(std::array<char, size>& place, std::string_view text) {
+    const auto end = std::copy_n(text.begin(), std::min(text.size(), size - 1), place.begin());
+    std::fill(end, place.end(), '\0');
+}
+
+int world_rank(const Mpi& mpi) {
+    int rank = 0;
+    mpi.Comm_rank(mpi.world, &rank);
+    return rank;
+}
+
+int world_ranks(const Mpi& mpi) {
+    int ranks = 0;
+    mpi.Comm_size(mpi.world, &ranks);
+    return ranks;
+}
+
+int thread_level(const Mpi& mpi) {
+    int level = 0;
+    mpi.Query_thread(&level);
+    return level;
+}
+
+/// Open MPI 4 and 5 name the job by PMIx, in all its processes; one that was started alone is its own job.
+std::string run_name() {
+    const char* const name = std::getenv("PMIX_NAMESPACE");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    return name != nullptr ? name : std::to_string(::getpid());
+}
+
+std::string host_name() {
+    std::array<char, RankRecord::path_size> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+/// "Open MPI v4.1.4, package: ..." up to its comma.
+std::string library_name(const Mpi& mpi) {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
+    int length = 0;
+    mpi.Get_library_version(text.data(), &length);
+    const std::string whole{text.data()};
+    return whole.substr(0, whole.find(','));
+}
+
+void describe(RankRecord& record, const Mpi& mpi) {
+    std::error_code error;
+    put(record.run, run_name());
+    put(record.host, host_name());
+    put(record.program, std::filesystem::read_symlink("/proc/self/exe", error).string());
+    put(record.library, library_name(mpi));
+    record.rank = world_rank(mpi);
+    record.ranks = world_ranks(mpi);
+    record.process = ::getpid();
+    record.thread_level = thread_level(mpi);
+    record.started_unix_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                 std::chrono::system_clock::now().time_since_epoch())
+                                 .count();
+}
+
+}  // namespace
+
+Profile::Profile(const Mpi& mpi, const Initialization& initialization, const std::string& path)
+    : mpi_{mpi},
+      path_{path},
+      file_{RankFile::create(rank_path(path, world_rank(mpi_)), world_ranks(mpi_))},
+      counters_{file_.counters()},
+      communicators_{mpi_},
+      threaded_{thread_level(mpi_) == MPI_THREAD_MULTIPLE} {
+    RankRecord& own = *counters_.record;
+    describe(own, mpi_);
+    own.loaded_ns = initialization.loaded_ns;
+    own.init_begin_ns = initialization.begin_ns;
+    row(initialization.call).add(initialization.end_ns - initialization.begin_ns);
+    leave(Share::init, initialization.begin_ns, initialization.end_ns);
+    own.mark = RankRecord::mark_of_layout;  // last: a file without it is not whole
+}
+
+}  // namespace tare::profile

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "profile/library/profile.hpp"
+
+namespace tare::profile {
+
+/// What this rank waited for late senders. All ranks of MPI_COMM_WORLD call it together: each tells the
+/// others when it began to send to them. Times of another kernel's clock are not compared.
+[[nodiscard]] LateSenders exchange_send_times(Profile& profile);
+
+}  // namespace tare::profile

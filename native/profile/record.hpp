@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one rank counts, in the bytes of its file: the profiled process writes there while it runs, so that
+// nothing is lost when it is killed, and `profile-merge` reads it afterwards.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "profile/call.hpp"
+
+namespace tare::profile {
+
+/// Sizes below 2^47 byte have a class of their own; what is larger is in the last.
+inline constexpr std::size_t size_classes = 48;
+
+/// The class of a message: 0 for an empty one, else 1 + the exponent of the power of two at or below its
+/// size.
+[[nodiscard]] constexpr std::size_t size_class(std::uint64_t byte) {
+    return std::min<std::size_t>(std::bit_width(byte), size_classes - 1);
+}
+
+/// The smallest size of a class, in byte.
+[[nodiscard]] constexpr std::uint64_t smallest_of(std::size_t size_class) {
+    return size_class == 0 ? 0 : std::uint64_t{1} << (size_class - 1);
+}
+
+/// Messages, or the data of collective calls and files, in one direction.
+struct Messages {
+    std::uint64_t count;
+    std::uint64_t byte;
+    std::array<std::uint64_t, size_classes> by_size;
+
+    void add(std::uint64_t message_byte) {
+        ++count;
+        byte += message_byte;
+        ++by_size.at(size_class(message_byte));
+    }
+};
+
+/// One kind of call. A file's written data are `sent`, what was read is `received`.
+struct CallRecord {
+    std::uint64_t count;
+    std::int64_t time_ns;
+    std::int64_t longest_ns;
+    Messages sent;
+    Messages received;
+
+    void add(std::int64_t spent_ns) {
+        ++count;
+        time_ns += spent_ns;
+        longest_ns = std::max(longest_ns, spent_ns);
+    }
+};
+
+/// Messages between this rank and one other.
+struct PeerRecord {
+    std::uint64_t sent;
+    std::uint64_t sent_byte;
+    std::uint64_t received;
+    std::uint64_t received_byte;
+};
+
+/// How far a rank came.
+enum class Stage : std::uint32_t { running, finalized, aborted, exited };
+
+/// Why some or all of late senders cannot be told, the gravest last; `none` when everything can.
+enum class Untold : std::uint32_t { none, full, communicator, senders, threads, withdrawn, unfinished };
+
+/// How long this rank waited in receiving calls before the sender had so much as begun to send.
+struct LateSenders {
+    std::int64_t wait_ns;
+    /// Receives for which it could be told, of all that ended.
+    std::uint64_t told;
+    std::uint64_t receives;
+    Untold untold;
+};
+
+/// The whole of a rank but its peers. Every time is of CLOCK_MONOTONIC.
+struct RankRecord {
+    static constexpr std::uint64_t mark_of_layout = 0x31302D666F727074;  // "tprof-01"
+    static constexpr std::size_t name_size = 64;
+    static constexpr std::size_t path_size = 256;
+
+    std::uint64_t mark;
+    /// Of all files of a run, so that those of another are not mixed in.
+    std::array<char, name_size> run;
+    std::array<char, path_size> host;
+    std::array<char, path_size> program;
+    std::array<char, name_size> library;
+    std::int32_t rank;
+    std::int32_t ranks;
+    std::int32_t process;
+    /// MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE, 0 to 3.
+    std::int32_t thread_level;
+    std::int64_t started_unix_ns;
+    /// When the library was loaded, before the program's first line.
+    std::int64_t loaded_ns;
+    std::int64_t init_begin_ns;
+    /// What the profiler itself took after MPI_Init, which is in no share.
+    std::int64_t own_ns;
+    /// The end of the last call, or of MPI_Init: up to here the shares are known.
+    std::int64_t known_until_ns;
+    /// Of the thread that called MPI_Init.
+    std::array<std::int64_t, 3> share_ns;
+    /// The call that this thread is in, since when.
+    Call current;
+    std::int64_t current_since_ns;
+    Stage stage;
+    std::int32_t abort_code;
+    LateSenders late_senders;
+    std::array<CallRecord, call_count> calls;
+};
+
+static_assert(std::is_trivially_copyable_v<RankRecord> && std::is_trivially_copyable_v<PeerRecord>);
+
+/// One rank's counters wherever they lie. The last peer stands for all processes outside of MPI_COMM_WORLD.
+struct RankCounters {
+    RankRecord* record;
+    std::span<PeerRecord> peers;
+};
+
+[[nodiscard]] constexpr std::size_t counters_byte(int ranks) {
+    return sizeof(RankRecord) + (static_cast<std::size_t>(ranks) + 1) * sizeof(PeerRecord);
+}
+
+}  // namespace tare::profile

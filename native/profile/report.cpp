@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/report.hpp"
+
+#include <optional>
+#include <string_view>
+
+#include "common/json.hpp"
+
+namespace tare::profile {
+
+namespace {
+
+constexpr int schema = 1;
+constexpr double nanosecond_per_second = 1e9;
+
+double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) / nanosecond_per_second; }
+
+template <typename Value, std::size_t size>
+std::string_view word(const std::array<std::string_view, size>& words, Value value) {
+    const auto index = static_cast<std::size_t>(value);
+    return index < size ? words.at(index) : "unknown";
+}
+
+/// Smallest size of each class that has messages → how many.
+JsonObject sizes(const Messages& messages) {
+    JsonObject found;
+    for (std::size_t one = 0; one < size_classes; ++one) {
+        if (messages.by_size.at(one) > 0) {
+            found.add(std::to_string(smallest_of(one)), messages.by_size.at(one));
+        }
+    }
+    return found;
+}
+
+std::optional<JsonObject> direction(const Messages& messages) {
+    if (messages.count == 0) {
+        return std::nullopt;
+    }
+    return JsonObject{}
+        .add("messages", messages.count)
+        .add("byte", messages.byte)
+        .add("sizes", sizes(messages));
+}
+
+std::vector<JsonObject> calls(const RankRecord& record) {
+    constexpr std::array<std::string_view, 3> shares{"init", "communication", "io"};
+    std::vector<JsonObject> found;
+    for (std::size_t index = 0; index < call_count; ++index) {
+        const CallRecord& call = record.calls.at(index);
+        if (call.count == 0 && call.sent.count == 0 && call.received.count == 0) {
+            continue;
+        }
+        const bool of_file = call_table.at(index).share == Share::io;
+        found.push_back(JsonObject{}
+                            .add("name", call_table.at(index).name)
+                            .add("share", word(shares, call_table.at(index).share))
+                            .add("count", call.count)
+                            .add("time_s", seconds(call.time_ns))
+                            .add("longest_s", seconds(call.longest_ns))
+                            .add(of_file ? "written" : "sent", direction(call.sent))
+                            .add(of_file ? "read" : "received", direction(call.received)));
+    }
+    return found;
+}
+
+std::vector<JsonObject> peers(const RankCounters& counters) {
+    const auto world = static_cast<std::size_t>(counters.record->ranks);
+    std::vector<JsonObject> found;
+    for (std::size_t peer = 0; peer < counters.peers.size(); ++peer) {
+        const PeerRecord& one = counters.peers[peer];
+        if (one.sent + one.received > 0) {
+            found.push_back(JsonObject{}
+                                .add("rank", peer < world ? std::optional{peer} : std::nullopt)
+                                .add("sent", one.sent)
+                                .add("sent_byte", one.sent_byte)
+                                .add("received", one.received)
+                                .add("received_byte", one.received_byte));
+        }
+    }
+    return found;
+}
+
+std::optional<std::string_view> reason(Untold untold) {
+    constexpr std::array<std::string_view, 7> reasons{
+        "",
+        "there were more messages than were kept",
+        "the two sides of some message do not know its communicator alike",
+        "some sender's clock is another kernel's, or the order of its messages is not known",
+        "other threads called MPI too, so that the order of messages is not known",
+        "a receive was given up, or a send cancelled, so that the order of messages is not known",
+        "the rank did not come to the end of MPI_Finalize",
+    };
+    return untold == Untold::none ? std::nullopt : std::optional{word(reasons, untold)};
+}
+
+JsonObject late_senders(const RankRecord& record) {
+    const bool finished = record.stage == Stage::finalized;
+    const LateSenders& late = record.late_senders;
+    const bool known = finished && (late.told > 0 || (late.receives == 0 && late.untold == Untold::none));
+    return JsonObject{}
+        .add("wait_s", known ? std::optional{seconds(late.wait_ns)} : std::nullopt)
+        .add("told", finished ? std::optional{late.told} : std::nullopt)
+        .add("receives", finished ? std::optional{late.receives} : std::nullopt)
+        .add("why_not", reason(finished ? late.untold : Untold::unfinished));
+}
+
+std::optional<JsonObject> unfinished_call(const RankRecord& record) {
+    if (index_of(record.current) >= call_count) {
+        return std::nullopt;
+    }
+    return JsonObject{}
+        .add("name", call_table.at(index_of(record.current)).name)
+        .add("since_s", seconds(record.current_since_ns - record.init_begin_ns));
+}
+
+std::optional<std::string_view> ending(Stage stage) {
+    constexpr std::array<std::string_view, 4> words{"", "MPI_Finalize", "MPI_Abort", "exit"};
+    return stage == Stage::running ? std::nullopt : std::optional{word(words, stage)};
+}
+
+JsonObject head(const RankRecord& record) {
+    constexpr std::array<std::string_view, 4> threads{"single", "funneled", "serialized", "multiple"};
+    return JsonObject{}
+        .add("rank", record.rank)
+        .add("host", text_of(record.host))
+        .add("process", record.process)
+        .add("threads", word(threads, record.thread_level))
+        .add("started_unix_s", seconds(record.started_unix_ns))
+        .add("ended_by", ending(record.stage))
+        .add("abort_code", record.stage == Stage::aborted ? std::optional{record.abort_code} : std::nullopt)
+        .add("in_call", unfinished_call(record));
+}
+
+std::string join(const std::vector<std::string>& texts) {
+    std::string all;
+    for (const std::string& text : texts) {
+        all += (all.empty() ? "" : ",\n") + text;
+    }
+    return all;
+}
+
+}  // namespace
+
+std::string rank_text(const RankCounters& counters) {
+    const RankRecord& record = *counters.record;
+    const std::int64_t wall_ns = record.known_until_ns - record.init_begin_ns - record.own_ns;
+    const auto [init_ns, communication_ns, io_ns] = record.share_ns;
+    return head(record)
+        .add("before_init_s", seconds(record.init_begin_ns - record.loaded_ns))
+        .add("wall_s", seconds(wall_ns))
+        .add("init_s", seconds(init_ns))
+        .add("compute_s", seconds(wall_ns - init_ns - communication_ns - io_ns))
+        .add("communication_s", seconds(communication_ns))
+        .add("io_s", seconds(io_ns))
+        .add("profiler_s", seconds(record.own_ns))
+        .add("late_senders", late_senders(record))
+        .add("calls", calls(record))
+        .add("peers", peers(counters))
+        .text();
+}
+
+std::string run_text(const Run& run) {
+    std::string text = JsonObject{}
+                           .add("schema", schema)
+                           .add("program", run.program)
+                           .add("library", run.library)
+                           .add("ranks", run.ranks)
+                           .add("partial", run.partial)
+                           .add("missing", run.missing)
+                           .text();
+    text.back() = ',';
+    return text + "\"profile\":[\n" + join(run.known) + "\n]}\n";
+}
+
+}  // namespace tare::profile

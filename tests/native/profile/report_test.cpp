@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+using namespace tare::profile;
+
+namespace {
+
+/// A rank of three with its peers, all zero.
+struct Rank {
+    std::unique_ptr<RankRecord> record = std::make_unique<RankRecord>();
+    std::vector<PeerRecord> peers = std::vector<PeerRecord>(4);
+
+    Rank() {
+        record->ranks = 3;
+        record->current = Call::none;
+        record->stage = Stage::finalized;
+    }
+    [[nodiscard]] std::string text() { return rank_text({record.get(), peers}); }
+    [[nodiscard]] bool says(std::string_view part) { return text().find(part) != std::string::npos; }
+};
+
+}  // namespace
+
+TEST_CASE("what is in no share is computing, and the profiler's own time is in none") {
+    Rank rank;
+    rank.record->init_begin_ns = 1'000'000'000;
+    rank.record->known_until_ns = 11'500'000'000;
+    rank.record->own_ns = 500'000'000;
+    rank.record->share_ns = {1'000'000'000, 2'000'000'000, 3'000'000'000};
+    CHECK(rank.says(R"("wall_s":10,"init_s":1,"compute_s":4,"communication_s":2,"io_s":3,"profiler_s":0.5)"));
+}
+
+TEST_CASE("calls that were not made are not listed, and directions without messages are null") {
+    Rank rank;
+    CHECK(rank.says(R"("calls":[],"peers":[])"));
+    CallRecord& call = rank.record->calls.at(index_of(Call::Send));
+    call.add(2'000'000'000);
+    call.sent.add(0);
+    call.sent.add(100);
+    CHECK(rank.says(R"({"name":"MPI_Send","share":"communication","count":1,"time_s":2,"longest_s":2,)"
+                    R"("sent":{"messages":2,"byte":100,"sizes":{"0":1,"64":1}},"received":null})"));
+}
+
+TEST_CASE("files are written and read") {
+    Rank rank;
+    rank.record->calls.at(index_of(Call::File_read)).received.add(8);
+    CHECK(rank.says(R"("written":null,"read":{"messages":1,"byte":8,"sizes":{"8":1}})"));
+}
+
+TEST_CASE("a peer outside of MPI_COMM_WORLD has no rank") {
+    Rank rank;
+    rank.peers.at(2).sent = 1;
+    rank.peers.at(3).received = 1;
+    CHECK(rank.says(R"("peers":[{"rank":2,"sent":1,"sent_byte":0,"received":0,"received_byte":0},)"
+                    R"({"rank":null,"sent":0,"sent_byte":0,"received":1,"received_byte":0}])"));
+}
+
+TEST_CASE("what a rank was doing when it ended is told") {
+    Rank rank;
+    rank.record->stage = Stage::aborted;
+    rank.record->abort_code = 9;
+    rank.record->current = Call::Recv;
+    rank.record->init_begin_ns = 1'000'000'000;
+    rank.record->current_since_ns = 3'000'000'000;
+    CHECK(rank.says(R"("ended_by":"MPI_Abort","abort_code":9,"in_call":{"name":"MPI_Recv","since_s":2})"));
+    rank.record->stage = Stage::running;
+    CHECK(rank.says(R"("ended_by":null,"abort_code":null)"));
+}
+
+TEST_CASE("waiting that cannot be told is missing, not 0, and the reason stands beside it") {
+    Rank rank;
+    CHECK(rank.says(R"("late_senders":{"wait_s":0,"told":0,"receives":0,"why_not":null})"));
+    rank.record->late_senders = {.wait_ns = 0, .told = 0, .receives = 4, .untold = Untold::senders};
+    CHECK(rank.says(R"("late_senders":{"wait_s":null,"told":0,"receives":4,"why_not":"some sender's clock)"));
+    rank.record->late_senders = {.wait_ns = 5'000'000'000, .told = 3, .receives = 4, .untold = Untold::full};
+    CHECK(rank.says(R"("wait_s":5,"told":3,"receives":4,"why_not":"there were more)"));
+    rank.record->stage = Stage::exited;
+    CHECK(rank.says(
+        R"("late_senders":{"wait_s":null,"told":null,"receives":null,"why_not":"the rank did not)"));
+}
+
+TEST_CASE("a partial run says so, and names its missing ranks") {
+    const Run run{.program = "solve",
+                  .library = "Open MPI v4.1.4",
+                  .ranks = 3,
+                  .known = {"{\"rank\":1}"},
+                  .missing = {0, 2},
+                  .partial = true};
+    CHECK(run_text(run) ==
+          "{\"schema\":1,\"program\":\"solve\",\"library\":\"Open MPI v4.1.4\",\"ranks\":3,\"partial\":true,"
+          "\"missing\":[0,2],\"profile\":[\n{\"rank\":1}\n]}\n");
+}

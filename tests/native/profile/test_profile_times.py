@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The four shares of a rank's time agree with its own clock, and late senders are told from other waiting."""
+
+import pytest
+
+from tests.native.profile.conftest import Compile, Launcher
+from tests.native.profile.profiles import read_profile
+
+SHARES = ("init_s", "compute_s", "communication_s", "io_s")
+
+
+def test_the_shares_agree_with_the_programs_own_clock_and_add_up_to_the_wall_time(
+    compile_c: Compile, launcher: Launcher
+) -> None:
+    done = launcher.run([compile_c("shares"), launcher.file.with_name("data")], 2)
+    assert done.returncode == 0, done.stderr
+    profile = read_profile(launcher.file)
+    for line in done.stdout.splitlines():
+        number, wall_s, *parts = map(float, line.split())
+        rank = profile.ranks[int(number)]
+        within = 0.01 * wall_s
+        assert rank["wall_s"] == pytest.approx(sum(rank[share] for share in SHARES), abs=1e-7)
+        assert rank["wall_s"] == pytest.approx(wall_s, abs=within)
+        for share, part_s in zip(SHARES, parts, strict=True):
+            assert rank[share] == pytest.approx(part_s, abs=within), share
+    by_call = {
+        share: sum(call["time_s"] for call in profile.ranks[0]["calls"] if call["share"] == share)
+        for share in ("init", "communication", "io")
+    }
+    for share, time_s in by_call.items():
+        assert profile.ranks[0][f"{share}_s"] == pytest.approx(time_s, abs=1e-7)
+
+
+def waited_s(begin_s: float, end_s: float, *sent_s: float) -> float:
+    """In one call, for the latest of its senders."""
+    return max(min(max(one - begin_s, 0), end_s - begin_s) for one in sent_s)
+
+
+def test_waiting_for_late_senders_is_told_from_all_other_waiting(
+    compile_c: Compile, launcher: Launcher
+) -> None:
+    done = launcher.run([compile_c("late")], 2)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    sent = [float(words[1]) for words in lines if words[0] == "send"]
+    calls = [(float(words[1]), float(words[2])) for words in lines if words[0] == "receive"]
+    expected = [waited_s(*calls[0], sent[0]), waited_s(*calls[1], *sent[1:4]), waited_s(*calls[2], sent[4])]
+    assert expected[0] > 0.1
+    assert expected[1] > 0.1
+    profile = read_profile(launcher.file)
+    late = profile.ranks[1]["late_senders"]
+    assert (late["told"], late["receives"], late["why_not"]) == (5, 5, None)
+    # On a busy machine the program may lose its processor between its own look at the clock and the call.
+    assert late["wait_s"] == pytest.approx(sum(expected), abs=0.05)
+    assert profile.ranks[1]["communication_s"] > late["wait_s"]
+    assert profile.ranks[0]["late_senders"] == {"wait_s": 0, "told": 0, "receives": 0, "why_not": None}
