@@ -35,6 +35,7 @@ def test_the_shown_commands_run(document: Path, image: Image, tmp_path: Path) ->
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "images").symlink_to(image.root.parent.parent)
     (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "build").symlink_to(REPOSITORY / "build")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     blocks = shell_blocks(document)
     assert blocks, f"{document.name} shows no command"

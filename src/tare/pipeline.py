@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tare.analyze import (
     across_workloads,
+    activity_splits,
     arm_spreads,
     attributions,
     controls,
@@ -42,6 +43,7 @@ from tare.measure.stopping import spared_trials
 from tare.plan.campaign import Campaign
 from tare.records import Analysis, Cell, InterventionVerdict, Outcome, Session, Stopped, Summary
 from tare.treat import (
+    activity_summaries,
     blocks_out_of_order,
     compared,
     curves,
@@ -135,6 +137,7 @@ def analyse_result(path: Path) -> Analysis:
         orders=order_verdicts(order_summaries(journal.outcomes, _ordered_metrics(campaign))),
         steadiness=steady,
         timers=timer_agreements(timer_summaries(outcomes)),
+        activities=activity_splits(activity_summaries(outcomes), judged),
     )
 
 

@@ -21,9 +21,20 @@ from tare.records import OptionValue
 from tare.workloads import KINDS
 from tare.workloads.kind import Job, Options, Output
 
-RECORDED: dict[str, str | None] = {"hpcc": "two-ranks", "netpipe": "mpi", "fake": "ok", "command": None}
+RECORDED: dict[str, str | None] = {
+    "hpcc": "two-ranks",
+    "netpipe": "mpi",
+    "npb": "ep-two-ranks",
+    "npb-reference": "cg-two-ranks",
+    "fake": "ok",
+    "command": None,
+}
 """Kind → a good run below tests/outputs/KIND; ``None``: nothing of its output is read."""
-NEEDED_OPTIONS: dict[str, dict[str, OptionValue]] = {"command": {"argv": ["true"]}}
+NEEDED_OPTIONS: dict[str, dict[str, OptionValue]] = {
+    "command": {"argv": ["true"]},
+    "npb": {"benchmark": "ep"},
+    "npb-reference": {"program": "/opt/npb/cg.S.x"},
+}
 
 PROCESSES = {"netpipe": [2]}
 """What a kind can run on, where not on any number of processors."""

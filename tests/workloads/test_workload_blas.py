@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.workloads.blas import FLAGS, blas_facts, blas_variables, common_flags, pinned_kernel
+from tare.workloads.blas import KERNELS, blas_facts, blas_variables
+from tare.workloads.code_path import common_flags
 
 NEHALEM = frozenset({"sse2", "pni", "ssse3", "sse4_1", "sse4_2"})
 SANDYBRIDGE = NEHALEM | {"avx"}
@@ -27,19 +28,19 @@ KNIGHTS_LANDING = HASWELL | {"avx512f", "avx512cd", "avx512er", "avx512pf"}
     ],
 )
 def test_the_kernel_is_the_best_that_the_flags_allow(cpu_flags: frozenset[str], kernel: str | None) -> None:
-    assert pinned_kernel(cpu_flags) == kernel
+    assert KERNELS.best(cpu_flags) == kernel
 
 
 @given(st.sets(st.sampled_from(sorted(SKYLAKEX))))
 def test_an_unknown_processor_is_left_to_openblas_rather_than_set_to_nothing(cpu_flags: set[str]) -> None:
     """An empty OPENBLAS_CORETYPE is not the same as none."""
-    variables = blas_variables("pinned", cpu_flags)
-    assert variables.get("OPENBLAS_CORETYPE") == pinned_kernel(cpu_flags)
+    variables = blas_variables("pinned", cpu_flags, {})
+    assert variables.get("OPENBLAS_CORETYPE") == KERNELS.best(cpu_flags)
     assert "" not in variables.values()
 
 
 def test_natural_leaves_the_choice_to_openblas_but_not_the_number_of_threads() -> None:
-    assert blas_variables("natural", SKYLAKEX) == {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    assert blas_variables("natural", SKYLAKEX, {}) == {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 @given(st.dictionaries(st.text(max_size=3), st.sets(st.sampled_from(sorted(SKYLAKEX)))))
@@ -48,7 +49,7 @@ def test_no_environment_is_given_a_kernel_that_needs_what_it_lacks(lacking: dict
     assert common <= SKYLAKEX
     assert all(not common & flags for flags in lacking.values())
     told = blas_facts("pinned", SKYLAKEX, lacking)["blas kernel pinned"]
-    assert told.startswith(pinned_kernel(common) or "none is known to fit")
+    assert told.startswith(KERNELS.best(common) or "none is known to fit")
 
 
 def test_the_choice_is_told_with_who_lacks_what_for_the_hosts_own() -> None:
@@ -70,4 +71,4 @@ def test_a_choice_that_is_not_ours_has_no_reason(choice: str) -> None:
 
 
 def test_the_flags_are_all_that_any_kernel_needs() -> None:
-    assert SKYLAKEX - {"sse2", "sse4_1"} <= FLAGS
+    assert SKYLAKEX - {"sse2", "sse4_1"} <= KERNELS.flags

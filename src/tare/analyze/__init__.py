@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Summaries in, overheads and verdicts out: pure functions, no input or output."""
 
+from tare.analyze.activities import activity_splits
 from tare.analyze.attribution import attributions, intervention_verdicts
 from tare.analyze.clock_warnings import with_clock_warnings
 from tare.analyze.condensed import with_unseen_iterations
@@ -28,6 +29,7 @@ from tare.analyze.warnings import with_order_warnings, with_warnings
 __all__ = [
     "CONTROL_NAME",
     "across_workloads",
+    "activity_splits",
     "arm_spreads",
     "attributions",
     "controls",

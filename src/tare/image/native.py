@@ -56,9 +56,9 @@ def _variables() -> dict[str, str]:
 
 
 def _keep_static(programs: Path) -> None:
-    """A program that was linked to this host's libraries need not run with another root filesystem's."""
+    """What was linked to this host's libraries need not run with another root filesystem's."""
     for program in programs.iterdir():
-        if layout.elf_loader(program) is not None:
+        if program.suffix == ".so" or layout.elf_loader(program) is not None:
             program.unlink()
 
 

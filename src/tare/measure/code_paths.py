@@ -8,7 +8,10 @@ from tare.environments.provider import Provider
 from tare.errors import NodeError
 from tare.host.facts import cpu_flags
 from tare.records import Environment
-from tare.workloads.blas import FLAGS
+from tare.workloads import blas
+from tare.workloads.npb import simd
+
+FLAGS = blas.KERNELS.flags | simd.VARIANTS.flags
 
 
 def lacking_flags(

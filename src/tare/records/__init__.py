@@ -6,6 +6,7 @@ Times are seconds, sizes are bytes, overheads are fractions (0.05 is 5 %).
 """
 
 from tare.records.across import AcrossWorkloads, ArmSpread
+from tare.records.activities import Activity, ActivityEstimate, ActivitySplit, ActivitySummary
 from tare.records.analyzed import (
     Analysis,
     CurveEstimate,
@@ -103,6 +104,10 @@ __all__ = [
     "PROGRAM",
     "SCHEMA",
     "AcrossWorkloads",
+    "Activity",
+    "ActivityEstimate",
+    "ActivitySplit",
+    "ActivitySummary",
     "Analysis",
     "ArmFigure",
     "ArmSpread",

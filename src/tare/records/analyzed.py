@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tare.records.across import AcrossWorkloads, ArmSpread
+from tare.records.activities import ActivitySplit
 from tare.records.attribution import Attribution, InterventionVerdict
 from tare.records.calibration import Calibration
 from tare.records.diagnostics import Finding
@@ -187,3 +188,5 @@ class Analysis:
     steadiness: tuple[Steadiness, ...] = ()
     """Of the workloads with iterations, native among the environments."""
     timers: tuple[TimerAgreement, ...] = ()
+    activities: tuple[ActivitySplit, ...] = ()
+    """Of the workloads that were profiled, native among the environments."""

@@ -34,6 +34,12 @@ class Canvas:
         """Fill from ``x`` to ``x2`` and ``y`` to ``y2``."""
         self._add(rows, {"type": "rect", "fill": "var(--band)"}, self._along("x", "x2", "y", "y2"))
 
+    def bars(self, rows: Sequence[Row]) -> None:
+        """Fill from ``x`` to ``x2`` and ``y`` to ``y2`` with the colour ``fill``; ``told`` is its tooltip."""
+        mark = {"type": "rect", "stroke": "var(--paper)", "strokeWidth": 1, "aria": True}
+        tooltip = {"description": {"field": "told", "type": "nominal"}}
+        self._add(rows, mark, self._along("x", "x2", "y", "y2") | _own("fill") | tooltip)
+
     def horizontals(self, rows: Sequence[Row]) -> None:
         """Rule the whole width at ``y`` in the colour ``stroke``."""
         self._add(rows, {"type": "rule"}, self._along("y") | _own("stroke"))

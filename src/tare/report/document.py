@@ -11,7 +11,18 @@ from markupsafe import Markup
 
 from tare.errors import HostError
 from tare.records import Analysis, Estimate, Status
-from tare.report import arrange, causes, clocks, comparisons, order, page, provenance, signals, words
+from tare.report import (
+    activities,
+    arrange,
+    causes,
+    clocks,
+    comparisons,
+    order,
+    page,
+    provenance,
+    signals,
+    words,
+)
 from tare.report.curve_table import POINTWISE, UNITS, level, place_groups
 from tare.report.emulation import emulated
 from tare.report.helper_table import TITLE, WAITING_SHARE, WAITING_TITLE, waits
@@ -68,6 +79,10 @@ def render_report(analysis: Analysis) -> str:
         headline=page.headline(artist, metrics),
         shared=shared,
         sharing_figure=page.sharing_figure(artist, shared),
+        activities_by_cell=activities.splits_by_cell(analysis),
+        activities_figure=page.activities_figure(artist, analysis),
+        activities_told=activities.told_activities(analysis),
+        activities_unseen=activities.unseen_said(analysis),
         helper_costs=arrange.told_helper_costs(analysis),
         attributions=causes.explained(analysis),
         interventions=causes.primary_interventions(analysis),
@@ -122,6 +137,7 @@ def _environment() -> Environment:
         "mark": words.MARK,
         "Status": Status,
         "place": arrange.place,
+        "activities": activities,
         "causes": causes,
         "comparisons": comparisons,
         "control_said": arrange.control_said,

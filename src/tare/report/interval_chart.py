@@ -133,10 +133,10 @@ def _upright(at: float, span: tuple[float, float], colour: str) -> Row:
 def _labels(canvas: Canvas, drawing: _Drawing, frame: Frame) -> None:
     character_px = CHARACTER_EM * frame.font_px
     widest = int((frame.gutter_px + frame.plot_px + frame.figures_px) / character_px)
-    headings = [{**row, "text": _cut(row["text"], widest)} for row in drawing.headings]
+    headings = [{**row, "text": cut(row["text"], widest)} for row in drawing.headings]
     canvas.texts(headings, x_px=-frame.gutter_px, bold=True)
     longest = int((frame.gutter_px - 12) / character_px)
-    names = [{**row, "name": _cut(row["name"], longest)} for row in drawing.rows]
+    names = [{**row, "name": cut(row["name"], longest)} for row in drawing.rows]
     right = frame.plot_px + 12
     columns = [("name", -12.0, "right")]
     if frame.figures_px:
@@ -151,5 +151,6 @@ def _labels(canvas: Canvas, drawing: _Drawing, frame: Frame) -> None:
         canvas.texts(rows, x_px=x_px, align=align)
 
 
-def _cut(name: str, longest: int) -> str:
+def cut(name: str, longest: int) -> str:
+    """Shorten to so many characters."""
     return name if len(name) <= longest else f"{name[: longest - 1]}\N{HORIZONTAL ELLIPSIS}"

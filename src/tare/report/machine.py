@@ -23,6 +23,7 @@ from tare.report import arrange, in_json
 from tare.report.calibration import calibration_json
 from tare.report.clocks import ClockRemark, timer_inversions
 from tare.report.emulation import emulated
+from tare.report.machine_activities import activity_json
 from tare.report.machine_causes import attribution_json, intervention_json
 from tare.report.machine_comparisons import claim_json, comparisons_json
 from tare.report.machine_repeats import repeats
@@ -55,6 +56,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "instances": [_instance(figure) for figure in per_instance(analysis.outcomes)],
         "curves": [_curve(curve) for curve in analysis.curves],
         "sharing": [_sharing(loss) for loss in analysis.sharing],
+        "activities": [activity_json(split) for split in analysis.activities],
         "helper_cost": [_helper_cost(cost) for cost in analysis.helper_costs],
         "waiting": [_wait_cost(cost) for cost in analysis.wait_costs],
         "attributions": [attribution_json(one) for one in analysis.attributions],

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tare.records import Analysis, Cell
-from tare.report import arrange
+from tare.report import activities, arrange
+from tare.report.activity_chart import activity_chart
 from tare.report.arrange import Metric, SharedMetric
 from tare.report.axis import Axis, overhead_axis
 from tare.report.curve_chart import NARROW, WIDE, curve_chart, ratios
@@ -106,6 +107,15 @@ class Artist:
             pictures[width] = render(describe(axis, frame), self._picture(title, told, width))
         return Figure(wide=pictures["wide"], narrow=pictures["narrow"], logarithmic=axis.constant is not None)
 
+    def activities(self, analysis: Analysis) -> Figure:
+        cells, told = activities.splits_by_cell(analysis), activities.told_activities(analysis)
+        described, pictures = activities.activities_described(cells, told), {}
+        for width, whole in (("wide", _WIDE), ("narrow", _NARROW)):
+            frame = _with_gutter(whole, self.looks, _LONGEST_GUTTER_PX[width])
+            picture = self._picture(activities.TITLE, described, width)
+            pictures[width] = render(activity_chart(cells, told, frame), picture)
+        return Figure(**pictures, logarithmic=False)
+
     def curves(self, metric: CurveMetric) -> CurveFigure:
         margin, title = self._analysis.margin, f"{one_line(metric.name)}, {arrange.place(metric.cell)}"
         pictures = {
@@ -177,6 +187,11 @@ def sharing_figure(artist: Artist, metrics: Sequence[SharedMetric]) -> Figure | 
     """The primary metric of every cell with company in one picture."""
     primary = [metric for metric in metrics if metric.primary]
     return artist.sharing(primary, "Loss by company, primary metrics") if primary else None
+
+
+def activities_figure(artist: Artist, analysis: Analysis) -> Figure | None:
+    """All cells in one picture; ``None`` where nothing was profiled."""
+    return artist.activities(analysis) if analysis.activities else None
 
 
 def _heading(metric: Metric) -> str:

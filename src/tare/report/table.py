@@ -10,6 +10,7 @@ from rich.text import Text
 
 from tare.records import Analysis, Overhead, Summary, Verdict, Word
 from tare.report import arrange
+from tare.report.activities import print_activities
 from tare.report.calibration import citation
 from tare.report.causes import print_causes
 from tare.report.clocks import (
@@ -64,6 +65,7 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
         curves = (metric for metric in curve_metrics(analysis) if metric.cell == cell)
         print_curves(curves, console, show_all=show_all)
     print_sharing(analysis, console, show_all=show_all)
+    print_activities(analysis, console)
     print_helpers(analysis, console)
     print_waiting(analysis, console)
     print_order(analysis, console)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Outcomes in, summaries out: pure functions, no input or output."""
 
+from tare.treat.activities import activity_summaries
 from tare.treat.curves import curves
 from tare.treat.exclusions import exclusions
 from tare.treat.finished import finished_blocks
@@ -20,6 +21,7 @@ from tare.treat.waiting import wait_summaries
 
 __all__ = [
     "InstanceFigure",
+    "activity_summaries",
     "blocks_out_of_order",
     "compared",
     "curves",

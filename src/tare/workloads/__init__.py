@@ -10,5 +10,9 @@ from tare.workloads.fake import Fake
 from tare.workloads.hpcc import Hpcc
 from tare.workloads.kind import WorkloadKind
 from tare.workloads.netpipe import Netpipe
+from tare.workloads.npb import Npb
+from tare.workloads.npb_reference import NpbReference
 
-KINDS: dict[str, WorkloadKind] = {kind.name: kind for kind in (Hpcc(), Netpipe(), Command(), Fake())}
+KINDS: dict[str, WorkloadKind] = {
+    kind.name: kind for kind in (Hpcc(), Netpipe(), Npb(), NpbReference(), Command(), Fake())
+}

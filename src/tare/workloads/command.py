@@ -6,13 +6,13 @@ The runner makes a failed trial of any exit code but 0, and adds ``wall_s`` of e
 """
 
 import re
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from tare.errors import InputError
 from tare.records import Sample
-from tare.workloads import mpi
+from tare.workloads import mpi, profile
 from tare.workloads.kind import Job, Options, Output, Shape, own
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
@@ -49,6 +49,16 @@ class CommandOptions(Options):
     """``NAME=VALUE`` each."""
     mpi: bool = False
     """Start it by mpirun, one process for each of the instance's processors."""
+    profile: bool = False
+    """Load Tare's MPI profiler into each process."""
+
+    @model_validator(mode="after")
+    def _check_profile(self) -> Self:
+        if self.profile and (not self.mpi or self.directory is not None):
+            raise ValueError(
+                "profile = true needs mpi = true, and the instance's own folder instead of a directory"
+            )
+        return self
 
 
 class Command:
@@ -68,17 +78,19 @@ class Command:
         variables = {name: value for name, value in pairs}  # noqa: C416 - dict() of lists does not type
         if shape.span is not None and not chosen.mpi:
             raise InputError("one instance spans several nodes, and only an MPI program can: set mpi = true")
-        launch = mpi.launch(shape, variables=variables) if chosen.mpi else ()
+        exported = profile.preload(shape.tools_directory) if chosen.profile else {}
+        launch = mpi.launch(shape, variables=variables, exported=exported) if chosen.mpi else ()
         return Job(
             argv=(*launch, *placed),
             program=placed[0],
             variables=variables,
             directory=chosen.directory,
+            collect=(profile.FILE,) if chosen.profile else (),
             preflight=mpi.preflight(shape, variables) if chosen.mpi else (),
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
-        return []
+        return profile.profile_samples(output) if own(CommandOptions, options).profile else []
 
     def facts(self, options: Options, output: Output) -> dict[str, str]:
         used = mpi.transports(output.stderr) if own(CommandOptions, options).mpi else None

@@ -35,14 +35,20 @@ def refused_single_copy(stderr: str) -> str | None:
 
 
 def launch(
-    shape: Shape, *, single_copy: SingleCopy = "none", variables: Mapping[str, str] | None = None
+    shape: Shape,
+    *,
+    single_copy: SingleCopy = "none",
+    variables: Mapping[str, str] | None = None,
+    exported: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Return the argv before the program: one process for each processor, each pinned to its own.
 
     Each setting takes a choice away that Open MPI would otherwise make from what it finds in the node. ``variables``
-    are handed to processes in other nodes too.
+    are handed to processes in other nodes too; ``exported`` are set in the processes alone, not in mpirun.
     """
-    return (*_mpirun(shape, single_copy, variables or {}), "-np", str(shape.processors), *pinned(shape))
+    exports = [part for pair in (exported or {}).items() for part in ("-x", "=".join(pair))]
+    count = ("-np", str(shape.processors))
+    return (*_mpirun(shape, single_copy, variables or {}), *exports, *count, *pinned(shape))
 
 
 def launch_each(

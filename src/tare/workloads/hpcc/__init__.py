@@ -12,8 +12,8 @@ from pydantic import Field
 from tare.errors import WrongOutput
 from tare.host.facts import cpu_flags
 from tare.records import Sample
-from tare.workloads import excerpt, mpi
-from tare.workloads.blas import blas_facts, blas_variables, common_flags
+from tare.workloads import excerpt, mpi, mpi_job
+from tare.workloads.blas import blas_facts, blas_variables
 from tare.workloads.hpcc.checks import check_input_was_read, check_residuals, check_success
 from tare.workloads.hpcc.facts import run_facts
 from tare.workloads.hpcc.input import check_fits, input_text, problem_size, process_grid
@@ -25,7 +25,7 @@ INPUT = "hpccinf.txt"
 OUTPUT = "hpccoutf.txt"
 
 
-class HpccOptions(Options):
+class HpccOptions(mpi_job.MpiOptions):
     """The problem, and the two code paths that are pinned alike in every arm."""
 
     memory_fraction: Annotated[float, Field(gt=0, le=0.8)] = 0.1
@@ -35,8 +35,6 @@ class HpccOptions(Options):
     block_size: Annotated[int, Field(gt=0, le=4096)] = 192
     blas_kernel: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")] = "pinned"
     """``pinned`` to what all environments can run, ``natural`` (OpenBLAS chooses in the node), or OpenBLAS's name."""
-    single_copy: mpi.SingleCopy = "none"
-    """How large messages cross between ranks: see ``tare.workloads.mpi``."""
 
 
 class Hpcc:
@@ -57,28 +55,23 @@ class Hpcc:
         size = _size(chosen, shape)
         check_fits(size, shape.memory_byte)
         grid = process_grid(shape.processors)
-        variables = blas_variables(chosen.blas_kernel, common_flags(cpu_flags(), shape.lacking_flags))
-        launch = mpi.launch(shape, single_copy=chosen.single_copy, variables=variables)
+        variables = blas_variables(chosen.blas_kernel, cpu_flags(), shape.lacking_flags)
+        launch = mpi_job.launch(chosen, shape, variables)
         return Job(
             argv=(*launch, "hpcc"),
             program="hpcc",
             files={INPUT: input_text(size, chosen.block_size, grid)},
             variables=variables,
-            collect=(OUTPUT, INPUT),
+            collect=(OUTPUT, INPUT, *mpi_job.collected(chosen)),
             evidence={"blas": (f"{shape.tools_directory}/blas",)},
             facts=blas_facts(chosen.blas_kernel, cpu_flags(), shape.lacking_flags),
             preflight=mpi.preflight(shape, variables),
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
-        if own(HpccOptions, options).single_copy == "cma" and (
-            refused := mpi.refused_single_copy(output.stderr)
-        ):
-            raise WrongOutput(
-                "this environment forbids single_copy = cma; choose none for every arm", refused
-            )
+        profiled = mpi_job.samples(own(HpccOptions, options), output)
         run, summary = _checked(output)
-        found = []
+        found: list[Sample] = []
         for metric in METRICS:
             value = number(summary, metric.key)
             if value == MISSING and metric.name != self.primary_metric:
@@ -95,15 +88,11 @@ class Hpcc:
                     direction=metric.direction,
                 )
             )
-        return found
+        return found + profiled
 
     def facts(self, options: Options, output: Output) -> dict[str, str]:
         chosen = own(HpccOptions, options)
-        pinned = {"mpi single copy": chosen.single_copy, "blas kernel asked": chosen.blas_kernel}
-        if mpi.refused_single_copy(output.stderr):
-            pinned["mpi single copy"] += ", refused here"
-        if used := mpi.transports(output.stderr):
-            pinned["mpi transport"] = used
+        pinned = mpi_job.facts(chosen, output) | {"blas kernel asked": chosen.blas_kernel}
         if said := mpi.without_chatter(output.stderr).strip():
             pinned["mpi messages"] = excerpt.head(said, 200)
         try:

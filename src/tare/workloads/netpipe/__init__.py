@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 from tare.errors import InputError, WrongOutput
 from tare.records import Sample
 from tare.units import MEBIBYTE, format_byte
-from tare.workloads import excerpt, mpi
+from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.kind import Job, Options, Output, Shape, Span, own
 from tare.workloads.netpipe.metrics import samples_of
 from tare.workloads.netpipe.output import parse_points
@@ -36,7 +36,7 @@ _GUESSED_S = {"mpi": (1e-6, 3e-10), "tcp": (3e-5, 6e-10)}
 _BUFFERS = re.compile(r"^Send and receive buffers are (\d+) and (\d+) bytes$", re.MULTILINE | re.ASCII)
 
 
-class NetpipeOptions(Options):
+class NetpipeOptions(mpi_job.MpiOptions):
     """What is sent, over what, and how often."""
 
     protocol: Literal["mpi", "tcp"] = "mpi"
@@ -49,8 +49,12 @@ class NetpipeOptions(Options):
     repetitions: Annotated[int, Field(ge=10, le=1_000_000)] = 200
     """Round trips per measurement of a size. NetPIPE's own choice rests on one short timing, which a single
     disturbance spoils, so that arms would not do the same work; below 10 its clock of 1 us may see no time pass."""
-    single_copy: mpi.SingleCopy = "none"
-    """How large messages cross within a node, with ``mpi``: see ``tare.workloads.mpi``."""
+
+    @model_validator(mode="after")
+    def _check_protocol(self) -> Self:
+        if self.profile and self.protocol == "tcp":
+            raise ValueError("profile = true watches MPI, and protocol = tcp has none")
+        return self
 
     @model_validator(mode="after")
     def _check_sizes(self) -> Self:
@@ -88,24 +92,20 @@ class Netpipe:
         _check_fits(chosen, shape)
         if chosen.protocol == "tcp":
             return Job(argv=_tcp(chosen, shape), collect=(OUTPUT,))
-        launch = mpi.launch(shape, single_copy=chosen.single_copy)
         return Job(
-            argv=(*launch, "NPopenmpi", *_asked(chosen), "-o", OUTPUT),
+            argv=(*mpi_job.launch(chosen, shape), "NPopenmpi", *_asked(chosen), "-o", OUTPUT),
             program="NPopenmpi",
-            collect=(OUTPUT,),
+            collect=(OUTPUT, *mpi_job.collected(chosen)),
             preflight=mpi.preflight(shape),
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
         chosen = own(NetpipeOptions, options)
-        if chosen.single_copy == "cma" and (refused := mpi.refused_single_copy(output.stderr)):
-            raise WrongOutput(
-                "this environment forbids single_copy = cma; choose none for every arm", refused
-            )
+        profiled = mpi_job.samples(chosen, output)
         text = output.files.get(OUTPUT)
         if text is None:
             raise WrongOutput(f"NetPIPE wrote no {OUTPUT}", excerpt.tail(output.stderr or output.stdout))
-        return samples_of(parse_points(text, chosen.sizes))
+        return samples_of(parse_points(text, chosen.sizes)) + profiled
 
     def facts(self, options: Options, output: Output) -> dict[str, str]:
         chosen = own(NetpipeOptions, options)
@@ -115,11 +115,7 @@ class Netpipe:
         }
         if chosen.protocol == "tcp":
             return found | _socket_buffers(output.stderr)
-        refused = ", refused here" if mpi.refused_single_copy(output.stderr) else ""
-        found["mpi single copy"] = f"{chosen.single_copy}{refused}"
-        if used := mpi.transports(output.stderr):
-            found["mpi transport"] = used
-        return found
+        return found | mpi_job.facts(chosen, output)
 
 
 def _check_fits(options: NetpipeOptions, shape: Shape) -> None:

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all kinds that are one MPI program have in common: two options, the launch that follows, and the profile."""
+
+from collections.abc import Mapping
+
+from tare.errors import WrongOutput
+from tare.records import Sample
+from tare.workloads import mpi, profile
+from tare.workloads.kind import Options, Output, Shape
+
+
+class MpiOptions(Options):
+    """How messages cross, and whether the profiler watches."""
+
+    single_copy: mpi.SingleCopy = "none"
+    """How large messages cross between ranks: see ``tare.workloads.mpi``."""
+    profile: bool = False
+    """Load Tare's MPI profiler into each rank: where the time goes, as further metrics."""
+
+
+def launch(options: MpiOptions, shape: Shape, variables: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return the argv before the program."""
+    exported = profile.preload(shape.tools_directory) if options.profile else {}
+    return mpi.launch(shape, single_copy=options.single_copy, variables=variables, exported=exported)
+
+
+def collected(options: MpiOptions) -> tuple[str, ...]:
+    """Files to keep."""
+    return (profile.FILE,) if options.profile else ()
+
+
+def samples(options: MpiOptions, output: Output) -> list[Sample]:
+    """What the profiler saw; raises ``WrongOutput`` where it did not, and where the asked single copy was refused."""
+    if options.single_copy == "cma" and (refused := mpi.refused_single_copy(output.stderr)):
+        raise WrongOutput("this environment forbids single_copy = cma; choose none for every arm", refused)
+    return profile.profile_samples(output) if options.profile else []
+
+
+def facts(options: MpiOptions, output: Output) -> dict[str, str]:
+    """How messages crossed, by Open MPI's own words."""
+    refused = ", refused here" if mpi.refused_single_copy(output.stderr) else ""
+    found = {"mpi single copy": f"{options.single_copy}{refused}"}
+    if used := mpi.transports(output.stderr):
+        found["mpi transport"] = used
+    return found | (profile.profile_facts(output) if options.profile else {})

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The NAS Parallel Benchmarks, Tare's own kernels: one benchmark and class as one MPI job.
+
+In: an instance's processors and memory. Out: the kernel's launch, and its line of JSON as samples.
+Bailey et al., "The NAS Parallel Benchmarks 2.0", NAS-95-020; NPB 3.4 for classes and counts; docs/npb.md.
+"""
+
+from typing import Literal
+
+from tare.errors import WrongOutput
+from tare.host.facts import cpu_flags
+from tare.records import Direction, Sample
+from tare.workloads import excerpt, mpi, mpi_job
+from tare.workloads.code_path import NATURAL, PINNED, common_flags
+from tare.workloads.kind import Job, Options, Output, Shape, own
+from tare.workloads.npb.problems import Benchmark, ProblemClass, check_fits, expected_s
+from tare.workloads.npb.result import Result, parse_result
+from tare.workloads.npb.simd import VARIANTS
+
+
+class NpbOptions(mpi_job.MpiOptions):
+    """Which problem, and the two code paths that are pinned alike in every arm."""
+
+    benchmark: Benchmark = "cg"
+    problem_class: ProblemClass = "A"
+    simd: Literal["pinned", "natural", "plain", "avx2", "avx512"] = "pinned"
+    """``pinned`` to the widest vectors that all environments have, ``natural`` (the widest in the node), or named."""
+
+
+class Npb:
+    """npb-bt to npb-sp, as Tare compiles them for the image."""
+
+    name = "npb"
+    options_model: type[Options] = NpbOptions
+    primary_metric = "operation_per_s"
+
+    def expected_s(self, options: Options, shape: Shape) -> float | None:
+        chosen = own(NpbOptions, options)
+        return expected_s(chosen.benchmark, chosen.problem_class, shape.processors)
+
+    def job(self, options: Options, shape: Shape) -> Job:
+        chosen = own(NpbOptions, options)
+        check_fits(chosen.benchmark, chosen.problem_class, shape.memory_byte)
+        program = f"{shape.tools_directory}/npb-{chosen.benchmark}"
+        asked = ("--class", chosen.problem_class, "--simd", _simd(chosen, shape), "--json")
+        return Job(
+            argv=(*mpi_job.launch(chosen, shape), program, *asked),
+            program=program,
+            collect=mpi_job.collected(chosen),
+            facts=_pinned(chosen, shape),
+            preflight=mpi.preflight(shape),
+        )
+
+    def samples(self, options: Options, output: Output) -> list[Sample]:
+        chosen = own(NpbOptions, options)
+        profiled = mpi_job.samples(chosen, output)
+        result = parse_result(output.stdout, chosen.benchmark, chosen.problem_class)
+        if chosen.simd not in {PINNED, NATURAL, result.simd}:
+            raise WrongOutput(
+                f"{chosen.simd} vector code was asked, {result.simd} ran", excerpt.tail(output.stdout)
+            )
+        return [
+            Sample(
+                name=self.primary_metric,
+                value=result.million_operations_per_s * 1e6,
+                unit="1/s",
+                direction=Direction.MORE,
+            ),
+            Sample(name="timed_region_s", value=result.wall_s, unit="s", direction=Direction.LESS),
+            Sample(
+                name="fastest_rank_s",
+                value=min(rank.wall_s for rank in result.per_rank),
+                unit="s",
+                direction=Direction.LESS,
+            ),
+            *profiled,
+        ]
+
+    def facts(self, options: Options, output: Output) -> dict[str, str]:
+        chosen = own(NpbOptions, options)
+        pinned = mpi_job.facts(chosen, output) | {"npb vector code asked": chosen.simd}
+        try:
+            result = parse_result(output.stdout, chosen.benchmark, chosen.problem_class)
+        except WrongOutput:
+            return pinned
+        return pinned | _run_facts(result)
+
+
+def _simd(options: NpbOptions, shape: Shape) -> str:
+    if options.simd == PINNED:
+        return VARIANTS.best(common_flags(cpu_flags(), shape.lacking_flags)) or "plain"
+    return "widest" if options.simd == NATURAL else options.simd
+
+
+def _pinned(options: NpbOptions, shape: Shape) -> dict[str, str]:
+    """Why these vectors; nothing where the choice is the campaign's or the program's."""
+    if options.simd != PINNED:
+        return {}
+    return {"npb vector code pinned": VARIANTS.told(cpu_flags(), shape.lacking_flags)}
+
+
+def _run_facts(result: Result) -> dict[str, str]:
+    return {
+        "npb vector code": excerpt.printable(result.simd),
+        "npb ranks": f"{result.active_ranks} of {result.ranks} take part",
+        "npb operation": excerpt.printable(result.operation),
+        "npb follows": excerpt.printable(result.follows),
+    }

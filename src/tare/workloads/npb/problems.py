@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmarks and what each asks of a layout: legal numbers of ranks, memory, time (NAS-95-020, NPB 3.4)."""
+
+import math
+from typing import Literal
+
+from tare.errors import InputError
+from tare.units import format_byte
+
+Benchmark = Literal["bt", "cg", "ep", "ft", "is", "lu", "mg", "sp"]
+ProblemClass = Literal["S", "W", "A", "B", "C"]
+
+SQUARES = {"bt", "sp"}
+"""They run on the largest square number of ranks; the others wait."""
+
+_SIZES: dict[str, dict[str, float]] = {
+    "bt": {"S": 12**3, "W": 24**3, "A": 64**3, "B": 102**3, "C": 162**3},
+    "cg": {"S": 1400 * 64, "W": 7000 * 81, "A": 14000 * 144, "B": 75000 * 196, "C": 150000 * 256},
+    "ep": {"S": 2**25, "W": 2**26, "A": 2**29, "B": 2**31, "C": 2**33},
+    "ft": {"S": 2**18, "W": 2**19, "A": 2**23, "B": 2**25, "C": 2**27},
+    "is": {"S": 2**16, "W": 2**20, "A": 2**23, "B": 2**25, "C": 2**27},
+    "lu": {"S": 12**3, "W": 33**3, "A": 64**3, "B": 102**3, "C": 162**3},
+    "mg": {"S": 2**15, "W": 2**21, "A": 2**24, "B": 2**24, "C": 2**27},
+    "sp": {"S": 12**3, "W": 36**3, "A": 64**3, "B": 102**3, "C": 162**3},
+}
+"""Elements: points of the grid, keys, numbers, or (cg) about the nonzeros of the matrix."""
+
+_ITERATIONS: dict[str, dict[str, int]] = {
+    "bt": {"S": 60, "W": 200, "A": 200, "B": 200, "C": 200},
+    "cg": {"S": 15, "W": 15, "A": 15, "B": 75, "C": 75},
+    "ep": dict.fromkeys("SWABC", 1),
+    "ft": {"S": 6, "W": 6, "A": 6, "B": 20, "C": 20},
+    "is": dict.fromkeys("SWABC", 10),
+    "lu": {"S": 50, "W": 300, "A": 250, "B": 250, "C": 250},
+    "mg": {"S": 4, "W": 4, "A": 4, "B": 20, "C": 20},
+    "sp": {"S": 100, "W": 400, "A": 400, "B": 400, "C": 400},
+}
+
+_ELEMENT_S = {
+    "bt": 3e-7,
+    "cg": 2e-8,
+    "ep": 1e-9,
+    "ft": 2e-8,
+    "is": 2e-9,
+    "lu": 2e-7,
+    "mg": 8e-9,
+    "sp": 1.2e-7,
+}
+"""Seconds for an element and iteration on a processor of 2024."""
+_ELEMENT_BYTE = {"bt": 120, "cg": 12, "ep": 0, "ft": 32, "is": 8, "lu": 120, "mg": 24, "sp": 120}
+"""What an element takes at the very least, in all ranks together."""
+_START_S = 1.0
+
+
+def active_ranks(benchmark: str, ranks: int) -> int:
+    """How many of the ranks can take part."""
+    return math.isqrt(ranks) ** 2 if benchmark in SQUARES else ranks
+
+
+def expected_s(benchmark: str, problem_class: str, ranks: int) -> float:
+    """Guess the run time, with the start of MPI and the preparation, which takes as long as some iterations."""
+    elements = _SIZES[benchmark][problem_class] * (_ITERATIONS[benchmark][problem_class] + 2)
+    return _START_S + elements * _ELEMENT_S[benchmark] / active_ranks(benchmark, ranks)
+
+
+def check_fits(benchmark: str, problem_class: str, memory_byte: int) -> None:
+    """Raise ``InputError`` where the memory can certainly not hold the problem."""
+    least_byte = int(_SIZES[benchmark][problem_class] * _ELEMENT_BYTE[benchmark])
+    if least_byte > memory_byte:
+        raise InputError(
+            f"npb {benchmark} of class {problem_class} needs more than {format_byte(least_byte)}, but an instance"
+            f" has {format_byte(memory_byte)}; give a smaller problem_class, or more memory"
+        )

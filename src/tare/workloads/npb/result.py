@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the line of JSON that native/npb prints, and believes only a verified run of what was asked."""
+
+import json
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tare.errors import WrongOutput
+from tare.workloads import excerpt
+
+_Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class _Read(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+
+class Rank(_Read):
+    rank: int
+    wall_s: _Positive
+
+
+class Check(_Read):
+    name: str
+    computed: float
+    published: float
+    tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    """Relative; 0: it must be equal, as the ranks of keys."""
+
+
+class Result(_Read):
+    """One run. ``wall_s`` is the slowest rank's time in the timed region, by MPI_Wtime."""
+
+    kernel: str
+    problem_class: Annotated[str, Field(alias="class")]
+    ranks: Annotated[int, Field(gt=0)]
+    active_ranks: Annotated[int, Field(gt=0)]
+    wall_s: _Positive
+    million_operations_per_s: _Positive
+    operation: str
+    verification: str
+    checks: tuple[Check, ...]
+    per_rank: Annotated[tuple[Rank, ...], Field(min_length=1)]
+    simd: str
+    follows: str
+
+
+def parse_result(stdout: str, kernel: str, problem_class: str) -> Result:
+    """Raise ``WrongOutput`` unless this is the whole result of a verified run of this kernel and class."""
+    lines = stdout.strip().splitlines()
+    try:
+        result = Result.model_validate(json.loads(lines[-1] if lines else ""), strict=False)
+    except (ValueError, ValidationError, RecursionError) as error:
+        raise WrongOutput("the kernel's line of JSON is missing or cut", excerpt.tail(stdout)) from error
+    asked, ran = (kernel.upper(), problem_class), (result.kernel, result.problem_class)
+    if asked != ran:
+        raise WrongOutput(f"{' '.join(asked)} was asked, {' '.join(ran)} ran", excerpt.tail(stdout))
+    if result.verification != "SUCCESSFUL" or not _all_right(result.checks):
+        raise WrongOutput(f"verification {result.verification.lower()}", excerpt.tail(stdout))
+    if not result.checks:
+        raise WrongOutput("no value was verified", excerpt.tail(stdout))
+    if len(result.per_rank) != result.ranks:
+        raise WrongOutput(f"{result.ranks} ranks ran, {len(result.per_rank)} reported", excerpt.tail(stdout))
+    return result
+
+
+def _all_right(checks: tuple[Check, ...]) -> bool:
+    """Whether each value is what it must be, judged once more from the figures: a wrong result may be a fast one."""
+    return all(
+        abs(check.computed - check.published) <= check.tolerance * abs(check.published) for check in checks
+    )

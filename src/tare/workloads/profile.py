@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the time of an MPI program goes: the preload of Tare's profiler, and its file as samples (docs/profiler.md)."""
+
+import json
+import re
+from statistics import fmean
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tare.errors import WrongOutput
+from tare.records import Activity, Direction, Sample
+from tare.workloads import excerpt
+from tare.workloads.kind import Output
+
+FILE = "profile.json"
+"""Rank 0 writes it into the instance's own folder."""
+_SAID = re.compile(r"^tareprof: .*$", re.MULTILINE)
+_Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class _Read(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _LateSenders(_Read):
+    wait_s: _Seconds | None
+
+
+class _Rank(_Read):
+    init_s: _Seconds
+    compute_s: _Seconds
+    communication_s: _Seconds
+    io_s: _Seconds
+    late_senders: _LateSenders
+
+    def time_s(self, activity: Activity) -> float:
+        """All of them add up to a rank's time from MPI_Init to MPI_Finalize."""
+        return float(getattr(self, f"{activity}_s"))
+
+
+class _Profile(_Read):
+    schema_number: Literal[1] = Field(alias="schema")
+    library: str
+    ranks: Annotated[int, Field(gt=0)]
+    partial: Literal[False]
+    profile: tuple[_Rank, ...]
+
+
+def preload(tools_directory: str) -> dict[str, str]:
+    """The variables that load the profiler into each rank, and nothing but the ranks."""
+    return {"LD_PRELOAD": f"{tools_directory}/libtareprof.so", "TARE_PROFILE": FILE}
+
+
+def profile_samples(output: Output) -> list[Sample]:
+    """Mean over ranks and slowest rank of each activity; one that took no time at all is left out.
+
+    Raises ``WrongOutput`` when the file is missing, cut, or lacks a rank.
+    """
+    ranks = _parsed(output).profile
+    found = []
+    for activity in Activity:
+        times_s = [rank.time_s(activity) for rank in ranks]
+        found += _seconds(activity.metric, fmean(times_s))
+        found += _seconds(f"profile_{activity}_slowest_s", max(times_s))
+    waits_s = [rank.late_senders.wait_s for rank in ranks]
+    if all(wait_s is not None for wait_s in waits_s):
+        found += _seconds("profile_late_sender_mean_s", fmean(wait_s or 0.0 for wait_s in waits_s))
+    return found
+
+
+def profile_facts(output: Output) -> dict[str, str]:
+    """Which MPI library ran; nothing when the file cannot be read."""
+    try:
+        return {"mpi library": excerpt.printable(_parsed(output).library)}
+    except WrongOutput:
+        return {}
+
+
+def _seconds(name: str, value: float) -> list[Sample]:
+    return [Sample(name=name, value=value, unit="s", direction=Direction.LESS)] if value > 0 else []
+
+
+def _parsed(output: Output) -> _Profile:
+    text = output.files.get(FILE)
+    if text is None:
+        said = _SAID.search(output.stderr)
+        reason = said[0] if said else "was it loaded? It needs the C library of Debian 12 or a newer one"
+        raise WrongOutput(f"the profiler wrote no {FILE}: {reason}", excerpt.tail(output.stderr))
+    try:
+        found = _Profile.model_validate(json.loads(text))
+    except (ValueError, ValidationError, RecursionError) as error:
+        raise WrongOutput(f"{FILE} is cut, partial, or of another version", excerpt.tail(text)) from error
+    if len(found.profile) != found.ranks:
+        raise WrongOutput(f"{found.ranks} ranks ran, {len(found.profile)} are in {FILE}", excerpt.tail(text))
+    return found

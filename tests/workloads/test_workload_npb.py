@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The NAS Parallel Benchmarks: only a verified run of what was asked, by the vector code that was asked, counts."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from tests.workloads.recorded import SHAPE, recorded
+
+from tare.errors import InputError, WrongOutput
+from tare.host.facts import cpu_flags
+from tare.units import MEBIBYTE
+from tare.workloads.kind import Output
+from tare.workloads.npb import Npb, NpbOptions
+from tare.workloads.npb.problems import active_ranks
+from tare.workloads.npb.simd import VARIANTS
+from tare.workloads.npb_reference import NpbReference, NpbReferenceOptions
+
+EP = NpbOptions(benchmark="ep", problem_class="A")
+RUN = recorded("npb", "ep-two-ranks")
+REFERENCE = NpbReferenceOptions(program="/opt/npb/bin/cg.S.x")
+REFERENCE_RUN = recorded("npb-reference", "cg-two-ranks")
+
+
+def changed(**fields: object) -> Output:
+    return replace(RUN, stdout=json.dumps({**json.loads(RUN.stdout), **fields}))
+
+
+def test_the_figures_are_those_of_the_line() -> None:
+    said = json.loads(RUN.stdout)
+    found = {sample.name: sample.value for sample in Npb().samples(EP, RUN)}
+    assert found["operation_per_s"] == pytest.approx(said["million_operations"] * 1e6 / said["wall_s"])
+    assert found["timed_region_s"] == max(rank["wall_s"] for rank in said["per_rank"])
+    assert found["fastest_rank_s"] == min(rank["wall_s"] for rank in said["per_rank"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"kernel": "CG"}, "EP A was asked, CG A ran"),
+        ({"class": "S"}, "EP A was asked, EP S ran"),
+        ({"class": "own"}, "EP A was asked, EP own ran"),
+        ({"verification": "UNSUCCESSFUL"}, "verification unsuccessful"),
+        ({"verification": "NOT PERFORMED"}, "verification not performed"),
+        ({"ranks": 4}, "4 ranks ran, 2 reported"),
+        ({"checks": []}, "no value was verified"),
+    ],
+)
+def test_a_run_of_something_else_or_without_its_proof_is_wrong(
+    fields: dict[str, object], reason: str
+) -> None:
+    with pytest.raises(WrongOutput, match=reason):
+        Npb().samples(EP, changed(**fields))
+
+
+@pytest.mark.parametrize("computed", [-4295.8759, float("nan"), float("inf")])
+def test_a_value_that_is_wrong_is_not_believed_though_the_program_calls_it_successful(
+    computed: float,
+) -> None:
+    check = {**json.loads(RUN.stdout)["checks"][0], "computed": computed}
+    with pytest.raises(WrongOutput):
+        Npb().samples(EP, changed(checks=[check]))
+
+
+def test_a_value_without_tolerance_must_be_equal() -> None:
+    """IS counts: a rank of a key is right or wrong."""
+    check = {"name": "rank of key 17148", "published": 19, "tolerance": 0}
+    assert Npb().samples(EP, changed(checks=[{**check, "computed": 19}]))
+    with pytest.raises(WrongOutput):
+        Npb().samples(EP, changed(checks=[{**check, "computed": 20}]))
+
+
+def test_another_vector_code_than_the_one_asked_is_wrong() -> None:
+    """A guest that shows another processor must not change the code silently."""
+    asked = NpbOptions(benchmark="ep", problem_class="A", simd="plain")
+    with pytest.raises(WrongOutput, match="plain vector code was asked, avx512 ran"):
+        Npb().samples(asked, RUN)
+
+
+def test_the_vector_code_is_pinned_to_what_all_environments_have() -> None:
+    lacking = {"qemu": sorted(cpu_flags())}
+    job = Npb().job(EP, replace(SHAPE, lacking_flags=lacking))
+    assert job.argv[job.argv.index("--simd") + 1] == "plain"
+    assert job.facts["npb vector code pinned"].startswith("plain")
+    hosts = Npb().job(EP, SHAPE)
+    assert hosts.argv[hosts.argv.index("--simd") + 1] == VARIANTS.best(cpu_flags())
+
+
+def test_a_problem_that_the_memory_cannot_hold_is_refused() -> None:
+    options = NpbOptions(benchmark="ft", problem_class="C")
+    with pytest.raises(
+        InputError, match="npb ft of class C needs more than 4 GiB, but an instance has 512 MiB"
+    ):
+        Npb().job(options, replace(SHAPE, memory_byte=512 * MEBIBYTE))
+
+
+@pytest.mark.parametrize(("ranks", "active"), [(1, 1), (2, 1), (4, 4), (8, 4), (9, 9)])
+def test_bt_and_sp_use_the_largest_square(ranks: int, active: int) -> None:
+    assert active_ranks("bt", ranks) == active_ranks("sp", ranks) == active
+    assert active_ranks("lu", ranks) == ranks
+
+
+def test_the_reference_is_read_by_its_own_block() -> None:
+    found = {sample.name: sample.value for sample in NpbReference().samples(REFERENCE, REFERENCE_RUN)}
+    assert found == {"operation_per_s": pytest.approx(114.13e6), "timed_region_s": 0.58}
+    assert NpbReference().facts(REFERENCE, REFERENCE_RUN)["npb version"] == "3.4"
+
+
+@pytest.mark.parametrize("said", ["UNSUCCESSFUL", "NOT PERFORMED", "NAN"])
+def test_an_unverified_run_of_the_reference_is_wrong(said: str) -> None:
+    text = REFERENCE_RUN.stdout.replace("=               SUCCESSFUL", f"= {said}")
+    with pytest.raises(WrongOutput, match=said):
+        NpbReference().samples(REFERENCE, replace(REFERENCE_RUN, stdout=text))
+
+
+def test_a_time_of_no_hundredth_of_a_second_is_missing_and_not_zero() -> None:
+    text = REFERENCE_RUN.stdout.replace("0.58", "0.00")
+    found = NpbReference().samples(REFERENCE, replace(REFERENCE_RUN, stdout=text))
+    assert [sample.name for sample in found] == ["operation_per_s"]

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The profiler's file as samples: shares that add up, nothing made up, and no run without its profile."""
+
+import json
+from dataclasses import replace
+from statistics import fmean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.workloads.recorded import SHAPE, recorded, with_file
+
+from tare.errors import WrongOutput
+from tare.records import Activity
+from tare.workloads import KINDS, profile
+from tare.workloads.command import CommandOptions
+from tare.workloads.netpipe import NetpipeOptions
+from tare.workloads.npb import Npb, NpbOptions
+
+CG = NpbOptions(benchmark="cg", problem_class="S", profile=True)
+RUN = recorded("npb", "cg-profiled")
+SAID = json.loads(RUN.files[profile.FILE])
+
+
+def changed(**fields: object) -> str:
+    return json.dumps({**SAID, **fields})
+
+
+def test_the_means_of_the_shares_add_up_to_the_mean_time_of_a_rank() -> None:
+    found = {sample.name: sample.value for sample in Npb().samples(CG, RUN)}
+    shares = [found.get(activity.metric, 0.0) for activity in Activity]
+    assert sum(shares) == pytest.approx(fmean(rank["wall_s"] for rank in SAID["profile"]), rel=1e-6)
+
+
+def test_the_slowest_is_the_largest_of_any_rank() -> None:
+    found = {sample.name: sample.value for sample in Npb().samples(CG, RUN)}
+    assert found["profile_compute_slowest_s"] == max(rank["compute_s"] for rank in SAID["profile"])
+
+
+def test_a_share_that_took_no_time_is_left_out() -> None:
+    names = {sample.name for sample in Npb().samples(CG, RUN)}
+    assert not {"profile_io_mean_s", "profile_io_slowest_s"} & names
+
+
+def test_a_wait_that_not_every_rank_could_tell_is_missing() -> None:
+    ranks = [{**SAID["profile"][0], "late_senders": {"wait_s": 1.5}}, SAID["profile"][1]]
+    told = with_file(RUN, profile.FILE, changed(profile=ranks))
+    assert "profile_late_sender_mean_s" in {sample.name for sample in Npb().samples(CG, told)}
+    ranks[1] = {**ranks[1], "late_senders": {"wait_s": None}}
+    untold = with_file(RUN, profile.FILE, changed(profile=ranks))
+    assert "profile_late_sender_mean_s" not in {sample.name for sample in Npb().samples(CG, untold)}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (changed(partial=True), "cut, partial, or of another version"),
+        (changed(schema=2), "cut, partial, or of another version"),
+        (changed(ranks=4), "4 ranks ran, 2 are in profile.json"),
+        ("", "cut, partial, or of another version"),
+    ],
+)
+def test_a_profile_that_is_not_whole_is_wrong(text: str, reason: str) -> None:
+    with pytest.raises(WrongOutput, match=reason):
+        Npb().samples(CG, with_file(RUN, profile.FILE, text))
+
+
+def test_a_run_without_its_profile_says_what_the_profiler_said() -> None:
+    silent = replace(RUN, files={})
+    with pytest.raises(WrongOutput, match=r"wrote no profile\.json: was it loaded\?"):
+        Npb().samples(CG, silent)
+    refused = replace(silent, stderr="tareprof: this is no MPI that it knows\n")
+    with pytest.raises(WrongOutput, match="tareprof: this is no MPI that it knows"):
+        Npb().samples(CG, refused)
+
+
+@given(st.integers(0, len(RUN.files[profile.FILE]) - 2))
+def test_no_cut_of_the_file_is_taken_for_a_whole_one(length: int) -> None:
+    with pytest.raises(WrongOutput):
+        Npb().samples(CG, with_file(RUN, profile.FILE, RUN.files[profile.FILE][:length]))
+
+
+def test_the_profiler_is_loaded_into_the_ranks_and_into_nothing_else() -> None:
+    job = Npb().job(CG, SHAPE)
+    assert ("-x", "LD_PRELOAD=/opt/tare/bin/libtareprof.so") in zip(job.argv, job.argv[1:], strict=False)
+    assert "LD_PRELOAD" not in job.variables
+    assert not any("libtareprof" in part for part in job.preflight)
+    assert profile.FILE in job.collect
+
+
+def test_every_mpi_kind_can_be_profiled() -> None:
+    kinds = {name for name, kind in KINDS.items() if "profile" in kind.options_model.model_fields}
+    assert kinds == {"hpcc", "netpipe", "npb", "npb-reference", "command"}
+
+
+def test_what_has_no_mpi_cannot_be_profiled() -> None:
+    with pytest.raises(ValueError, match="protocol = tcp has none"):
+        NetpipeOptions(protocol="tcp", profile=True)
+    with pytest.raises(ValueError, match="needs mpi = true"):
+        CommandOptions(argv=["true"], profile=True)
