@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tare.analyze.aligned_ranks import log_ratios_of
 from tare.records import BlockValue, Cell, Direction, Summary
 
 CELL = Cell(workload="work", layout="1c1p1i")
@@ -47,5 +48,5 @@ def natives(control: float) -> tuple[float, float]:
 def noisy_summary(seed: int, spread: float, effect: float = 0.0, blocks: int = 32) -> Summary:
     """Native and the environment have the same normal noise; the log-ratios' standard deviation is ``spread``."""
     runs = np.random.default_rng(seed).normal(0.0, spread * math.sqrt(2 / 3), (blocks, 3))
-    log_ratios = runs[:, 0] - runs[:, 1:].mean(axis=1) + math.log1p(effect)
-    return summary_of(log_ratios.tolist(), controls=(runs[:, 2] - runs[:, 1]).tolist())
+    log_ratios, controls = log_ratios_of(runs)
+    return summary_of((log_ratios + math.log1p(effect)).tolist(), controls=controls.tolist())

@@ -7,16 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tare.analyze.aligned_ranks import bounds, points, statistic
+from tare.analyze.aligned_ranks import bounds, log_ratios_of, points, runs_of, statistic
 from tare.blocks import farthest, fewest_blocks, quantile
 
 ERROR = 0.05
 SEEDS = st.integers(0, 10_000)
 Floats = NDArray[np.float64]
-
-
-def log_ratios_of(runs: Floats) -> tuple[Floats, Floats]:
-    return runs[..., 0] - runs[..., 1:].mean(axis=-1), runs[..., 2] - runs[..., 1]
 
 
 def sample(seed: int, blocks: int) -> tuple[Floats, Floats]:
@@ -29,6 +25,13 @@ def test_a_shift_moves_the_estimate_and_its_interval(seed: int, blocks: int, shi
     before = (points(log_ratios, controls), *bounds(log_ratios, controls, ERROR))
     after = (points(log_ratios + shift, controls), *bounds(log_ratios + shift, controls, ERROR))
     assert np.asarray(after) == pytest.approx(np.asarray(before) + shift, abs=1e-8)
+
+
+@given(SEEDS, st.integers(1, 30))
+def test_runs_and_their_log_ratios_are_each_made_of_the_other(seed: int, blocks: int) -> None:
+    log_ratios, controls = sample(seed, blocks)
+    again = log_ratios_of(runs_of(log_ratios, controls))
+    assert np.stack(again) == pytest.approx(np.stack([log_ratios, controls]))
 
 
 @given(SEEDS, st.integers(6, 30))

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import stdtrit
 
-from tare.analyze.aligned_ranks import Floats, statistic
+from tare.analyze.aligned_ranks import Floats, log_ratios_of, statistic
 from tare.analyze.boundary import ERROR, boundary, constant_spending, spending
-from tare.analyze.contrasts import fewest
-from tare.blocks import quantile
+from tare.blocks import fewest_blocks, quantile
 
 DEFAULT = (10, 16, 24, 32)
 CAMPAIGNS = 20_000
@@ -27,7 +26,7 @@ def shares(looks: tuple[int, ...]) -> tuple[float, ...]:
 def statistics(looks: tuple[int, ...]) -> dict[int, Floats]:
     """Of simulated campaigns without any overhead, at each look: shape (campaigns,)."""
     runs = np.random.default_rng(11).normal(size=(CAMPAIGNS, looks[-1], 3))
-    log_ratios, controls = runs[..., 0] - runs[..., 1:].mean(axis=-1), runs[..., 2] - runs[..., 1]
+    log_ratios, controls = log_ratios_of(runs)
     return {n: statistic(log_ratios[:, :n], controls[:, :n], np.zeros(CAMPAIGNS)) for n in looks}
 
 
@@ -91,7 +90,7 @@ def test_a_look_has_a_level_exactly_when_so_many_values_can_have_an_interval_at_
     n: int, share: float
 ) -> None:
     (level, *_) = boundary((n, n + 10), (share, 1.0))
-    assert (level > 0) == (n >= fewest(ERROR * share))
+    assert (level > 0) == (n >= fewest_blocks(ERROR * share))
 
 
 @st.composite

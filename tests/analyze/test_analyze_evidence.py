@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from scipy.stats import wilcoxon
 from tests.analyze.verdict_example import around
 
-from tare.analyze.aligned_ranks import statistic
+from tare.analyze.aligned_ranks import log_ratios_of, statistic
 from tare.analyze.contrasts import Blocks, Contrast, Differences, estimate
 from tare.analyze.evidence import Reach, difference_p, equivalence_p, interval, least_error
 from tare.analyze.judgement import is_equivalent
@@ -28,10 +28,11 @@ def samples(least: int = 6, most: int = 20) -> st.SearchStrategy[Contrast]:
 
 def sample(n: int, seed: int, shift: float, paired: bool = False) -> Contrast:
     runs = np.random.default_rng(seed).normal(0, 0.05, (n, 3))
-    log_ratios = runs[:, 0] - runs[:, 1:].mean(axis=1) + shift
+    log_ratios, controls = log_ratios_of(runs)
+    log_ratios = log_ratios + shift
     if paired:
         return Differences(tuple(log_ratios.tolist()))
-    return Blocks(tuple(log_ratios.tolist()), tuple((runs[:, 2] - runs[:, 1]).tolist()))
+    return Blocks(tuple(log_ratios.tolist()), tuple(controls.tolist()))
 
 
 def leaves_out(found: Estimate) -> bool:
@@ -106,7 +107,7 @@ def test_p_under_looks_is_no_smaller_than_chance_allows() -> None:
     spent = [(n / 32) ** 2 for n in (10, 16, 24, 32)]
     levels = [Reach((10, 16, 24, 32)[: k + 1], tuple(spent[: k + 1])).nominal(0.05) for k in range(4)]
     runs = np.random.default_rng(11).normal(0.0, 1.0, (4000, 32, 3))
-    log_ratios, controls = runs[..., 0] - runs[..., 1:].mean(axis=-1), runs[..., 2] - runs[..., 1]
+    log_ratios, controls = log_ratios_of(runs)
     rejected = np.zeros(4000, dtype=bool)
     for n, level in zip((10, 16, 24, 32), levels, strict=True):
         rejected |= np.abs(statistic(log_ratios[:, :n], controls[:, :n], np.zeros(4000))) > quantile(level)

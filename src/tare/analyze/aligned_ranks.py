@@ -40,7 +40,7 @@ def statistic(log_ratios: Floats, controls: Floats, shifts: Floats) -> Floats:
     ``log_ratios`` and ``controls``: as in ``Summary``, shape (..., blocks). ``shifts``: shape (...). 0 if all runs are
     alike.
     """
-    return _statistic(_runs(log_ratios, controls), np.asarray(shifts, dtype=np.float64))
+    return _statistic(runs_of(log_ratios, controls), np.asarray(shifts, dtype=np.float64))
 
 
 def points(log_ratios: Floats, controls: Floats, precision: float = PRECISION) -> Floats:
@@ -61,9 +61,14 @@ def bounds(
     return _ends(log_ratios, controls, quantile(error), precision)
 
 
-def _runs(log_ratios: Floats, controls: Floats) -> Floats:
-    """The block's three runs up to what they have in common, shape (..., blocks, 3)."""
+def runs_of(log_ratios: Floats, controls: Floats) -> Floats:
+    """Each block's three runs up to what they have in common, shape (..., blocks, 3), the environment's first."""
     return np.stack([np.asarray(log_ratios), -np.asarray(controls) / 2, np.asarray(controls) / 2], axis=-1)
+
+
+def log_ratios_of(runs: Floats) -> tuple[Floats, Floats]:
+    """Log-ratios and controls of the logarithms of runs, shape (..., blocks, 3): what ``runs_of`` takes."""
+    return runs[..., 0] - runs[..., 1:].mean(axis=-1), runs[..., 2] - runs[..., 1]
 
 
 def _statistic(runs: Floats, shifts: Floats) -> Floats:
@@ -81,7 +86,7 @@ def _statistic(runs: Floats, shifts: Floats) -> Floats:
 
 def _ends(log_ratios: Floats, controls: Floats, limit: float, precision: float) -> tuple[Floats, Floats]:
     """The least and the largest shift whose statistic is within ±``limit``."""
-    runs = _runs(log_ratios, controls)
+    runs = runs_of(log_ratios, controls)
     flat = runs.reshape(-1, *runs.shape[-2:])
     both = np.concatenate([flat, -flat])
     per_call = max(1, _AT_ONCE // (_SHIFTS * flat[0].size))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from tare.analyze.contrasts import fewest
+from tare.blocks import fewest_blocks
 
 ERROR = 0.05
 """Permitted chance that any of the looks' intervals misses, in all."""
@@ -49,7 +49,7 @@ def boundary(ns: tuple[int, ...], spent: tuple[float, ...], error: float = ERROR
             levels.append(levels[-1])
             continue
         nominal = walk.nominal(n, error * share)
-        levels.append(nominal if nominal > 0 and n >= fewest(nominal) else 0.0)
+        levels.append(nominal if nominal > 0 and n >= fewest_blocks(nominal) else 0.0)
         walk.step(n, levels[-1])
     return tuple(levels)
 

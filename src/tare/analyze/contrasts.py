@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an overhead is estimated from, block by block: of two kinds, each with the interval that holds for it."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
@@ -10,14 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from tare.analyze import aligned_ranks
-from tare.analyze.signed_rank import (
-    LEVEL,
-    achieved_level,
-    critical_value,
-    fewest_values,
-    lower_tail,
-    walsh_averages,
-)
+from tare.analyze.signed_rank import LEVEL, hodges_lehmann, lower_tail, walsh_averages
 from tare.blocks import LEAST_BLOCKS, farthest, fewest_blocks
 from tare.records import CONTROL_NAME, Estimate, Summary
 
@@ -51,15 +44,13 @@ class Differences:
     log_ratios: tuple[float, ...]
 
     def point(self) -> float:
-        return float(np.median(walsh_averages(self.log_ratios)))
+        return hodges_lehmann(self.log_ratios).point
 
     def bounds(self, error: float) -> tuple[float, float, float] | None:
-        n = len(self.log_ratios)
-        critical = critical_value(n, 1 - error)
-        if critical is None or n < LEAST_BLOCKS:
+        found = hodges_lehmann(self.log_ratios, 1 - error)
+        if found.low is None or found.high is None or found.n < LEAST_BLOCKS:
             return None
-        averages = walsh_averages(self.log_ratios)
-        return float(averages[critical]), float(averages[-1 - critical]), achieved_level(n, critical)
+        return found.low, found.high, found.level
 
     def above(self, shift: float) -> float:
         averages = walsh_averages(self.log_ratios)
@@ -104,21 +95,25 @@ class Blocks:
         return min(most, max(-most, found))
 
 
-def contrast_of(summary: Summary, blocks: int | None = None) -> Contrast:
-    """The blocks of a summary whose number is below ``blocks``; all of them without it.
+def contrast_of(summary: Summary, numbers: Container[int] | None = None) -> Contrast:
+    """The blocks of a summary that have one of the ``numbers``; all of them without these.
 
     Native against native has no third run, and its two are alike, which makes their difference symmetric.
     """
-    rows = zip(summary.blocks, summary.log_ratios, summary.control_log_ratios, strict=True)
-    taken = [(one, other) for block, one, other in rows if blocks is None or block.block < blocks]
-    log_ratios, controls = tuple(one for one, _ in taken), tuple(other for _, other in taken)
+    log_ratios, controls = (
+        _taken(summary, values, numbers) for values in (summary.log_ratios, summary.control_log_ratios)
+    )
     return Differences(log_ratios) if summary.environment == CONTROL_NAME else Blocks(log_ratios, controls)
 
 
-def controls_of(summary: Summary, blocks: int | None = None) -> Differences:
+def controls_of(summary: Summary, numbers: Container[int] | None = None) -> Differences:
     """Native against native in those blocks."""
-    rows = zip(summary.blocks, summary.control_log_ratios, strict=True)
-    return Differences(tuple(value for block, value in rows if blocks is None or block.block < blocks))
+    return Differences(_taken(summary, summary.control_log_ratios, numbers))
+
+
+def _taken(summary: Summary, values: Sequence[float], numbers: Container[int] | None) -> tuple[float, ...]:
+    rows = zip(summary.blocks, values, strict=True)
+    return tuple(value for block, value in rows if numbers is None or block.block in numbers)
 
 
 def part(contrast: Contrast, blocks: slice) -> Contrast:
@@ -156,9 +151,13 @@ def estimate(contrast: Contrast, error: float = 1 - LEVEL) -> Estimate:
     return replace(without, low=found[0], high=found[1], level=found[2]) if found else without
 
 
-def fewest(error: float) -> int:
-    """How many blocks either kind needs for an interval that misses with a chance of ``error``."""
-    return max(fewest_blocks(error), fewest_values(1 - error))
+def looked(contrast: Contrast, nominal: float, error: float, *, fixed: bool) -> Estimate:
+    """The same at the ``nominal`` level of one look of several, which all together miss with a chance of ``error``.
+
+    ``fixed``: there is one look, and the level is that which it reaches.
+    """
+    found = estimate(contrast, nominal)
+    return found if fixed and found.low is not None else replace(found, level=1 - error)
 
 
 @lru_cache(maxsize=4096)

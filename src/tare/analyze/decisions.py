@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.analyze.boundary import ERROR, boundary, constant_spending
-from tare.analyze.contrasts import contrast_of, estimate, fewest
+from tare.analyze.contrasts import contrast_of, estimate
 from tare.analyze.scale import as_fraction
 from tare.analyze.sentence import advice, signed_range
 from tare.analyze.student import standard_deviation
+from tare.blocks import fewest_blocks
 from tare.records import Cell, Course, Decision, Design, Estimate, FailIf, Ruling, Skipped, Summary
 
 _MOST_BLOCKS = 10_000
@@ -96,7 +97,7 @@ def _intervals(summary: Summary, course: Course, planned: tuple[int, ...]) -> It
     spent = list(shares[: len(course.looks)])
     if course.final:
         spent[-1:] = [1.0]
-    contrasts = [contrast_of(summary, blocks) for blocks in course.looks]
+    contrasts = [contrast_of(summary, range(blocks)) for blocks in course.looks]
     ns = tuple(len(contrast.log_ratios) for contrast in contrasts)
     levels = boundary(ns, tuple(spent), ERROR) if contrasts else ()
     for nominal, own in zip(levels, contrasts, strict=True):
@@ -161,7 +162,7 @@ def _lacking(ruled: Ruled) -> str:
     if ruled.summary is None or not ruled.summary.blocks:
         what = ruled.condition.metric or "the primary metric"
         return f"no complete block has a value of {what}"
-    least = fewest(ERROR)
+    least = fewest_blocks(ERROR)
     if ruled.n < least:
         return f"n = {ruled.n}, and an interval needs at least {least} blocks"
     return f"no look was reached that gives an interval (n = {ruled.n})"

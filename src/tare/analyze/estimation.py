@@ -63,7 +63,7 @@ def _intervals(summary: Summary, looks: Sequence[Look]) -> tuple[Estimate, Estim
     return (
         looks[-1].estimate,
         repeated_mean(looks, seen(summary, looks).log_ratios),
-        repeated(looks, controls_of(summary, looks[-1].blocks)),
+        repeated(looks, controls_of(summary, range(looks[-1].blocks))),
     )
 
 

@@ -9,10 +9,10 @@ stop there.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tare.analyze.boundary import boundary
-from tare.analyze.contrasts import Contrast, estimate
+from tare.analyze.contrasts import Contrast, looked
 from tare.analyze.looks import seen
 from tare.records import Estimate, Overhead
 
@@ -87,8 +87,7 @@ def equivalence_p(contrast: Contrast, margin: float, reach: Reach) -> float:
 
 def interval(contrast: Contrast, reach: Reach, error: float) -> Estimate:
     """Give the interval, on the scale of logarithms, that misses with a chance of ``error`` at most."""
-    found = estimate(contrast, reach.nominal(error))
-    return found if reach.fixed and found.low is not None else replace(found, level=1 - error)
+    return looked(contrast, reach.nominal(error), error, fixed=reach.fixed)
 
 
 def least_error(reach: Reach, nominal: float) -> float:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from scipy.special import ndtri
 
-from tare.analyze.contrasts import fewest
 from tare.analyze.estimation import as_fraction
 from tare.analyze.evidence import Reach, difference_p, equivalence_p, interval
 from tare.analyze.family_words import family_sentence
@@ -15,6 +14,7 @@ from tare.analyze.judgement import MOST_BLOCKS
 from tare.analyze.looks import seen
 from tare.analyze.multiplicity import ERROR, adjusted, holds
 from tare.analyze.student import standard_deviation
+from tare.blocks import fewest_blocks
 from tare.records import Estimate, Family, Overhead, Standing, Verdict, Word
 
 
@@ -113,4 +113,4 @@ def _blocks_wanted(verdict: Verdict, size: int) -> int | None:
     needed = (quantile * deviation / math.log1p(distance)) ** 2 + 2
     if needed - n > MOST_BLOCKS:
         return None
-    return max(math.ceil(needed), fewest(ERROR / size), n + 1) - n
+    return max(math.ceil(needed), fewest_blocks(ERROR / size), n + 1) - n

@@ -102,7 +102,7 @@ def _campaigns(looks: tuple[int, ...]) -> tuple[_Seen, ...]:
     """Simulate campaigns whose log-ratios have a standard deviation of 1, and no overhead."""
     count = max(_FEWEST_CAMPAIGNS, min(_MOST_CAMPAIGNS, _MOST_BLOCKS // sum(looks)))
     runs = np.random.default_rng(_SEED).normal(scale=math.sqrt(2 / 3), size=(count, looks[-1], 3))
-    log_ratios, controls = runs[..., 0] - runs[..., 1:].mean(axis=-1), runs[..., 2] - runs[..., 1]
+    log_ratios, controls = aligned_ranks.log_ratios_of(runs)
     spent = tuple(spending(look, looks[-1]) for look in looks)
     levels = zip(boundary(looks, spent, ERROR), boundary(looks, spent, 2 * ERROR), strict=True)
     return tuple(

@@ -5,11 +5,12 @@ import math
 from collections.abc import Mapping, Sequence
 
 from tare.analyze.boundary import ERROR
-from tare.analyze.contrasts import Contrast, estimate, fewest
+from tare.analyze.contrasts import Contrast, estimate
 from tare.analyze.estimation import as_fraction, overhead
 from tare.analyze.looks import Arm, repeated, seen
 from tare.analyze.sentence import sentence
 from tare.analyze.student import standard_deviation
+from tare.blocks import fewest_blocks
 from tare.records import Course, Estimate, Look, Overhead, Summary, Verdict, Word
 
 EQUIVALENCE_LEVEL = 0.90
@@ -89,7 +90,7 @@ def blocks_wanted(judged: Overhead, margin: float) -> int | None:
     needed = (1.96 * deviation / math.log1p(distance)) ** 2 + 2
     if needed - n > MOST_BLOCKS:
         return None
-    return max(math.ceil(needed), fewest(ERROR), n + 1) - n
+    return max(math.ceil(needed), fewest_blocks(ERROR), n + 1) - n
 
 
 def _is_below_noise_floor(typical: Estimate, noise_floor: Estimate) -> bool:

@@ -6,10 +6,9 @@ continued decides as one that ran through. docs/method.md gives the rules and th
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from tare.analyze.boundary import ERROR, boundary, spending
-from tare.analyze.contrasts import Contrast, contrast_of, estimate
+from tare.analyze.contrasts import Contrast, contrast_of, looked
 from tare.analyze.decisions import rulings
 from tare.analyze.scale import as_fraction
 from tare.analyze.student import mean_estimate
@@ -53,7 +52,7 @@ def looks_at(summary: Summary, course: Course) -> tuple[Look, ...]:
     return tuple(
         _look(summary, looks, course, final=course.final and looks == course.looks)
         for looks in reached
-        if contrast_of(summary, looks[-1]).log_ratios
+        if contrast_of(summary, range(looks[-1])).log_ratios
     )
 
 
@@ -70,7 +69,7 @@ def repeated(looks: Sequence[Look], contrast: Contrast, error: float = ERROR) ->
     """
     spent = tuple(look.spent for look in looks)
     nominal = boundary(tuple(look.n for look in looks), spent, error)[-1]
-    return _interval(contrast, nominal, error, fixed=spent == (1.0,))
+    return as_fraction(looked(contrast, nominal, error, fixed=spent == (1.0,)))
 
 
 def repeated_mean(looks: Sequence[Look], log_ratios: Sequence[float]) -> Estimate:
@@ -81,29 +80,23 @@ def repeated_mean(looks: Sequence[Look], log_ratios: Sequence[float]) -> Estimat
 
 def seen(summary: Summary, looks: Sequence[Look]) -> Contrast:
     """The blocks that the last of the looks took in; all without a look."""
-    return contrast_of(summary, looks[-1].blocks if looks else None)
+    return contrast_of(summary, range(looks[-1].blocks) if looks else None)
 
 
 def _look(summary: Summary, planned: Sequence[int], course: Course, *, final: bool) -> Look:
-    ns = tuple(len(contrast_of(summary, blocks).log_ratios) for blocks in planned)
+    ns = tuple(len(contrast_of(summary, range(blocks)).log_ratios) for blocks in planned)
     spent = tuple(spending(n, course.total) for n in ns[:-1])
     spent = (*spent, 1.0 if final else spending(ns[-1], course.total))
     nominal = boundary(ns, spent)[-1]
-    contrast = contrast_of(summary, planned[-1])
+    contrast = contrast_of(summary, range(planned[-1]))
     found = contrast.bounds(nominal)
     return Look(
         blocks=planned[-1],
         n=ns[-1],
         spent=spent[-1],
         level=found[2] if found else 1 - ERROR,
-        estimate=_interval(contrast, nominal, ERROR, fixed=spent == (1.0,)),
+        estimate=as_fraction(looked(contrast, nominal, ERROR, fixed=spent == (1.0,))),
     )
-
-
-def _interval(contrast: Contrast, nominal: float, error: float, *, fixed: bool) -> Estimate:
-    """Of a single look the level is that exactly reached; of several, that of all looks together."""
-    found = as_fraction(estimate(contrast, nominal))
-    return found if fixed and found.low is not None else replace(found, level=1 - error)
 
 
 def _course(metrics: Sequence[Summary], done: int, design: Design, arm: Arm, ended: bool) -> Course:
@@ -130,7 +123,7 @@ def _stop(metrics: Sequence[Summary], course: Course, design: Design, arm: Arm) 
     if asked := rulings(metrics, course, design, arm):
         return Stop.DECIDED if all(one.ruling is not Ruling.UNDECIDED for one in asked) else None
     primary = next((one for one in metrics if one.primary), None)
-    if primary is None or not contrast_of(primary, course.looks[-1]).log_ratios:
+    if primary is None or not contrast_of(primary, range(course.looks[-1])).log_ratios:
         return None
     return _precise_or_equivalent(looks_at(primary, course)[-1].estimate, design)
 

@@ -3,7 +3,7 @@
 
 import math
 
-from tare.analyze.contrasts import fewest
+from tare.blocks import fewest_blocks
 from tare.records import Estimate, Overhead, Word
 
 _DASH = "\N{EN DASH}"
@@ -40,7 +40,7 @@ def _claim(overhead: Overhead, word: Word, margin: float, more_blocks: int | Non
 
 
 def _too_few(typical: Estimate) -> str:
-    needed = fewest(1 - typical.level)
+    needed = fewest_blocks(1 - typical.level)
     if typical.n >= needed:
         return f"not enough data: the looks so far may use up too little of the error (n = {typical.n})"
     return f"not enough data: a {100 * typical.level:g} % interval needs at least {needed} blocks (n = {typical.n})"

@@ -87,11 +87,6 @@ def hodges_lehmann(values: Sequence[float], level: float = LEVEL) -> Estimate:
     if critical is None:
         point = float(np.median(walsh_averages(values)))
         return Estimate(point=point, low=None, high=None, level=level, n=n)
-    return interval_at(values, critical)
-
-
-def interval_at(values: Sequence[float], critical: int) -> Estimate:
-    """Take the interval from W(c+1) to W(M-c) for a given c = ``critical`` of those possible with so many values."""
     averages = walsh_averages(values)
     return Estimate(
         point=float(np.median(averages)),

@@ -5,8 +5,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tare.analyze.contrasts import fewest
 from tare.analyze.multiplicity import ERROR
+from tare.analyze.signed_rank import fewest_values
+from tare.blocks import fewest_blocks
 from tare.records import Analysis, ArmSpread, Effect, Estimate, Family, Ranking, VarianceSplit, Verdict, Word
 from tare.report.words import DASH, NO_VALUE, counted, one_line, quantity, quantity_interval
 
@@ -93,7 +94,8 @@ def equals_said(ranking: Ranking) -> str:
 
 def reach_said(ranking: Ranking) -> str:
     """Whether some pairs have so few blocks that they may not be told apart whatever they show; else empty."""
-    needed = fewest(ERROR / len(ranking.pairs))
+    error = ERROR / len(ranking.pairs)
+    needed = max(fewest_blocks(error), fewest_values(1 - error))
     if all(pair.difference.n >= needed for pair in ranking.pairs):
         return ""
     return f"Among {len(ranking.pairs)} pairs fewer than {needed} common blocks may be too few to tell two apart."

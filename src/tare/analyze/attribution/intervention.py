@@ -6,10 +6,10 @@ change is d(changed) - d(as it is), in which native cancels out; where the knob 
 native is run with it changed as well, and d(changed) is taken against that.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from tare.analyze.attribution.words import interval, percent
-from tare.analyze.contrasts import Blocks, Differences, estimate
+from tare.analyze.contrasts import Contrast, Differences, contrast_of, estimate
 from tare.analyze.estimation import as_fraction
 from tare.analyze.judgement import word_of
 from tare.blocks import LEAST_BLOCKS
@@ -38,23 +38,20 @@ def intervention_verdicts(
 def _judged(
     before: Summary, summaries: Sequence[Summary], intervention: Intervention, margin: float
 ) -> InterventionVerdict | None:
-    as_is = _by_block(before)
-    changed = _of(intervention.changed, before, summaries)
-    against = _of(intervention.changed_native, before, summaries)
-    blocks = [block for block in as_is if block in changed]
+    changed, native = (
+        _of(environment, before, summaries)
+        for environment in (intervention.changed, intervention.changed_native)
+    )
+    blocks = set(_numbers(before)) & set(_numbers(changed))
     if intervention.changed_native is not None:
-        blocks = [block for block in blocks if block in against]
-    if not blocks:
+        blocks &= set(_numbers(native))
+    if changed is None or not blocks:
         return None
-    befores = [as_is[block] for block in blocks]
-    afters = [changed[block] - against.get(block, 0.0) for block in blocks]
-    moved = Differences(tuple(after - own for own, after in zip(befores, afters, strict=True)))
+    contrasts = contrast_of(before, blocks), _after(changed, native, blocks)
+    moved = _difference(contrasts[1], contrasts[0])
     change = as_fraction(estimate(moved))
     shift = _SHIFTS[word_of(change, moved, margin)]
-    estimates = (
-        as_fraction(estimate(_before(before, blocks))),
-        as_fraction(estimate(Differences(tuple(afters)))),
-    )
+    estimates = as_fraction(estimate(contrasts[0])), as_fraction(estimate(contrasts[1]))
     return InterventionVerdict(
         intervention=intervention,
         cell=before.cell,
@@ -68,25 +65,27 @@ def _judged(
     )
 
 
-def _before(summary: Summary, blocks: Sequence[int]) -> Blocks:
-    rows = zip(summary.blocks, summary.log_ratios, summary.control_log_ratios, strict=True)
-    taken = [(one, other) for block, one, other in rows if block.block in blocks]
-    return Blocks(tuple(one for one, _ in taken), tuple(other for _, other in taken))
+def _after(changed: Summary, native: Summary | None, blocks: Container[int]) -> Contrast:
+    """Against native, or against native with the knob changed as well: then one environment against another."""
+    against_native = contrast_of(changed, blocks)
+    return _difference(against_native, contrast_of(native, blocks)) if native else against_native
 
 
-def _by_block(summary: Summary) -> dict[int, float]:
-    return {
-        value.block: log_ratio for value, log_ratio in zip(summary.blocks, summary.log_ratios, strict=True)
-    }
+def _difference(one: Contrast, other: Contrast) -> Differences:
+    """Of two environments in the same blocks."""
+    pairs = zip(one.log_ratios, other.log_ratios, strict=True)
+    return Differences(tuple(first - second for first, second in pairs))
 
 
-def _of(environment: str | None, like: Summary, summaries: Sequence[Summary]) -> dict[int, float]:
-    """The same metric of another environment, by block."""
+def _numbers(summary: Summary | None) -> tuple[int, ...]:
+    return tuple(value.block for value in summary.blocks) if summary else ()
+
+
+def _of(environment: str | None, like: Summary, summaries: Sequence[Summary]) -> Summary | None:
+    """The same metric of another environment."""
     key = (like.cell, like.metric, like.unit, like.direction)
-    for one in summaries:
-        if one.environment == environment and (one.cell, one.metric, one.unit, one.direction) == key:
-            return _by_block(one)
-    return {}
+    found = (one for one in summaries if (one.cell, one.metric, one.unit, one.direction) == key)
+    return next((one for one in found if one.environment == environment), None)
 
 
 def _is_cause(shift: Shift, before: Estimate) -> bool:

@@ -64,8 +64,7 @@ def _runs(evidence: Evidence, environment: str) -> Array:
     contrast = joined(evidence.series(RUN, environment, evidence.headline))
     if not isinstance(contrast, Blocks):
         return np.zeros((0, 3))
-    controls = np.asarray(contrast.controls)
-    return np.stack([np.asarray(contrast.log_ratios), -controls / 2, controls / 2], axis=-1)
+    return aligned_ranks.runs_of(np.asarray(contrast.log_ratios), np.asarray(contrast.controls))
 
 
 def _null(source: np.random.Generator, runs: Array, shape: tuple[int, int]) -> Array:
@@ -74,24 +73,19 @@ def _null(source: np.random.Generator, runs: Array, shape: tuple[int, int]) -> A
     return drawn
 
 
-def _log_ratios(runs: Array) -> tuple[Array, Array]:
-    """Log-ratios and controls of runs, shape (..., 3)."""
-    return runs[..., 0] - runs[..., 1:].mean(axis=-1), runs[..., 2] - runs[..., 1]
-
-
 def _named(name: str, claim: str) -> Named:
     return Named("P3", name, claim)
 
 
 def _single(evidence: Evidence, null: Array, drawn: Array, truth: float) -> Iterator[Gate]:
     """One look at ten blocks."""
-    log_ratios, controls = _log_ratios(null)
+    log_ratios, controls = aligned_ranks.log_ratios_of(null)
     claim = f"{EXPERIMENT_BLOCKS} blocks of the no-op environment differ from native"
     wrong = evidence.estimator.misses(log_ratios, controls, 0.0, LEVEL)
     allowed = most_misses(len(null), false_alarm=_FALSE_ALARM)
     yield _share(_named("false positives, one look", claim), wrong, allowed)
     claim = f"the interval of {EXPERIMENT_BLOCKS} blocks misses the truth, in at most {MOST_FALSE:.0%}"
-    missed = evidence.estimator.misses(*_log_ratios(drawn), truth, LEVEL)
+    missed = evidence.estimator.misses(*aligned_ranks.log_ratios_of(drawn), truth, LEVEL)
     yield _share(_named("coverage, one look", claim), missed)
     low, high = evidence.estimator.bounds(log_ratios[:_MOST_WIDTHS], controls[:_MOST_WIDTHS], LEVEL)
     claim = f"intervals of half the width miss, in at least {LEAST_HALVED:.0%}: else they are too wide"
@@ -103,7 +97,7 @@ def _single(evidence: Evidence, null: Array, drawn: Array, truth: float) -> Iter
 
 def _normal(evidence: Evidence, null: Array) -> Gate:
     """Whatever the host's noise is like."""
-    wrong = evidence.estimator.misses(*_log_ratios(null), 0.0, LEVEL)
+    wrong = evidence.estimator.misses(*aligned_ranks.log_ratios_of(null), 0.0, LEVEL)
     claim = f"{EXPERIMENT_BLOCKS} blocks of normal noise, made by the computer, differ from none"
     allowed = most_misses(len(null), false_alarm=_FALSE_ALARM)
     return _share(_named("false positives, normal noise", claim), wrong, allowed)
@@ -133,7 +127,7 @@ def _sequential(evidence: Evidence, null: Array, drawn: Array, truth: float) -> 
 
 def _centre(runs: Array) -> float:
     """What drawn blocks have as their centre, exactly."""
-    return float(aligned_ranks.points(*_log_ratios(runs)))
+    return float(aligned_ranks.points(*aligned_ranks.log_ratios_of(runs)))
 
 
 def _missed(campaigns: Array, truth: float) -> Truths:
@@ -153,7 +147,7 @@ def _misses(runs: Array, design: Design, truth: float) -> bool:
 
 
 def _summary(runs: Array) -> Summary:
-    log_ratios, controls = _log_ratios(runs)
+    log_ratios, controls = aligned_ranks.log_ratios_of(runs)
     return Summary(
         cell=_CELL,
         environment=_PLANT,
