@@ -2,12 +2,12 @@
 """The NAS Parallel Benchmarks of Tare beside binaries of the reference, in one run on one machine.
 
     python -m bench.npb REFERENCE [--kernels cg lu] [--classes S W A B] [--ranks 1 2 4] [--rounds 5]
-                        [--other LABEL=FOLDER]
+                        [--other LABEL=FOLDER] [--threads 2]
 
 REFERENCE is a folder with programs named as the reference names them (``cg.A.x``); ``--other`` adds more such folders,
-such as the same sources with other flags. Ours and theirs run in random order within a round, each rank bound to a
-core. BT and SP run on square numbers of ranks only. The claims: no kernel slower than the reference, the geometric
-mean 1.3 times as fast, and at most 1.1 times its memory.
+such as the same sources with other flags, and ``--threads`` ours with so many in each rank. Ours and theirs run in
+random order within a round, each rank of one thread bound to a core. BT and SP run on square numbers of ranks only. The
+claims: no kernel slower than the reference, the geometric mean 1.3 times as fast, and at most 1.1 times its memory.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import resource
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,10 +55,41 @@ class Run:
     """The largest rank's resident memory at its peak; this process's own where no rank needs more."""
 
 
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is started, and how many processors each rank of it needs."""
+
+    argv: Sequence[str]
+    threads: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """Whose programs are compared: ours, those in folders, and perhaps ours with threads."""
+
+    folders: Mapping[str, Path]
+    threads: int | None
+
+    @property
+    def labels(self) -> list[str]:
+        """All but ours."""
+        return [*self.folders, *([] if self.threads is None else [f"{self.threads} threads"])]
+
+    def of(self, case: Case) -> dict[str, Program]:
+        ours = [str(PROGRAMS / f"npb-{case.kernel}"), "--class", case.problem_class, "--json"]
+        found = {"ours": Program(ours)}
+        for label, folder in self.folders.items():
+            found[label] = Program([str(folder / f"{case.kernel}.{case.problem_class}.x")])
+        if self.threads is not None:
+            found[self.labels[-1]] = Program([*ours, "--threads", str(self.threads)], self.threads)
+        return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("reference", type=Path)
     parser.add_argument("--other", action="append", default=[], metavar="LABEL=FOLDER")
+    parser.add_argument("--threads", type=int)
     parser.add_argument("--kernels", nargs="*", default=KERNELS, choices=KERNELS)
     parser.add_argument("--classes", nargs="*", default=["S", "W", "A", "B"])
     parser.add_argument("--ranks", nargs="*", type=int, default=[1, 2, 4])
@@ -73,7 +104,7 @@ def main() -> int:
         for ranks in chosen.ranks
         if fits(kernel, ranks)
     ]
-    return 0 if compare(cases, folders, chosen.rounds) else 1
+    return 0 if compare(cases, Programs(folders, chosen.threads), chosen.rounds) else 1
 
 
 def fits(kernel: str, ranks: int) -> bool:
@@ -83,13 +114,13 @@ def fits(kernel: str, ranks: int) -> bool:
     return ranks <= (os.cpu_count() or 1)
 
 
-def compare(cases: Sequence[Case], folders: dict[str, Path], rounds: int) -> bool:
+def compare(cases: Sequence[Case], programs: Programs, rounds: int) -> bool:
     """Print a row for each case as soon as it is measured, then what the claims come to; whether they hold."""
-    print(heading(folders))
+    print(heading(programs.labels))
     ratios: dict[Case, float] = {}
     memory: dict[Case, float] = {}
     for case in cases:
-        runs = measured(case, folders, rounds)
+        runs = measured(case, programs.of(case), rounds)
         ratios[case] = ratio_of(runs["ours"], runs["reference"])
         if min(map(largest_byte, (runs["ours"], runs["reference"]))) > own_byte():
             memory[case] = largest_byte(runs["ours"]) / largest_byte(runs["reference"])
@@ -97,26 +128,22 @@ def compare(cases: Sequence[Case], folders: dict[str, Path], rounds: int) -> boo
     return claims_hold(ratios, memory)
 
 
-def measured(case: Case, folders: dict[str, Path], rounds: int) -> dict[str, list[Run]]:
+def measured(case: Case, programs: Mapping[str, Program], rounds: int) -> dict[str, list[Run]]:
     """All programs once in each round, in random order; the first round warms up and is not kept."""
-    argvs = {"ours": [str(PROGRAMS / f"npb-{case.kernel}"), "--class", case.problem_class, "--json"]}
-    for label, folder in folders.items():
-        argvs[label] = [str(folder / f"{case.kernel}.{case.problem_class}.x")]
-    found: dict[str, list[Run]] = {label: [] for label in argvs}
+    found: dict[str, list[Run]] = {label: [] for label in programs}
     for number in range(rounds + 1):
-        for label in random.sample(sorted(argvs), len(argvs)):
-            done = run_once(argvs[label], case.ranks)
+        for label in random.sample(sorted(programs), len(programs)):
+            done = run_once(programs[label], case.ranks)
             if number > 0:
                 found[label].append(done)
     return found
 
 
-def run_once(program: Sequence[str], ranks: int) -> Run:
+def run_once(program: Program, ranks: int) -> Run:
     """Raise ``SystemExit`` with what it said when a run is not verified."""
-    bind = (
-        ["--bind-to", "core"] if ranks <= (os.cpu_count() or 1) else ["--bind-to", "none", "--oversubscribe"]
-    )
-    argv = ["mpirun", "--allow-run-as-root", *bind, "-np", str(ranks), *program]
+    bound = program.threads == 1 and ranks <= (os.cpu_count() or 1)
+    bind = ["--bind-to", "core"] if bound else ["--bind-to", "none", "--oversubscribe"]
+    argv = ["mpirun", "--allow-run-as-root", *bind, "-np", str(ranks), *program.argv]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         said = process.stdout.read() if process.stdout else ""
         _, status, usage = os.wait4(process.pid, 0)
@@ -170,9 +197,9 @@ def size(runs: Sequence[Run]) -> str:
     return f"{seen / MEBIBYTE:.0f}" if seen > own_byte() else f"under {own_byte() / MEBIBYTE:.0f}"
 
 
-def heading(folders: dict[str, Path]) -> str:
+def heading(labels: Sequence[str]) -> str:
     columns = ["kernel", "class", "ranks", "Mop/s, ours: median (best)"]
-    for label in folders:
+    for label in labels:
         columns += [f"{label}: median (best)", f"ours / {label}"]
     columns += ["MiB of a rank: ours / reference"]
     return f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds an MPI rank to one of its node's processors, then becomes the rank: pin COMMAND ARGUMENT...
+// Binds an MPI rank to one of its node's processors, or to as many as it has threads, then becomes the rank:
+// pin [--threads N] COMMAND ARGUMENT...
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <exception>
 #include <optional>
@@ -9,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/exec.hpp"
 #include "common/number.hpp"
@@ -35,29 +39,55 @@ std::optional<unsigned> local_rank() {
     return std::nullopt;
 }
 
-void bind_rank(unsigned rank) {
+/// The ranks take the processors in turn, `threads` each, and begin again where there are more ranks than
+/// that.
+void bind_rank(unsigned rank, unsigned threads) {
     const auto allowed = tare::ProcessorSet::of_caller();
-    const int chosen = allowed.at(rank % allowed.size());
-    if (tare::ProcessorSet{{chosen}}.bind_caller() != 0) {
-        tare::throw_errno("cannot bind to processor " + std::to_string(chosen));
+    std::vector<int> chosen;
+    for (std::size_t thread = 0; thread < std::min<std::size_t>(threads, allowed.size()); ++thread) {
+        chosen.push_back(allowed.at((std::size_t{rank} * threads + thread) % allowed.size()));
     }
+    if (tare::ProcessorSet{chosen}.bind_caller() != 0) {
+        tare::throw_errno("cannot bind to processor " + std::to_string(chosen.front()));
+    }
+}
+
+/// What is to run, and how many processors each rank is given.
+struct Order {
+    unsigned threads = 1;
+    std::span<char* const> command;
+};
+
+/// Throws `std::invalid_argument` that says what is wrong.
+Order parse(std::span<char* const> words) {
+    Order order{.command = words};
+    if (!words.empty() && std::string_view{words[0]} == "--threads") {
+        order.threads = words.size() > 1 ? tare::parse_number<unsigned>(words[1]).value_or(0) : 0;
+        order.command = words.subspan(std::min<std::size_t>(words.size(), 2));
+    }
+    if (order.threads == 0 || order.command.empty()) {
+        throw std::invalid_argument("write: pin [--threads N] COMMAND ARGUMENT..., with N of at least 1");
+    }
+    return order;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    const std::span<char* const> arguments{argv, static_cast<std::size_t>(argc)};
-    if (arguments.size() < 2) {
-        tare::complain(program, "write: pin COMMAND ARGUMENT...");
+    Order order;
+    try {
+        order = parse(std::span<char* const>{argv, static_cast<std::size_t>(argc)}.subspan(1));
+    } catch (const std::invalid_argument& error) {
+        tare::complain(program, error.what());
         return tare::exit_wrong_use;
     }
     try {
         if (const auto rank = local_rank()) {
-            bind_rank(*rank);
+            bind_rank(*rank, order.threads);
         }
     } catch (const std::exception& error) {
         tare::complain(program, error.what());
         return tare::exit_cannot_prepare;
     }
-    return tare::become(program, arguments.subspan(1));
+    return tare::become(program, order.command);
 }

@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,18 @@ def test_pin_binds_a_rank_to_its_processor_and_wraps_around(programs: Path, vari
     assert found == str(allowed[rank % len(allowed)])
 
 
+@pytest.mark.parametrize(("rank", "threads"), [(0, 2), (1, 2), (1, 3), (0, 10_000)])
+def test_pin_gives_a_rank_as_many_processors_as_it_has_threads(
+    programs: Path, rank: int, threads: int
+) -> None:
+    allowed = sorted(os.sched_getaffinity(0))
+    show = "import os; print(*sorted(os.sched_getaffinity(0)))"
+    argv = [programs / "pin", "--threads", str(threads), sys.executable, "-c", show]
+    done = run(*argv, variables={RANK_VARIABLES[0]: str(rank)})
+    places = range(rank * threads, rank * threads + min(threads, len(allowed)))
+    assert done.stdout.split() == [str(one) for one in sorted({allowed[at % len(allowed)] for at in places})]
+
+
 def test_pin_counts_only_the_processors_it_may_use(programs: Path) -> None:
     last = max(os.sched_getaffinity(0))
     show = ["grep", "Cpus_allowed_list", "/proc/self/status"]
@@ -104,5 +117,13 @@ def test_pin_refuses_what_is_no_rank(programs: Path, rank: str) -> None:
     assert done.stderr == f"pin: OMPI_COMM_WORLD_LOCAL_RANK is '{rank}', not a rank\n"
 
 
-def test_pin_without_a_command_is_refused(programs: Path) -> None:
-    assert run(programs / "pin").returncode == 2
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--threads"], ["--threads", "2"], ["--threads", "0", "true"], ["--threads", "x", "true"]],
+)
+def test_pin_without_a_command_or_a_number_of_threads_is_refused(
+    programs: Path, arguments: list[str]
+) -> None:
+    done = run(programs / "pin", *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith("pin: write: pin [--threads N] COMMAND")

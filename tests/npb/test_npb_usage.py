@@ -51,13 +51,6 @@ def test_a_wrong_use_is_told_once_and_not_by_every_rank(programs: Path) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_a_class_without_an_established_answer_is_refused(programs: Path, kernel: str) -> None:
-    run = run_alone(programs, kernel, "--class", "D")
-    assert run.code == USAGE
-    assert f"{kernel.upper()} has no class D here" in run.stderr
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
 def test_a_problem_of_ones_own_is_run_and_tells_its_values_but_is_not_verified(
     programs: Path, kernel: str
 ) -> None:

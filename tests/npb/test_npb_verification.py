@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every kernel reproduces the published values, on any number of ranks and with every vector code."""
+"""Every kernel reproduces the published values, on any number of ranks, with threads, and with every vector code."""
 
 from pathlib import Path
 
@@ -25,6 +25,17 @@ def test_the_published_values_are_reproduced(
     assert all(check["relative_error"] <= check["tolerance"] for check in run.said["checks"])
     assert run.said["ranks"] == len(run.said["per_rank"]) == ranks
     assert run.said["active_ranks"] == active_ranks(kernel, ranks)
+
+
+@pytest.mark.parametrize(("ranks", "threads"), [(1, 2), (4, 3)])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_threads_reproduce_the_published_values_too(
+    programs: Path, kernel: str, ranks: int, threads: int
+) -> None:
+    run = run_kernel(programs, kernel, "--class", "W", "--threads", str(threads), "--json", ranks=ranks)
+    assert run.code == 0, run.stderr
+    assert run.said["verification"] == "SUCCESSFUL"
+    assert (run.said["ranks"], run.said["threads"]) == (ranks, threads)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

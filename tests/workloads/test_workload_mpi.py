@@ -6,12 +6,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from tests.workloads.recorded import OUTPUTS, SHAPE
 
 from tare.errors import InputError
 from tare.workloads import mpi
 from tare.workloads.command import Command, CommandOptions
-from tare.workloads.kind import Span
+from tare.workloads.kind import Shape, Span
 
 SPAN = Span(hosts=("one", "two"), subnet="198.18.0.0/16", variables={"TARE_AGENT": "/mnt/tare/.agent"})
 ACROSS = replace(SHAPE, processors=4, span=SPAN)
@@ -98,6 +99,23 @@ def test_a_job_of_several_programs_has_one_process_of_each() -> None:
     assert all(part.startswith("-np 1 ") for part in parts)
 
 
+def test_processes_with_threads_are_fewer_and_have_as_many_processors_each() -> None:
+    argv = mpi.launch(mpi.hybrid(replace(ACROSS, processors=8), 2))
+    assert after(argv, "-np") == "4"
+    assert after(argv, "--host") == "one:2,two:2"
+    assert argv[-3:] == ("/opt/tare/bin/pin", "--threads", "2")
+
+
+@pytest.mark.parametrize(("shape", "threads"), [(SHAPE, 3), (SHAPE, 4), (ACROSS, 4)])
+def test_threads_that_a_nodes_processors_cannot_be_shared_out_to_are_refused(
+    shape: Shape, threads: int
+) -> None:
+    with pytest.raises(
+        InputError, match=f"threads = {threads} does not divide the 2 processors of each node"
+    ):
+        mpi.hybrid(shape, threads)
+
+
 def test_the_preflight_is_the_same_launch_with_the_probe() -> None:
     assert mpi.preflight(ACROSS) == (*mpi.launch(ACROSS), "/opt/tare/bin/mpiprobe")
 
@@ -108,6 +126,13 @@ def test_a_command_over_several_nodes_must_be_an_mpi_program() -> None:
     job = Command().job(CommandOptions(argv=["true"], mpi=True), ACROSS)
     assert job.argv == (*mpi.launch(ACROSS), "true")
     assert job.preflight == mpi.preflight(ACROSS)
+
+
+def test_a_command_has_threads_as_an_mpi_program_alone() -> None:
+    job = Command().job(CommandOptions(argv=["true"], mpi=True, threads=2), ACROSS)
+    assert job.argv == (*mpi.launch(mpi.hybrid(ACROSS, 2)), "true")
+    with pytest.raises(ValidationError, match="set mpi = true"):
+        CommandOptions(argv=["true"], threads=2)
 
 
 def test_link_local_addresses_are_called_what_they_are() -> None:

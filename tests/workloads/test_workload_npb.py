@@ -77,6 +77,17 @@ def test_another_vector_code_than_the_one_asked_is_wrong() -> None:
         Npb().samples(asked, RUN)
 
 
+def test_threads_take_the_place_of_ranks() -> None:
+    job = Npb().job(NpbOptions(benchmark="cg", threads=2), SHAPE)
+    assert job.argv[job.argv.index("-np") + 1] == "1"
+    assert job.argv[job.argv.index("--threads", job.argv.index(job.program or "")) + 1] == "2"
+
+
+def test_another_number_of_threads_than_the_one_asked_is_wrong() -> None:
+    with pytest.raises(WrongOutput, match="2 threads were asked, 1 ran"):
+        Npb().samples(NpbOptions(benchmark="ep", problem_class="A", threads=2), RUN)
+
+
 def test_the_vector_code_is_pinned_to_what_all_environments_have() -> None:
     lacking = {"qemu": sorted(cpu_flags())}
     job = Npb().job(EP, replace(SHAPE, lacking_flags=lacking))

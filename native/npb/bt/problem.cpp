@@ -1,65 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npb/bt/problem.hpp"
 
-#include <array>
-#include <string_view>
-
 #include "npb/bt/solver.hpp"
 #include "npb/bt/verify.hpp"
 #include "npb/common/timing.hpp"
+#include "npb/flow/border.hpp"
+#include "npb/flow/march.hpp"
 
 namespace tare::npb::bt {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> settings{"edge", "steps", "time_step"};
-
-struct Problem {
-    int edge;
-    int steps;
-    double time_step;
-};
-
-Problem problem_of(const Arguments& arguments) {
-    const Class& of_class = class_of(arguments.problem_class);
-    const Problem found{.edge = arguments.setting("edge", of_class.edge),
-                        .steps = arguments.setting("steps", of_class.steps),
-                        .time_step = arguments.setting("time_step", of_class.time_step)};
-    constexpr int least_edge = 5;
-    if (found.edge < least_edge || found.steps < 1 || !(found.time_step > 0)) {
-        throw WrongUse("edge is at least 5, steps at least 1, time_step more than 0");
-    }
-    refuse_threads(arguments);
-    return found;
-}
+constexpr flow::Edges edges{.least = 5, .most = flow::most_edge};
 
 /// NPB's own count (NPB 3.4).
-double million_operations(const Problem& problem) {
+double million_operations(const flow::March& march) {
     constexpr double per_million = 1e-6;
     constexpr double per_point = 3478.8;
     constexpr double per_face_point = -17655.7;
     constexpr double per_edge_point = 28023.7;
-    const double edge = problem.edge;
-    return per_million * problem.steps * edge * (per_edge_point + edge * (per_face_point + edge * per_point));
+    const double edge = march.edge;
+    return per_million * march.steps * edge * (per_edge_point + edge * (per_face_point + edge * per_point));
 }
 
-Outcome outcome_of(const Problem& problem, int side) {
-    return {.size = {problem.edge, problem.edge, problem.edge},
-            .iterations = problem.steps,
-            .million_operations = million_operations(problem),
+Outcome outcome_of(const flow::March& march, int side) {
+    return {.size = {march.edge, march.edge, march.edge},
+            .iterations = march.steps,
+            .million_operations = million_operations(march),
             .active_ranks = side * side,
             .phases = Times{}.list()};
 }
 
-void solve(const Arguments& arguments, const Problem& problem, const flow::ProcessGrid& grid,
+void solve(const Arguments& arguments, const flow::March& march, const flow::ProcessGrid& grid,
            Outcome& outcome) {
-    Solver solver{grid, problem.edge, problem.time_step, arguments.simd};
+    Team team{arguments.threads};
+    Solver solver{grid, march.edge, march.time_step, arguments.simd, team};
     Times times;
     solver.step(times);  // touches all memory and code once, as NPB does
     solver.start();
     times.clear();
     outcome.wall_s = timed(grid.world.communicator, [&] {
-        for (int step = 0; step < problem.steps; ++step) {
+        for (int step = 0; step < march.steps; ++step) {
             solver.step(times);
         }
     });
@@ -69,19 +50,19 @@ void solve(const Arguments& arguments, const Problem& problem, const flow::Proce
 }
 
 Outcome run(const Arguments& arguments, const World& world) {
-    const Problem problem = problem_of(arguments);
+    const flow::March march = flow::march_of(arguments, class_of(arguments.problem_class).march, edges);
     const int side = flow::square_side(world.ranks);
-    flow::require_room(problem.edge, side, side);
+    flow::require_room(march.edge, side, side);
     const Communicator active = first_ranks(world, side * side);
-    Outcome outcome = outcome_of(problem, side);
+    Outcome outcome = outcome_of(march, side);
     if (active.has_part()) {
-        solve(arguments, problem, flow::ProcessGrid::of(World::of(active.get()), side, side), outcome);
+        solve(arguments, march, flow::ProcessGrid::of(World::of(active.get()), side, side), outcome);
     }
     return outcome;
 }
 
 }  // namespace
 
-const Kernel kernel{.name = "BT", .settings = settings, .run = run};
+const Kernel kernel{.name = "BT", .settings = flow::march_settings, .run = run};
 
 }  // namespace tare::npb::bt

@@ -5,9 +5,12 @@
 
 #include "npb/flow/border.hpp"
 #include "npb/flow/forcing.hpp"
+#include "npb/flow/groups.hpp"
 #include "npb/flow/norms.hpp"
 
 namespace tare::npb::bt {
+
+using flow::RowInHand;
 
 namespace {
 
@@ -19,36 +22,42 @@ int whole_rows(int places) {
 
 /// Along an axis, in rows of the other one.
 flow::Sweep sweep(const flow::Neighbours& neighbours, MPI_Comm communicator, int tag,
-                  const flow::Block& block, const flow::Extent& rows, const flow::Extent& places, int lanes) {
+                  const flow::Block& block, const flow::Extent& rows, const flow::Extent& places, int groups,
+                  int lanes, Team& team) {
     return {neighbours,
             communicator,
             tag,
             {.row_begin = rows.begin(),
              .row_end = rows.end(),
+             .groups = groups,
              .vectors = whole_rows(block.x.count) / lanes,
              .lanes = lanes,
              .places = places.count},
-            {.forward = kept, .backward = flow::components, .kept = kept}};
+            {.forward = kept, .backward = flow::components, .kept = kept},
+            team};
 }
 
 }  // namespace
 
-Solver::Solver(const flow::ProcessGrid& grid, int edge, double time_step, Simd simd)
-    : grid_{grid},
+Solver::Solver(const flow::ProcessGrid& grid, int edge, double time_step, Simd simd, Team& team)
+    : team_{&team},
+      grid_{grid},
       block_{grid.block(edge)},
       time_step_{time_step},
       flow_{flow::functions(simd)},
       functions_{functions(simd)},
-      forcing_{flow::forcing(block_, simd)},
+      forcing_{flow::forcing(block_, simd, team)},
       u_{block_, flow::Field::Border::ghosts},
       right_{block_, flow::Field::Border::none},
-      along_y_{sweep(grid.y, grid.world.communicator, tag_y, block_, block_.z, block_.y, functions_.lanes)},
-      along_z_{sweep(grid.z, grid.world.communicator, tag_z, block_, block_.y, block_.z, functions_.lanes)},
-      scratch_x_{x_scratch(edge)} {
+      along_y_{sweep(grid.y, grid.world.communicator, tag_y, block_, block_.z, block_.y,
+                     flow::groups_of(block_.y), functions_.lanes, team)},
+      along_z_{sweep(grid.z, grid.world.communicator, tag_z, block_, block_.y, block_.z, 0, functions_.lanes,
+                     team)},
+      scratch_x_{static_cast<std::size_t>(team.threads()) * x_scratch(edge)} {
     start();
 }
 
-void Solver::start(void (*set)(flow::Field& field)) { set(u_); }
+void Solver::start(void (*set)(flow::Field& field, Team& team)) { set(u_, *team_); }
 
 void Solver::step(Times& times) {
     times.time(Part::borders, [&] { flow::exchange_borders(u_, grid_); });
@@ -56,13 +65,18 @@ void Solver::step(Times& times) {
     times.time(Part::z, [&] { sweep_z(); });
 }
 
-void Solver::prepare_plane(int z, Times& times) {
-    const flow::Rows rows{.z = z, .y_begin = block_.y.begin(), .y_end = block_.y.end()};
-    times.time(Part::right_hand_side, [&] {
-        flow_.right_hand_side(block_, time_step_, u_.view(), forcing_.view(), rows, right_.view());
+double* Solver::scratch_x(int thread) {
+    return &scratch_x_.span()[static_cast<std::size_t>(thread) * x_scratch(block_.x.count)];
+}
+
+void Solver::prepare_plane(const flow::RowInHand& plane, const Share<int>& groups, Times& times) {
+    const int z = plane.row;
+    times.instead(Part::y, Part::right_hand_side, plane.thread, [&] {
+        flow::RightHandSide{flow_, time_step_, u_, forcing_, right_}.set(z, groups);
     });
-    times.time(Part::x, [&] {
-        functions_.solve_x(block_, time_step_, u_.view(), right_.view(), rows, scratch_x_.data());
+    times.instead(Part::y, Part::x, plane.thread, [&] {
+        functions_.solve_x(block_, time_step_, u_.view(), right_.view(), rows_of(block_.y, z, groups),
+                           scratch_x(plane.thread));
     });
 }
 
@@ -80,9 +94,13 @@ void Solver::sweep_planes(Times& times) {
                       .kept = room};
     };
     along_y_.run(
-        [&](int z) { times.without(Part::y, [&] { prepare_plane(z, times); }); },
-        [&](int z, int x, double* state, double* room) { functions_.eliminate_y(lines(z, x, room), state); },
-        [&](int z, int x, double* state, double* room) { functions_.substitute(lines(z, x, room), state); });
+        [&](const RowInHand& plane, const Share<int>& groups) { prepare_plane(plane, groups, times); },
+        [&](const RowInHand& plane, int x, double* state, double* room) {
+            functions_.eliminate_y(lines(plane.row, x, room), state);
+        },
+        [&](const RowInHand& plane, int x, double* state, double* room) {
+            functions_.substitute(lines(plane.row, x, room), state);
+        });
 }
 
 void Solver::sweep_z() {
@@ -98,20 +116,18 @@ void Solver::sweep_z() {
                       .time_step = time_step_,
                       .kept = room};
     };
-    along_z_.run(
-        [](int) {},
-        [&](int y, int x, double* state, double* room) { functions_.eliminate_z(lines(y, x, room), state); },
-        [&](int y, int x, double* state, double* room) {
-            functions_.substitute_and_add(lines(y, x, room), state);
-        });
+    along_z_.run([](const RowInHand& /*row*/, const Share<int>& /*groups*/) {},
+                 [&](const RowInHand& row, int x, double* state, double* room) {
+                     functions_.eliminate_z(lines(row.row, x, room), state);
+                 },
+                 [&](const RowInHand& row, int x, double* state, double* room) {
+                     functions_.substitute_and_add(lines(row.row, x, room), state);
+                 });
 }
 
 flow::Point Solver::residual_norms() {
     flow::exchange_borders(u_, grid_);
-    for (int z = block_.z.begin(); z < block_.z.end(); ++z) {
-        flow_.right_hand_side(block_, 1, u_.view(), forcing_.view(),
-                              {.z = z, .y_begin = block_.y.begin(), .y_end = block_.y.end()}, right_.view());
-    }
+    flow::RightHandSide{flow_, 1, u_, forcing_, right_}.set(*team_);
     return flow::residual_norms(right_, grid_.world.communicator);
 }
 

@@ -6,6 +6,7 @@
 #include "npb/bt/lines.hpp"
 #include "npb/common/buffer.hpp"
 #include "npb/common/simd.hpp"
+#include "npb/common/team.hpp"
 #include "npb/common/timing.hpp"
 #include "npb/flow/exact.hpp"
 #include "npb/flow/field.hpp"
@@ -18,16 +19,22 @@ namespace tare::npb::bt {
 enum class Part { borders, right_hand_side, x, y, z };
 constexpr std::size_t parts = 5;
 
-/// Of this rank; waiting for other ranks belongs to the part that waits.
+/// Of this rank's thread 0; waiting for other threads and ranks belongs to the part that waits.
 struct Times : Phases<Part, parts> {
     Times() : Phases{{"borders", "right-hand side", "x", "y", "z"}} {}
 
-    /// Runs `work`, which has parts of its own, in the midst of another part.
+    /// Runs `work` in the midst of another part, to which its time does not belong.
     template <typename Work>
-    void without(Part part, Work&& work) {
+    void instead(Part outer, Part part, int thread, const Work& work) {
+        if (thread != 0) {
+            work();
+            return;
+        }
         const double start_s = MPI_Wtime();
         work();
-        add(part, start_s - MPI_Wtime());
+        const double wall_s = MPI_Wtime() - start_s;
+        add(outer, -wall_s);
+        add(part, wall_s);
     }
 };
 
@@ -38,10 +45,10 @@ struct Times : Phases<Part, parts> {
 /// while it is in cache; the second solves along z, a few lines at a time, and adds the change.
 class Solver {
   public:
-    Solver(const flow::ProcessGrid& grid, int edge, double time_step, Simd simd);
+    Solver(const flow::ProcessGrid& grid, int edge, double time_step, Simd simd, Team& team);
 
     /// Back to the initial field, or to another that `set` makes.
-    void start(void (*set)(flow::Field& field) = flow::set_initial);
+    void start(void (*set)(flow::Field& field, Team& team) = flow::set_initial);
     void step(Times& times);
 
     /// Norms over all ranks of the field as it is.
@@ -54,8 +61,10 @@ class Solver {
     void sweep_planes(Times& times);
     void sweep_z();
 
-    void prepare_plane(int z, Times& times);
+    void prepare_plane(const flow::RowInHand& plane, const Share<int>& groups, Times& times);
+    [[nodiscard]] double* scratch_x(int thread);
 
+    Team* team_;
     flow::ProcessGrid grid_;
     flow::Block block_;
     double time_step_;
@@ -66,6 +75,7 @@ class Solver {
     flow::Field right_;
     flow::Sweep along_y_;
     flow::Sweep along_z_;
+    /// Of each thread.
     Buffer<double> scratch_x_;
 };
 

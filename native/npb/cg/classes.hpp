@@ -21,12 +21,13 @@ struct Class {
     double zeta;
 };
 
-constexpr std::array<Class, 5> classes{{
+constexpr std::array<Class, 6> classes{{
     {ProblemClass::s, 1400, 7, 15, 10, 8.5971775078648},
     {ProblemClass::w, 7000, 8, 15, 12, 10.362595087124},
     {ProblemClass::a, 14000, 11, 15, 20, 17.130235054029},
     {ProblemClass::b, 75000, 13, 75, 60, 22.712745482631},
     {ProblemClass::c, 150000, 15, 75, 110, 28.973605592845},
+    {ProblemClass::d, 1500000, 21, 100, 500, 52.514532105794},
 }};
 
 }  // namespace tare::npb::cg

@@ -13,16 +13,16 @@ Communicator split(const World& world, int part, int place) {
     return Communicator{communicator};
 }
 
-std::vector<int> counts_of(const std::vector<Range>& pieces) {
+std::vector<int> counts_of(const std::vector<Share<int>>& pieces) {
     std::vector<int> counts(pieces.size());
     std::transform(pieces.begin(), pieces.end(), counts.begin(),
-                   [](const Range& piece) { return piece.count(); });
+                   [](const Share<int>& piece) { return piece.count; });
     return counts;
 }
 
 }  // namespace
 
-Exchange::Exchange(const World& world, const Share& share)
+Exchange::Exchange(const World& world, const GridShare& share)
     : world_{world.communicator},
       row_{split(world, share.grid_row, share.grid_column)},
       column_{split(world, share.grid_column, share.grid_row)},

@@ -11,10 +11,10 @@
 
 namespace tare::npb::cg {
 
-/// What a rank tells the others of the grid (see `Share`).
+/// What a rank tells the others of the grid (see `GridShare`).
 class Exchange {
   public:
-    Exchange(const World& world, const Share& share);
+    Exchange(const World& world, const GridShare& share);
 
     /// The grid column has other ranks, whose pieces of the vector this rank multiplies by.
     [[nodiscard]] bool has_others() const { return column_counts_.size() > 1; }

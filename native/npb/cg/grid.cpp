@@ -2,7 +2,6 @@
 #include "npb/cg/grid.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <numeric>
 
 namespace tare::npb::cg {
@@ -18,51 +17,46 @@ int grid_columns(int ranks) {
     return found;
 }
 
-Range piece(int order, int ranks, int rank) {
-    const auto start = [&](std::int64_t index) { return static_cast<int>(index * order / ranks); };
-    return {.first = start(rank), .end = start(std::int64_t{rank} + 1)};
-}
-
 }  // namespace
 
-std::vector<int> Share::gathered_starts() const {
+std::vector<int> GridShare::gathered_starts() const {
     std::vector<int> starts(column_pieces.size());
     int next = 0;
     for (std::size_t step = 0; step < starts.size(); ++step) {
         const auto index = (static_cast<std::size_t>(grid_row) + step) % starts.size();
         starts[index] = next;
-        next += column_pieces[index].count();
+        next += column_pieces[index].count;
     }
     return starts;
 }
 
-int Share::gathered_count() const {
+int GridShare::gathered_count() const {
     return std::accumulate(column_pieces.begin(), column_pieces.end(), 0,
-                           [](int sum, const Range& range) { return sum + range.count(); });
+                           [](int sum, const Share<int>& range) { return sum + range.count; });
 }
 
-std::vector<int> Share::gathered_places(int order) const {
+std::vector<int> GridShare::gathered_places(int order) const {
     std::vector<int> places(static_cast<std::size_t>(order), -1);
     const auto starts = gathered_starts();
     for (std::size_t index = 0; index < starts.size(); ++index) {
         const auto first = places.begin() + column_pieces[index].first;
-        std::iota(first, first + column_pieces[index].count(), starts[index]);
+        std::iota(first, first + column_pieces[index].count, starts[index]);
     }
     return places;
 }
 
-Share share_of(int order, int ranks, int rank) {
+GridShare grid_share_of(int order, int ranks, int rank) {
     const int columns = grid_columns(ranks);
-    Share share{.grid_row = rank / columns,
-                .grid_column = rank % columns,
-                .own = piece(order, ranks, rank),
-                .row_pieces = {},
-                .column_pieces = {}};
+    GridShare share{.grid_row = rank / columns,
+                    .grid_column = rank % columns,
+                    .own = share_of(order, ranks, rank),
+                    .row_pieces = {},
+                    .column_pieces = {}};
     for (int column = 0; column < columns; ++column) {
-        share.row_pieces.push_back(piece(order, ranks, share.grid_row * columns + column));
+        share.row_pieces.push_back(share_of(order, ranks, share.grid_row * columns + column));
     }
     for (int row = 0; row < ranks / columns; ++row) {
-        share.column_pieces.push_back(piece(order, ranks, row * columns + share.grid_column));
+        share.column_pieces.push_back(share_of(order, ranks, row * columns + share.grid_column));
     }
     return share;
 }

@@ -3,33 +3,28 @@
 
 #include <vector>
 
+#include "npb/common/share.hpp"
+
 namespace tare::npb::cg {
-
-/// Places of a vector from `first` on, before `end`.
-struct Range {
-    int first = 0;
-    int end = 0;
-
-    [[nodiscard]] int count() const { return end - first; }
-};
 
 /// What one rank holds. The ranks stand in a grid as near to a square as their number allows (a prime number
 /// of them in one column), in row-major order. Every vector is cut into one piece per rank, in rank order. A
 /// rank multiplies the matrix rows of its grid row's pieces by the matrix columns of its grid column's
 /// pieces: so that it gathers the vector in its grid column alone, and sums the product in its grid row
 /// alone, and no piece has to change its place between two products.
-struct Share {
+struct GridShare {
     int grid_row = 0;
     int grid_column = 0;
     /// The piece of each vector that is this rank's.
-    Range own;
+    Share<int> own;
     /// The matrix rows: the pieces of the grid row, by grid column.
-    std::vector<Range> row_pieces;
+    std::vector<Share<int>> row_pieces;
     /// The matrix columns: the pieces of the grid column, by grid row.
-    std::vector<Range> column_pieces;
+    std::vector<Share<int>> column_pieces;
 
-    [[nodiscard]] Range rows() const {
-        return {.first = row_pieces.front().first, .end = row_pieces.back().end};
+    [[nodiscard]] Share<int> rows() const {
+        const int first = row_pieces.front().first;
+        return {.first = first, .count = row_pieces.back().end() - first};
     }
     /// Where each of `column_pieces` lies in the gathered vector: the own piece at the front, those of the
     /// next grid rows behind it, around to the previous one.
@@ -40,6 +35,6 @@ struct Share {
     [[nodiscard]] std::vector<int> gathered_places(int order) const;
 };
 
-[[nodiscard]] Share share_of(int order, int ranks, int rank);
+[[nodiscard]] GridShare grid_share_of(int order, int ranks, int rank);
 
 }  // namespace tare::npb::cg

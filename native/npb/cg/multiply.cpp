@@ -5,18 +5,18 @@
 
 namespace tare::npb::cg {
 
-Multiply::Multiply(Matrix& matrix, const Share& share, Exchange& exchange, Team& team, Simd simd)
+Multiply::Multiply(Matrix& matrix, const GridShare& share, Exchange& exchange, Team& team, Simd simd)
     : matrix_{matrix, share, team.threads()},
       exchange_{&exchange},
       team_{&team},
       functions_{product::functions(simd)},
-      part_{exchange.has_parts() ? static_cast<std::size_t>(share.rows().count()) : 0} {}
+      part_{exchange.has_parts() ? static_cast<std::size_t>(share.rows().count) : 0} {}
 
 template <typename Work>
 void Multiply::for_each_panel(const Work& work) {
     team_->run([&](int thread) {
-        const Range panels = team_->part(thread, matrix_.panels());
-        for (int panel = panels.first; panel < panels.end; ++panel) {
+        const Share<int> panels = team_->part(thread, matrix_.panels());
+        for (int panel = panels.first; panel < panels.end(); ++panel) {
             work(panel, thread);
         }
     });
@@ -25,8 +25,8 @@ void Multiply::for_each_panel(const Work& work) {
 /// What needs the own piece alone, while the others' come.
 void Multiply::start_rows(std::span<const double> gathered, std::span<double> rows) {
     for_each_panel([&](int panel, int thread) {
-        const Range places = matrix_.panel_rows(panel);
-        std::fill_n(rows.begin() + places.first, places.count(), 0.0);
+        const Share<int> places = matrix_.panel_rows(panel);
+        std::fill_n(rows.begin() + places.first, places.count, 0.0);
         functions_.add(matrix_.own_columns(panel), gathered.data(), rows.data());
         if (thread == 0) {
             exchange_->progress();

@@ -6,15 +6,15 @@
 #include "npb/cg/exchange.hpp"
 #include "npb/cg/parts.hpp"
 #include "npb/cg/product.hpp"
-#include "npb/cg/team.hpp"
 #include "npb/cg/tiling.hpp"
+#include "npb/common/team.hpp"
 
 namespace tare::npb::cg {
 
 /// The matrix that all ranks hold together, times a vector.
 class Multiply {
   public:
-    Multiply(Matrix& matrix, const Share& share, Exchange& exchange, Team& team, Simd simd);
+    Multiply(Matrix& matrix, const GridShare& share, Exchange& exchange, Team& team, Simd simd);
 
     /// The own piece of A p. The own piece of p is at the front of `gathered`, behind which the others'
     /// pieces are brought.

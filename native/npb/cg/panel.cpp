@@ -25,17 +25,17 @@ void cut(ColumnTiles& tiles, int first, int end) {
 
 }  // namespace
 
-ColumnTiles column_tiles(const Share& share, int order) {
+ColumnTiles column_tiles(const GridShare& share, int order) {
     ColumnTiles tiles{.places = share.gathered_places(order), .tile_of_place = {}, .starts = {}};
-    cut(tiles, 0, share.own.count());
+    cut(tiles, 0, share.own.count);
     tiles.own_count = tiles.starts.size();
-    cut(tiles, share.own.count(), share.gathered_count());
+    cut(tiles, share.own.count, share.gathered_count());
     return tiles;
 }
 
-Panel::Panel(Matrix& matrix, const ColumnTiles& columns, Range rows)
-    : tiles_{columns.starts.size()}, rows_{static_cast<std::size_t>(rows.count())} {
-    for (int row = rows.first; row < rows.end; ++row) {
+Panel::Panel(Matrix& matrix, const ColumnTiles& columns, Share<int> rows)
+    : tiles_{columns.starts.size()}, rows_{static_cast<std::size_t>(rows.count)} {
+    for (int row = rows.first; row < rows.end(); ++row) {
         append(matrix.row(row), columns);
     }
 }

@@ -24,7 +24,7 @@ struct ColumnTiles {
     std::size_t own_count = 0;
 };
 
-[[nodiscard]] ColumnTiles column_tiles(const Share& share, int order);
+[[nodiscard]] ColumnTiles column_tiles(const GridShare& share, int order);
 
 /// Rows of one tile that are multiplied side by side.
 struct Group {
@@ -38,7 +38,7 @@ struct Group {
 /// Some rows of a share, their entries sorted by tile.
 class Panel {
   public:
-    Panel(Matrix& matrix, const ColumnTiles& columns, Range rows);
+    Panel(Matrix& matrix, const ColumnTiles& columns, Share<int> rows);
 
     /// The row's entries in the tile; their places count from the tile's first.
     [[nodiscard]] std::span<const Entry> entries(std::size_t row, std::size_t tile) const {

@@ -8,8 +8,8 @@ namespace {
 /// The thread's part of a vector.
 template <typename Number>
 std::span<Number> cut(const Team& team, int thread, std::span<Number> vector) {
-    const Range part = team.part(thread, static_cast<int>(vector.size()));
-    return vector.subspan(static_cast<std::size_t>(part.first), static_cast<std::size_t>(part.count()));
+    const Share<int> part = team.part(thread, static_cast<int>(vector.size()));
+    return vector.subspan(static_cast<std::size_t>(part.first), static_cast<std::size_t>(part.count));
 }
 
 }  // namespace

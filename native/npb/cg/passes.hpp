@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "npb/cg/team.hpp"
 #include "npb/cg/updates.hpp"
+#include "npb/common/team.hpp"
 
 namespace tare::npb::cg {
 

@@ -50,14 +50,15 @@ double million_operations(const Problem& problem) {
 }
 
 /// What the matrix is made from goes when it is made.
-Multiply make_multiply(const Recipe& recipe, const Share& share, Exchange& exchange, Team& team, Simd simd) {
+Multiply make_multiply(const Recipe& recipe, const GridShare& share, Exchange& exchange, Team& team,
+                       Simd simd) {
     Matrix matrix{recipe};
     return {matrix, share, exchange, team, simd};
 }
 
 Outcome run(const Arguments& arguments, const World& world) {
     const Problem problem = problem_of(arguments, world);
-    const Share share = share_of(problem.recipe.order, world.ranks, world.rank);
+    const GridShare share = grid_share_of(problem.recipe.order, world.ranks, world.rank);
     Exchange exchange{world, share};
     Team team{arguments.threads};
     Multiply multiply = make_multiply(problem.recipe, share, exchange, team, arguments.simd);

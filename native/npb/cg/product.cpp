@@ -5,6 +5,8 @@
 // the processors' own gather instructions are slower, or not faster.
 #include "npb/cg/product.hpp"
 
+#include "npb/common/vector_width.hpp"
+
 namespace tare::npb::cg::product::TARE_NPB_SIMD {
 
 namespace {
@@ -13,13 +15,7 @@ namespace {
 // NOLINTBEGIN(cppcoreguidelines-pro-bounds-pointer-arithmetic, cppcoreguidelines-avoid-c-arrays,
 // modernize-avoid-c-arrays, cppcoreguidelines-pro-bounds-constant-array-index)
 
-#if defined(__AVX512F__)
-constexpr int width = 8;
-#elif defined(__AVX__)
-constexpr int width = 4;
-#else
-constexpr int width = 2;
-#endif
+constexpr int width = vector_doubles;
 constexpr int parts = lanes / width;
 
 using Vector [[gnu::vector_size(width * sizeof(double)), gnu::may_alias]] = double;

@@ -13,13 +13,13 @@ constexpr int inner_steps = 25;
 
 }  // namespace
 
-Solver::Solver(Multiply& multiply, const Exchange& exchange, const Passes& passes, const Share& share,
+Solver::Solver(Multiply& multiply, const Exchange& exchange, const Passes& passes, const GridShare& share,
                double shift)
     : multiply_{&multiply},
       exchange_{&exchange},
       passes_{passes},
       shift_{shift},
-      x_{static_cast<std::size_t>(share.own.count())},
+      x_{static_cast<std::size_t>(share.own.count)},
       z_{x_.size()},
       residual_{x_.size()},
       product_{x_.size()},

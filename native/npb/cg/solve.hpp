@@ -18,7 +18,7 @@ struct Estimate {
 /// (NAS-95-020, section 2.5).
 class Solver {
   public:
-    Solver(Multiply& multiply, const Exchange& exchange, const Passes& passes, const Share& share,
+    Solver(Multiply& multiply, const Exchange& exchange, const Passes& passes, const GridShare& share,
            double shift);
 
     /// x is all ones.

@@ -35,8 +35,8 @@ Extent laid_out(std::span<Tile> tiles) {
 }  // namespace
 
 /// The rows are made twice, first to count their entries: so the arrays are no longer than they must be.
-TiledMatrix::TiledMatrix(Matrix& matrix, const Share& share, int threads)
-    : rows_{share.rows()}, panels_{panels_for(rows_.count(), threads)} {
+TiledMatrix::TiledMatrix(Matrix& matrix, const GridShare& share, int threads)
+    : rows_{share.rows()}, panels_{panels_for(rows_.count, threads)} {
     const ColumnTiles columns = column_tiles(share, matrix.order());
     own_tiles_ = columns.own_count;
     other_tiles_ = columns.starts.size() - own_tiles_;
@@ -51,9 +51,8 @@ TiledMatrix::TiledMatrix(Matrix& matrix, const Share& share, int threads)
 template <typename Visit>
 void TiledMatrix::for_each_panel(Matrix& matrix, const ColumnTiles& columns, const Visit& visit) const {
     for (int index = 0; index < panels_; ++index) {
-        const Range rows = panel_rows(index);
-        visit(Panel{matrix, columns, {.first = rows_.first + rows.first, .end = rows_.first + rows.end}},
-              index);
+        const Share<int> rows = panel_rows(index);
+        visit(Panel{matrix, columns, {.first = rows_.first + rows.first, .count = rows.count}}, index);
     }
 }
 
@@ -86,10 +85,7 @@ void TiledMatrix::fill(const Panel& panel, int index) {
     }
 }
 
-Range TiledMatrix::panel_rows(int panel) const {
-    const auto start = [&](std::int64_t index) { return static_cast<int>(index * rows_.count() / panels_); };
-    return {.first = start(panel), .end = start(std::int64_t{panel} + 1)};
-}
+Share<int> TiledMatrix::panel_rows(int panel) const { return share_of(rows_.count, panels_, panel); }
 
 product::Tiles TiledMatrix::own_columns(int panel) const { return view(number_of(panel, 0), own_tiles_); }
 

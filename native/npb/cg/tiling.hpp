@@ -19,11 +19,11 @@ namespace tare::npb::cg {
 class TiledMatrix {
   public:
     /// The panels' number is a multiple of `threads`, so that each thread can have as many.
-    TiledMatrix(Matrix& matrix, const Share& share, int threads);
+    TiledMatrix(Matrix& matrix, const GridShare& share, int threads);
 
     [[nodiscard]] int panels() const { return panels_; }
     /// The panel's rows; they count from the share's first.
-    [[nodiscard]] Range panel_rows(int panel) const;
+    [[nodiscard]] Share<int> panel_rows(int panel) const;
     /// The panel's entries; columns are places in the gathered vector.
     [[nodiscard]] product::Tiles own_columns(int panel) const;
     [[nodiscard]] product::Tiles other_columns(int panel) const;
@@ -42,7 +42,7 @@ class TiledMatrix {
     void fill(const Panel& panel, int index);
     [[nodiscard]] product::Tiles view(std::size_t first, std::size_t count) const;
 
-    Range rows_;
+    Share<int> rows_;
     int panels_;
     /// Tiles of a panel.
     std::size_t own_tiles_ = 0;

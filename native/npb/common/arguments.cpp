@@ -79,12 +79,6 @@ std::int64_t whole_number(std::string_view name, double value, std::int64_t leas
     return whole;
 }
 
-void refuse_threads(const Arguments& arguments) {
-    if (arguments.threads > 1) {
-        throw WrongUse("this kernel has one thread per rank");
-    }
-}
-
 Arguments parse_arguments(std::span<char* const> words, std::span<const std::string_view> settings) {
     Arguments arguments;
     arguments.simd = chosen("widest");

@@ -67,9 +67,6 @@ template <typename Class>
                    " here: its answer was not established");
 }
 
-/// For a kernel that has no threads. Throws `WrongUse` where some are asked for.
-void refuse_threads(const Arguments& arguments);
-
 /// Reads `--class A --simd avx2 --threads 2 --json --set NAME=VALUE`. `settings` are the names that this
 /// kernel knows. Throws `WrongUse`.
 [[nodiscard]] Arguments parse_arguments(std::span<char* const> words,

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npb/ep/problem.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "npb/common/buffer.hpp"
+#include "npb/common/share.hpp"
+#include "npb/common/team.hpp"
 #include "npb/common/timing.hpp"
 #include "npb/ep/verify.hpp"
 
@@ -19,15 +25,32 @@ constexpr double million = 1e6;
 
 enum class Part { compute, reduce };
 
-/// This rank's batches: as even as they can be.
-struct Share {
-    std::int64_t first;
-    std::int64_t count;
+void add(Tally& sum, const Tally& part) {
+    sum.x += part.x;
+    sum.y += part.y;
+    const std::span at_least{sum.at_least};
+    const std::span more{part.at_least};
+    std::transform(at_least.begin(), at_least.end(), more.begin(), at_least.begin(), std::plus{});
+}
+
+/// One thread's, in cache lines of its own.
+struct alignas(buffer_alignment_byte) ThreadTally {
+    Tally value;
 };
 
-Share share_of(std::int64_t batches, const World& world) {
-    const auto start_of = [&](std::int64_t rank) { return batches * rank / world.ranks; };
-    return {.first = start_of(world.rank), .count = start_of(world.rank + 1) - start_of(world.rank)};
+/// The threads' tallies are added in their order, so that the sums are the same in each run.
+Tally tally_of(const Share<std::int64_t>& batches, Team& team, Simd simd) {
+    std::vector<ThreadTally> tallies(static_cast<std::size_t>(team.threads()));
+    team.run([&](int thread) {
+        const auto part = team.part(thread, batches.count);
+        functions(simd).add_batches(batches.first + part.first, part.count,
+                                    tallies[static_cast<std::size_t>(thread)].value);
+    });
+    Tally sum;
+    for (const ThreadTally& tally : tallies) {
+        add(sum, tally.value);
+    }
+    return sum;
 }
 
 void reduce(Tally& tally, const World& world) {
@@ -47,14 +70,13 @@ int exponent_of(const Arguments& arguments) {
 }
 
 Outcome run(const Arguments& arguments, const World& world) {
-    refuse_threads(arguments);
     const int exponent = exponent_of(arguments);
-    const Share share = share_of(std::int64_t{1} << (exponent - batch_exponent), world);
+    const auto batches = share_of(std::int64_t{1} << (exponent - batch_exponent), world.ranks, world.rank);
+    Team team{arguments.threads};
     Phases<Part, 2> phases{{"compute", "reduce"}};
     Tally tally;
     const double wall_s = timed(world.communicator, [&] {
-        phases.time(Part::compute,
-                    [&] { functions(arguments.simd).add_batches(share.first, share.count, tally); });
+        phases.time(Part::compute, [&] { tally = tally_of(batches, team, arguments.simd); });
         phases.time(Part::reduce, [&] { reduce(tally, world); });
     });
     return {.size = {std::int64_t{2} << exponent},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "npb/common/share.hpp"
+
 namespace tare::npb::flow {
 
 /// A rank's part of one axis: the places first .. first + count - 1 of 0 .. edge - 1. Everywhere else places
@@ -12,8 +14,8 @@ struct Extent {
 
     /// Part `index` of `parts`, as even as they can be.
     [[nodiscard]] static constexpr Extent part(int edge, int parts, int index) {
-        const int first = edge * index / parts;
-        return {.edge = edge, .first = first, .count = edge * (index + 1) / parts - first};
+        const Share<int> share = share_of(edge, parts, index);
+        return {.edge = edge, .first = share.first, .count = share.count};
     }
 
     // The two end places of the whole axis are boundary: given, never solved for.

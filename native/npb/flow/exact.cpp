@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npb/flow/exact.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -48,16 +49,29 @@ bool is_in_domain(const Extent& extent, int place) {
     return extent.first + place >= 0 && extent.first + place < extent.edge;
 }
 
-/// Calls `work(z, y, x)` for each point of the block and of its `border`.
-template <typename Work>
-void each_point(const Block& block, int border, Work&& work) {
-    for (int z = -border; z < block.z.count + border; ++z) {
-        for (int y = -border; y < block.y.count + border; ++y) {
-            for (int x = 0; x < block.x.count; ++x) {
-                work(z, y, x);
-            }
+/// Calls `set(z, y, x)` for the points of a plane, and of so many rows beside it.
+template <typename Set>
+void each_point(const Block& block, int z, int border, const Set& set) {
+    for (int y = -border; y < block.y.count + border; ++y) {
+        for (int x = 0; x < block.x.count; ++x) {
+            set(z, y, x);
         }
     }
+}
+
+/// Fluid at rest, and what `set(z, y, x)` makes of the points of the block and of its `border`.
+template <typename Set>
+void each_point(Field& field, Team& team, int border, const Set& set) {
+    const Block& block = field.block();
+    team.run([&](int thread) {
+        Share<int> planes = team.part(thread, block.z.count + 2 * field.border());
+        planes.first -= field.border();
+        field.fill(at_rest, planes);
+        const int end = std::min(planes.end(), block.z.count + border);
+        for (int z = std::max(planes.first, -border); z < end; ++z) {
+            each_point(block, z, border, set);
+        }
+    });
 }
 
 }  // namespace
@@ -89,10 +103,9 @@ Point interpolated(double x, double y, double z) {
     return found;
 }
 
-void set_exact(Field& field) {
+void set_exact(Field& field, Team& team) {
     const Block& block = field.block();
-    field.fill(at_rest);
-    each_point(block, field.border(), [&](int z, int y, int x) {
+    each_point(field, team, field.border(), [&](int z, int y, int x) {
         if (is_in_domain(block.z, z) && is_in_domain(block.y, y)) {
             field.set_point(z, y, x,
                             exact(block.x.coordinate(x), block.y.coordinate(y), block.z.coordinate(z)));
@@ -100,10 +113,9 @@ void set_exact(Field& field) {
     });
 }
 
-void set_initial(Field& field) {
+void set_initial(Field& field, Team& team) {
     const Block& block = field.block();
-    field.fill(at_rest);
-    each_point(block, 0, [&](int z, int y, int x) {
+    each_point(field, team, 0, [&](int z, int y, int x) {
         const bool boundary = is_boundary(block.x, x) || is_boundary(block.y, y) || is_boundary(block.z, z);
         const auto function = boundary ? exact : interpolated;
         field.set_point(z, y, x,

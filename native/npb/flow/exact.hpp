@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "npb/common/team.hpp"
 #include "npb/flow/field.hpp"
 
 namespace tare::npb::flow {
@@ -12,12 +13,14 @@ namespace tare::npb::flow {
 /// interpolation).
 [[nodiscard]] Point interpolated(double x, double y, double z);
 
+// The threads share the planes, and so are the first to touch the memory that they will work on.
+
 /// Sets the exact solution everywhere in the block, and in those ghosts that lie in the domain. The rest is
 /// fluid at rest.
-void set_exact(Field& field);
+void set_exact(Field& field, Team& team);
 
 /// Boundary from the exact solution, inside interpolated between it (transfinite interpolation); ghosts not
 /// set. The rest is fluid at rest.
-void set_initial(Field& field);
+void set_initial(Field& field, Team& team);
 
 }  // namespace tare::npb::flow

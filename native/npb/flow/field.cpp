@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npb/flow/field.hpp"
 
-#include <algorithm>
+#include <iterator>
 
 namespace tare::npb::flow {
 
@@ -56,12 +56,19 @@ void Field::set_point(int z, int y, int x, const Point& values) {
     }
 }
 
-void Field::fill(const Point& values) {
-    const auto rows = values_.span().subspan(row_alignment);
-    for (std::size_t place = 0; place < rows.size(); ++place) {
-        rows[place] = values.at(place / static_cast<std::size_t>(component_) % components);
+// Vectors also run over the room before the first plane and after the last.
+void Field::fill(const Point& values, const Share<int>& planes) {
+    if (planes.count == 0) {
+        return;
     }
-    std::ranges::fill(values_.span().first(row_alignment), values.front());
+    const auto start_of = [&](int z) { return (z + border_) * plane_ + row_alignment; };
+    const std::ptrdiff_t first = planes.first == -border_ ? 0 : start_of(planes.first);
+    const std::ptrdiff_t end =
+        planes.end() == block_.z.count + border_ ? std::ssize(values_.span()) : start_of(planes.end());
+    for (std::ptrdiff_t place = first; place < end; ++place) {
+        const std::ptrdiff_t component = (place - row_alignment + row_) / component_ % components;
+        values_.span()[static_cast<std::size_t>(place)] = values.at(static_cast<std::size_t>(component));
+    }
 }
 
 }  // namespace tare::npb::flow

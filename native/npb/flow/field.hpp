@@ -30,9 +30,9 @@ class Field {
     [[nodiscard]] Point point(int z, int y, int x) const;
     void set_point(int z, int y, int x, const Point& values);
 
-    /// Everything, also the ghosts and the room between rows, which vectors run over: it must hold numbers
-    /// that the arithmetic bears.
-    void fill(const Point& values);
+    /// Some planes (ghosts have z below 0, or from the block's count on) with all that is in them: also the
+    /// room between rows, which vectors run over, must hold numbers that the arithmetic bears.
+    void fill(const Point& values, const Share<int>& planes);
 
   private:
     /// Doubles before the first component at (0, 0, 0).

@@ -2,21 +2,17 @@
 #include "npb/flow/forcing.hpp"
 
 #include "npb/flow/exact.hpp"
-#include "npb/flow/right_hand_side.hpp"
+#include "npb/flow/groups.hpp"
 
 namespace tare::npb::flow {
 
-Field forcing(const Block& block, Simd simd) {
+Field forcing(const Block& block, Simd simd, Team& team) {
     Field solution{block, Field::Border::ghosts};
-    set_exact(solution);
+    set_exact(solution, team);
     const Field nothing{block, Field::Border::none};
     Field found{block, Field::Border::none};
     constexpr double scale = -1;
-    for (int z = block.z.begin(); z < block.z.end(); ++z) {
-        functions(simd).right_hand_side(block, scale, solution.view(), nothing.view(),
-                                        {.z = z, .y_begin = block.y.begin(), .y_end = block.y.end()},
-                                        found.view());
-    }
+    RightHandSide{functions(simd), scale, solution, nothing, found}.set(team);
     return found;
 }
 

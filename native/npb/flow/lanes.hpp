@@ -3,19 +3,14 @@
 
 #include <utility>
 
+#include "npb/common/vector_width.hpp"
+
 // For hot sources only: the widest vector of the variant that is being compiled, as an arithmetic type.
 // Memory becomes vectors by a cast, and squares of them are plain arrays, which stay in registers.
 // NOLINTBEGIN(cppcoreguidelines-pro-type-reinterpret-cast,cppcoreguidelines-pro-bounds-*,*-avoid-c-arrays)
 namespace tare::npb::flow::TARE_NPB_SIMD {
 
-#if defined(__AVX512F__)
-constexpr int vector_byte = 64;
-#elif defined(__AVX__)
-constexpr int vector_byte = 32;
-#else
-constexpr int vector_byte = 16;
-#endif
-constexpr int lanes = vector_byte / sizeof(double);
+constexpr int lanes = vector_doubles;
 
 using Vector [[gnu::vector_size(vector_byte)]] = double;
 using VectorInMemory [[gnu::may_alias]] = Vector;

@@ -23,14 +23,15 @@ Communicator ranks_of_bundles(const Decomposition& decomposition, const World& w
 
 }  // namespace
 
-Box::Box(const Decomposition& decomposition, const World& world, Simd simd, PartTimes& times)
+Box::Box(const Decomposition& decomposition, const World& world, Simd simd, Team& team, PartTimes& times)
     : decomposition_{decomposition},
       communicator_{ranks_of_bundles(decomposition, world)},
       ranks_{World::of(communicator_.get())},
+      team_{&team},
       times_{&times},
       row_doubles_{decomposition.blocks().count * block_doubles},
-      combs_{decomposition, world, simd, is_streamed(decomposition)},
-      spectrum_{decomposition, simd, is_streamed(decomposition)},
+      combs_{decomposition, world, simd, is_streamed(decomposition), team.threads()},
+      spectrum_{decomposition, simd, is_streamed(decomposition), team.threads()},
       to_bundles_{ranks_,
                   {.items = decomposition.edges.z,
                    .rows = decomposition.all_bundles(),
@@ -39,29 +40,33 @@ Box::Box(const Decomposition& decomposition, const World& world, Simd simd, Part
                 {.items = decomposition.all_bundles(),
                  .rows = decomposition.edges.z,
                  .row_doubles = bundle_rows * row_doubles_}},
-      bundle_places_(static_cast<std::size_t>(decomposition.all_bundles())),
-      plane_places_(static_cast<std::size_t>(decomposition.edges.z)) {
+      arrived_bundles_(static_cast<std::size_t>(decomposition.all_bundles())),
+      arrived_planes_(static_cast<std::size_t>(decomposition.edges.z)) {
     allocate();
+    for (int thread = 0; thread < team.threads(); ++thread) {
+        targets_.emplace_back(std::max(arrived_bundles_.size(), arrived_planes_.size()));
+    }
 }
 
 /// The field replaces the coefficients of its planes. Where ranks share planes its rows are longer than those
 /// of coefficients; there it replaces what went to other ranks.
 void Box::allocate() {
     const bool is_apart = decomposition_.cut.inner > 1;
-    const auto field_doubles = is_apart ? field_comb(decomposition_.planes().count, 0) : std::ptrdiff_t{0};
+    const auto field_doubles = is_apart ? field_comb(combs()) : std::ptrdiff_t{0};
     outgoing_ = Buffer<double>{static_cast<std::size_t>(
         std::max({to_bundles_.outgoing_doubles(), to_combs_.outgoing_doubles(), field_doubles}))};
     arriving_ = Buffer<double>{
         static_cast<std::size_t>(std::max(to_bundles_.arriving_doubles(), to_combs_.arriving_doubles()))};
     to_bundles_.use(outgoing_.data(), arriving_.data());
     to_combs_.use(outgoing_.data(), arriving_.data());
+    to_bundles_.find_arrivals(arrived_planes_);
+    to_combs_.find_arrivals(arrived_bundles_);
     field_blocks_ = blocks_from(is_apart ? outgoing_.data() : arriving_.data(), decomposition_.all_blocks());
 }
 
-std::ptrdiff_t Box::field_comb(int plane, int comb) const {
-    const std::ptrdiff_t number = plane * bundle_rows + comb;
-    return decomposition_.cut.inner > 1 ? number * decomposition_.comb_rows().count * field_row_doubles()
-                                        : number * row_doubles_;
+std::ptrdiff_t Box::field_comb(std::ptrdiff_t comb) const {
+    return decomposition_.cut.inner > 1 ? comb * decomposition_.comb_rows().count * field_row_doubles()
+                                        : comb * row_doubles_;
 }
 
 std::ptrdiff_t Box::field_row_doubles() const {
@@ -74,65 +79,102 @@ void Box::make_tables() {
     spectrum_.make_tables();
 }
 
-void Box::forward_plane(int plane, const FieldSource& source) {
-    const int z = decomposition_.planes().first + plane;
-    const std::ptrdiff_t source_row_doubles = std::ptrdiff_t{2} * decomposition_.edges.x;
-    to_bundles_.find_targets(plane, bundle_places_);
-    for (int comb = 0; comb < bundle_rows; ++comb) {
-        const auto rows_of_comb = [&](int first, int rows, double* to) {
-            for (int row = 0; row < rows; ++row) {
-                source(z, (first + row) * int{bundle_rows} + comb, to + row * source_row_doubles);
-            }
-        };
-        combs_.forward(rows_of_comb,
-                       {.element = bundle_places_.data(), .start_doubles = comb * row_doubles_});
+std::span<double*> Box::targets_of(int thread) { return targets_[static_cast<std::size_t>(thread)].span(); }
+
+/// The threads' combs keep step where they are exchanged: all ranks of a plane have the same ones in hand.
+template <typename Begin, typename End>
+void Box::for_each_comb(int thread, const Begin& begin, const End& end) {
+    const int together = team_->threads();
+    for (int first = 0; first < combs(); first += together) {
+        const int comb = first + thread;
+        if (comb < combs()) {
+            begin(comb);
+        }
+        combs_.exchange(thread, std::min(together, combs() - first));
+        if (comb < combs()) {
+            end(comb);
+        }
     }
-    to_bundles_.finished(plane);
+}
+
+void Box::begin_forward(int thread, int comb, const FieldSource& source) {
+    const int z = decomposition_.planes().first + comb / int{bundle_rows};
+    const std::ptrdiff_t source_row_doubles = std::ptrdiff_t{2} * decomposition_.edges.x;
+    combs_.forward_rows(thread, [&](int first, int rows, double* to) {
+        for (int row = 0; row < rows; ++row) {
+            source(z, (first + row) * int{bundle_rows} + comb % int{bundle_rows},
+                   to + row * source_row_doubles);
+        }
+    });
+}
+
+void Box::end_forward(int thread, int comb) {
+    const int plane = comb / int{bundle_rows};
+    const auto targets = targets_of(thread);
+    to_bundles_.find_targets(plane, targets);
+    combs_.forward_columns(thread,
+                           {.element = targets.data(), .start_doubles = comb % bundle_rows * row_doubles_});
+    finished(to_bundles_, thread, plane);
+}
+
+void Box::finished(Exchange& exchange, int thread, int item) {
+    exchange.finished(item);
+    if (thread == 0) {
+        exchange.send_finished();
+    }
+}
+
+void Box::forward_combs(int thread, const FieldSource& source) {
+    for_each_comb(
+        thread, [&](int comb) { begin_forward(thread, comb, source); },
+        [&](int comb) { end_forward(thread, comb); });
+}
+
+void Box::forward_bundles(int thread) {
+    for (int group = thread; group < spectrum_.groups(); group += team_->threads()) {
+        spectrum_.transform_forward(thread, group, arrived_planes_.data(), row_doubles_);
+    }
 }
 
 void Box::transform_forward(const FieldSource& source) {
-    to_bundles_.begin();
-    times_->time(Part::combs, [&] {
-        for (int plane = 0; plane < decomposition_.planes().count; ++plane) {
-            forward_plane(plane, source);
-        }
-    });
+    to_bundles_.begin(bundle_rows);
+    times_->time(Part::combs, [&] { team_->run([&](int thread) { forward_combs(thread, source); }); });
     times_->time(Part::exchange, [&] { to_bundles_.complete(); });
-    times_->time(Part::bundles, [&] {
-        for (int bundle = 0; bundle < decomposition_.bundles().count; ++bundle) {
-            to_bundles_.find_arrivals(bundle, plane_places_);
-            spectrum_.transform_forward(bundle, plane_places_.data(), row_doubles_);
-        }
-    });
+    times_->time(Part::bundles, [&] { team_->run([&](int thread) { forward_bundles(thread); }); });
 }
 
-void Box::inverse_plane(int plane) {
-    to_combs_.find_arrivals(plane, bundle_places_);
-    for (int comb = 0; comb < bundle_rows; ++comb) {
-        const bool is_last = plane + 1 == decomposition_.planes().count && comb + 1 == bundle_rows;
-        combs_.inverse({.element = bundle_places_.data(), .start_doubles = comb * row_doubles_},
-                       {.element = field_blocks_.data(),
-                        .start_doubles = field_comb(plane, comb),
-                        .next_doubles = field_row_doubles()},
-                       is_last ? 0 : row_doubles_);
+void Box::inverse_bundles(int thread, const Evolution& evolution) {
+    const auto targets = targets_of(thread);
+    for (int group = thread; group < spectrum_.groups(); group += team_->threads()) {
+        const int bundle = spectrum_.bundle_of(group);
+        to_combs_.find_targets(bundle, targets);
+        spectrum_.transform_inverse(thread, group, evolution, targets.data(), row_doubles_);
+        finished(to_combs_, thread, bundle);
     }
 }
 
+void Box::begin_inverse(int thread, int comb) {
+    const int together = team_->threads();
+    combs_.inverse_columns(thread, {.element = arrived_bundles_.data(), .start_doubles = comb * row_doubles_},
+                           comb + together < combs() ? together * row_doubles_ : 0);
+}
+
+void Box::end_inverse(int thread, int comb) {
+    combs_.inverse_rows(thread, {.element = field_blocks_.data(),
+                                 .start_doubles = field_comb(comb),
+                                 .next_doubles = field_row_doubles()});
+}
+
+void Box::inverse_combs(int thread) {
+    for_each_comb(
+        thread, [&](int comb) { begin_inverse(thread, comb); }, [&](int comb) { end_inverse(thread, comb); });
+}
+
 void Box::transform_inverse(const Evolution& evolution) {
-    to_combs_.begin();
-    times_->time(Part::bundles, [&] {
-        for (int bundle = 0; bundle < decomposition_.bundles().count; ++bundle) {
-            to_combs_.find_targets(bundle, plane_places_);
-            spectrum_.transform_inverse(bundle, evolution, plane_places_.data(), row_doubles_);
-            to_combs_.finished(bundle);
-        }
-    });
+    to_combs_.begin(spectrum_.groups_of_bundle());
+    times_->time(Part::bundles, [&] { team_->run([&](int thread) { inverse_bundles(thread, evolution); }); });
     times_->time(Part::exchange, [&] { to_combs_.complete(); });
-    times_->time(Part::combs, [&] {
-        for (int plane = 0; plane < decomposition_.planes().count; ++plane) {
-            inverse_plane(plane);
-        }
-    });
+    times_->time(Part::combs, [&] { team_->run([&](int thread) { inverse_combs(thread); }); });
 }
 
 bool Box::has_row(int y, int z) const {
@@ -142,8 +184,8 @@ bool Box::has_row(int y, int z) const {
 const double* Box::point(int x, int y, int z) const {
     const std::ptrdiff_t row = y / bundle_rows - decomposition_.comb_rows().first;
     return field_blocks_[static_cast<std::size_t>(x / block_points)] +
-           field_comb(z - decomposition_.planes().first, y % int{bundle_rows}) + row * field_row_doubles() +
-           x % block_points;
+           field_comb((z - decomposition_.planes().first) * int{bundle_rows} + y % int{bundle_rows}) +
+           row * field_row_doubles() + x % block_points;
 }
 
 }  // namespace tare::npb::ft

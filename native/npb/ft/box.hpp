@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "npb/common/buffer.hpp"
+#include "npb/common/team.hpp"
 #include "npb/common/world.hpp"
 #include "npb/ft/combs.hpp"
 #include "npb/ft/decomposition.hpp"
@@ -14,17 +16,18 @@
 
 namespace tare::npb::ft {
 
-/// Writes a whole row of the field as blocks.
+/// Writes a whole row of the field as blocks; threads call it at the same time, each for other rows.
 using FieldSource = std::function<void(int z, int y, double* to)>;
 
 /// A periodic box of complex numbers, cut among the ranks: its spectrum, and the field that this becomes.
 ///
 /// A transform of three dimensions goes twice over the memory: along x and within the combs of y, and over
 /// the bundles of y and along z, both in pieces that fit the second cache. In between the data change hands,
-/// if there are several ranks.
+/// if there are several ranks. The pieces are dealt out to the threads in turn, so that they are finished
+/// about in the order in which they are sent, by thread 0.
 class Box {
   public:
-    Box(const Decomposition& decomposition, const World& world, Simd simd, PartTimes& times);
+    Box(const Decomposition& decomposition, const World& world, Simd simd, Team& team, PartTimes& times);
 
     void make_tables();
     /// Makes the spectrum of a field.
@@ -40,15 +43,32 @@ class Box {
 
   private:
     void allocate();
-    void forward_plane(int plane, const FieldSource& source);
-    void inverse_plane(int plane);
+    /// This rank's combs, of all its planes.
+    [[nodiscard]] int combs() const { return decomposition_.planes().count * int{bundle_rows}; }
+    /// Both steps of each comb that is this thread's turn.
+    template <typename Begin, typename End>
+    void for_each_comb(int thread, const Begin& begin, const End& end);
+    /// What each thread does of a transform.
+    void forward_combs(int thread, const FieldSource& source);
+    void forward_bundles(int thread);
+    void inverse_bundles(int thread, const Evolution& evolution);
+    void inverse_combs(int thread);
+    void begin_forward(int thread, int comb, const FieldSource& source);
+    void end_forward(int thread, int comb);
+    void begin_inverse(int thread, int comb);
+    void end_inverse(int thread, int comb);
+    /// The thread's memory for the places of an item.
+    [[nodiscard]] std::span<double*> targets_of(int thread);
+    /// A part of the item is written.
+    static void finished(Exchange& exchange, int thread, int item);
     /// A comb of the field from the start of its memory on, and from one row of it to the next.
-    [[nodiscard]] std::ptrdiff_t field_comb(int plane, int comb) const;
+    [[nodiscard]] std::ptrdiff_t field_comb(std::ptrdiff_t comb) const;
     [[nodiscard]] std::ptrdiff_t field_row_doubles() const;
 
     Decomposition decomposition_;
     Communicator communicator_;
     World ranks_;
+    Team* team_;
     PartTimes* times_;
     /// This rank's blocks of a row.
     std::ptrdiff_t row_doubles_;
@@ -59,8 +79,11 @@ class Box {
     Buffer<double> outgoing_;
     Buffer<double> arriving_;
     std::vector<double*> field_blocks_;
-    std::vector<double*> bundle_places_;
-    std::vector<double*> plane_places_;
+    /// Of each bundle, this rank's first plane; and of each plane, this rank's first bundle.
+    std::vector<double*> arrived_bundles_;
+    std::vector<double*> arrived_planes_;
+    /// One for each thread.
+    std::vector<Buffer<double*>> targets_;
 };
 
 }  // namespace tare::npb::ft

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npb/ft/checksum.hpp"
 
+#include <numeric>
+
 #include "npb/ft/layout.hpp"
 
 namespace tare::npb::ft {
@@ -20,14 +22,17 @@ Checksum::Checksum(const Box& box, const Edges& edges) : scale_{1.0 / edges.poin
             places_.push_back(box.point(x, y, z));
         }
     }
+    values_.resize(places_.size());
 }
 
-std::complex<double> Checksum::here() const {
-    std::complex<double> sum;
-    for (const double* const place : places_) {
-        sum += std::complex<double>{place[0], place[block_points]};
-    }
-    return scale_ * sum;
+std::complex<double> Checksum::here(Team& team) {
+    team.run([&](int thread) {
+        const auto part = team.part(thread, places_.size());
+        for (std::size_t number = part.first; number < part.end(); ++number) {
+            values_[number] = {places_[number][0], places_[number][block_points]};
+        }
+    });
+    return scale_ * std::accumulate(values_.begin(), values_.end(), std::complex<double>{});
 }
 
 }  // namespace tare::npb::ft

@@ -14,11 +14,13 @@ class Checksum {
   public:
     Checksum(const Box& box, const Edges& edges);
 
-    /// This rank's part, divided by the number of points of the box, as a backward transform must be.
-    [[nodiscard]] std::complex<double> here() const;
+    /// This rank's part, divided by the number of points of the box, as a backward transform must be. Threads
+    /// fetch the points; they are added in their order.
+    [[nodiscard]] std::complex<double> here(Team& team);
 
   private:
     std::vector<const double*> places_;
+    std::vector<std::complex<double>> values_;
     double scale_;
 };
 

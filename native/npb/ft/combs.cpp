@@ -26,7 +26,7 @@ std::size_t work_doubles(const Decomposition& decomposition) {
 }  // namespace
 
 CombTransform::CombTransform(const Decomposition& decomposition, const World& world, Simd simd,
-                             bool is_streamed)
+                             bool is_streamed, int threads)
     : decomposition_{decomposition},
       communicator_{ranks_of_plane(decomposition, world)},
       ranks_{World::of(communicator_.get())},
@@ -34,21 +34,19 @@ CombTransform::CombTransform(const Decomposition& decomposition, const World& wo
       is_streamed_{is_streamed},
       row_doubles_{largest_share(decomposition.all_blocks(), ranks_.ranks) * block_doubles + padding_doubles},
       slot_doubles_{largest_share(decomposition.all_bundles(), ranks_.ranks) * row_doubles_},
-      work_{work_doubles(decomposition)},
-      source_rows_{static_cast<std::size_t>(group_rows * row_doubles_of(decomposition.edges))},
-      source_blocks_{blocks_from(source_rows_.data(), decomposition.all_blocks())} {
-    find_places(comb_);
-    if (ranks_.ranks > 1) {
-        find_places(received_);
+      meeting_{threads} {
+    for (int thread = 0; thread < threads; ++thread) {
+        scratch_.push_back(new_scratch());
     }
 }
 
 /// Each rank of the plane has a slot of the same size, for its rows or its blocks.
-void CombTransform::find_places(Comb& comb) const {
+CombTransform::Comb CombTransform::new_comb() const {
+    Comb comb;
     comb.memory = Buffer<double>{static_cast<std::size_t>(ranks_.ranks * slot_doubles_)};
     const auto place = [&](int total, int thing, std::ptrdiff_t thing_doubles) {
         const int owner = owner_of(total, ranks_.ranks, thing);
-        const Share share = share_of(total, ranks_.ranks, owner);
+        const Share<int> share = share_of(total, ranks_.ranks, owner);
         return comb.memory.data() + owner * slot_doubles_ + (thing - share.first) * thing_doubles;
     };
     for (int row = 0; row < decomposition_.all_bundles(); ++row) {
@@ -57,6 +55,20 @@ void CombTransform::find_places(Comb& comb) const {
     for (int block = 0; block < decomposition_.all_blocks(); ++block) {
         comb.blocks.push_back(place(decomposition_.all_blocks(), block, block_doubles));
     }
+    return comb;
+}
+
+CombTransform::Scratch CombTransform::new_scratch() const {
+    Scratch scratch;
+    scratch.comb = new_comb();
+    if (ranks_.ranks > 1) {
+        scratch.received = new_comb();
+    }
+    scratch.work = Buffer<double>{work_doubles(decomposition_)};
+    scratch.source_rows =
+        Buffer<double>{static_cast<std::size_t>(group_rows * row_doubles_of(decomposition_.edges))};
+    scratch.source_blocks = blocks_from(scratch.source_rows.data(), decomposition_.all_blocks());
+    return scratch;
 }
 
 void CombTransform::make_tables() {
@@ -64,72 +76,93 @@ void CombTransform::make_tables() {
     column_plan_.emplace(decomposition_.all_bundles());
 }
 
-void CombTransform::exchange() {
-    if (ranks_.ranks > 1) {
-        MPI_Alltoall(comb_.memory.data(), static_cast<int>(slot_doubles_), MPI_DOUBLE,
-                     received_.memory.data(), static_cast<int>(slot_doubles_), MPI_DOUBLE,
-                     ranks_.communicator);
-    }
+void CombTransform::exchange_comb(Scratch& scratch) const {
+    MPI_Alltoall(scratch.comb.memory.data(), static_cast<int>(slot_doubles_), MPI_DOUBLE,
+                 scratch.received.memory.data(), static_cast<int>(slot_doubles_), MPI_DOUBLE,
+                 ranks_.communicator);
 }
 
-Rows CombTransform::rows(const Side& from, const Side& to, int count, Direction direction) {
+/// Thread 0 alone calls MPI, for one comb after the other, while the others wait.
+void CombTransform::exchange(int thread, int combs) {
+    if (ranks_.ranks == 1) {
+        return;
+    }
+    meeting_.arrive_and_wait();
+    if (thread == 0) {
+        std::for_each_n(scratch_.begin(), combs, [&](Scratch& scratch) { exchange_comb(scratch); });
+    }
+    meeting_.arrive_and_wait();
+}
+
+Rows CombTransform::rows(Scratch& scratch, const Side& from, const Side& to, int count, Direction direction) {
     return {.line = &row_plan_->line(),
             .lane_twiddle = row_plan_->lane_twiddle(),
             .from = from,
             .to = to,
             .rows = count,
             .direction = direction,
-            .work = work_.data(),
-            .ahead = &ahead_};
+            .work = scratch.work.data(),
+            .ahead = &scratch.ahead};
 }
 
-Columns CombTransform::columns(const Side& from, const Side& to, Direction direction) {
+Columns CombTransform::columns(Scratch& scratch, const Side& from, const Side& to, Direction direction) {
     return {.line = &column_plan_->line(),
             .from = from,
             .to = to,
             .blocks = decomposition_.blocks().count,
             .direction = direction,
-            .work = work_.data(),
-            .ahead = &ahead_};
+            .work = scratch.work.data(),
+            .ahead = &scratch.ahead};
 }
 
-void CombTransform::forward(const CombSource& source, const Side& to) {
-    const Share share = decomposition_.comb_rows();
-    const Side from{.element = source_blocks_.data(), .next_doubles = row_doubles_of(decomposition_.edges)};
-    ahead_ = {};
+void CombTransform::forward_rows(int thread, const CombSource& source) {
+    Scratch& scratch = scratch_of(thread);
+    const Share<int> share = decomposition_.comb_rows();
+    const Side from{.element = scratch.source_blocks.data(),
+                    .next_doubles = row_doubles_of(decomposition_.edges)};
+    scratch.ahead = {};
     for (int row = 0; row < share.count; row += int{group_rows}) {
         const int together = std::min(int{group_rows}, share.count - row);
-        source(share.first + row, together, source_rows_.data());
-        functions_.transform_rows(rows(from,
-                                       {.element = comb_.blocks.data(),
+        source(share.first + row, together, scratch.source_rows.data());
+        functions_.transform_rows(rows(scratch, from,
+                                       {.element = scratch.comb.blocks.data(),
                                         .start_doubles = row * row_doubles_,
                                         .next_doubles = row_doubles_},
                                        together, Direction::forward));
     }
-    exchange();
+}
+
+void CombTransform::forward_columns(int thread, const Side& to) {
+    Scratch& scratch = scratch_of(thread);
     Columns last =
-        columns({.element = arrived().rows.data(), .next_doubles = group_doubles},
+        columns(scratch, {.element = arrived(scratch).rows.data(), .next_doubles = group_doubles},
                 {.element = to.element, .start_doubles = to.start_doubles, .next_doubles = group_doubles},
                 Direction::forward);
     last.is_streamed = is_streamed_;
     functions_.transform_columns(last);
 }
 
-void CombTransform::inverse(const Side& from, const Side& to, std::ptrdiff_t follower_doubles) {
+void CombTransform::inverse_columns(int thread, const Side& from, std::ptrdiff_t follower_doubles) {
+    Scratch& scratch = scratch_of(thread);
     const std::ptrdiff_t groups = (decomposition_.blocks().count + group_blocks - 1) / group_blocks;
-    ahead_ = {.element = from.element,
-              .elements = decomposition_.all_bundles(),
-              .start_doubles = from.start_doubles + follower_doubles,
-              .piece_doubles = group_doubles,
-              .next_piece_doubles = group_doubles,
-              .pieces = follower_doubles == 0 ? 0 : groups};
+    scratch.ahead = {.element = from.element,
+                     .elements = decomposition_.all_bundles(),
+                     .start_doubles = from.start_doubles + follower_doubles,
+                     .piece_doubles = group_doubles,
+                     .next_piece_doubles = group_doubles,
+                     .pieces = follower_doubles == 0 ? 0 : groups};
     functions_.transform_columns(
-        columns({.element = from.element, .start_doubles = from.start_doubles, .next_doubles = group_doubles},
-                {.element = comb_.rows.data(), .next_doubles = group_doubles}, Direction::inverse));
-    exchange();
+        columns(scratch,
+                {.element = from.element, .start_doubles = from.start_doubles, .next_doubles = group_doubles},
+                {.element = scratch.comb.rows.data(), .next_doubles = group_doubles}, Direction::inverse));
+}
+
+void CombTransform::inverse_rows(int thread, const Side& to) {
+    Scratch& scratch = scratch_of(thread);
     // Not past the caches, where the coefficients that the points replace still are.
-    functions_.transform_rows(rows({.element = arrived().blocks.data(), .next_doubles = row_doubles_}, to,
-                                   decomposition_.comb_rows().count, Direction::inverse));
+    functions_.transform_rows(rows(scratch,
+                                   {.element = arrived(scratch).blocks.data(), .next_doubles = row_doubles_},
+                                   to, decomposition_.comb_rows().count, Direction::inverse));
 }
 
 }  // namespace tare::npb::ft

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <barrier>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -15,19 +16,27 @@ namespace tare::npb::ft {
 /// Writes whole rows of a comb as blocks, from its row `first` on, `rows` of them.
 using CombSource = std::function<void(int first, int rows, double* to)>;
 
-/// Transforms of combs (every eighth row of a plane) along x, and along y within the comb, in a memory that
-/// holds one comb. Where ranks share planes, it is cut by rows before the exchange among them and by blocks
-/// of x after it.
+/// Transforms of combs (every eighth row of a plane) along x, and along y within the comb. Each thread has a
+/// comb of its own in hand, in a memory that holds one. Where ranks share planes, combs are cut by rows
+/// before the exchange among them and by blocks of x after it.
 class CombTransform {
   public:
-    CombTransform(const Decomposition& decomposition, const World& world, Simd simd, bool is_streamed);
+    CombTransform(const Decomposition& decomposition, const World& world, Simd simd, bool is_streamed,
+                  int threads);
 
     void make_tables();
-    /// From rows of points to rows of coefficients (`to`: a place for each row, of this rank's blocks).
-    void forward(const CombSource& source, const Side& to);
-    /// From rows of coefficients to this rank's rows of points (`to`: a place for each block). If another
-    /// comb follows, its rows lie `follower_doubles` further.
-    void inverse(const Side& from, const Side& to, std::ptrdiff_t follower_doubles);
+
+    /// The first step of a forward transform: from rows of points.
+    void forward_rows(int thread, const CombSource& source);
+    /// The second: to rows of coefficients (a place for each row, of this rank's blocks).
+    void forward_columns(int thread, const Side& to);
+    /// The first step of an inverse transform: from rows of coefficients. If another comb of this thread
+    /// follows, its rows lie `follower_doubles` further.
+    void inverse_columns(int thread, const Side& from, std::ptrdiff_t follower_doubles);
+    /// The second: to this rank's rows of points (a place for each block).
+    void inverse_rows(int thread, const Side& to);
+    /// Between the steps all threads call this, of which the first `combs` have a comb in hand.
+    void exchange(int thread, int combs);
 
   private:
     /// Both faces of a comb's memory: the place of each row with this rank's blocks, and of each block of
@@ -37,12 +46,27 @@ class CombTransform {
         std::vector<double*> rows;
         std::vector<double*> blocks;
     };
+    /// What one thread works with.
+    struct alignas(buffer_alignment_byte) Scratch {
+        Comb comb;
+        /// What came from other ranks, if there are any.
+        Comb received;
+        Buffer<double> work;
+        Buffer<double> source_rows;
+        std::vector<double*> source_blocks;
+        Ahead ahead;
+    };
 
-    void find_places(Comb& comb) const;
-    [[nodiscard]] Comb& arrived() { return ranks_.ranks > 1 ? received_ : comb_; }
-    void exchange();
-    [[nodiscard]] Rows rows(const Side& from, const Side& to, int count, Direction direction);
-    [[nodiscard]] Columns columns(const Side& from, const Side& to, Direction direction);
+    [[nodiscard]] Comb new_comb() const;
+    [[nodiscard]] Scratch new_scratch() const;
+    [[nodiscard]] Scratch& scratch_of(int thread) { return scratch_[static_cast<std::size_t>(thread)]; }
+    [[nodiscard]] const Comb& arrived(const Scratch& scratch) const {
+        return ranks_.ranks > 1 ? scratch.received : scratch.comb;
+    }
+    void exchange_comb(Scratch& scratch) const;
+    [[nodiscard]] Rows rows(Scratch& scratch, const Side& from, const Side& to, int count,
+                            Direction direction);
+    [[nodiscard]] Columns columns(Scratch& scratch, const Side& from, const Side& to, Direction direction);
 
     Decomposition decomposition_;
     Communicator communicator_;
@@ -51,14 +75,10 @@ class CombTransform {
     bool is_streamed_;
     std::ptrdiff_t row_doubles_;
     std::ptrdiff_t slot_doubles_;
-    Comb comb_;
-    Comb received_;
-    Buffer<double> work_;
-    Buffer<double> source_rows_;
-    std::vector<double*> source_blocks_;
     std::optional<RowPlan> row_plan_;
     std::optional<LinePlan> column_plan_;
-    Ahead ahead_;
+    std::vector<Scratch> scratch_;
+    std::barrier<> meeting_;
 };
 
 }  // namespace tare::npb::ft

@@ -10,19 +10,6 @@
 
 namespace tare::npb::ft {
 
-namespace {
-
-int start_of(int total, int parts, int index) {
-    return static_cast<int>(std::int64_t{total} * index / parts);
-}
-
-}  // namespace
-
-Share share_of(int total, int parts, int index) {
-    const int first = start_of(total, parts, index);
-    return {.first = first, .count = start_of(total, parts, index + 1) - first};
-}
-
 int owner_of(int total, int parts, int thing) {
     return static_cast<int>((std::int64_t{parts} * (thing + 1) - 1) / total);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "npb/common/share.hpp"
 #include "npb/common/world.hpp"
 
 namespace tare::npb::ft {
@@ -16,18 +17,7 @@ struct Edges {
     }
 };
 
-/// Consecutive things that one rank has.
-struct Share {
-    int first = 0;
-    int count = 0;
-
-    [[nodiscard]] bool has(int thing) const { return thing >= first && thing < first + count; }
-};
-
-/// Part `index` of `parts` of `total` things: as even as they can be.
-[[nodiscard]] Share share_of(int total, int parts, int index);
-
-/// The part that has `thing`.
+/// The part of `total` things (see `share_of`) that has `thing`.
 [[nodiscard]] int owner_of(int total, int parts, int thing);
 
 /// The most that any part has.
@@ -61,13 +51,13 @@ struct Decomposition {
     [[nodiscard]] int all_blocks() const;
     [[nodiscard]] int all_bundles() const;
     /// Blocks of x where lines run along y and z.
-    [[nodiscard]] Share blocks() const { return share_of(all_blocks(), cut.inner, inner_index); }
+    [[nodiscard]] Share<int> blocks() const { return share_of(all_blocks(), cut.inner, inner_index); }
     /// Rows of each comb where lines run along x: row m of comb j is y = 8 m + j.
-    [[nodiscard]] Share comb_rows() const { return share_of(all_bundles(), cut.inner, inner_index); }
+    [[nodiscard]] Share<int> comb_rows() const { return share_of(all_bundles(), cut.inner, inner_index); }
     /// Bundles where lines run along z: row j of bundle m has the wave number ny / 8 * j + m.
-    [[nodiscard]] Share bundles() const { return share_of(all_bundles(), cut.outer, outer_index); }
+    [[nodiscard]] Share<int> bundles() const { return share_of(all_bundles(), cut.outer, outer_index); }
     /// Planes where lines run along x and y.
-    [[nodiscard]] Share planes() const { return share_of(edges.z, cut.outer, outer_index); }
+    [[nodiscard]] Share<int> planes() const { return share_of(edges.z, cut.outer, outer_index); }
 };
 
 }  // namespace tare::npb::ft

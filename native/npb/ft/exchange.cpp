@@ -14,7 +14,8 @@ constexpr std::ptrdiff_t message_doubles = std::ptrdiff_t{1} << 17U;
 
 }  // namespace
 
-Exchange::Exchange(const World& world, const Table2d& table) : world_{world}, table_{table} {
+Exchange::Exchange(const World& world, const Table2d& table)
+    : world_{world}, table_{table}, parts_left_(static_cast<std::size_t>(items().count)) {
     std::size_t most_requests = 0;
     for (int step = 1; step < world.ranks; ++step) {
         // Ranks begin with different peers, so that no rank is everyone's first.
@@ -48,7 +49,7 @@ void Exchange::use(double* outgoing, double* arriving) {
 
 void Exchange::find_targets(int item, std::span<double*> rows) const {
     const auto fill = [&](int rank, double* piece) {
-        const Share share = rows_of(rank);
+        const Share<int> share = rows_of(rank);
         for (int row = share.first; row < share.first + share.count; ++row) {
             rows[static_cast<std::size_t>(row)] = piece;
             piece += table_.row_doubles;
@@ -60,8 +61,8 @@ void Exchange::find_targets(int item, std::span<double*> rows) const {
     }
 }
 
-void Exchange::find_arrivals(int row, std::span<double*> items) const {
-    double* place = arrival(row);
+void Exchange::find_arrivals(std::span<double*> items) const {
+    double* place = arriving_;
     for (double*& item : items) {
         item = place;
         place += item_doubles();
@@ -75,7 +76,7 @@ int Exchange::items_per_message(int receiver) const {
 MPI_Request& Exchange::request() { return requests_[requested_++]; }
 
 void Exchange::receive_from(int sender) {
-    const Share share = share_of(table_.items, world_.ranks, sender);
+    const Share<int> share = share_of(table_.items, world_.ranks, sender);
     const int together = items_per_message(world_.rank);
     for (int item = 0; item < share.count; item += together) {
         const int count = std::min(together, share.count - item);
@@ -84,7 +85,11 @@ void Exchange::receive_from(int sender) {
     }
 }
 
-void Exchange::begin() {
+void Exchange::begin(int parts_of_item) {
+    for (std::atomic<int>& left : parts_left_) {
+        left.store(parts_of_item, std::memory_order_relaxed);
+    }
+    next_sent_ = 0;
     for (const Peer& peer : peers_) {
         receive_from(peer.rank);
     }
@@ -101,6 +106,10 @@ void Exchange::send_to(const Peer& peer, int item) {
 }
 
 void Exchange::finished(int item) {
+    parts_left_[static_cast<std::size_t>(item)].fetch_sub(1, std::memory_order_release);
+}
+
+void Exchange::send(int item) {
     for (const Peer& peer : peers_) {
         send_to(peer, item);
     }
@@ -111,7 +120,15 @@ void Exchange::finished(int item) {
     }
 }
 
+void Exchange::send_finished() {
+    while (next_sent_ < items().count &&
+           parts_left_[static_cast<std::size_t>(next_sent_)].load(std::memory_order_acquire) == 0) {
+        send(next_sent_++);
+    }
+}
+
 void Exchange::complete() {
+    send_finished();
     MPI_Waitall(static_cast<int>(requested_), requests_.data(), MPI_STATUSES_IGNORE);
     requested_ = 0;
 }

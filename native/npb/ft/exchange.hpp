@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -29,23 +30,24 @@ class Exchange {
     [[nodiscard]] std::ptrdiff_t arriving_doubles() const { return table_.items * item_doubles(); }
     void use(double* outgoing, double* arriving);
 
-    [[nodiscard]] Share items() const { return share_of(table_.items, world_.ranks, world_.rank); }
-    [[nodiscard]] Share rows() const { return rows_of(world_.rank); }
+    [[nodiscard]] Share<int> items() const { return share_of(table_.items, world_.ranks, world_.rank); }
+    [[nodiscard]] Share<int> rows() const { return rows_of(world_.rank); }
     /// From an item's row to the next item's same row, after the exchange.
     [[nodiscard]] std::ptrdiff_t item_doubles() const { return piece_doubles(world_.rank); }
 
     /// Where all rows of this rank's item number `item` are to be written.
     void find_targets(int item, std::span<double*> rows) const;
-    /// Where this rank's row number `row` of item 0 is afterwards.
-    [[nodiscard]] double* arrival(int row) const { return arriving_ + row * table_.row_doubles; }
-    /// Where this rank's row number `row` of all items is afterwards.
-    void find_arrivals(int row, std::span<double*> items) const;
+    /// Where the first of this rank's rows of all items is afterwards; the others follow, one row apart.
+    void find_arrivals(std::span<double*> items) const;
 
-    /// Nothing of an earlier exchange is needed any more.
-    void begin();
-    /// Items 0 to `item` are written.
+    /// Nothing of an earlier exchange is needed any more. Each item is written in so many parts.
+    void begin(int parts_of_item);
+    /// One more part of an item is written. Any thread may say so; what else is here is for the one thread
+    /// that calls MPI.
     void finished(int item);
-    /// Waits until all rows of all items are here.
+    /// Sends the items that are finished, up to the first that is not.
+    void send_finished();
+    /// Waits until all rows of all items are here. All parts of this rank's items are finished.
     void complete();
 
   private:
@@ -54,10 +56,11 @@ class Exchange {
         double* outgoing = nullptr;
     };
 
-    [[nodiscard]] Share rows_of(int rank) const { return share_of(table_.rows, world_.ranks, rank); }
+    [[nodiscard]] Share<int> rows_of(int rank) const { return share_of(table_.rows, world_.ranks, rank); }
     [[nodiscard]] std::ptrdiff_t piece_doubles(int rank) const;
     [[nodiscard]] int items_per_message(int receiver) const;
     void receive_from(int sender);
+    void send(int item);
     void send_to(const Peer& peer, int item);
     [[nodiscard]] MPI_Request& request();
 
@@ -67,6 +70,10 @@ class Exchange {
     double* arriving_ = nullptr;
     std::vector<MPI_Request> requests_;
     std::size_t requested_ = 0;
+    /// Of each item, the parts that are not yet written.
+    std::vector<std::atomic<int>> parts_left_;
+    /// Items before this one were sent.
+    int next_sent_ = 0;
 };
 
 }  // namespace tare::npb::ft

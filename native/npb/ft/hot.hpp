@@ -86,7 +86,7 @@ struct Rows {
     Ahead* ahead = nullptr;
 };
 
-/// Transforms of a bundle: over its rows, and then of each row along z.
+/// Transforms of a group of blocks of a bundle: over its rows, and then of each row along z.
 struct Bundle {
     /// Along z.
     const Line* line = nullptr;
@@ -98,15 +98,13 @@ struct Bundle {
     Side to{};
     std::ptrdiff_t to_row_doubles = 0;
     std::ptrdiff_t blocks = 0;
-    std::ptrdiff_t group_blocks = 0;
     bool is_streamed = false;
-    /// bundle_rows * length * group_blocks blocks.
+    /// bundle_rows * length * blocks blocks.
     double* work = nullptr;
-    /// Whether the groups of another bundle follow the last one's.
-    bool is_followed = false;
+    Ahead ahead{};
 };
 
-/// What the elements of a bundle are multiplied with: row[j] * along[z] * across[x].
+/// What the elements of a group are multiplied with: row[j] * along[z] * across[x].
 struct Factors {
     const double* row = nullptr;
     const double* along = nullptr;

@@ -74,31 +74,32 @@ std::complex<double> sum_of_ranks(std::complex<double> here, const World& world)
 
 /// The whole problem: the checksum of each iteration, in rank 0.
 std::vector<std::complex<double>> solve(Box& box, const Problem& problem, const World& world, Simd simd,
-                                        PartTimes& times) {
+                                        Team& team, PartTimes& times) {
     times.time(Part::tables, [&] { box.make_tables(); });
     box.transform_forward(random_field(problem.edges, simd));
-    const Checksum checksum{box, problem.edges};
+    Checksum checksum{box, problem.edges};
     std::vector<std::complex<double>> found;
     for (int iteration = 1; iteration <= problem.iterations; ++iteration) {
         const Evolution evolution = times.time(Part::tables, [&] {
             return Evolution{problem.edges, iteration};
         });
         box.transform_inverse(evolution);
-        times.time(Part::checksum, [&] { found.push_back(sum_of_ranks(checksum.here(), world)); });
+        times.time(Part::checksum, [&] { found.push_back(sum_of_ranks(checksum.here(team), world)); });
     }
     return found;
 }
 
 Outcome run(const Arguments& arguments, const World& world) {
-    refuse_threads(arguments);
     const Problem problem = problem_of(arguments);
     PartTimes times{{"tables", "combs", "bundles", "exchange", "checksum"}};
-    Box box{Decomposition::of(problem.edges, world), world, arguments.simd, times};
-    static_cast<void>(solve(box, {.edges = problem.edges, .iterations = 1}, world, arguments.simd, times));
+    Team team{arguments.threads};
+    Box box{Decomposition::of(problem.edges, world), world, arguments.simd, team, times};
+    static_cast<void>(
+        solve(box, {.edges = problem.edges, .iterations = 1}, world, arguments.simd, team, times));
     times.clear();
     std::vector<Check> found;
     const double wall_s = timed(world.communicator, [&] {
-        found = checks(arguments, solve(box, problem, world, arguments.simd, times));
+        found = checks(arguments, solve(box, problem, world, arguments.simd, team, times));
     });
     return {.size = {problem.edges.x, problem.edges.y, problem.edges.z},
             .iterations = problem.iterations,

@@ -9,22 +9,24 @@ namespace tare::npb::ft {
 namespace {
 
 /// As many blocks as leave half of a second cache of 1 MiB free, where the next group's data come in.
-std::ptrdiff_t blocks_of_group(const Edges& edges) {
+int blocks_of_group(const Edges& edges) {
     constexpr std::ptrdiff_t work_doubles = std::ptrdiff_t{1} << 15U;
-    return std::clamp(work_doubles / (bundle_rows * edges.z * block_doubles), std::ptrdiff_t{1},
-                      group_blocks);
+    return static_cast<int>(
+        std::clamp(work_doubles / (bundle_rows * edges.z * block_doubles), std::ptrdiff_t{1}, group_blocks));
 }
 
 }  // namespace
 
-Spectrum::Spectrum(const Decomposition& decomposition, Simd simd, bool is_streamed)
+Spectrum::Spectrum(const Decomposition& decomposition, Simd simd, bool is_streamed, int threads)
     : decomposition_{decomposition},
       functions_{functions(simd)},
       is_streamed_{is_streamed},
       group_blocks_{blocks_of_group(decomposition.edges)},
-      groups_{(decomposition.blocks().count + group_blocks_ - 1) / group_blocks_},
-      memory_{static_cast<std::size_t>(decomposition.bundles().count * groups_ * group_doubles())},
-      work_{static_cast<std::size_t>(group_doubles())} {
+      groups_of_bundle_{(decomposition.blocks().count + group_blocks_ - 1) / group_blocks_},
+      memory_{static_cast<std::size_t>(groups() * group_doubles())} {
+    for (int thread = 0; thread < threads; ++thread) {
+        work_.emplace_back(static_cast<std::size_t>(group_doubles()));
+    }
     for (int z = 0; z < decomposition.edges.z; ++z) {
         planes_.push_back(memory_.data() + z * plane_doubles());
     }
@@ -42,49 +44,69 @@ void Spectrum::make_tables() {
     }
 }
 
-Side Spectrum::side(int bundle) {
-    return {.element = planes_.data(),
-            .start_doubles = bundle * groups_ * group_doubles(),
-            .next_doubles = group_doubles()};
+Side Spectrum::side(int group) {
+    return {.element = planes_.data(), .start_doubles = group * group_doubles()};
 }
 
-Bundle Spectrum::bundle_of(int bundle) {
-    const std::ptrdiff_t number = decomposition_.bundles().first + bundle;
+int Spectrum::blocks_of(int group) const {
+    return std::min(group_blocks_, decomposition_.blocks().count - first_block(group));
+}
+
+Bundle Spectrum::work_on(int thread, int group) {
+    const std::ptrdiff_t bundle = decomposition_.bundles().first + bundle_of(group);
     return {.line = &plan_->line(),
-            .row_twiddle = row_twiddle_.data() + number * 2 * bundle_rows,
-            .blocks = decomposition_.blocks().count,
-            .group_blocks = group_blocks_,
+            .row_twiddle = row_twiddle_.data() + bundle * 2 * bundle_rows,
+            .blocks = blocks_of(group),
             .is_streamed = is_streamed_,
-            .work = work_.data()};
+            .work = work_[static_cast<std::size_t>(thread)].data()};
 }
 
-void Spectrum::transform_forward(int bundle, double* const* from, std::ptrdiff_t row_doubles_of_source) {
-    Bundle one = bundle_of(bundle);
-    one.from = {.element = from, .next_doubles = plane_doubles()};
+Ahead Spectrum::ahead_of(const Bundle& bundle, int next, std::ptrdiff_t follower_doubles) const {
+    if (next >= groups()) {
+        return {};
+    }
+    return {.element = bundle.from.element,
+            .elements = decomposition_.edges.z,
+            .start_doubles = bundle.from.start_doubles + follower_doubles,
+            .piece_doubles = blocks_of(next) * block_doubles,
+            .next_piece_doubles = bundle.from_row_doubles,
+            .pieces = bundle_rows,
+            .pace = 2};
+}
+
+void Spectrum::transform_forward(int thread, int group, double* const* from,
+                                 std::ptrdiff_t row_doubles_of_source) {
+    const auto start_doubles = [&](int number) {
+        return bundle_of(number) * bundle_rows * row_doubles_of_source + first_block(number) * block_doubles;
+    };
+    const int next = group + threads();
+    Bundle one = work_on(thread, group);
+    one.from = {.element = from, .start_doubles = start_doubles(group)};
     one.from_row_doubles = row_doubles_of_source;
-    one.to = side(bundle);
+    one.to = side(group);
     one.to_row_doubles = row_doubles();
+    one.ahead = ahead_of(one, next, start_doubles(next) - start_doubles(group));
     functions_.transform_bundle(one);
 }
 
-void Spectrum::transform_inverse(int bundle, const Evolution& evolution, double* const* to,
+void Spectrum::transform_inverse(int thread, int group, const Evolution& evolution, double* const* to,
                                  std::ptrdiff_t row_doubles_of_target) {
-    Bundle one = bundle_of(bundle);
-    one.from = side(bundle);
+    Bundle one = work_on(thread, group);
+    one.from = side(group);
     one.from_row_doubles = row_doubles();
-    one.to = {.element = to, .next_doubles = plane_doubles()};
+    one.to = {.element = to, .start_doubles = first_block(group) * block_doubles};
     one.to_row_doubles = row_doubles_of_target;
-    one.is_followed = bundle + 1 < decomposition_.bundles().count;
+    one.ahead = ahead_of(one, group + threads(), threads() * group_doubles());
     std::array<double, bundle_rows> factor{};
-    int number = decomposition_.bundles().first + bundle;
+    int number = decomposition_.bundles().first + bundle_of(group);
     for (double& row : factor) {
         row = evolution.y(number);
         number += decomposition_.all_bundles();
     }
-    functions_.transform_bundle_inverse(
-        one, {.row = factor.data(),
-              .along = evolution.z().data(),
-              .across = evolution.x().data() + decomposition_.blocks().first * block_points});
+    const std::ptrdiff_t block = decomposition_.blocks().first + first_block(group);
+    functions_.transform_bundle_inverse(one, {.row = factor.data(),
+                                              .along = evolution.z().data(),
+                                              .across = evolution.x().data() + block * block_points});
 }
 
 bool Spectrum::has(int x, int y) const {
@@ -97,8 +119,8 @@ std::complex<double> Spectrum::at(int x, int y, int z) const {
     const std::ptrdiff_t bundle = y % decomposition_.all_bundles() - decomposition_.bundles().first;
     const std::ptrdiff_t row = y / decomposition_.all_bundles();
     const double* const place =
-        memory_.data() + (bundle * groups_ + block / group_blocks_) * group_doubles() + row * row_doubles() +
-        z * plane_doubles() + block % group_blocks_ * block_doubles + x % block_points;
+        memory_.data() + (bundle * groups_of_bundle_ + block / group_blocks_) * group_doubles() +
+        row * row_doubles() + z * plane_doubles() + block % group_blocks_ * block_doubles + x % block_points;
     return {place[0], place[block_points]};
 }
 

@@ -7,21 +7,16 @@
 #include <immintrin.h>
 #endif
 
+#include "npb/common/vector_width.hpp"
 #include "npb/ft/layout.hpp"
 
 // Vectors as wide as the variant's registers. Everything is inlined: no variant's code may serve another.
 // NOLINTBEGIN(cppcoreguidelines-pro-bounds-*,*-avoid-c-arrays): hot sources hold no containers
 namespace tare::npb::ft::TARE_NPB_SIMD {
 
-#if defined(__AVX512F__)
-constexpr int width = 8;
-#elif defined(__AVX__)
-constexpr int width = 4;
-#else
-constexpr int width = 2;
-#endif
+constexpr int width = vector_doubles;
 
-using Vector [[gnu::vector_size(width * sizeof(double))]] = double;
+using Vector [[gnu::vector_size(vector_byte)]] = double;
 
 struct Complex {
     Vector re;

@@ -5,9 +5,6 @@
 #include <functional>
 #include <numeric>
 
-#include "npb/is/keys.hpp"
-#include "npb/is/parallel.hpp"
-
 namespace tare::npb::is {
 
 namespace {
@@ -24,10 +21,10 @@ std::vector<std::uint32_t> starts_of(std::span<const std::uint32_t> counts) {
     return starts;
 }
 
-Buckets::Buckets(Simd simd, int threads, int shift, std::size_t buckets, std::span<const std::uint32_t> keys)
-    : functions_{functions(simd)}, shift_{shift}, sizes_(buckets), offsets_(keys.size()) {
-    for (int thread = 0; thread < threads; ++thread) {
-        const Share share = share_of(std::ssize(keys), thread, threads);
+Buckets::Buckets(Simd simd, Team& team, int shift, std::size_t buckets, std::span<const std::uint32_t> keys)
+    : team_{&team}, functions_{functions(simd)}, shift_{shift}, sizes_(buckets), offsets_(keys.size()) {
+    for (int thread = 0; thread < team.threads(); ++thread) {
+        const auto share = team.part(thread, std::ssize(keys));
         slices_.push_back({.keys = keys.subspan(static_cast<std::size_t>(share.first),
                                                 static_cast<std::size_t>(share.count)),
                            .sizes = std::vector<std::uint32_t>(buckets)});
@@ -35,7 +32,7 @@ Buckets::Buckets(Simd simd, int threads, int shift, std::size_t buckets, std::sp
 }
 
 void Buckets::measure() {
-    in_parallel(static_cast<int>(slices_.size()), [this](int thread) {
+    team_->run([this](int thread) {
         Slice& slice = slices_[static_cast<std::size_t>(thread)];
         std::fill(slice.sizes.begin(), slice.sizes.end(), 0U);
         functions_.measure_buckets(slice.keys.data(), std::ssize(slice.keys), shift_,
@@ -56,7 +53,7 @@ void Buckets::fill() {
         next.push_back(places);
         add(places, slice.sizes);
     }
-    in_parallel(static_cast<int>(slices_.size()), [this, &next](int thread) {
+    team_->run([this, &next](int thread) {
         const auto index = static_cast<std::size_t>(thread);
         const auto keys = slices_[index].keys;
         functions_.fill_buckets(keys.data(), std::ssize(keys), shift_, next[index].data(), offsets_.data());

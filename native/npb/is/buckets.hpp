@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "npb/common/buffer.hpp"
+#include "npb/common/team.hpp"
 #include "npb/is/counting.hpp"
 
 namespace tare::npb::is {
@@ -17,7 +18,8 @@ namespace tare::npb::is {
 /// This rank's keys, sorted into buckets: bucket b holds the keys from b 2^shift on, as offsets from there.
 class Buckets {
   public:
-    Buckets(Simd simd, int threads, int shift, std::size_t buckets, std::span<const std::uint32_t> keys);
+    /// The threads share the work; they and the keys stay the caller's.
+    Buckets(Simd simd, Team& team, int shift, std::size_t buckets, std::span<const std::uint32_t> keys);
 
     /// Counts the keys of each bucket.
     void measure();
@@ -38,6 +40,7 @@ class Buckets {
         std::vector<std::uint32_t> sizes;
     };
 
+    Team* team_;
     Functions functions_;
     int shift_;
     std::vector<Slice> slices_{};

@@ -33,7 +33,7 @@ struct Class {
 };
 
 /// NAS-95-020, section on IS; the values of the partial test are those that NPB 3.4 publishes.
-constexpr std::array<Class, 5> classes{{
+constexpr std::array<Class, 6> classes{{
     {ProblemClass::s,
      16,
      11,
@@ -74,6 +74,14 @@ constexpr std::array<Class, 5> classes{{
        {74326391, 266290, 1, 0},
        {129606274, 133997595, -1, 0},
        {21736814, 133525895, -1, 0}}}},
+    {ProblemClass::d,
+     31,
+     27,
+     {{{1317351170, 1, 1, 0},
+       {995930646, 36538729, 1, 0},
+       {1157283250, 1978098519, -1, 0},
+       {1503301535, 2145192618, -1, 0},
+       {1453734525, 2147425337, -1, 0}}}},
 }};
 
 }  // namespace tare::npb::is

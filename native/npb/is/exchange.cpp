@@ -20,12 +20,12 @@ int sum(std::span<const std::uint32_t> values) {
 
 }  // namespace
 
-Exchange::Exchange(const World& world, Simd simd, int parts, const Sizes& sizes,
+Exchange::Exchange(const World& world, Simd simd, Team& team, const Sizes& sizes,
                    std::span<const std::uint32_t> keys)
     : world_{world},
-      parts_{parts},
-      shift_{sizes.values_exponent - buckets_exponent(world.ranks * parts, sizes.values_exponent)},
-      outbox_{simd, parts, shift_, sizes.values() >> static_cast<unsigned>(shift_), keys},
+      parts_{team.threads()},
+      shift_{sizes.values_exponent - buckets_exponent(world.ranks * team.threads(), sizes.values_exponent)},
+      outbox_{simd, team, shift_, sizes.values() >> static_cast<unsigned>(shift_), keys},
       sent_(static_cast<std::size_t>(world.ranks)),
       awaited_(static_cast<std::size_t>(world.ranks)) {}
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "npb/common/buffer.hpp"
+#include "npb/common/team.hpp"
 #include "npb/common/world.hpp"
 #include "npb/is/buckets.hpp"
 #include "npb/is/keys.hpp"
@@ -36,8 +37,8 @@ struct Segment {
 /// in 16 bits. An iteration calls `measure`, `agree`, `fill`, `start` and `finish`, in this order.
 class Exchange {
   public:
-    /// `parts` is how many threads share the work of each rank.
-    Exchange(const World& world, Simd simd, int parts, const Sizes& sizes,
+    /// The threads share this rank's work; they and the keys stay the caller's.
+    Exchange(const World& world, Simd simd, Team& team, const Sizes& sizes,
              std::span<const std::uint32_t> keys);
 
     /// Counts this rank's keys in buckets.

@@ -12,15 +12,15 @@ constexpr int draws_per_key = 4;
 /// Four random states of 46 bits each add up to less than 2^48.
 constexpr int sum_exponent = 48;
 
-void set(const Share& share, std::int64_t index, std::uint32_t value, std::span<std::uint32_t> keys) {
-    if (share.holds(index)) {
+void set(const KeyShare& share, std::int64_t index, std::uint32_t value, std::span<std::uint32_t> keys) {
+    if (share.has(index)) {
         keys[static_cast<std::size_t>(index - share.first)] = value;
     }
 }
 
 }  // namespace
 
-void generate(const Sizes& sizes, const Share& share, std::span<std::uint32_t> keys) {
+void generate(const Sizes& sizes, const KeyShare& share, std::span<std::uint32_t> keys) {
     const int shift = sum_exponent - sizes.values_exponent;
     Random random{seed};
     random.jump(draws_per_key * static_cast<std::uint64_t>(share.first));
@@ -34,7 +34,7 @@ void generate(const Sizes& sizes, const Share& share, std::span<std::uint32_t> k
     }
 }
 
-void alter(const Sizes& sizes, const Share& share, int iteration, std::span<std::uint32_t> keys) {
+void alter(const Sizes& sizes, const KeyShare& share, int iteration, std::span<std::uint32_t> keys) {
     const auto step = static_cast<std::uint32_t>(iteration);
     set(share, iteration, step, keys);
     set(share, std::int64_t{iteration} + sizes.iterations, sizes.values() - step, keys);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "npb/common/share.hpp"
+
 namespace tare::npb::is {
 
 /// The sizes that make a problem.
@@ -18,26 +20,13 @@ struct Sizes {
 };
 
 /// Some keys in a row, of all keys that the ranks hold together.
-struct Share {
-    std::int64_t first;
-    std::int64_t count;
-
-    [[nodiscard]] constexpr bool holds(std::int64_t index) const {
-        return index >= first && index < first + count;
-    }
-};
-
-/// One rank's keys: as even as they can be.
-[[nodiscard]] constexpr Share share_of(std::int64_t keys, int rank, int ranks) {
-    const std::int64_t first = keys * rank / ranks;
-    return {.first = first, .count = keys * (rank + 1) / ranks - first};
-}
+using KeyShare = Share<std::int64_t>;
 
 /// Fills the keys of a share: each is a quarter of the number of values, times the sum of four uniforms of
 /// the sequence, rounded down. They are the same on any number of ranks.
-void generate(const Sizes& sizes, const Share& share, std::span<std::uint32_t> keys);
+void generate(const Sizes& sizes, const KeyShare& share, std::span<std::uint32_t> keys);
 
 /// Changes the two keys of an iteration (counted from 1), in the ranks that hold them.
-void alter(const Sizes& sizes, const Share& share, int iteration, std::span<std::uint32_t> keys);
+void alter(const Sizes& sizes, const KeyShare& share, int iteration, std::span<std::uint32_t> keys);
 
 }  // namespace tare::npb::is

@@ -45,7 +45,7 @@ class Problem {
     Problem(const Arguments& arguments, const World& world)
         : published_{class_of(arguments.problem_class)},
           sizes_{sizes_of(arguments)},
-          share_{share_of(sizes_.keys(), world.rank, world.ranks)},
+          share_{share_of(sizes_.keys(), world.ranks, world.rank)},
           keys_(static_cast<std::size_t>(share_.count)),
           ranking_{world,  arguments.simd, arguments.threads,
                    sizes_, keys_.span(),   way_of(sizes_, world.ranks, arguments.threads)} {
@@ -89,7 +89,7 @@ class Problem {
         std::array<std::uint32_t, tests_per_class> watched{};
         std::transform(published_.tests.begin(), published_.tests.end(), watched.begin(),
                        [this](const Test& test) {
-                           return share_.holds(test.index)
+                           return share_.has(test.index)
                                       ? keys_.span()[static_cast<std::size_t>(test.index - share_.first)]
                                       : 0;
                        });
@@ -98,7 +98,7 @@ class Problem {
 
     Class published_;
     Sizes sizes_;
-    Share share_;
+    KeyShare share_;
     Buffer<std::uint32_t> keys_;
     Ranking ranking_;
     Times times_{{"bucket", "exchange", "count"}};

@@ -4,30 +4,18 @@
 #include <algorithm>
 #include <iterator>
 
-#include "npb/is/parallel.hpp"
-
 namespace tare::npb::is {
-
-namespace {
-
-/// Each part in a thread of its own.
-template <typename Work>
-void for_each_part(const std::vector<Range>& parts, const Work& work) {
-    in_parallel(static_cast<int>(parts.size()),
-                [&](int thread) { work(parts[static_cast<std::size_t>(thread)]); });
-}
-
-}  // namespace
 
 Ranking::Ranking(const World& world, Simd simd, int threads, const Sizes& sizes,
                  std::span<const std::uint32_t> keys, Way way)
-    : functions_{functions(simd)},
+    : team_{std::make_unique<Team>(threads)},
+      functions_{functions(simd)},
       sizes_{sizes},
       keys_{keys},
       small_(sizes.values()),
       large_(sizes.values()) {
     if (way == Way::buckets) {
-        exchange_ = std::make_unique<Exchange>(world, simd, threads, sizes, keys);
+        exchange_ = std::make_unique<Exchange>(world, simd, *team_, sizes, keys);
     }
 }
 
@@ -55,14 +43,16 @@ void Ranking::rank_buckets(Times& times, std::span<std::uint32_t> watched) {
     range_ = exchange_->range();
     const std::vector<Range> parts = exchange_->ranges();
     times.time(Part::count, [&] {
-        for_each_part(parts, [this, segments = exchange_->kept()](const Range& part) {
+        team_->run([&, segments = exchange_->kept()](int thread) {
+            const Range& part = parts[static_cast<std::size_t>(thread)];
             clear(part);
             count(segments, part);
         });
     });
     times.time(Part::exchange, [&] { exchange_->finish(); });
     times.time(Part::count, [&] {
-        for_each_part(parts, [this, segments = exchange_->received()](const Range& part) {
+        team_->run([&, segments = exchange_->received()](int thread) {
+            const Range& part = parts[static_cast<std::size_t>(thread)];
             count(segments, part);
             finish(part);
         });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "npb/common/buffer.hpp"
+#include "npb/common/team.hpp"
 #include "npb/common/timing.hpp"
 #include "npb/common/world.hpp"
 #include "npb/is/counting.hpp"
@@ -62,6 +63,8 @@ class Ranking {
     void count(const std::vector<Segment>& segments, const Range& part);
     void finish(const Range& part);
 
+    /// Stays where it is when this moves: buckets refer to it.
+    std::unique_ptr<Team> team_;
     Functions functions_;
     Sizes sizes_;
     std::span<const std::uint32_t> keys_;

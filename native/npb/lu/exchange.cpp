@@ -26,21 +26,24 @@ Exchange::Exchange(const Part& part, const Layout& layout)
     : part_{part}, pitch_{static_cast<std::size_t>(layout.pitch())} {
     const auto in_x = [&](int x, int y) { return layout.place(x, y); };
     const auto in_y = [&](int y, int x) { return layout.place(x, y); };
-    const auto side = [&](int neighbour, std::vector<std::size_t> inner, std::vector<std::size_t> outer) {
+    const auto side = [&](int neighbour, int first_diagonal, std::vector<std::size_t> inner,
+                          std::vector<std::size_t> outer) {
         const std::size_t numbers = neighbour == MPI_PROC_NULL ? 0 : inner.size() * quantities;
         const std::vector<double> values(numbers * static_cast<std::size_t>(part.z.count));
         return Side{.neighbour = neighbour,
+                    .first_diagonal = first_diagonal,
                     .inner = std::move(inner),
                     .outer = std::move(outer),
                     .to_send = values,
                     .received = values};
     };
-    const auto before = [&](const Share& share, int along, const auto& place) {
-        return side(share.previous, rows(0, 1, along, place), rows(-1, -2, along, place));
+    const auto before = [&](const Extent& extent, int along, const auto& place) {
+        return side(extent.previous, 0, rows(0, 1, along, place), rows(-1, -2, along, place));
     };
-    const auto after = [&](const Share& share, int along, const auto& place) {
-        const int end = share.count;
-        return side(share.next, rows(end - 1, end - 2, along, place), rows(end, end + 1, along, place));
+    const auto after = [&](const Extent& extent, int along, const auto& place) {
+        const int end = extent.count;
+        return side(extent.next, end - 1, rows(end - 1, end - 2, along, place),
+                    rows(end, end + 1, along, place));
     };
     sides_ = {before(part.x, part.y.count, in_x), after(part.x, part.y.count, in_x),
               before(part.y, part.x.count, in_y), after(part.y, part.x.count, in_y)};
@@ -51,59 +54,84 @@ std::span<double> Exchange::values(Field& field, int z, int quantity) const {
                                                                   pitch_);
 }
 
-void Exchange::reflect(Field& field, int z) const {
+void Exchange::reflect(Field& field, int z, const Mesh& strip) const {
     for (const Side& side : sides_) {
         if (side.neighbour != MPI_PROC_NULL) {
             continue;
         }
         const std::size_t along = side.inner.size() / reach;
+        const Points points = strip.points_of_row(side.first_diagonal, static_cast<int>(along));
         for (int m = 0; m < quantities; ++m) {
             const std::span<double> plane = values(field, z, m);
-            for (std::size_t point = 0; point < along; ++point) {
+            for (auto point = static_cast<std::size_t>(points.first);
+                 point < static_cast<std::size_t>(points.end); ++point) {
                 plane[side.outer[along + point]] = -plane[side.inner[point]];
             }
         }
     }
 }
 
-void Exchange::exchange(Field& field) {
-    reflect_ends(field);
-    std::vector<MPI_Request> requests;
+void Exchange::exchange(Field& field, Team& team) {
+    const auto planes = [&](int thread) { return team.part(thread, part_.z.count); };
+    receive();
+    team.run([&](int thread) {
+        const Share<int> own = team.part(thread, quantities);
+        for (int m = own.first; m < own.end(); ++m) {
+            reflect_ends(field, m);
+        }
+        pack(field, planes(thread));
+    });
+    send();
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    team.run([&](int thread) { unpack(field, planes(thread)); });
+}
+
+void Exchange::reflect_ends(Field& field, int quantity) const {
+    const int last = part_.z.count - 1;
+    const auto plane = [&](int z) { return values(field, z, quantity).first(pitch_); };
+    std::ranges::transform(plane(0), plane(-reach).begin(), std::negate{});
+    std::ranges::transform(plane(last), plane(last + reach).begin(), std::negate{});
+}
+
+void Exchange::receive() {
+    requests_.clear();
     for (Side& side : sides_) {
         MPI_Irecv(side.received.data(), static_cast<int>(side.received.size()), MPI_DOUBLE, side.neighbour, 0,
-                  part_.communicator, &requests.emplace_back(MPI_REQUEST_NULL));
-    }
-    for (Side& side : sides_) {
-        for_numbers(field, side.inner, side.to_send, [](double& here, double& sent) { sent = here; });
-        MPI_Isend(side.to_send.data(), static_cast<int>(side.to_send.size()), MPI_DOUBLE, side.neighbour, 0,
-                  part_.communicator, &requests.emplace_back(MPI_REQUEST_NULL));
-    }
-    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    for (Side& side : sides_) {
-        for_numbers(field, side.outer, side.received,
-                    [](double& here, double& received) { here = received; });
+                  part_.communicator, &requests_.emplace_back(MPI_REQUEST_NULL));
     }
 }
 
-void Exchange::reflect_ends(Field& field) const {
-    const int last = part_.z.count - 1;
-    for (int m = 0; m < quantities; ++m) {
-        const auto plane = [&](int z) { return values(field, z, m).first(pitch_); };
-        std::ranges::transform(plane(0), plane(-reach).begin(), std::negate{});
-        std::ranges::transform(plane(last), plane(last + reach).begin(), std::negate{});
+void Exchange::pack(Field& field, const Share<int>& planes) {
+    for (Side& side : sides_) {
+        for_numbers(field, side.inner, side.to_send, planes, [](double& here, double& sent) { sent = here; });
+    }
+}
+
+void Exchange::send() {
+    for (Side& side : sides_) {
+        MPI_Isend(side.to_send.data(), static_cast<int>(side.to_send.size()), MPI_DOUBLE, side.neighbour, 0,
+                  part_.communicator, &requests_.emplace_back(MPI_REQUEST_NULL));
+    }
+}
+
+void Exchange::unpack(Field& field, const Share<int>& planes) {
+    for (Side& side : sides_) {
+        for_numbers(field, side.outer, side.received, planes,
+                    [](double& here, double& received) { here = received; });
     }
 }
 
 template <typename Copy>
 void Exchange::for_numbers(Field& field, std::span<const std::size_t> places, std::span<double> message,
-                           const Copy& copy) const {
-    auto number = message.begin();
-    while (number != message.end()) {
-        const auto done = number - message.begin();
-        const auto plane = static_cast<int>(done / std::ssize(places));
-        const std::span<double> here = values(field, plane / quantities, plane % quantities);
-        for (const std::size_t place : places) {
-            copy(here[place], *number++);
+                           const Share<int>& planes, const Copy& copy) const {
+    const std::size_t of_plane = places.size() * quantities;
+    for (int z = planes.first; z < planes.end() && !message.empty(); ++z) {
+        auto number = message.subspan(static_cast<std::size_t>(z) * of_plane, of_plane).begin();
+        for (int m = 0; m < quantities; ++m) {
+            const std::span<double> here = values(field, z, m);
+            for (const std::size_t place : places) {
+                copy(here[place], *number++);
+            }
         }
     }
 }

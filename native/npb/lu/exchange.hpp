@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "npb/common/team.hpp"
 #include "npb/lu/field.hpp"
 #include "npb/lu/layout.hpp"
 #include "npb/lu/part.hpp"
@@ -23,15 +24,17 @@ class Exchange {
   public:
     Exchange(const Part& part, const Layout& layout);
 
-    /// The second layer at the cube's boundary, of one plane's edges.
-    void reflect(Field& field, int z) const;
+    /// The second layer at the cube's boundary, of one plane's edges, as far as a strip reaches them.
+    void reflect(Field& field, int z, const Mesh& strip) const;
     /// Everything else: planes beyond the first and the last, and the neighbours' points. All ranks call it.
-    void exchange(Field& field);
+    void exchange(Field& field, Team& team);
 
   private:
     /// An edge of the planes: places in a quantity's plane, of two rows of points.
     struct Side {
         int neighbour = MPI_PROC_NULL;
+        /// Of the first of the block's own points.
+        int first_diagonal = 0;
         /// The block's own points, nearest first, and the layers beyond in the same order.
         std::vector<std::size_t> inner{};
         std::vector<std::size_t> outer{};
@@ -41,16 +44,22 @@ class Exchange {
     };
 
     [[nodiscard]] std::span<double> values(Field& field, int z, int quantity) const;
-    void reflect_ends(Field& field) const;
-    /// Calls `copy(number in the field, number in the message)` for each number of a message.
+    void reflect_ends(Field& field, int quantity) const;
+    void receive();
+    void pack(Field& field, const Share<int>& planes);
+    void send();
+    void unpack(Field& field, const Share<int>& planes);
+    /// Calls `copy(number in the field, number in the message)` for each number that a message has of some
+    /// planes.
     template <typename Copy>
     void for_numbers(Field& field, std::span<const std::size_t> places, std::span<double> message,
-                     const Copy& copy) const;
+                     const Share<int>& planes, const Copy& copy) const;
 
     Part part_;
     std::size_t pitch_;
     /// x before and after, y before and after.
     std::array<Side, 4> sides_;
+    std::vector<MPI_Request> requests_;
 };
 
 }  // namespace tare::npb::lu

@@ -29,27 +29,35 @@ Point Field::point(int x, int y, int z) const {
     return found;
 }
 
-void Field::set(Point (*value)(double x, double y, double z)) {
-    // In the cube's own count, a block's layers end at the boundary.
-    const auto first = [](const Share& share) { return std::max(-reach, -share.first); };
-    const auto end = [&](const Share& share) {
-        return std::min(share.count + reach, part_.edge - share.first);
-    };
-    const auto at = [&](const Share& share, int place) {
-        return static_cast<double>(share.first + place) / (part_.edge - 1);
-    };
-    const auto set_point = [&](int x, int y, int z) {
-        const Point values = value(at(part_.x, x), at(part_.y, y), at(part_.z, z));
-        const std::ptrdiff_t place = layout_.place(x, y);
-        for (int m = 0; m < quantities; ++m) {
-            values_.span()[offset(z) + static_cast<std::size_t>(place + m * layout_.pitch())] =
-                values.at(static_cast<std::size_t>(m));
+void Field::set(Point (*value)(double x, double y, double z), Team& team) {
+    const Share<int> planes = in_cube(part_.z);
+    team.run([&](int thread) {
+        const Share<int> own = team.part(thread, planes.count);
+        for (int index = own.first; index < own.end(); ++index) {
+            set_plane(value, planes.first + index);
         }
+    });
+}
+
+Share<int> Field::in_cube(const Extent& extent) const {
+    const int first = std::max(-reach, -extent.first);
+    const int end = std::min(extent.count + reach, part_.edge - extent.first);
+    return {.first = first, .count = end - first};
+}
+
+void Field::set_plane(Point (*value)(double x, double y, double z), int z) {
+    const auto at = [&](const Extent& extent, int place) {
+        return static_cast<double>(extent.first + place) / (part_.edge - 1);
     };
-    for (int z = first(part_.z); z < end(part_.z); ++z) {
-        for (int y = first(part_.y); y < end(part_.y); ++y) {
-            for (int x = first(part_.x); x < end(part_.x); ++x) {
-                set_point(x, y, z);
+    const Share<int> across_x = in_cube(part_.x);
+    const Share<int> across_y = in_cube(part_.y);
+    for (int y = across_y.first; y < across_y.end(); ++y) {
+        for (int x = across_x.first; x < across_x.end(); ++x) {
+            const Point values = value(at(part_.x, x), at(part_.y, y), at(part_.z, z));
+            const std::ptrdiff_t place = layout_.place(x, y);
+            for (int m = 0; m < quantities; ++m) {
+                values_.span()[offset(z) + static_cast<std::size_t>(place + m * layout_.pitch())] =
+                    values.at(static_cast<std::size_t>(m));
             }
         }
     }

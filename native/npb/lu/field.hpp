@@ -5,6 +5,8 @@
 #include <span>
 
 #include "npb/common/buffer.hpp"
+#include "npb/common/share.hpp"
+#include "npb/common/team.hpp"
 #include "npb/flow/exact.hpp"
 #include "npb/lu/layout.hpp"
 #include "npb/lu/part.hpp"
@@ -26,13 +28,17 @@ class Field {
     [[nodiscard]] Point point(int x, int y, int z) const;
 
     /// Sets each point of the cube that the block or its layers hold to `value(x, y, z)`, at coordinates from
-    /// 0 to 1.
-    void set(Point (*value)(double x, double y, double z));
+    /// 0 to 1. The threads share the planes.
+    void set(Point (*value)(double x, double y, double z), Team& team);
 
   private:
     [[nodiscard]] std::size_t offset(int z) const {
         return static_cast<std::size_t>(z + reach) * quantities * static_cast<std::size_t>(layout_.pitch());
     }
+
+    /// Of the block's places and those of its layers, such that lie in the cube.
+    [[nodiscard]] Share<int> in_cube(const Extent& extent) const;
+    void set_plane(Point (*value)(double x, double y, double z), int z);
 
     Part part_;
     const Layout& layout_;

@@ -11,17 +11,45 @@ std::ptrdiff_t in_whole_groups(std::ptrdiff_t count) { return (count + group - 1
 
 }  // namespace
 
+Points Mesh::points_of_row(int first_diagonal, int points) const {
+    return {.first = std::clamp(first - first_diagonal, 0, points),
+            .end = std::clamp(end - first_diagonal, 0, points)};
+}
+
 Layout::Layout(int x_count, int y_count) : x_count_{x_count}, y_count_{y_count} {
     place_rows();
     list_diagonals();
 }
 
-Mesh Layout::mesh() const {
+std::vector<Mesh> Layout::strips(int most) const {
+    const int diagonals = static_cast<int>(diagonals_.size());
+    const int count = std::min(most, diagonals);
+    std::vector<Mesh> found;
+    int first = 0;
+    for (int index = 1; index <= count; ++index) {
+        const int end = std::clamp(nearest_start(index, count), first + 1, diagonals - (count - index));
+        found.push_back(strip(first, end));
+        first = end;
+    }
+    return found;
+}
+
+Mesh Layout::strip(int first, int end) const {
     return {.diagonals = diagonals_.data(),
             .count = static_cast<int>(diagonals_.size()),
+            .first = first,
+            .end = end,
             .x_count = x_count_,
             .y_count = y_count_,
             .pitch = pitch_};
+}
+
+int Layout::nearest_start(int index, int count) const {
+    const std::ptrdiff_t wanted = group_plane_ * index / count;
+    const auto middle = [](const Diagonal& diagonal) {
+        return diagonal.group_place + in_whole_groups(diagonal.length) * quantities / 2;
+    };
+    return static_cast<int>(std::ranges::lower_bound(diagonals_, wanted, {}, middle) - diagonals_.begin());
 }
 
 std::ptrdiff_t Layout::place(int x, int y) const { return origin(x + y) + y; }

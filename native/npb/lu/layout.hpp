@@ -35,14 +35,28 @@ struct Diagonal {
     std::ptrdiff_t group_place;
 };
 
-/// What hot functions need to know of a layout.
+/// Points first .. end - 1 of a row.
+struct Points {
+    int first;
+    int end;
+};
+
+/// What hot functions need to know of a layout, and of a plane's diagonals those from `first` to before
+/// `end`: all, or the strip that one thread works on.
 struct Mesh {
+    /// All of the plane's.
     const Diagonal* diagonals;
     int count;
+    int first;
+    int end;
     int x_count;
     int y_count;
     /// From a quantity of a field's plane to the next.
     std::ptrdiff_t pitch;
+
+    /// Those points of a row along an edge, of `points` points from diagonal `first_diagonal` on, that lie in
+    /// the strip.
+    [[nodiscard]] Points points_of_row(int first_diagonal, int points) const;
 };
 
 /// Where the points of a plane lie, in two kinds of arrays.
@@ -54,7 +68,10 @@ class Layout {
   public:
     Layout(int x_count, int y_count);
 
-    [[nodiscard]] Mesh mesh() const;
+    /// The whole plane.
+    [[nodiscard]] Mesh mesh() const { return strip(0, static_cast<int>(diagonals_.size())); }
+    /// The plane in at most so many strips, each of at least one diagonal, as even as whole diagonals permit.
+    [[nodiscard]] std::vector<Mesh> strips(int most) const;
     [[nodiscard]] int x_count() const { return x_count_; }
     [[nodiscard]] int y_count() const { return y_count_; }
 
@@ -70,6 +87,9 @@ class Layout {
   private:
     /// The place of y = 0 (there or not) of a diagonal in a quantity of a field's plane.
     [[nodiscard]] std::ptrdiff_t origin(int sum) const;
+    [[nodiscard]] Mesh strip(int first, int end) const;
+    /// The diagonal that begins nearest to where strip `index` of `count` would.
+    [[nodiscard]] int nearest_start(int index, int count) const;
     void place_rows();
     void list_diagonals();
 

@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npb/lu/norms.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <numeric>
+#include <vector>
 
 namespace tare::npb::lu {
 
 namespace {
 
-/// Calls `visit(x, y, z)` for each of the block's points.
+/// What `of_plane(z)` gives of each of the block's planes, made by all threads.
+template <typename OfPlane>
+auto of_planes(const Part& part, Team& team, const OfPlane& of_plane) {
+    std::vector<decltype(of_plane(0))> found(static_cast<std::size_t>(part.z.count));
+    team.run([&](int thread) {
+        const Share<int> own = team.part(thread, part.z.count);
+        for (int z = own.first; z < own.end(); ++z) {
+            found[static_cast<std::size_t>(z)] = of_plane(z);
+        }
+    });
+    return found;
+}
+
+/// Calls `visit(x, y)` for each point of a plane.
 template <typename Visit>
 void for_each_point(const Part& part, const Visit& visit) {
-    for (int z = 0; z < part.z.count; ++z) {
-        for (int y = 0; y < part.y.count; ++y) {
-            for (int x = 0; x < part.x.count; ++x) {
-                visit(x, y, z);
-            }
+    for (int y = 0; y < part.y.count; ++y) {
+        for (int x = 0; x < part.x.count; ++x) {
+            visit(x, y);
         }
     }
 }
@@ -52,8 +67,12 @@ double weight_of(const std::array<Side, 3>& box, const std::array<int, 3>& place
     return (at_end[0] ? y * z : 0) + (at_end[1] ? x * z : 0) + (at_end[2] ? x * y : 0);
 }
 
-/// From each rank's sums of squares.
-Norms root_mean(const Norms& squares, const Part& part) {
+/// From the sums of squares of each rank's planes.
+Norms root_mean(const std::vector<Norms>& squares_of_planes, const Part& part) {
+    Norms squares{};
+    for (const Norms& of_plane : squares_of_planes) {
+        std::ranges::transform(squares, of_plane, squares.begin(), std::plus{});
+    }
     Norms norms{};
     MPI_Allreduce(squares.data(), norms.data(), quantities, MPI_DOUBLE, MPI_SUM, part.communicator);
     for (double& norm : norms) {
@@ -62,45 +81,57 @@ Norms root_mean(const Norms& squares, const Part& part) {
     return norms;
 }
 
+/// Of a place of the block, from 0 to 1.
+double coordinate(const Part& part, const Extent& extent, int place) {
+    return static_cast<double>(extent.first + place) / (part.edge - 1);
+}
+
 }  // namespace
 
-Norms residual_norms(GroupField& residual, const Part& part) {
-    Norms squares{};
-    for (int z = 0; z < part.z.count; ++z) {
+Norms residual_norms(GroupField& residual, const Part& part, Team& team) {
+    const auto squares = [&](int z) {
+        Norms found{};
         const std::span<const double> plane = residual.plane(z);
         for (std::size_t index = 0; index < plane.size(); ++index) {
-            squares.at(index / group % quantities) += plane[index] * plane[index];
+            found.at(index / group % quantities) += plane[index] * plane[index];
         }
-    }
-    return root_mean(squares, part);
-}
-
-Norms error_norms(const Field& field, const Part& part) {
-    Norms squares{};
-    const auto coordinate = [&](const Share& share, int place) {
-        return static_cast<double>(share.first + place) / (part.edge - 1);
+        return found;
     };
-    for_each_point(part, [&](int x, int y, int z) {
-        const Point here = field.point(x, y, z);
-        const Point exact = flow::exact(coordinate(part.x, x), coordinate(part.y, y), coordinate(part.z, z));
-        for (std::size_t m = 0; m < here.size(); ++m) {
-            const double error = exact.at(m) - here.at(m);
-            squares.at(m) += error * error;
-        }
-    });
-    return root_mean(squares, part);
+    return root_mean(of_planes(part, team, squares), part);
 }
 
-double surface_integral(const Field& field, const Part& part) {
+Norms error_norms(const Field& field, const Part& part, Team& team) {
+    const auto squares = [&](int z) {
+        Norms found{};
+        for_each_point(part, [&](int x, int y) {
+            const Point here = field.point(x, y, z);
+            const Point exact = flow::exact(coordinate(part, part.x, x), coordinate(part, part.y, y),
+                                            coordinate(part, part.z, z));
+            for (std::size_t m = 0; m < here.size(); ++m) {
+                const double error = exact.at(m) - here.at(m);
+                found.at(m) += error * error;
+            }
+        });
+        return found;
+    };
+    return root_mean(of_planes(part, team, squares), part);
+}
+
+double surface_integral(const Field& field, const Part& part, Team& team) {
     const int last = part.edge - 2;
     const std::array<Side, 3> box{{{1, last}, {1, last - 1}, {2, last}}};
-    double here = 0;
-    for_each_point(part, [&](int x, int y, int z) {
-        const double weight = weight_of(box, {part.x.first + x, part.y.first + y, part.z.first + z});
-        if (weight > 0) {
-            here += weight * pressure_of(field.point(x, y, z));
-        }
-    });
+    const auto pressures = [&](int z) {
+        double found = 0;
+        for_each_point(part, [&](int x, int y) {
+            const double weight = weight_of(box, {part.x.first + x, part.y.first + y, part.z.first + z});
+            if (weight > 0) {
+                found += weight * pressure_of(field.point(x, y, z));
+            }
+        });
+        return found;
+    };
+    const std::vector<double> planes = of_planes(part, team, pressures);
+    const double here = std::accumulate(planes.begin(), planes.end(), 0.0);
     double sum = 0;
     MPI_Allreduce(&here, &sum, 1, MPI_DOUBLE, MPI_SUM, part.communicator);
     return sum * part.spacing() * part.spacing();

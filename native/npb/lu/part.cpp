@@ -4,6 +4,7 @@
 #include <string>
 
 #include "npb/common/arguments.hpp"
+#include "npb/common/share.hpp"
 #include "npb/lu/layout.hpp"
 
 namespace tare::npb::lu {
@@ -19,11 +20,11 @@ int smaller_side(int ranks) {
     return side;
 }
 
-/// Share `index` of `parts`, as even as they can be; neighbouring shares are `stride` ranks apart.
-Share share_of(int points, int parts, int index, const World& world, int stride) {
-    const int start = points * index / parts;
-    return {.first = 1 + start,
-            .count = points * (index + 1) / parts - start,
+/// Part `index` of `parts`; neighbouring parts are `stride` ranks apart.
+Extent extent_of(int points, int parts, int index, const World& world, int stride) {
+    const Share<int> share = share_of(points, parts, index);
+    return {.first = 1 + share.first,
+            .count = share.count,
             .previous = index > 0 ? world.rank - stride : MPI_PROC_NULL,
             .next = index + 1 < parts ? world.rank + stride : MPI_PROC_NULL};
 }
@@ -40,8 +41,8 @@ Part part_of(const World& world, int edge) {
     }
     return {.communicator = world.communicator,
             .edge = edge,
-            .x = share_of(inside, x_parts, world.rank % x_parts, world, 1),
-            .y = share_of(inside, y_parts, world.rank / x_parts, world, x_parts),
+            .x = extent_of(inside, x_parts, world.rank % x_parts, world, 1),
+            .y = extent_of(inside, y_parts, world.rank / x_parts, world, x_parts),
             .z = {.first = 1, .count = inside}};
 }
 

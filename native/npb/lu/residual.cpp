@@ -132,14 +132,31 @@ void residual_on_diagonal(std::ptrdiff_t pitch, const ResidualFactors& all_facto
 
 void residual(const Mesh& mesh, const ResidualFactors& factors, const Planes& planes, const double* forcing,
               double* result) {
-    for (const Diagonal* diagonal = mesh.diagonals; diagonal != mesh.diagonals + mesh.count; ++diagonal) {
-        residual_on_diagonal(mesh.pitch, factors, *diagonal, planes, forcing + diagonal->group_place,
-                             result + diagonal->group_place);
+    for (int sum = mesh.first; sum < mesh.end; ++sum) {
+        const Diagonal& diagonal = mesh.diagonals[sum];
+        residual_on_diagonal(mesh.pitch, factors, diagonal, planes, forcing + diagonal.group_place,
+                             result + diagonal.group_place);
     }
 }
 
-void derive(std::ptrdiff_t pitch, const double* __restrict field, double* __restrict derived) {
-    for (std::ptrdiff_t at = 0; at < pitch; at += lanes) {
+/// Where the diagonal before a strip begins, with a point beyond its end: one group holds it.
+std::ptrdiff_t begin_of_seen(const Mesh& mesh) {
+    return mesh.first == 0 ? 0 : mesh.diagonals[mesh.first - 1].place - group;
+}
+
+/// Where the diagonal after a strip ends, with a point beyond its end.
+std::ptrdiff_t end_of_seen(const Mesh& mesh) {
+    if (mesh.end == mesh.count) {
+        return mesh.pitch;
+    }
+    const Diagonal& after = mesh.diagonals[mesh.end];
+    return after.place + (after.length / group + 1) * group;
+}
+
+void derive(const Mesh& mesh, const double* __restrict field, double* __restrict derived) {
+    const std::ptrdiff_t pitch = mesh.pitch;
+    const std::ptrdiff_t end = end_of_seen(mesh);
+    for (std::ptrdiff_t at = begin_of_seen(mesh); at < end; at += lanes) {
         const Vector inverse = 1.0 / load(field + at);
         const Vector energy = load(field + flow::energy * pitch + at);
         Vector twice_kinetic = {};

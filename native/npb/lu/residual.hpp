@@ -23,10 +23,10 @@ struct Planes {
 // NOLINTEND(*-avoid-c-arrays)
 
 struct Functions {
-    /// The derived quantities of a field's whole plane, `pitch` numbers of each.
-    void (*derive)(std::ptrdiff_t pitch, const double* field, double* derived);
-    /// A plane of scale * (operator(field) - forcing); `forcing` and `result` are planes of groups. Unused
-    /// places get 0.
+    /// The derived quantities of a field's plane, as far as the residual of a strip needs them.
+    void (*derive)(const Mesh& mesh, const double* field, double* derived);
+    /// A plane of scale * (operator(field) - forcing), in a strip; `forcing` and `result` are planes of
+    /// groups. Unused places get 0.
     void (*residual)(const Mesh& mesh, const ResidualFactors& factors, const Planes& planes,
                      const double* forcing, double* result);
 };

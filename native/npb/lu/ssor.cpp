@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npb/lu/ssor.hpp"
 
-#include <algorithm>
-
 #include "npb/flow/exact.hpp"
 
 namespace tare::npb::lu {
 
 namespace {
 
-constexpr int derived_planes = 3;
-
-std::ptrdiff_t plane_numbers(const Layout& layout) { return layout.pitch() * quantities; }
+std::vector<Strip> strips_of(const Layout& layout, Simd simd, int threads) {
+    std::vector<Strip> found;
+    for (const Mesh& mesh : layout.strips(threads)) {
+        found.emplace_back(mesh, residual::functions(simd));
+    }
+    return found;
+}
 
 }  // namespace
 
-Ssor::Ssor(const Part& part, double time_step, Simd simd)
+Ssor::Ssor(const Part& part, double time_step, Simd simd, int threads)
     : part_{part},
       layout_{part.x.count, part.y.count},
-      residual_{residual::functions(simd)},
       sweep_{sweep::functions(simd)},
       time_step_{time_step},
       factors_{SweepFactors::of(part.spacing(), time_step)},
@@ -26,88 +27,137 @@ Ssor::Ssor(const Part& part, double time_step, Simd simd)
       forcing_{layout_, part.z.count},
       change_{layout_, part.z.count},
       passed_{layout_, 1},
-      derived_{static_cast<std::size_t>(derived_planes * plane_numbers(layout_))},
-      wave_{1},
+      strips_{strips_of(layout_, simd, threads)},
       exchange_{part, layout_},
-      upwards_{part, layout_, Way::growing},
-      downwards_{part, layout_, Way::falling},
-      times_{{"residual", "lower", "upper", "exchange", "wait"}} {}
+      upwards_{.chain = {static_cast<int>(strips_.size()), Way::growing},
+               .relay = {part, layout_, Way::growing}},
+      downwards_{.chain = {static_cast<int>(strips_.size()), Way::falling},
+                 .relay = {part, layout_, Way::falling}},
+      times_{{"residual", "lower", "upper", "exchange", "wait"}},
+      team_{static_cast<int>(strips_.size())} {}
 
 void Ssor::set_field(Point (*value)(double x, double y, double z)) {
-    field_.set(value);
-    for (int z = 0; z < part_.z.count; ++z) {
-        exchange_.reflect(field_, z);
-    }
-    exchange_.exchange(field_);
+    field_.set(value, team_);
+    team_.run([&](int thread) {
+        for (int z = 0; z < part_.z.count; ++z) {
+            exchange_.reflect(field_, z, strip(thread).mesh());
+        }
+    });
+    exchange_.exchange(field_, team_);
 }
 
 void Ssor::set_forcing() {
     set_field(flow::exact);
-    for_residuals(1, forcing_, [](int) {});
+    all_residuals(1, forcing_);
 }
 
 GroupField& Ssor::residual() {
-    for_residuals(1, change_, [](int) {});
+    all_residuals(1, change_);
     return change_;
 }
 
 void Ssor::step() {
-    std::ranges::fill(passed_.plane(0), 0.0);
-    for_residuals(time_step_, change_, [&](int z) { lower(z); });
-    upwards_.finish();
-    std::ranges::fill(passed_.plane(0), 0.0);
-    for (int z = part_.z.count - 1; z >= 0; --z) {
-        upper(z);
-    }
-    downwards_.finish();
-    times_.time(Work::exchange, [&] { exchange_.exchange(field_); });
+    upwards_.restart();
+    downwards_.restart();
+    team_.run([&](int thread) {
+        go_up(thread);
+        go_down(thread);
+    });
+    upwards_.relay.finish();
+    downwards_.relay.finish();
+    times_.time(Work::exchange, [&] { exchange_.exchange(field_, team_); });
 }
 
-template <typename Use>
-void Ssor::for_residuals(double scale, GroupField& result, const Use& use) {
+template <typename Function>
+void Ssor::time(int thread, Work work, const Function& function) {
+    if (thread == 0) {
+        times_.time(work, function);
+    } else {
+        function();
+    }
+}
+
+void Ssor::all_residuals(double scale, GroupField& result) {
     const ResidualFactors factors = ResidualFactors::of(part_.spacing(), scale);
-    derive(-1);
-    derive(0);
+    team_.run([&](int thread) {
+        strip(thread).begin(field_);
+        for (int z = 0; z < part_.z.count; ++z) {
+            time(thread, Work::residual,
+                 [&] { strip(thread).residual(field_, z, factors, forcing_, result); });
+        }
+    });
+}
+
+void Ssor::go_up(int thread) {
+    const ResidualFactors factors = ResidualFactors::of(part_.spacing(), time_step_);
+    Strip& own = strip(thread);
+    own.clear(passed_.plane(0));
+    own.begin(field_);
     for (int z = 0; z < part_.z.count; ++z) {
-        times_.time(Work::residual, [&] {
-            derive(z + 1);
-            residual_.residual(layout_.mesh(), factors, planes_around(z), forcing_.plane(z).data(),
-                               result.plane(z).data());
+        time(thread, Work::residual, [&] { own.residual(field_, z, factors, forcing_, change_); });
+        wait_for(upwards_, thread, z);
+        time(thread, Work::lower, [&] {
+            sweep_.lower(own.mesh(), factors_, field_.plane(z), change_.plane(z).data(),
+                         passed_.plane(0).data(),
+                         own.waves(upwards_.chain.received(thread, z), upwards_.chain.to_hand_on(thread, z)),
+                         upwards_.relay.outflow(z));
         });
-        use(z);
+        tell(upwards_, thread, z);
     }
 }
 
-residual::Planes Ssor::planes_around(int z) {
-    return {.field = {field_.plane(z - 2), field_.plane(z - 1), field_.plane(z), field_.plane(z + 1),
-                      field_.plane(z + 2)},
-            .derived = {derived(z - 1), derived(z), derived(z + 1)}};
+void Ssor::go_down(int thread) {
+    Strip& own = strip(thread);
+    own.clear(passed_.plane(0));
+    for (int turn = 0; turn < part_.z.count; ++turn) {
+        const int z = part_.z.count - 1 - turn;
+        wait_for(downwards_, thread, turn);
+        time(thread, Work::upper, [&] {
+            sweep_.upper(
+                own.mesh(), factors_, field_.plane(z), change_.plane(z).data(), passed_.plane(0).data(),
+                own.waves(downwards_.chain.received(thread, turn), downwards_.chain.to_hand_on(thread, turn)),
+                downwards_.relay.outflow(turn));
+            exchange_.reflect(field_, z, own.mesh());
+        });
+        tell(downwards_, thread, turn);
+    }
 }
 
-double* Ssor::derived(int z) {
-    const int turn = (z + derived_planes) % derived_planes;
-    return &derived_.span()[static_cast<std::size_t>(turn * plane_numbers(layout_))];
-}
-
-void Ssor::derive(int z) { residual_.derive(layout_.pitch(), field_.plane(z), derived(z)); }
-
-void Ssor::lower(int z) {
-    times_.time(Work::wait, [&] { upwards_.receive(passed_.plane(0)); });
-    times_.time(Work::lower, [&] {
-        sweep_.lower(layout_.mesh(), factors_, field_.plane(z), change_.plane(z).data(),
-                     passed_.plane(0).data(), *wave_.data(), upwards_.outflow());
+void Ssor::wait_for(Course& course, int thread, int turn) {
+    time(thread, Work::wait, [&] {
+        if (is_alone()) {
+            course.relay.wait_for(turn);
+        } else {
+            wait_until([&] { return course.chain.is_free(thread, turn) && course.relay.has(turn); },
+                       [&] {
+                           if (thread == 0) {
+                               look(course);
+                           }
+                       });
+        }
+        course.relay.add(turn, strip(thread).mesh(), passed_.plane(0));
     });
-    upwards_.send();
 }
 
-void Ssor::upper(int z) {
-    times_.time(Work::wait, [&] { downwards_.receive(passed_.plane(0)); });
-    times_.time(Work::upper, [&] {
-        sweep_.upper(layout_.mesh(), factors_, field_.plane(z), change_.plane(z).data(),
-                     passed_.plane(0).data(), *wave_.data(), downwards_.outflow());
-        exchange_.reflect(field_, z);
-    });
-    downwards_.send();
+void Ssor::tell(Course& course, int thread, int turn) {
+    course.chain.has_done(thread, turn);
+    if (is_alone()) {
+        course.relay.send(course.chain.complete());
+    } else if (thread == 0) {
+        look(course);
+    }
+}
+
+void Ssor::look(Course& course) {
+    upwards_.look();
+    if (&course == &downwards_) {
+        downwards_.look();
+    }
+}
+
+void Ssor::Course::restart() {
+    chain.restart();
+    relay.restart();
 }
 
 }  // namespace tare::npb::lu

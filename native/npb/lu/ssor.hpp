@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "npb/common/buffer.hpp"
+#include <vector>
+
 #include "npb/common/simd.hpp"
+#include "npb/common/team.hpp"
 #include "npb/common/timing.hpp"
+#include "npb/lu/chain.hpp"
 #include "npb/lu/exchange.hpp"
 #include "npb/lu/field.hpp"
 #include "npb/lu/layout.hpp"
 #include "npb/lu/part.hpp"
 #include "npb/lu/relay.hpp"
 #include "npb/lu/residual.hpp"
+#include "npb/lu/strip.hpp"
 #include "npb/lu/sweep.hpp"
 
 namespace tare::npb::lu {
@@ -25,9 +29,15 @@ using Times = Phases<Work, kinds_of_work>;
 ///
 /// A step walks twice through memory: upwards, where each plane's residual is followed at once by its lower
 /// sweep, and downwards, where each plane's upper sweep at once changes the field.
+///
+/// Each thread has a strip of diagonals in all planes, and follows its neighbour plane by plane: an upper
+/// sweep changes a plane only when all threads have done all residuals, because it begins where the lower one
+/// ends. Thread 0 alone talks to other ranks: whenever it waits, and after each plane. A rank of one thread
+/// waits in MPI, so that the wait is seen as what it is.
 class Ssor {
   public:
-    Ssor(const Part& part, double time_step, Simd simd);
+    /// With fewer threads where a plane has fewer diagonals.
+    Ssor(const Part& part, double time_step, Simd simd, int threads = 1);
 
     /// Makes the exact solution steady, and leaves it in the field. There is no forcing before.
     void set_forcing();
@@ -37,24 +47,41 @@ class Ssor {
     /// The field's residual, until the next step.
     [[nodiscard]] GroupField& residual();
 
+    /// For other work of the same threads.
+    [[nodiscard]] Team& team() { return team_; }
+
     [[nodiscard]] const Layout& layout() const { return layout_; }
     [[nodiscard]] const Field& field() const { return field_; }
     [[nodiscard]] Times& times() { return times_; }
 
   private:
-    /// From below, `scale` times each plane's residual put into `result`, then `use(z)` called.
-    template <typename Use>
-    void for_residuals(double scale, GroupField& result, const Use& use);
-    [[nodiscard]] residual::Planes planes_around(int z);
-    /// Derived quantities of plane z, until those of z + 3 take their room.
-    [[nodiscard]] double* derived(int z);
-    void derive(int z);
-    void lower(int z);
-    void upper(int z);
+    /// One sweep's order among the threads, and among ranks.
+    struct Course {
+        Chain chain;
+        Relay relay;
+
+        void restart();
+        void look() { relay.look(chain.complete()); }
+    };
+
+    [[nodiscard]] bool is_alone() const { return team_.threads() == 1; }
+    [[nodiscard]] Strip& strip(int thread) { return strips_[static_cast<std::size_t>(thread)]; }
+    /// The phases are those of thread 0.
+    template <typename Function>
+    void time(int thread, Work work, const Function& function);
+    /// `scale` times the residual of all planes.
+    void all_residuals(double scale, GroupField& result);
+    void go_up(int thread);
+    void go_down(int thread);
+    /// Waits until the thread can do a plane of a sweep, and takes what other ranks have passed on to it.
+    void wait_for(Course& course, int thread, int turn);
+    /// Tells the others that the thread has done a plane of a sweep.
+    void tell(Course& course, int thread, int turn);
+    /// What thread 0 does whenever it may: on its way down there may be something left of the way up.
+    void look(Course& course);
 
     Part part_;
     Layout layout_;
-    residual::Functions residual_;
     sweep::Functions sweep_;
     double time_step_;
     SweepFactors factors_;
@@ -63,12 +90,12 @@ class Ssor {
     /// The residual, then the solution of the lower sweep.
     GroupField change_;
     GroupField passed_;
-    Buffer<double> derived_;
-    Buffer<sweep::Wave> wave_;
+    std::vector<Strip> strips_;
     Exchange exchange_;
-    Relay upwards_;
-    Relay downwards_;
+    Course upwards_;
+    Course downwards_;
     Times times_;
+    Team team_;
 };
 
 }  // namespace tare::npb::lu

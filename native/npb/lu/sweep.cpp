@@ -19,8 +19,8 @@ constexpr std::ptrdiff_t ahead = 32;
 
 /// Where what is passed on lies: from the last diagonal, to the next one, and between planes.
 struct Front {
-    double* from_x;
-    double* from_y;
+    const double* from_x;
+    const double* from_y;
     double* to_x;
     double* to_y;
     double* passed;
@@ -81,24 +81,36 @@ struct Front {
     }
 }
 
-void clear(const Mesh& mesh, Wave& wave) {
+void clear(const Mesh& mesh, const Waves& waves) {
     const int longest = mesh.x_count < mesh.y_count ? mesh.x_count : mesh.y_count;
     const std::size_t used = sizeof(double) * static_cast<std::size_t>(longest + Wave::front + group);
     for (int turn = 0; turn < 2; ++turn) {
         for (int m = 0; m < quantities; ++m) {
-            __builtin_memset(wave.to_x[turn][m], 0, used);
-            __builtin_memset(wave.to_y[turn][m], 0, used);
+            __builtin_memset(waves.own[turn].to_x[m], 0, used);
+            __builtin_memset(waves.own[turn].to_y[m], 0, used);
         }
     }
 }
 
+/// The waves that a diagonal takes and makes, if it is the first or last one that the sweep comes to.
+struct Turn {
+    const Wave& from;
+    Wave& to;
+};
+
+Turn turn_of(const Waves& waves, int sum, int first, int last) {
+    const bool is_received = sum == first && waves.received != nullptr;
+    const bool is_handed_on = sum == last && waves.to_hand_on != nullptr;
+    return {.from = is_received ? *waves.received : waves.own[1 - sum % 2],
+            .to = is_handed_on ? *waves.to_hand_on : waves.own[sum % 2]};
+}
+
 /// `from` is how far the last diagonal's x and y neighbours are from the place of this one's points.
-Front front_of(Wave& wave, const Diagonal& diagonal, int from_x, int from_y, double* passed) {
-    const int now = (diagonal.first_x + diagonal.first_y) % 2;
-    return {.from_x = wave.to_x[1 - now][0] + Wave::front + from_x,
-            .from_y = wave.to_y[1 - now][0] + Wave::front + from_y,
-            .to_x = wave.to_x[now][0] + Wave::front,
-            .to_y = wave.to_y[now][0] + Wave::front,
+Front front_of(const Turn& turn, const Diagonal& diagonal, int from_x, int from_y, double* passed) {
+    return {.from_x = turn.from.to_x[0] + Wave::front + from_x,
+            .from_y = turn.from.to_y[0] + Wave::front + from_y,
+            .to_x = turn.to.to_x[0] + Wave::front,
+            .to_y = turn.to.to_y[0] + Wave::front,
             .passed = passed + diagonal.group_place};
 }
 
@@ -121,11 +133,12 @@ void lower_diagonal(const Diagonal& diagonal, std::ptrdiff_t pitch, const SweepF
 }
 
 void lower(const Mesh& mesh, const SweepFactors& factors, const double* field, double* change, double* passed,
-           Wave& wave, const Outflow& outflow) {
-    clear(mesh, wave);
-    for (int sum = 0; sum < mesh.count; ++sum) {
+           const Waves& waves, const Outflow& outflow) {
+    clear(mesh, waves);
+    for (int sum = mesh.first; sum < mesh.end; ++sum) {
         const Diagonal& diagonal = mesh.diagonals[sum];
-        const Front front = front_of(wave, diagonal, diagonal.shift, diagonal.shift - 1, passed);
+        const Turn turn = turn_of(waves, sum, mesh.first, mesh.end - 1);
+        const Front front = front_of(turn, diagonal, diagonal.shift, diagonal.shift - 1, passed);
         lower_diagonal(diagonal, mesh.pitch, factors, field + diagonal.place, change + diagonal.group_place,
                        front);
         const int last = diagonal.length - 1;
@@ -163,11 +176,12 @@ void upper_diagonal(const Diagonal& diagonal, std::ptrdiff_t pitch, const SweepF
 }
 
 void upper(const Mesh& mesh, const SweepFactors& factors, double* field, const double* change, double* passed,
-           Wave& wave, const Outflow& outflow) {
-    clear(mesh, wave);
-    for (int sum = mesh.count - 1; sum >= 0; --sum) {
+           const Waves& waves, const Outflow& outflow) {
+    clear(mesh, waves);
+    for (int sum = mesh.end - 1; sum >= mesh.first; --sum) {
         const Diagonal& diagonal = mesh.diagonals[sum];
-        const Front front = front_of(wave, diagonal, -diagonal.next_shift, 1 - diagonal.next_shift, passed);
+        const Turn turn = turn_of(waves, sum, mesh.end - 1, mesh.first);
+        const Front front = front_of(turn, diagonal, -diagonal.next_shift, 1 - diagonal.next_shift, passed);
         upper_diagonal(diagonal, mesh.pitch, factors, field + diagonal.place, change + diagonal.group_place,
                        front);
         const int last = diagonal.length - 1;

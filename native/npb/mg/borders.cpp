@@ -2,6 +2,10 @@
 #include "npb/mg/borders.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
+
+#include "npb/common/share.hpp"
 
 namespace tare::npb::mg {
 
@@ -12,7 +16,8 @@ enum Tag : int { up, down };
 
 }  // namespace
 
-Borders::Borders(const World& world, Field& field) : world_{world}, field_{&field} {}
+Borders::Borders(const World& world, Field& field, Team& team)
+    : world_{world}, field_{&field}, team_{&team} {}
 
 void Borders::start() {
     if (world_.ranks == 1) {
@@ -29,15 +34,19 @@ void Borders::finish() {
 void Borders::copy() {
     const Grid grid = field_->grid();
     const int planes = field_->planes();
-    const auto copy_plane = [&](int plane) {
-        std::copy_n(grid.row((plane + planes) % planes, 0), grid.stride, grid.row(plane, 0));
-    };
-    for (int plane = -field_->depth().below; plane < 0; ++plane) {
-        copy_plane(plane);
-    }
-    for (int plane = planes; plane < planes + field_->depth().above; ++plane) {
-        copy_plane(plane);
-    }
+    team_->run([&](int thread) {
+        const Share<std::ptrdiff_t> part = team_->part(thread, grid.stride);
+        const auto copy_plane = [&](int plane) {
+            std::copy_n(std::next(grid.row((plane + planes) % planes, 0), part.first), part.count,
+                        std::next(grid.row(plane, 0), part.first));
+        };
+        for (int plane = -field_->depth().below; plane < 0; ++plane) {
+            copy_plane(plane);
+        }
+        for (int plane = planes; plane < planes + field_->depth().above; ++plane) {
+            copy_plane(plane);
+        }
+    });
 }
 
 void Borders::send() {

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "npb/common/team.hpp"
 #include "npb/common/world.hpp"
 #include "npb/mg/field.hpp"
 
@@ -14,9 +15,9 @@ namespace tare::npb::mg {
 /// stay as it is between `start` and `finish`, which may lie far apart.
 class Borders {
   public:
-    /// A rank that is its own neighbour sends no message. Every rank has at least as many planes as the
-    /// field's depth, but for that one.
-    Borders(const World& world, Field& field);
+    /// A rank that is its own neighbour sends no message: its threads copy. Every rank has at least as many
+    /// planes as the field's depth, but for that one.
+    Borders(const World& world, Field& field, Team& team);
 
     void start();
     void finish();
@@ -31,6 +32,7 @@ class Borders {
 
     World world_;
     Field* field_;
+    Team* team_;
     std::array<MPI_Request, 4> requests_{MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL,
                                          MPI_REQUEST_NULL};
 };

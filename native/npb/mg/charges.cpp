@@ -58,6 +58,12 @@ class FirstTen {
         std::copy_n(all.begin(), charges_of_a_sign, draws_.begin());
     }
 
+    void add_all(const FirstTen& other) {
+        for (const Draw& draw : other.draws_) {
+            add(draw);
+        }
+    }
+
     [[nodiscard]] std::span<const Draw> draws() const { return draws_; }
 
   private:
@@ -69,17 +75,11 @@ struct Extremes {
     FirstTen<std::less<>> smallest{std::numeric_limits<std::uint64_t>::max()};
 };
 
-/// Among this rank's share of the sequence.
-Extremes own_extremes(std::uint64_t places, const World& active) {
-    const auto start_of = [&](int rank) {
-        return places / static_cast<std::uint64_t>(active.ranks) * static_cast<std::uint64_t>(rank);
-    };
-    const std::uint64_t first = start_of(active.rank);
-    const std::uint64_t end = active.rank + 1 == active.ranks ? places : start_of(active.rank + 1);
+Extremes extremes_among(const Share<std::uint64_t>& places) {
     Extremes found;
     Random random{seed};
-    random.jump(first);
-    for (std::uint64_t place = first; place < end; ++place) {
+    random.jump(places.first);
+    for (std::uint64_t place = places.first; place < places.end(); ++place) {
         static_cast<void>(random.next());
         found.largest.add({.state = random.state(), .place = place});
         found.smallest.add({.state = random.state(), .place = place});
@@ -87,29 +87,45 @@ Extremes own_extremes(std::uint64_t places, const World& active) {
     return found;
 }
 
-void place_each(std::span<const Draw> draws, double charge, const Grid& grid, const PlaneRange& planes) {
+/// Among this rank's share of the sequence.
+Extremes own_extremes(std::uint64_t places, const World& active, Team& team) {
+    std::vector<Extremes> of_threads(static_cast<std::size_t>(team.threads()));
+    team.run([&](int thread) {
+        const int part = active.rank * team.threads() + thread;
+        of_threads[static_cast<std::size_t>(thread)] =
+            extremes_among(share_of(places, active.ranks * team.threads(), part));
+    });
+    Extremes found;
+    for (const Extremes& of_thread : of_threads) {
+        found.largest.add_all(of_thread.largest);
+        found.smallest.add_all(of_thread.smallest);
+    }
+    return found;
+}
+
+void place_each(std::span<const Draw> draws, double charge, const Grid& grid, const Share<int>& planes) {
     const auto edge = static_cast<std::uint64_t>(grid.edge);
     const auto shifted = [&](std::uint64_t place) {
         return static_cast<std::ptrdiff_t>((place + shift) % edge);
     };
     for (const Draw& draw : draws) {
-        const auto plane = static_cast<int>(shifted(draw.place / edge / edge)) - planes.first;
-        if (plane >= 0 && plane < planes.count) {
+        const auto plane = static_cast<int>(shifted(draw.place / edge / edge));
+        if (planes.has(plane)) {
             const auto row = static_cast<int>(shifted(draw.place / edge % edge));
-            *(grid.row(plane, row) + shifted(draw.place % edge)) = charge;
+            *(grid.row(plane - planes.first, row) + shifted(draw.place % edge)) = charge;
         }
     }
 }
 
 }  // namespace
 
-void place_charges(Field& right_side, const PlaneRange& planes, const World& active) {
+void place_charges(Field& right_side, const Share<int>& planes, const World& active, Team& team) {
     const Grid grid = right_side.grid();
     const auto edge = static_cast<std::uint64_t>(grid.edge);
-    Extremes extremes = own_extremes(edge * edge * edge, active);
+    Extremes extremes = own_extremes(edge * edge * edge, active, team);
     extremes.largest.merge(active);
     extremes.smallest.merge(active);
-    right_side.set_zero();
+    right_side.set_zero(team);
     place_each(extremes.largest.draws(), 1.0, grid, planes);
     place_each(extremes.smallest.draws(), -1.0, grid, planes);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "npb/common/share.hpp"
+#include "npb/common/team.hpp"
 #include "npb/common/world.hpp"
 #include "npb/mg/field.hpp"
 #include "npb/mg/layout.hpp"
@@ -9,6 +11,6 @@ namespace tare::npb::mg {
 
 /// Writes the right side v into this rank's `planes`: +1 at the ten places of the grid where NPB's sequence
 /// of random numbers is largest, -1 at the ten where it is smallest, else 0 (NAS-95-020, section 2.4).
-void place_charges(Field& right_side, const PlaneRange& planes, const World& active);
+void place_charges(Field& right_side, const Share<int>& planes, const World& active, Team& team);
 
 }  // namespace tare::npb::mg

@@ -19,6 +19,13 @@ Field::Field(int edge, int planes, Depth depth)
           Grid{.origin = values_.data(), .edge = edge, .length = row_length(edge), .stride = stride_of(edge)}
               .from(depth.below)} {}
 
-void Field::set_zero() { std::ranges::fill(values_.span(), 0.0); }
+void Field::set_zero(Team& team) {
+    team.run([&](int thread) {
+        const Share<std::ptrdiff_t> part = team.part(thread, grid_.stride);
+        for (int plane = -depth_.below; plane < planes_ + depth_.above; ++plane) {
+            std::fill_n(std::next(grid_.row(plane, 0), part.first), part.count, 0.0);
+        }
+    });
+}
 
 }  // namespace tare::npb::mg

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "npb/common/buffer.hpp"
+#include "npb/common/team.hpp"
 #include "npb/mg/rows.hpp"
 
 namespace tare::npb::mg {
@@ -57,7 +58,8 @@ class Field {
     [[nodiscard]] Depth depth() const { return depth_; }
     /// Values of one plane, which lie together.
     [[nodiscard]] std::size_t plane_size() const { return static_cast<std::size_t>(grid_.stride); }
-    void set_zero();
+    /// With the copies. The first time, memory comes to lie near the threads that share the work.
+    void set_zero(Team& team);
 
   private:
     int planes_;

@@ -33,10 +33,10 @@ Layout::Layout(int finest_edge, const World& world)
       active_ranks_{std::min(world.ranks, finest_edge / least_finest_planes)},
       whole_edge_{whole_edge_of(finest_edge, active_ranks_)} {}
 
-PlaneRange Layout::planes(int edge, int rank) const {
+Share<int> Layout::planes(int edge, int rank) const {
     const int planes_of_one = edge / whole_edge_;
-    const auto start_of = [&](int owner) { return whole_edge_ * owner / active_ranks_ * planes_of_one; };
-    return {.first = start_of(rank), .count = start_of(rank + 1) - start_of(rank)};
+    const Share<int> of_whole_grid = share_of(whole_edge_, active_ranks_, rank);
+    return {.first = of_whole_grid.first * planes_of_one, .count = of_whole_grid.count * planes_of_one};
 }
 
 }  // namespace tare::npb::mg

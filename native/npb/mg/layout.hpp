@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "npb/common/share.hpp"
 #include "npb/common/world.hpp"
 
 namespace tare::npb::mg {
-
-/// Consecutive planes of a grid.
-struct PlaneRange {
-    int first;
-    int count;
-};
 
 /// Which rank has which planes of each grid. Ranks cut grids in z alone; a coarse plane lies on an even fine
 /// plane of the same rank. Grids up to `whole_edge` are too coarse to cut: every rank works on the whole of
@@ -24,7 +19,7 @@ class Layout {
     [[nodiscard]] int whole_edge() const { return whole_edge_; }
     [[nodiscard]] bool is_whole(int edge) const { return edge <= whole_edge_; }
     /// The planes that are `rank`'s own, of the finest whole grid or a finer one.
-    [[nodiscard]] PlaneRange planes(int edge, int rank) const;
+    [[nodiscard]] Share<int> planes(int edge, int rank) const;
 
   private:
     int finest_edge_;

@@ -12,6 +12,8 @@ namespace tare::npb::mg {
 namespace {
 
 constexpr int coarsest_edge = 2;
+/// Grids up to this edge are worked on by one thread.
+constexpr int largest_edge_of_one_thread = 32;
 
 /// The planes of a coarser grid that lie in a finer grid's, counted from its first.
 Grid under(Field& coarser, const Level& level) {
@@ -21,10 +23,11 @@ Grid under(Field& coarser, const Level& level) {
 }  // namespace
 
 Multigrid::Multigrid(const Functions& functions, const Weights& smoother, const Layout& layout,
-                     const World& active)
-    : functions_{functions}, smoother_{smoother}, layout_{layout}, active_{active} {
+                     const World& active, Team& team)
+    : functions_{functions}, smoother_{smoother}, layout_{layout}, active_{active}, team_{&team} {
     for (int edge = coarsest_edge; edge <= layout.finest_edge(); edge *= 2) {
-        levels_.emplace_back(functions, smoother, layout, active, edge);
+        levels_.emplace_back(functions, smoother, layout, active,
+                             edge > largest_edge_of_one_thread ? team : alone_, edge);
     }
 }
 
@@ -32,7 +35,7 @@ void Multigrid::start_from_zero() {
     Level& finest = levels_.back();
     finest.solution_borders.finish();
     finest.right_side_borders.exchange();
-    finest.solution.set_zero();
+    finest.solution.set_zero(*finest.team);
     times_.clear();
 }
 
@@ -72,7 +75,7 @@ void Multigrid::ascend() {
 /// z = S r, on two planes of two rows.
 void Multigrid::smooth_coarsest() {
     Level& level = levels_.front();
-    level.solution.set_zero();
+    level.solution.set_zero(*level.team);
     const Grid r = level.right_side.grid();
     const Grid z = level.solution.grid();
     for (int place = 0; place < coarsest_edge * coarsest_edge; ++place) {
@@ -88,14 +91,18 @@ void Multigrid::smooth_coarsest() {
 
 /// The right side of the next coarser grid.
 void Multigrid::restrict_from(std::size_t level) {
-    const Grid fine = levels_[level].right_side.grid();
+    Level& finer = levels_[level];
+    const Grid fine = finer.right_side.grid();
     const Grid coarse = under(levels_[level - 1].right_side, levels_[level - 1]);
-    for (int plane = 0; plane < levels_[level].planes.count / 2; ++plane) {
-        for (int row = 0; row < coarse.edge; ++row) {
-            functions_.restrict_to(coarse.row(plane, row), coarse.length,
-                                   rows_around(fine, 2 * plane, 2 * row), fine.length);
+    finer.team->run([&](int thread) {
+        const Share<int> rows = finer.team->part(thread, coarse.edge);
+        for (int plane = 0; plane < finer.planes.count / 2; ++plane) {
+            for (int row = rows.first; row < rows.end(); ++row) {
+                functions_.restrict_to(coarse.row(plane, row), coarse.length,
+                                       rows_around(fine, 2 * plane, 2 * row), fine.length);
+            }
         }
-    }
+    });
 }
 
 /// Borders, or of the finest whole grid all that other ranks have made of it.
@@ -113,7 +120,7 @@ void Multigrid::gather(Level& level) const {
     std::vector<int> starts;
     const auto plane_size = static_cast<int>(level.right_side.plane_size());
     for (int rank = 0; rank < active_.ranks; ++rank) {
-        const PlaneRange planes = layout_.planes(level.edge, rank);
+        const Share<int> planes = layout_.planes(level.edge, rank);
         counts.push_back(planes.count * plane_size);
         starts.push_back(planes.first * plane_size);
     }

@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "npb/common/team.hpp"
 #include "npb/common/timing.hpp"
 #include "npb/common/world.hpp"
 #include "npb/mg/layout.hpp"
@@ -19,7 +20,8 @@ using Times = Phases<Part, 4>;
 /// already stands on the next coarser grid, where the next V-cycle begins.
 class Multigrid {
   public:
-    Multigrid(const Functions& functions, const Weights& smoother, const Layout& layout, const World& active);
+    Multigrid(const Functions& functions, const Weights& smoother, const Layout& layout, const World& active,
+              Team& team);
 
     /// v, to be filled in this rank's planes; `set_zero` follows.
     [[nodiscard]] Field& right_side() { return levels_.back().right_side; }
@@ -51,6 +53,9 @@ class Multigrid {
     Weights smoother_;
     Layout layout_;
     World active_;
+    Team* team_;
+    /// For grids so coarse that sharing them out would cost more than it saves.
+    Team alone_{1};
     /// Coarsest first.
     std::deque<Level> levels_;
     Times times_ = no_times();

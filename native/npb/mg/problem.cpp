@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "npb/common/team.hpp"
 #include "npb/common/timing.hpp"
 #include "npb/mg/charges.hpp"
 #include "npb/mg/multigrid.hpp"
@@ -61,9 +62,10 @@ Outcome outcome(const Size& size, const Layout& layout) {
 
 void solve(const Arguments& arguments, const Layout& layout, const World& active, Outcome& outcome) {
     const Weights& smoother = class_of(arguments.problem_class).smoother;
-    Multigrid multigrid{functions(arguments.simd), smoother, layout, active};
+    Team team{arguments.threads};
+    Multigrid multigrid{functions(arguments.simd), smoother, layout, active, team};
     const auto begin = [&] {
-        place_charges(multigrid.right_side(), layout.planes(layout.finest_edge(), active.rank), active);
+        place_charges(multigrid.right_side(), layout.planes(layout.finest_edge(), active.rank), active, team);
         multigrid.start_from_zero();
     };
     begin();
@@ -77,7 +79,6 @@ void solve(const Arguments& arguments, const Layout& layout, const World& active
 }
 
 Outcome run(const Arguments& arguments, const World& world) {
-    refuse_threads(arguments);
     const Size size = size_of(arguments);
     const Layout layout{size.edge, world};
     const Communicator active = first_ranks(world, layout.active_ranks());

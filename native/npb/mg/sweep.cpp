@@ -1,148 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npb/mg/sweep.hpp"
 
-#include <algorithm>
 #include <cstddef>
-#include <span>
-
-#include "npb/mg/classes.hpp"
+#include <numeric>
 
 namespace tare::npb::mg {
 
-Sweep::Sweep(const Functions& functions, const Weights& smoother, const Tiles& tiles, int planes)
-    : functions_{functions},
-      smoother_{smoother},
-      tiles_{tiles},
-      length_{row_length(tiles.edge())},
-      residual_{tiles, length_, -right_side_depth.below,
-                planes + right_side_depth.below + right_side_depth.above},
-      new_residual_{tiles.capacity(), length_} {}
+Sweep::Sweep(const Functions& functions, const Weights& smoother, const Tiles& tiles, int planes, Team& team)
+    : tiles_{tiles},
+      team_{&team},
+      kept_{row_length(tiles.edge()), -right_side_depth.below,
+            planes + right_side_depth.below + right_side_depth.above},
+      progress_{tiles.count()},
+      sums_of_squares_(static_cast<std::size_t>(tiles.count())) {
+    workers_.reserve(static_cast<std::size_t>(team.threads()));
+    for (int thread = 0; thread < team.threads(); ++thread) {
+        workers_.emplace_back(functions, smoother, tiles, kept_, progress_);
+    }
+}
 
 double Sweep::run(const SweepGrids& grids, const SweepOrder& order) {
-    grids_ = grids;
-    order_ = order;
-    sum_of_squares_ = 0;
-    depth_ = order.goes_on() ? solution_depth : coarse_solution_depth;
-    for (tile_ = 0; tile_ < tiles_.count(); ++tile_) {
-        residual_.begin_tile(tile_);
-        new_residual_.begin(tiles_.new_residual_rows(tile_));
-        // Stage s is s planes behind; the last one has come to the last plane when stage 0 is 3 beyond it.
-        for (int plane = -depth_.below; plane < grids.planes + new_residual_stage; ++plane) {
-            step(plane);
+    progress_.begin();
+    team_->run([&](int thread) {
+        TileSweep& worker = workers_[static_cast<std::size_t>(thread)];
+        for (int tile = thread; tile < tiles_.count(); tile += team_->threads()) {
+            sums_of_squares_[static_cast<std::size_t>(tile)] = worker.run(tiles_.tile(tile), grids, order);
         }
-    }
-    return sum_of_squares_;
-}
-
-/// Each stage can do one plane fewer at either end than the stage before.
-void Sweep::step(int plane) {
-    const auto has_part = [&](Stage stage) {
-        const int behind = plane - stage;
-        return behind >= stage - depth_.below && behind < grids_.planes + depth_.above - stage;
-    };
-    const auto do_stage = [&](Stage stage, void (Sweep::*work)(int, Rows)) {
-        if (order_.improves && has_part(stage)) {
-            (this->*work)(plane - stage, tiles_.rows(tile_, stage));
-        }
-    };
-    do_stage(correct_stage, &Sweep::correct);
-    do_stage(residual_stage, &Sweep::take_residual);
-    do_stage(smooth_stage, &Sweep::smooth);
-    if (order_.goes_on() && has_part(new_residual_stage)) {
-        go_on(plane - new_residual_stage);
-    }
-}
-
-void Sweep::correct(int plane, Rows rows) {
-    const auto work = order_.adds ? functions_.add_prolonged : functions_.prolong;
-    const int below = plane >> 1;
-    const int above = (plane + 1) >> 1;
-    for (int row = rows.first; row < rows.end; ++row) {
-        const int before = row >> 1;
-        const int after = (row + 1) >> 1;
-        const Grid& coarse = grids_.correction;
-        const double* const around[4] = {coarse.row(below, before), coarse.row(below, after),
-                                         coarse.row(above, before), coarse.row(above, after)};
-        work(around, coarse.length, grids_.solution.row(plane, row), length_);
-        fetch_right_side(plane, row);
-    }
-}
-
-/// Ahead of the residual, which reads from too many places for the processor to foresee them all.
-void Sweep::fetch_right_side(int plane, int row) const {
-    if (plane >= 0 && plane < grids_.planes) {
-        const std::span<const double> values{grids_.right_side.row(plane, row),
-                                             static_cast<std::size_t>(length_)};
-        for (std::size_t place = 0; place < values.size(); place += buffer_alignment_byte / sizeof(double)) {
-            __builtin_prefetch(&values[place], 0, 2);
-        }
-    }
-}
-
-void Sweep::take_residual(int plane, Rows rows) {
-    add_residual(plane, rows, residual_.row(plane, rows.first));
-    residual_.exchange_pairs(plane);
-}
-
-void Sweep::smooth(int plane, Rows rows) {
-    double* const solution = grids_.solution.row(plane, rows.first);
-    functions_.add_without_corners.to_rows({.below = residual_.row(plane - 1, rows.first - 1),
-                                            .centre = residual_.row(plane, rows.first - 1),
-                                            .above = residual_.row(plane + 1, rows.first - 1),
-                                            .base = solution,
-                                            .result = solution,
-                                            .rows = rows.count(),
-                                            .length = length_},
-                                           smoother_);
-}
-
-void Sweep::go_on(int plane) {
-    const Rows rows = tiles_.new_residual_rows(tile_);
-    double* const result = new_residual_.row(plane, rows.first);
-    add_residual(plane, rows, result);
-    if (order_.measures && plane >= 0) {
-        sum_of_squares_ += functions_.sum_of_squares(result + length_, (rows.count() - 1) * length_);
-    }
-    if (order_.restricts && plane > 0 && plane % 2 == 1) {
-        restrict_planes(plane / 2);
-    }
-}
-
-void Sweep::restrict_planes(int coarse_plane) {
-    const Rows coarse = tiles_.coarse_rows(tile_);
-    for (int row = coarse.first; row < coarse.end; ++row) {
-        functions_.restrict_to(grids_.restricted.row(coarse_plane, row), grids_.restricted.length,
-                               rows_around(new_residual_, 2 * coarse_plane, 2 * row), length_);
-    }
-}
-
-/// Rows whose neighbours lie around them in memory together, rows at the periodic border one by one.
-void Sweep::add_residual(int plane, Rows rows, double* result) {
-    const Grid& u = grids_.solution;
-    while (rows.count() > 0) {
-        const int inside = rows.first & (u.edge - 1);
-        const bool is_at_border = inside == 0 || inside == u.edge - 1;
-        const int together = is_at_border ? 1 : std::min(rows.count(), u.edge - 1 - inside);
-        const double* const base = grids_.right_side.row(plane, rows.first);
-        if (is_at_border) {
-            functions_.add_without_faces.to_row({.around = rows_around(u, plane, rows.first),
-                                                 .base = base,
-                                                 .result = result,
-                                                 .length = length_},
-                                                minus_laplacian);
-        } else {
-            functions_.add_without_faces.to_rows({.below = u.row(plane - 1, rows.first - 1),
-                                                  .centre = u.row(plane, rows.first - 1),
-                                                  .above = u.row(plane + 1, rows.first - 1),
-                                                  .base = base,
-                                                  .result = result,
-                                                  .rows = together,
-                                                  .length = length_},
-                                                 minus_laplacian);
-        }
-        rows.first += together;
-        result += static_cast<std::ptrdiff_t>(together) * length_;
-    }
+    });
+    return std::accumulate(sums_of_squares_.begin(), sums_of_squares_.end(), 0.0);
 }
 
 }  // namespace tare::npb::mg

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "npb/common/share.hpp"
+
 namespace tare::npb::mg {
 
 namespace {
@@ -11,25 +13,45 @@ namespace {
 /// cache, and each is long enough that the processor fetches ahead.
 constexpr int tile_values = 16384;
 constexpr int least_height = 8;
+/// Rows that the first tile takes beyond its own.
+constexpr int margin = 3;
+
+constexpr int quotient_upwards(int number, int divisor) { return (number + divisor - 1) / divisor; }
 
 }  // namespace
 
-Tiles::Tiles(int edge) : Tiles{edge, std::min(edge, std::max(least_height, tile_values / edge))} {}
-
-Rows Tiles::rows(int tile, Stage stage) const {
+Rows Tile::rows(Stage stage) const {
     const int whole_first = stage - 2;
-    return {.first = tile == 0 ? whole_first : start_of(tile) - stage,
-            .end = is_last(tile) ? whole_first + edge_ : start_of(tile + 1) - stage};
+    return {.first = is_first() ? whole_first : start - stage,
+            .end = is_last() ? whole_first + edge : next_start - stage};
 }
 
-Rows Tiles::residual_rows(int tile) const {
-    const Rows smoothed = rows(tile, smooth_stage);
+Rows Tile::residual_rows() const {
+    const Rows smoothed = rows(smooth_stage);
     return {.first = smoothed.first - 1, .end = smoothed.end + 1};
 }
 
-Rows Tiles::coarse_rows(int tile) const {
-    return {.first = tile == 0 ? 1 : tile * height_ / 2,
-            .end = is_last(tile) ? edge_ / 2 + 1 : (tile + 1) * height_ / 2};
+Rows Tile::coarse_rows() const {
+    return {.first = is_first() ? 1 : (start - margin) / 2,
+            .end = is_last() ? edge / 2 + 1 : (next_start - margin) / 2};
+}
+
+Tile Tiles::tile(int index) const {
+    return {.index = index,
+            .count = count_,
+            .edge = edge_,
+            .start = start_of(index),
+            .next_start = start_of(index + 1)};
+}
+
+int Tiles::capacity() const { return 2 * quotient_upwards(edge_ / 2, count_) + margin; }
+
+int Tiles::start_of(int index) const { return 2 * share_of(edge_ / 2, count_, index).first + margin; }
+
+Tiles tiles_for(int edge, int threads) {
+    const int for_cache = quotient_upwards(edge, std::max(least_height, tile_values / edge));
+    const int most = std::max(1, edge / least_height);
+    return {edge, std::min(quotient_upwards(for_cache, threads) * threads, most)};
 }
 
 }  // namespace tare::npb::mg

@@ -14,40 +14,53 @@ struct Rows {
 /// A sweep's stages in their order.
 enum Stage : int { correct_stage, residual_stage, smooth_stage, new_residual_stage };
 
-/// How a grid's rows are cut into tiles. Stage s of a tile works s rows further down than stage 0, so that it
-/// finds its rows' neighbours ready. Over all tiles stage s goes through rows s-2 to s-3+edge: each row once.
-class Tiles {
-  public:
-    /// `height` is the edge, or divides it, is even and at least 8.
-    Tiles(int edge, int height) : edge_{edge}, height_{height} {}
-    /// As high as the second cache is large.
-    explicit Tiles(int edge);
+/// Some of a grid's rows, which a sweep takes through all its planes together.
+struct Tile {
+    int index = 0;
+    /// How many tiles the grid has.
+    int count = 1;
+    int edge = 0;
+    /// Where stage 0 begins, and where it does in the next tile; both odd, so that coarse rows are whole.
+    int start = 0;
+    int next_start = 0;
 
-    [[nodiscard]] int edge() const { return edge_; }
-    [[nodiscard]] int count() const { return edge_ / height_; }
-    [[nodiscard]] bool is_last(int tile) const { return tile == count() - 1; }
-    [[nodiscard]] Rows rows(int tile, Stage stage) const;
+    [[nodiscard]] bool is_first() const { return index == 0; }
+    [[nodiscard]] bool is_last() const { return index == count - 1; }
+    /// What a stage does. Over all tiles stage s goes through rows s-2 to s-3+edge: each row once.
+    [[nodiscard]] Rows rows(Stage stage) const;
     /// Rows of the residual that the tile has in hand: its own, those kept from the tile before, and those
     /// that the grid's periodic border brings.
-    [[nodiscard]] Rows residual_rows(int tile) const;
+    [[nodiscard]] Rows residual_rows() const;
     /// Coarse rows that the tile gives: coarse row j lies on row 2j.
-    [[nodiscard]] Rows coarse_rows(int tile) const;
+    [[nodiscard]] Rows coarse_rows() const;
     /// Rows of the new residual that those need; the first row was worked out by the tile before too.
-    [[nodiscard]] Rows new_residual_rows(int tile) const {
-        const Rows coarse = coarse_rows(tile);
+    [[nodiscard]] Rows new_residual_rows() const {
+        const Rows coarse = coarse_rows();
         return {.first = 2 * coarse.first - 1, .end = 2 * coarse.end};
     }
+};
+
+/// How a grid's rows are cut into tiles, as even as pairs of rows can be. Stage s of a tile works s rows
+/// further down than stage 0, so that it finds its rows' neighbours ready.
+class Tiles {
+  public:
+    /// `count` is 1, or every tile has 8 rows or more.
+    Tiles(int edge, int count) : edge_{edge}, count_{count} {}
+
+    [[nodiscard]] int edge() const { return edge_; }
+    [[nodiscard]] int count() const { return count_; }
+    [[nodiscard]] Tile tile(int index) const;
     /// No tile has more rows in hand.
-    [[nodiscard]] int capacity() const { return height_ + margin; }
+    [[nodiscard]] int capacity() const;
 
   private:
-    static constexpr int margin = 3;
-
-    /// Stage 0 of the tile begins here; odd, so that coarse rows are whole.
-    [[nodiscard]] int start_of(int tile) const { return tile * height_ + margin; }
+    [[nodiscard]] int start_of(int index) const;
 
     int edge_;
-    int height_;
+    int count_;
 };
+
+/// Tiles as high as the second cache is large, or lower, so that every thread has as many.
+[[nodiscard]] Tiles tiles_for(int edge, int threads);
 
 }  // namespace tare::npb::mg

@@ -3,19 +3,15 @@
 
 #include <utility>
 
+#include "npb/common/vector_width.hpp"
+
 // The widest vectors of doubles of this variant, and how they move along a row. For hot sources only: always
 // inline, in the variant's own namespace.
 namespace tare::npb::mg::TARE_NPB_SIMD {
 
-#if defined(__AVX512F__)
-constexpr int width = 8;
-#elif defined(__AVX__)
-constexpr int width = 4;
-#else
-constexpr int width = 2;
-#endif
+constexpr int width = vector_doubles;
 
-using Vector [[gnu::vector_size(width * sizeof(double)), gnu::may_alias]] = double;
+using Vector [[gnu::vector_size(vector_byte), gnu::may_alias]] = double;
 using Lanes = std::make_integer_sequence<int, width>;
 
 [[gnu::always_inline]] inline Vector load(const double* from) {

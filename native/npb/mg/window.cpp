@@ -8,10 +8,7 @@ namespace tare::npb::mg {
 namespace {
 
 constexpr int planes_in_hand = 3;
-constexpr int pair = 2;
-
-constexpr int of_first_tile = 0;
-constexpr int of_tile(int tile) { return 1 + tile % 2; }
+constexpr int rows_of_pair = 2;
 
 Buffer<double> rows_buffer(int rows, int length) {
     return Buffer<double>{static_cast<std::size_t>(rows) * static_cast<std::size_t>(length)};
@@ -29,40 +26,42 @@ double* PlanesInHand::row(int plane, int row) {
     return values_.data() + static_cast<std::ptrdiff_t>(slot_of(plane) * capacity_ + row - first_) * length_;
 }
 
-ResidualInHand::ResidualInHand(const Tiles& tiles, int length, int first_plane, int planes)
-    : tiles_{tiles}, length_{length}, first_plane_{first_plane}, in_hand_{tiles.capacity(), length} {
-    for (auto& pairs : kept_) {
-        pairs = rows_buffer(pair * planes, length);
-    }
+KeptPairs::KeptPairs(int length, int first_plane, int planes)
+    : pair_size_{static_cast<std::ptrdiff_t>(rows_of_pair) * length},
+      first_plane_{first_plane},
+      first_tile_{rows_buffer(rows_of_pair * planes, length)},
+      even_tiles_{rows_buffer(rows_of_pair * planes, length)},
+      odd_tiles_{rows_buffer(rows_of_pair * planes, length)} {}
+
+double* KeptPairs::pair(Buffer<double>& pairs, int plane) const {
+    return pairs.data() + (plane - first_plane_) * pair_size_;
 }
 
-void ResidualInHand::begin_tile(int tile) {
+ResidualInHand::ResidualInHand(int capacity, int length, KeptPairs& kept)
+    : length_{length}, kept_{&kept}, in_hand_{capacity, length} {}
+
+void ResidualInHand::begin(const Tile& tile) {
     tile_ = tile;
-    in_hand_.begin(tiles_.residual_rows(tile));
+    in_hand_.begin(tile.residual_rows());
 }
 
 void ResidualInHand::exchange_pairs(int plane) {
-    const Rows made = tiles_.rows(tile_, residual_stage);
-    const Rows all = tiles_.residual_rows(tile_);
-    if (tile_ == 0) {
-        copy_pair(row(plane, made.first), kept(of_first_tile, plane));
+    const Rows made = tile_.rows(residual_stage);
+    const Rows all = tile_.residual_rows();
+    if (tile_.is_first()) {
+        copy_pair(row(plane, made.first), kept_->of_first_tile(plane));
     } else {
-        copy_pair(kept(of_tile(tile_ - 1), plane), row(plane, all.first));
+        copy_pair(kept_->of_tile(tile_.index - 1, plane), row(plane, all.first));
     }
-    if (tiles_.is_last(tile_)) {
-        copy_pair(kept(of_first_tile, plane), row(plane, all.end - pair));
+    if (tile_.is_last()) {
+        copy_pair(kept_->of_first_tile(plane), row(plane, all.end - rows_of_pair));
     } else {
-        copy_pair(row(plane, made.end - pair), kept(of_tile(tile_), plane));
+        copy_pair(row(plane, made.end - rows_of_pair), kept_->of_tile(tile_.index, plane));
     }
-}
-
-double* ResidualInHand::kept(int which, int plane) {
-    const std::ptrdiff_t place = static_cast<std::ptrdiff_t>(pair) * (plane - first_plane_) * length_;
-    return kept_.at(static_cast<std::size_t>(which)).data() + place;
 }
 
 void ResidualInHand::copy_pair(const double* from, double* into) const {
-    std::copy_n(from, static_cast<std::ptrdiff_t>(pair) * length_, into);
+    std::copy_n(from, static_cast<std::ptrdiff_t>(rows_of_pair) * length_, into);
 }
 
 }  // namespace tare::npb::mg

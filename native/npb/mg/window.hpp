@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 
 #include "npb/common/buffer.hpp"
@@ -24,30 +23,48 @@ class PlanesInHand {
     Buffer<double> values_;
 };
 
-/// The residual between the stage that makes it and the stage that smooths by it. The latter also needs two
-/// rows that the tile before has made, and the last tile two that the first has made, as the grid is
-/// periodic: those pairs are kept for every plane.
+/// Rows of the residual that one tile makes and another needs too, a pair of them for every plane.
+class KeptPairs {
+  public:
+    /// For `planes` planes from `first_plane` on.
+    KeptPairs(int length, int first_plane, int planes);
+
+    /// The first tile's first pair, which the last tile needs, as the grid is periodic.
+    [[nodiscard]] double* of_first_tile(int plane) { return pair(first_tile_, plane); }
+    /// A tile's last pair, which the next tile needs; the tile after that may keep its own in the same place.
+    [[nodiscard]] double* of_tile(int tile, int plane) {
+        return pair(tile % 2 == 0 ? even_tiles_ : odd_tiles_, plane);
+    }
+
+  private:
+    [[nodiscard]] double* pair(Buffer<double>& pairs, int plane) const;
+
+    std::ptrdiff_t pair_size_;
+    int first_plane_;
+    Buffer<double> first_tile_;
+    Buffer<double> even_tiles_;
+    Buffer<double> odd_tiles_;
+};
+
+/// A tile's residual between the stage that makes it and the stage that smooths by it. The latter also needs
+/// two rows that the tile before has made, and in the last tile two that the first has made.
 class ResidualInHand {
   public:
-    /// For planes from `first_plane` on.
-    ResidualInHand(const Tiles& tiles, int length, int first_plane, int planes);
+    /// `kept` is shared by all tiles.
+    ResidualInHand(int capacity, int length, KeptPairs& kept);
 
-    void begin_tile(int tile);
+    void begin(const Tile& tile);
     [[nodiscard]] double* row(int plane, int row) { return in_hand_.row(plane, row); }
     /// The tile's own rows of the plane are made: brings the others, and keeps what other tiles need.
     void exchange_pairs(int plane);
 
   private:
-    [[nodiscard]] double* kept(int which, int plane);
     void copy_pair(const double* from, double* into) const;
 
-    Tiles tiles_;
     int length_;
-    int first_plane_;
-    int tile_ = 0;
+    KeptPairs* kept_;
+    Tile tile_{};
     PlanesInHand in_hand_;
-    /// Of the first tile; of even tiles, of odd tiles.
-    std::array<Buffer<double>, 3> kept_;
 };
 
 }  // namespace tare::npb::mg

@@ -3,6 +3,7 @@
 
 #include "npb/common/buffer.hpp"
 #include "npb/common/simd.hpp"
+#include "npb/common/team.hpp"
 #include "npb/flow/exact.hpp"
 #include "npb/flow/field.hpp"
 #include "npb/flow/process_grid.hpp"
@@ -21,10 +22,10 @@ namespace tare::npb::sp {
 class Solver {
   public:
     /// In the initial field.
-    Solver(const flow::ProcessGrid& grid, int edge, double time_step, Simd simd);
+    Solver(const flow::ProcessGrid& grid, int edge, double time_step, Simd simd, Team& team);
 
     /// Back to the initial field, or to another that `set` makes.
-    void start(void (*set)(flow::Field& field) = flow::set_initial);
+    void start(void (*set)(flow::Field& field, Team& team) = flow::set_initial);
 
     /// The three parts of a step, in this order.
     void fetch_borders();
@@ -39,9 +40,11 @@ class Solver {
 
   private:
     [[nodiscard]] const Scheme& scheme() const { return matrices_.scheme(); }
-    void prepare_plane(int z);
-    [[nodiscard]] flow::View<double> links(int z);
+    void prepare_plane(const flow::RowInHand& plane, const Share<int>& groups);
+    [[nodiscard]] flow::View<double> links(int slot);
+    [[nodiscard]] double* scratch(int thread);
 
+    Team* team_;
     flow::ProcessGrid grid_;
     double time_step_;
     flow::Functions flow_;
@@ -54,6 +57,7 @@ class Solver {
     flow::Sweep along_z_;
     /// Of as many planes as the sweep along y takes together.
     Buffer<double> links_;
+    /// Of each thread.
     Buffer<double> scratch_;
 };
 

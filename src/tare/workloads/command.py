@@ -49,15 +49,19 @@ class CommandOptions(Options):
     """``NAME=VALUE`` each."""
     mpi: bool = False
     """Start it by mpirun, one process for each of the instance's processors."""
+    threads: Annotated[int, Field(ge=1)] = 1
+    """Of each MPI process, which then has as many processors to itself."""
     profile: bool = False
     """Load Tare's MPI profiler into each process."""
 
     @model_validator(mode="after")
-    def _check_profile(self) -> Self:
+    def _check_mpi(self) -> Self:
         if self.profile and (not self.mpi or self.directory is not None):
             raise ValueError(
                 "profile = true needs mpi = true, and the instance's own folder instead of a directory"
             )
+        if self.threads > 1 and not self.mpi:
+            raise ValueError("threads are those of MPI processes: set mpi = true, or leave them out")
         return self
 
 
@@ -79,14 +83,15 @@ class Command:
         if shape.span is not None and not chosen.mpi:
             raise InputError("one instance spans several nodes, and only an MPI program can: set mpi = true")
         exported = profile.preload(shape.tools_directory) if chosen.profile else {}
-        launch = mpi.launch(shape, variables=variables, exported=exported) if chosen.mpi else ()
+        ranks = mpi.hybrid(shape, chosen.threads)
+        launch = mpi.launch(ranks, variables=variables, exported=exported) if chosen.mpi else ()
         return Job(
             argv=(*launch, *placed),
             program=placed[0],
             variables=variables,
             directory=chosen.directory,
             collect=(profile.FILE,) if chosen.profile else (),
-            preflight=mpi.preflight(shape, variables) if chosen.mpi else (),
+            preflight=mpi.preflight(ranks, variables) if chosen.mpi else (),
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:

@@ -45,7 +45,7 @@ class Shape:
     """What one instance may use, all its nodes together."""
 
     processors: int
-    """How many processes it is to have: one for each of its processors."""
+    """How many processes it is to have: one for each of its processors, or for each ``threads`` of them."""
     memory_byte: int
     instance: int
     tools_directory: str
@@ -54,6 +54,8 @@ class Shape:
     """``None``: it has one node, or a part of one."""
     oversubscribed: bool = False
     """Whether the host has fewer processors than the layout asks for, so that processes must share them."""
+    threads: int = 1
+    """Of each process, which has as many of the processors for itself."""
     lacking_flags: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Environment of the campaign → the host's CPU flags that its nodes lack, so that none may be relied on."""
 

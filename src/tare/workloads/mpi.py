@@ -3,8 +3,10 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Literal
 
+from tare.errors import InputError
 from tare.workloads.kind import Shape, Span
 
 SingleCopy = Literal["none", "cma", "natural"]
@@ -41,13 +43,13 @@ def launch(
     variables: Mapping[str, str] | None = None,
     exported: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
-    """Return the argv before the program: one process for each processor, each pinned to its own.
+    """Return the argv before the program: one process for each processor or ``threads``, each pinned to its own.
 
     Each setting takes a choice away that Open MPI would otherwise make from what it finds in the node. ``variables``
     are handed to processes in other nodes too; ``exported`` are set in the processes alone, not in mpirun.
     """
     exports = [part for pair in (exported or {}).items() for part in ("-x", "=".join(pair))]
-    count = ("-np", str(shape.processors))
+    count = ("-np", str(shape.processors // shape.threads))
     return (*_mpirun(shape, single_copy, variables or {}), *exports, *count, *pinned(shape))
 
 
@@ -62,7 +64,20 @@ def launch_each(
 
 
 def pinned(shape: Shape) -> tuple[str, ...]:
-    return (f"{shape.tools_directory}/pin",)
+    threads = () if shape.threads == 1 else ("--threads", str(shape.threads))
+    return (f"{shape.tools_directory}/pin", *threads)
+
+
+def hybrid(shape: Shape, threads: int) -> Shape:
+    """Return it with processes of so many threads; raises ``InputError`` where its nodes cannot be shared out so."""
+    nodes = 1 if shape.span is None else len(shape.span.hosts)
+    processors = shape.processors // nodes
+    if processors % threads:
+        raise InputError(
+            f"threads = {threads} does not divide the {processors} processors of each node; every process is to have"
+            " as many processors as threads"
+        )
+    return replace(shape, threads=threads)
 
 
 def _mpirun(shape: Shape, single_copy: SingleCopy, variables: Mapping[str, str]) -> list[str]:
@@ -83,7 +98,7 @@ def _here(shape: Shape) -> list[str]:
 
 def _across(shape: Shape, span: Span, variables: Mapping[str, str]) -> list[str]:
     """Tare's agent starts the daemons (DESIGN §3.7); without the last setting a daemon that dies is never missed."""
-    slots = shape.processors // len(span.hosts)
+    slots = shape.processors // shape.threads // len(span.hosts)
     argv = ["--host", ",".join(f"{host}:{slots}" for host in span.hosts)]
     argv += [part for name in variables for part in ("-x", name)]
     argv += _mca("plm", "rsh") + _mca("plm_rsh_agent", f"{shape.tools_directory}/agent")

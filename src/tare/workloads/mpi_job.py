@@ -2,6 +2,9 @@
 """What all kinds that are one MPI program have in common: two options, the launch that follows, and the profile."""
 
 from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
 
 from tare.errors import WrongOutput
 from tare.records import Sample
@@ -16,6 +19,13 @@ class MpiOptions(Options):
     """How large messages cross between ranks: see ``tare.workloads.mpi``."""
     profile: bool = False
     """Load Tare's MPI profiler into each rank: where the time goes, as further metrics."""
+
+
+class HybridOptions(MpiOptions):
+    """Of programs that may have threads in each rank."""
+
+    threads: Annotated[int, Field(ge=1)] = 1
+    """Of each rank: a layout's processors then hold so many times fewer ranks."""
 
 
 def launch(options: MpiOptions, shape: Shape, variables: Mapping[str, str] | None = None) -> tuple[str, ...]:

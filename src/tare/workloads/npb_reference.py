@@ -20,7 +20,7 @@ _LAST = re.compile(r"npb@nas\.nasa\.gov\s*\Z")
 """The last line that every version prints: an output without it was cut."""
 
 
-class NpbReferenceOptions(mpi_job.MpiOptions):
+class NpbReferenceOptions(mpi_job.HybridOptions):
     """Which program."""
 
     program: Annotated[str, Field(pattern=r"^/[^\x00]+$")]
@@ -39,11 +39,12 @@ class NpbReference:
 
     def job(self, options: Options, shape: Shape) -> Job:
         chosen = own(NpbReferenceOptions, options)
+        ranks = mpi.hybrid(shape, chosen.threads)
         return Job(
-            argv=(*mpi_job.launch(chosen, shape), chosen.program),
+            argv=(*mpi_job.launch(chosen, ranks), chosen.program),
             program=chosen.program,
             collect=mpi_job.collected(chosen),
-            preflight=mpi.preflight(shape),
+            preflight=mpi.preflight(ranks),
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:

@@ -13,14 +13,15 @@
 #include "npb/cg/matrix.hpp"
 #include "npb/cg/problem.hpp"
 #include "npb/cg/solve.hpp"
-#include "npb/cg/team.hpp"
 #include "npb/cg/tiling.hpp"
 #include "npb/cg/updates.hpp"
+#include "npb/common/team.hpp"
 
 namespace cg = tare::npb::cg;
 using tare::npb::Arguments;
 using tare::npb::Outcome;
 using tare::npb::Simd;
+using tare::npb::Team;
 using tare::npb::Verification;
 using tare::npb::World;
 
@@ -66,7 +67,7 @@ std::vector<double> product_by_rows(const cg::Recipe& recipe, const std::vector<
 }
 
 /// The rank's part of the vector, in the order in which the rank gathers it.
-std::vector<double> gathered(const cg::Share& share, const std::vector<double>& vector) {
+std::vector<double> gathered(const cg::GridShare& share, const std::vector<double>& vector) {
     std::vector<double> found(static_cast<std::size_t>(share.gathered_count()));
     const auto places = share.gathered_places(static_cast<int>(vector.size()));
     for (std::size_t column = 0; column < places.size(); ++column) {
@@ -78,10 +79,10 @@ std::vector<double> gathered(const cg::Share& share, const std::vector<double>& 
 }
 
 /// Adds what one rank of a grid computes to the whole product.
-void add_rank(const cg::TiledMatrix& tiled, const cg::Share& share, Simd simd,
+void add_rank(const cg::TiledMatrix& tiled, const cg::GridShare& share, Simd simd,
               const std::vector<double>& vector, std::vector<double>& product) {
     const auto factors = gathered(share, vector);
-    std::vector<double> rows(static_cast<std::size_t>(share.rows().count()), 0);
+    std::vector<double> rows(static_cast<std::size_t>(share.rows().count), 0);
     const auto functions = cg::product::functions(simd);
     for (int panel = 0; panel < tiled.panels(); ++panel) {
         functions.add(tiled.own_columns(panel), factors.data(), rows.data());
@@ -98,7 +99,7 @@ std::vector<double> product_of_ranks(cg::Matrix& matrix, int ranks, int threads,
                                      const std::vector<double>& vector) {
     std::vector<double> product(vector.size(), 0);
     for (int rank = 0; rank < ranks; ++rank) {
-        const auto share = cg::share_of(matrix.order(), ranks, rank);
+        const auto share = cg::grid_share_of(matrix.order(), ranks, rank);
         add_rank(cg::TiledMatrix{matrix, share, threads}, share, simd, vector, product);
     }
     return product;
@@ -217,14 +218,14 @@ TEST_CASE("the shares of CG's ranks cover each matrix place once, and each rank 
     for (const int ranks : {1, 2, 3, 4, 6, 7, 12, 97}) {
         std::vector<int> covered(width * width, 0);
         for (int rank = 0; rank < ranks; ++rank) {
-            const auto share = cg::share_of(order, ranks, rank);
+            const auto share = cg::grid_share_of(order, ranks, rank);
             const auto places = share.gathered_places(order);
             CHECK(places[static_cast<std::size_t>(share.own.first)] == 0);
             CHECK(share.row_pieces.size() * share.column_pieces.size() == static_cast<std::size_t>(ranks));
             const auto& mine = share.row_pieces[static_cast<std::size_t>(share.grid_column)];
             CHECK(mine.first == share.own.first);
-            CHECK(mine.end == share.own.end);
-            for (int row = share.rows().first; row < share.rows().end; ++row) {
+            CHECK(mine.end() == share.own.end());
+            for (int row = share.rows().first; row < share.rows().end(); ++row) {
                 for (int column = 0; column < order; ++column) {
                     covered[static_cast<std::size_t>(row) * width + static_cast<std::size_t>(column)] +=
                         places[static_cast<std::size_t>(column)] >= 0 ? 1 : 0;
@@ -255,7 +256,7 @@ TEST_CASE("CG's tiled matrix takes little more memory than its entries") {
     for (int row = 0; row < matrix.order(); ++row) {
         entries += matrix.row(row).size();
     }
-    const cg::TiledMatrix tiled{matrix, cg::share_of(matrix.order(), 1, 0), 1};
+    const cg::TiledMatrix tiled{matrix, cg::grid_share_of(matrix.order(), 1, 0), 1};
     CHECK(static_cast<double>(tiled.memory_byte()) < 10.5 * static_cast<double>(entries));
 }
 
@@ -288,10 +289,10 @@ TEST_CASE("CG's fused updates are the textbook's") {
 TEST_CASE(
     "an outer step of CG is the textbook's: 25 steps of conjugate gradients, then the solution at length 1") {
     cg::Matrix matrix{slow};
-    const auto share = cg::share_of(slow.order, 1, 0);
+    const auto share = cg::grid_share_of(slow.order, 1, 0);
     for (const auto simd : tare::npb::runnable()) {
         cg::Exchange exchange{World::of(MPI_COMM_SELF), share};
-        cg::Team team{1};
+        Team team{1};
         cg::Multiply multiply{matrix, share, exchange, team, simd};
         cg::Solver solver{multiply, exchange, cg::Passes{team, simd}, share, slow.shift};
         cg::PartTimes times{{"multiply", "exchange", "update"}};
@@ -312,9 +313,9 @@ TEST_CASE(
 TEST_CASE("CG's inner steps solve the system, and its estimates settle") {
     const World world = World::of(MPI_COMM_SELF);
     cg::Matrix matrix{small};
-    const auto share = cg::share_of(small.order, 1, 0);
+    const auto share = cg::grid_share_of(small.order, 1, 0);
     cg::Exchange exchange{world, share};
-    cg::Team team{1};
+    Team team{1};
     cg::Multiply multiply{matrix, share, exchange, team, Simd::plain};
     cg::Solver solver{multiply, exchange, cg::Passes{team, Simd::plain}, share, small.shift};
     cg::PartTimes times{{"multiply", "exchange", "update"}};
@@ -342,12 +343,12 @@ TEST_CASE("CG of class S verifies with each kind of vector instructions") {
 
 TEST_CASE("CG's threads work on parts that make the whole, and add up in the same order") {
     for (const int threads : {1, 2, 3}) {
-        cg::Team team{threads};
+        Team team{threads};
         std::vector<int> visits(10, 0);
         for (int round = 0; round < 20; ++round) {
             team.run([&](int thread) {
                 const auto part = team.part(thread, 10);
-                for (int place = part.first; place < part.end; ++place) {
+                for (int place = part.first; place < part.end(); ++place) {
                     ++visits[static_cast<std::size_t>(place)];
                 }
             });

@@ -12,6 +12,7 @@
 #include "npb/common/arguments.hpp"
 #include "npb/common/outcome.hpp"
 #include "npb/common/report.hpp"
+#include "npb/common/share.hpp"
 #include "npb/common/simd.hpp"
 
 using namespace tare::npb;
@@ -46,6 +47,22 @@ TEST_CASE("arguments: without any, class S in the widest vectors") {
     CHECK(arguments.is_published());
 }
 
+TEST_CASE("shares cover all in order and differ by one at most") {
+    for (const std::int64_t total : {std::int64_t{0}, std::int64_t{7}, std::int64_t{1} << 44}) {
+        for (const int parts : {1, 2, 3, 1024}) {
+            std::int64_t next = 0;
+            for (int index = 0; index < parts; ++index) {
+                const auto share = share_of(total, parts, index);
+                CHECK(share.first == next);
+                CHECK(share.count >= total / parts);
+                CHECK(share.count <= (total + parts - 1) / parts);
+                next = share.end();
+            }
+            CHECK(next == total);
+        }
+    }
+}
+
 TEST_CASE("arguments: each option arrives") {
     const Arguments arguments =
         parsed({"--class", "b", "--json", "--simd", "plain", "--threads", "3", "--set", "edge=12"});
@@ -56,8 +73,6 @@ TEST_CASE("arguments: each option arrives") {
     CHECK(arguments.setting("edge", 64) == 12);
     CHECK(arguments.setting("time_step", 0.5) == 0.5);
     CHECK_FALSE(arguments.is_published());
-    CHECK_THROWS_AS(refuse_threads(arguments), WrongUse);
-    refuse_threads(parsed({}));
 }
 
 TEST_CASE("arguments: what does not exist is refused") {

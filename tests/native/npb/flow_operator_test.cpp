@@ -97,7 +97,8 @@ double largest_difference(const Field& u, const Field& field, double factor) {
 /// The exact solution, disturbed by up to a tenth of each value, so that no symmetry hides a mistake.
 Field disturbed() {
     Field found{cube, Field::Border::ghosts};
-    tare::npb::flow::set_exact(found);
+    tare::npb::Team team{1};
+    tare::npb::flow::set_exact(found, team);
     tare::npb::Random random{314159265};
     each_inside([&](const Place& place) {
         Point values = at(found, place);
@@ -125,8 +126,9 @@ TEST_CASE("the right-hand side is the report's operator, written out point by po
 
 TEST_CASE("the forcing is minus the report's operator on the exact solution") {
     Field exact{cube, Field::Border::ghosts};
-    tare::npb::flow::set_exact(exact);
+    tare::npb::Team team{1};
+    tare::npb::flow::set_exact(exact, team);
     for (const Simd simd : runnable()) {
-        CHECK(largest_difference(exact, tare::npb::flow::forcing(cube, simd), -1) < 1e-10);
+        CHECK(largest_difference(exact, tare::npb::flow::forcing(cube, simd, team), -1) < 1e-10);
     }
 }

@@ -46,7 +46,8 @@ double largest(const Point& point) {
 
 Field initial(const Block& block) {
     Field found{block, Field::Border::ghosts};
-    tare::npb::flow::set_initial(found);
+    tare::npb::Team team{1};
+    tare::npb::flow::set_initial(found, team);
     return found;
 }
 
@@ -74,8 +75,9 @@ double largest_difference(const Field& part, const Field& whole) {
 TEST_CASE("the exact solution has no residual with its forcing, whatever the vectors") {
     for (const int edge : {5, 12, 19}) {
         Field exact{cube(edge), Field::Border::ghosts};
-        tare::npb::flow::set_exact(exact);
-        const Field forcing = tare::npb::flow::forcing(cube(edge), Simd::plain);
+        tare::npb::Team team{2};
+        tare::npb::flow::set_exact(exact, team);
+        const Field forcing = tare::npb::flow::forcing(cube(edge), Simd::plain, team);
         for (const Simd simd : runnable()) {
             const Field residual = right_hand_side(exact, forcing, 1, simd);
             CHECK(largest(residual_norms(residual, MPI_COMM_SELF)) < 1e-9);
@@ -88,7 +90,8 @@ TEST_CASE("the exact solution has no residual with its forcing, whatever the vec
 TEST_CASE("the right-hand side is the same for all vectors, and as large as its scale") {
     for (const int edge : {5, 8, 12, 25}) {
         const Field field = initial(cube(edge));
-        const Field forcing = tare::npb::flow::forcing(cube(edge), Simd::plain);
+        tare::npb::Team team{1};
+        const Field forcing = tare::npb::flow::forcing(cube(edge), Simd::plain, team);
         const Field plain = right_hand_side(field, forcing, 1, Simd::plain);
         const double size = largest(residual_norms(plain, MPI_COMM_SELF));
         for (const Simd simd : runnable()) {
@@ -101,7 +104,7 @@ TEST_CASE("the right-hand side is the same for all vectors, and as large as its 
 
 TEST_CASE("uniform flow away from the boundary stays as it is") {
     Field field{cube(12), Field::Border::ghosts};
-    field.fill({1.5, 0.3, -0.2, 0.7, 4});
+    field.fill({1.5, 0.3, -0.2, 0.7, 4}, {.first = -2, .count = 16});
     const Field nothing{cube(12), Field::Border::none};
     for (const Simd simd : runnable()) {
         const Field change = right_hand_side(field, nothing, 1, simd);
@@ -114,7 +117,8 @@ TEST_CASE("a part of the grid with its neighbours' borders has the right-hand si
     constexpr int edge = 13;
     const Field whole_exact = [] {
         Field found{cube(edge), Field::Border::ghosts};
-        tare::npb::flow::set_exact(found);
+        tare::npb::Team team{1};
+        tare::npb::flow::set_exact(found, team);
         return found;
     }();
     const Field nothing{cube(edge), Field::Border::none};
@@ -122,7 +126,8 @@ TEST_CASE("a part of the grid with its neighbours' borders has the right-hand si
         for (int z = 0; z < 2; ++z) {
             const Block block{Extent::part(edge, 1, 0), Extent::part(edge, 3, y), Extent::part(edge, 2, z)};
             Field part{block, Field::Border::ghosts};
-            tare::npb::flow::set_exact(part);  // also in the ghosts
+            tare::npb::Team team{2};
+            tare::npb::flow::set_exact(part, team);  // also in the ghosts
             const Field none{block, Field::Border::none};
             for (const Simd simd : runnable()) {
                 CHECK(largest_difference(right_hand_side(part, none, 1, simd),

@@ -78,11 +78,19 @@ double sum_of_ranks(double value, const World& world) {
 
 /// A box of all ranks, or of each rank alone.
 struct Case {
-    explicit Case(const Edges& sizes, Simd simd = runnable().back(), MPI_Comm communicator = MPI_COMM_WORLD)
-        : edges{sizes},
+    explicit Case(const Edges& sizes, Simd simd = runnable().back(), MPI_Comm communicator = MPI_COMM_WORLD,
+                  int threads = 1)
+        : team{threads},
+          edges{sizes},
           world{World::of(communicator)},
-          box{Decomposition::of(sizes, world), world, simd, times} {
+          box{Decomposition::of(sizes, world), world, simd, team, times} {
         box.make_tables();
+    }
+
+    /// There and back.
+    void transform(int time) {
+        box.transform_forward(source_of(edges, scattered));
+        box.transform_inverse(Evolution{edges, time});
     }
 
     [[nodiscard]] Value point(int x, int y, int z) const {
@@ -90,13 +98,30 @@ struct Case {
         return {place[0], place[block_points]};
     }
 
+    [[nodiscard]] Value checksum() { return Checksum{box, edges}.here(team); }
+
     PartTimes times{{"tables", "combs", "bundles", "exchange", "checksum"}};
+    Team team;
     Edges edges;
     World world;
     Box box;
 };
 
 constexpr Edges small{64, 32, 8};
+
+/// Whether two boxes agree, bit by bit, where a rank has points or coefficients of both.
+bool is_same(const Case& one, const Case& other) {
+    bool same = true;
+    for_each_point(one.edges, [&](int x, int y, int z) {
+        if (one.box.spectrum().has(x, y) && other.box.spectrum().has(x, y)) {
+            same = same && one.box.spectrum().at(x, y, z) == other.box.spectrum().at(x, y, z);
+        }
+        if (one.box.has_row(y, z) && other.box.has_row(y, z)) {
+            same = same && one.point(x, y, z) == other.point(x, y, z);
+        }
+    });
+    return same;
+}
 
 /// The largest error of a transform of four lines of `blocks` blocks against the sum that defines it.
 double column_error(int length, Simd simd, Direction direction, int blocks, bool is_streamed) {
@@ -234,23 +259,29 @@ TEST_CASE("FT: evolving twice is evolving for the sum of the times, with wave nu
 TEST_CASE("FT: the spectrum and the field do not depend on how the box is cut") {
     Case cut{small};
     Case whole{small, runnable().back(), MPI_COMM_SELF};
-    for (Case* one : {&cut, &whole}) {
-        one->box.transform_forward(source_of(small, scattered));
-        one->box.transform_inverse(Evolution{small, 5});
-    }
-    bool is_same = true;
-    for_each_point(small, [&](int x, int y, int z) {
-        if (cut.box.spectrum().has(x, y)) {
-            is_same = is_same && cut.box.spectrum().at(x, y, z) == whole.box.spectrum().at(x, y, z);
-        }
-        if (cut.box.has_row(y, z)) {
-            is_same = is_same && cut.point(x, y, z) == whole.point(x, y, z);
-        }
-    });
-    CHECK(is_same);
-    const Value sum = Checksum{cut.box, small}.here();
+    cut.transform(5);
+    whole.transform(5);
+    CHECK(is_same(cut, whole));
+    const Value sum = cut.checksum();
     const Value of_all{sum_of_ranks(sum.real(), cut.world), sum_of_ranks(sum.imag(), cut.world)};
-    CHECK(std::abs(of_all - Checksum{whole.box, small}.here()) < precise);
+    CHECK(std::abs(of_all - whole.checksum()) < precise);
+}
+
+TEST_CASE("FT: the answer does not depend on the number of threads, bit by bit") {
+    constexpr Edges few_pieces{64, 32, 4};
+    constexpr Edges streamed{128, 64, 64};
+    for (const Edges& edges : {few_pieces, small, streamed}) {
+        Case one{edges};
+        one.transform(5);
+        for (const int threads : {2, 3}) {
+            Case shared{edges, runnable().back(), MPI_COMM_WORLD, threads};
+            // The second time in memory that holds the first one's.
+            shared.transform(1);
+            shared.transform(5);
+            CHECK(is_same(one, shared));
+            CHECK(one.checksum() == shared.checksum());
+        }
+    }
 }
 
 TEST_CASE("FT: the checksum is the sum of the 1024 points that NPB names") {
@@ -261,7 +292,7 @@ TEST_CASE("FT: the checksum is the sum of the 1024 points that NPB names") {
     for (int point = 1; point <= 1024; ++point) {
         wanted += scattered(point % small.x, 3 * point % small.y, 5 * point % small.z);
     }
-    const Value sum = Checksum{one.box, small}.here();
+    const Value sum = one.checksum();
     const Value of_all{sum_of_ranks(sum.real(), one.world), sum_of_ranks(sum.imag(), one.world)};
     CHECK(std::abs(of_all - wanted) < precise * 1024);
 }
@@ -270,11 +301,11 @@ TEST_CASE("FT: an inverse transform leaves the spectrum, so that each iteration 
     Case one{small};
     one.box.transform_forward(source_of(small, scattered));
     one.box.transform_inverse(Evolution{small, 7});
-    const Value first = Checksum{one.box, small}.here();
+    const Value first = one.checksum();
     one.box.transform_inverse(Evolution{small, 90000});
-    CHECK((sum_of_ranks(std::abs(Checksum{one.box, small}.here() - first), one.world) > 0.1));
+    CHECK((sum_of_ranks(std::abs(one.checksum() - first), one.world) > 0.1));
     one.box.transform_inverse(Evolution{small, 7});
-    CHECK(Checksum{one.box, small}.here() == first);
+    CHECK(one.checksum() == first);
 }
 
 TEST_CASE("FT: the initial field is one sequence of random numbers, wherever it is entered") {
@@ -299,7 +330,7 @@ TEST_CASE("FT: shares are even, follow each other and belong to their owners") {
         for (int parts = 1; parts <= total; ++parts) {
             int next = 0;
             for (int index = 0; index < parts; ++index) {
-                const Share share = share_of(total, parts, index);
+                const Share<int> share = share_of(total, parts, index);
                 CHECK(share.first == next);
                 CHECK(share.count >= total / parts);
                 CHECK(share.count <= largest_share(total, parts));

@@ -22,7 +22,7 @@ struct Keys {
     explicit Keys(const World& of_world)
         : world{of_world}, all(static_cast<std::size_t>(small.keys())), share{whole} {
         generate(small, whole, all);
-        share = share_of(small.keys(), world.rank, world.ranks);
+        share = share_of(small.keys(), world.ranks, world.rank);
         own.resize(static_cast<std::size_t>(share.count));
         generate(small, share, own);
     }
@@ -40,11 +40,11 @@ struct Keys {
             std::count_if(all.begin(), all.end(), [value](std::uint32_t key) { return key < value; }));
     }
 
-    static constexpr Share whole{.first = 0, .count = small.keys()};
+    static constexpr KeyShare whole{.first = 0, .count = small.keys()};
     World world;
     std::vector<std::uint32_t> all;
     std::vector<std::uint32_t> own{};
-    Share share;
+    KeyShare share;
 };
 
 /// Holds every rank of the ranking's values against the definition.
@@ -115,7 +115,7 @@ TEST_CASE("ranks of the run: watched keys reach all ranks, and one of them knows
     Times unused = times();
     constexpr std::int64_t index = 9999;
     std::vector<std::uint32_t> watched{
-        keys.share.holds(index) ? keys.own[static_cast<std::size_t>(index - keys.share.first)] : 0};
+        keys.share.has(index) ? keys.own[static_cast<std::size_t>(index - keys.share.first)] : 0};
     ranking.rank(unused, watched);
     CHECK(watched.front() == keys.all[index]);
     CHECK(sum_of_all(ranking.rank_of(watched.front()) ? 1 : 0, keys.world) == 1);

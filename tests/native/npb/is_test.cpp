@@ -18,9 +18,9 @@ using namespace tare::npb::is;
 namespace {
 
 constexpr Sizes small{.keys_exponent = 14, .values_exponent = 9, .iterations = 10};
-constexpr Share everything{.first = 0, .count = small.keys()};
+constexpr KeyShare everything{.first = 0, .count = small.keys()};
 
-std::vector<std::uint32_t> keys_of(const Sizes& sizes, const Share& share) {
+std::vector<std::uint32_t> keys_of(const Sizes& sizes, const KeyShare& share) {
     std::vector<std::uint32_t> keys(static_cast<std::size_t>(share.count));
     generate(sizes, share, keys);
     return keys;
@@ -71,7 +71,7 @@ TEST_CASE("keys are the same on any number of ranks") {
     for (const int ranks : {2, 3, 7}) {
         std::vector<std::uint32_t> together;
         for (int rank = 0; rank < ranks; ++rank) {
-            const auto part = keys_of(small, share_of(small.keys(), rank, ranks));
+            const auto part = keys_of(small, share_of(small.keys(), ranks, rank));
             together.insert(together.end(), part.begin(), part.end());
         }
         CHECK(together == whole);
@@ -89,7 +89,7 @@ TEST_CASE("keys lie below the number of values, around its middle") {
 TEST_CASE("an iteration changes two keys, in the ranks that hold them") {
     constexpr int iteration = 3;
     for (const int rank : {0, 1}) {
-        const Share share = share_of(small.keys(), rank, 2);
+        const KeyShare share = share_of(small.keys(), 2, rank);
         const auto before = keys_of(small, share);
         auto after = before;
         alter(small, share, iteration, after);

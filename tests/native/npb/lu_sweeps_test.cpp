@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <vector>
 
 #include "lu_flows.hpp"
@@ -28,6 +27,7 @@ using lu::tests::largest;
 using lu::tests::varied_flow;
 using tare::npb::runnable;
 using tare::npb::Simd;
+using tare::npb::Team;
 
 namespace {
 
@@ -175,6 +175,11 @@ Point diagonal_solution(const Place& at, Point right) {
     return found;
 }
 
+/// Of a strip that is the whole plane.
+lu::sweep::Waves own_of(tare::npb::Buffer<lu::sweep::Wave>& waves) {
+    return {.own = waves.data(), .received = nullptr, .to_hand_on = nullptr};
+}
+
 /// The two sweeps over a whole block, and what goes in and comes out.
 class Sweeps {
   public:
@@ -186,8 +191,8 @@ class Sweeps {
           field_{part, layout_},
           right_{layout_, part.z.count},
           change_{layout_, part.z.count},
-          wave_{std::make_unique<lu::sweep::Wave>()} {
-        field_.set(varied_flow);
+          waves_{2} {
+        field_.set(varied_flow, team_);
         for (const auto& [x, y, z] : grid_.places()) {
             for (int m = 0; m < lu::quantities; ++m) {
                 const auto place = static_cast<std::size_t>(layout_.group_place(x, y, m));
@@ -201,7 +206,7 @@ class Sweeps {
         GroupField passed{layout_, 1};
         for (int z = 0; z < grid_.part.z.count; ++z) {
             functions_.lower(layout_.mesh(), factors_, field_.plane(z), change_.plane(z).data(),
-                             passed.plane(0).data(), *wave_, {.x = nullptr, .y = nullptr});
+                             passed.plane(0).data(), own_of(waves_), {.x = nullptr, .y = nullptr});
         }
     }
 
@@ -209,7 +214,7 @@ class Sweeps {
         GroupField passed{layout_, 1};
         for (int z = grid_.part.z.count - 1; z >= 0; --z) {
             functions_.upper(layout_.mesh(), factors_, field_.plane(z), change_.plane(z).data(),
-                             passed.plane(0).data(), *wave_, {.x = nullptr, .y = nullptr});
+                             passed.plane(0).data(), own_of(waves_), {.x = nullptr, .y = nullptr});
         }
     }
 
@@ -228,7 +233,8 @@ class Sweeps {
     Field field_;
     GroupField right_;
     GroupField change_;
-    std::unique_ptr<lu::sweep::Wave> wave_;
+    tare::npb::Buffer<lu::sweep::Wave> waves_;
+    Team team_{1};
 };
 
 const std::array<std::array<int, 3>, 4> shapes{{{5, 4, 3}, {3, 7, 2}, {1, 6, 2}, {11, 10, 2}}};
@@ -295,11 +301,12 @@ TEST_CASE("a block that hands over at its edge and the block that takes it make 
     for (const Simd simd : runnable()) {
         const auto functions = lu::sweep::functions(simd);
         const auto factors = lu::SweepFactors::of(part.spacing(), Grid::time_step);
-        const auto wave = std::make_unique<lu::sweep::Wave>();
+        tare::npb::Buffer<lu::sweep::Wave> waves{2};
+        Team team{1};
         const auto lower = [&](const Part& block, std::vector<double>& handed, std::vector<double>* out) {
             const Layout layout{block.x.count, block.y.count};
             Field field{block, layout};
-            field.set(varied_flow);
+            field.set(varied_flow, team);
             GroupField change{layout, 1};
             GroupField passed{layout, 1};
             for (int y = 0; y < block.y.count; ++y) {
@@ -314,7 +321,7 @@ TEST_CASE("a block that hands over at its edge and the block that takes it make 
                 }
             }
             functions.lower(layout.mesh(), factors, field.plane(0), change.plane(0).data(),
-                            passed.plane(0).data(), *wave,
+                            passed.plane(0).data(), own_of(waves),
                             {.x = out == nullptr ? nullptr : out->data(), .y = nullptr});
             return group_point(layout, change, block.x.count - 1, block.y.count - 1, 0);
         };

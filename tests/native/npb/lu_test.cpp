@@ -29,6 +29,7 @@ using lu::tests::group_point;
 using lu::tests::largest;
 using tare::npb::runnable;
 using tare::npb::Simd;
+using tare::npb::Team;
 using tare::npb::World;
 
 namespace {
@@ -82,9 +83,10 @@ TEST_CASE("LU's residual is the right-hand side of BT and SP") {
         ssor.set_field(lu::initial);
         GroupField& residual = ssor.residual();
         flow::Field field{block, flow::Field::Border::ghosts};
-        flow::set_initial(field);
+        Team team{1};
+        flow::set_initial(field, team);
         flow::Field right{block, flow::Field::Border::none};
-        const flow::Field forcing = flow::forcing(block, simd);
+        const flow::Field forcing = flow::forcing(block, simd, team);
         for (int z = 1; z < edge - 1; ++z) {
             flow::functions(simd).right_hand_side(block, 1, field.view(), forcing.view(),
                                                   {.z = z, .y_begin = 1, .y_end = edge - 1}, right.view());
@@ -113,8 +115,10 @@ TEST_CASE("a step of LU keeps nothing from those before but the field") {
             warm.step();
             fresh.step();
         }
-        CHECK(lu::residual_norms(warm.residual(), part) == lu::residual_norms(fresh.residual(), part));
-        CHECK(lu::error_norms(warm.field(), part) == lu::error_norms(fresh.field(), part));
+        CHECK(lu::residual_norms(warm.residual(), part, warm.team()) ==
+              lu::residual_norms(fresh.residual(), part, fresh.team()));
+        CHECK(lu::error_norms(warm.field(), part, warm.team()) ==
+              lu::error_norms(fresh.field(), part, fresh.team()));
     }
 }
 
@@ -173,19 +177,21 @@ TEST_CASE("the surface integral of a constant pressure is that pressure times th
     const Part part = cube(edge);
     const Layout layout{part.x.count, part.y.count};
     Field field{part, layout};
-    field.set([](double /*x*/, double /*y*/, double /*z*/) { return Point{1, 0, 0, 0, 5}; });
+    Team team{1};
+    field.set([](double /*x*/, double /*y*/, double /*z*/) { return Point{1, 0, 0, 0, 5}; }, team);
     const double x = (edge - 3) * part.spacing();
     const double y = (edge - 4) * part.spacing();
     const double z = (edge - 4) * part.spacing();
-    CHECK(lu::surface_integral(field, part) == doctest::Approx(2.0 * 2 * (x * y + y * z + z * x)));
+    CHECK(lu::surface_integral(field, part, team) == doctest::Approx(2.0 * 2 * (x * y + y * z + z * x)));
 }
 
 TEST_CASE("the exact solution has no error") {
     const Part part = cube(10);
     const Layout layout{part.x.count, part.y.count};
     Field field{part, layout};
-    field.set(flow::exact);
-    CHECK(std::ranges::max(lu::error_norms(field, part)) == 0);
+    Team team{1};
+    field.set(flow::exact, team);
+    CHECK(std::ranges::max(lu::error_norms(field, part, team)) == 0);
 }
 
 TEST_CASE("LU's class S gives the published answer with every vector width") {

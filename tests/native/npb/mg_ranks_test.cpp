@@ -8,6 +8,8 @@
 #include <limits>
 #include <span>
 
+#include "npb/common/share.hpp"
+#include "npb/common/team.hpp"
 #include "npb/mg/charges.hpp"
 #include "npb/mg/classes.hpp"
 #include "npb/mg/layout.hpp"
@@ -22,15 +24,16 @@ constexpr int cycles = 3;
 
 /// A problem of some ranks, each with its planes.
 struct Problem {
-    Problem(int edge, const World& active)
-        : layout{edge, active},
+    Problem(int edge, const World& active, int threads = 1)
+        : team{threads},
+          layout{edge, active},
           planes{layout.planes(edge, active.rank)},
           world{active},
-          multigrid{functions(chosen("widest")), smoother_a, layout, active} {}
+          multigrid{functions(chosen("widest")), smoother_a, layout, active, team} {}
 
     /// The norm of the residual after all V-cycles.
     double solve() {
-        place_charges(multigrid.right_side(), planes, world);
+        place_charges(multigrid.right_side(), planes, world, team);
         multigrid.start_from_zero();
         multigrid.first_residual();
         for (int cycle = 1; cycle < cycles; ++cycle) {
@@ -44,8 +47,9 @@ struct Problem {
         return {field.grid().row(plane, 0), field.plane_size()};
     }
 
+    Team team;
     Layout layout;
-    PlaneRange planes;
+    Share<int> planes;
     World world;
     Multigrid multigrid;
 };
@@ -71,19 +75,22 @@ void with_active(int edge, const Work& work) {
 }  // namespace
 
 TEST_CASE("ranks of the run: together they find what one finds alone, to the last bit") {
+    const auto check = [](int edge, int threads, const World& active) {
+        Problem alone{edge, World{.communicator = MPI_COMM_SELF}, threads};
+        Problem together{edge, active, threads};
+        CHECK(together.solve() == doctest::Approx(alone.solve()).epsilon(1e-13));
+        double difference = 0;
+        for (int plane = 0; plane < together.planes.count; ++plane) {
+            difference = std::max(
+                difference,
+                largest_difference(together.solution(plane), alone.solution(together.planes.first + plane)));
+        }
+        CHECK(difference == 0);
+    };
     for (const int edge : {16, 32, 64}) {
-        with_active(edge, [edge](const World& active) {
-            Problem alone{edge, World{.communicator = MPI_COMM_SELF}};
-            Problem together{edge, active};
-            CHECK(together.solve() == doctest::Approx(alone.solve()).epsilon(1e-13));
-            double difference = 0;
-            for (int plane = 0; plane < together.planes.count; ++plane) {
-                difference =
-                    std::max(difference, largest_difference(together.solution(plane),
-                                                            alone.solution(together.planes.first + plane)));
-            }
-            CHECK(difference == 0);
-        });
+        for (const int threads : {1, 2}) {
+            with_active(edge, [&](const World& active) { check(edge, threads, active); });
+        }
     }
 }
 

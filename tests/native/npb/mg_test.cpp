@@ -8,10 +8,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "npb/common/random.hpp"
 #include "npb/common/simd.hpp"
+#include "npb/common/team.hpp"
 #include "npb/mg/charges.hpp"
 #include "npb/mg/classes.hpp"
 #include "npb/mg/field.hpp"
@@ -153,8 +156,9 @@ struct TwoGrids {
           z{edge / 2, edge / 2, coarse_solution_depth},
           r{edge / 2, edge / 2, coarse_right_side_depth} {}
 
-    double sweep(const SweepOrder& order, const Tiles& tiles, Simd simd = chosen("widest")) {
-        Sweep sweep{functions(simd), smoother_a, tiles, tiles.edge()};
+    double sweep(const SweepOrder& order, const Tiles& tiles, Simd simd = chosen("widest"), int threads = 1) {
+        Team team{threads};
+        Sweep sweep{functions(simd), smoother_a, tiles, tiles.edge(), team};
         return sweep.run({.solution = u.grid(),
                           .right_side = v.grid(),
                           .planes = tiles.edge(),
@@ -173,8 +177,9 @@ constexpr double rounding = 1e-13;
 
 }  // namespace
 
-TEST_CASE("every tile height gives in one sweep what the operators give one after the other") {
-    for (const Tiles tiles : {Tiles{2}, Tiles{4}, Tiles{16}, Tiles{32, 8}, Tiles{32, 16}, Tiles{32}}) {
+TEST_CASE("any tiles give in one sweep what the operators give one after the other") {
+    for (const Tiles tiles :
+         {Tiles{2, 1}, Tiles{4, 1}, Tiles{16, 1}, Tiles{32, 4}, Tiles{32, 3}, Tiles{32, 2}, Tiles{32, 1}}) {
         const int edge = tiles.edge();
         TwoGrids grids{edge};
         const Cube u = random_cube(edge, 1);
@@ -199,7 +204,7 @@ TEST_CASE("every tile height gives in one sweep what the operators give one afte
 }
 
 TEST_CASE("a coarser grid's sweep replaces what the solution held") {
-    const Tiles tiles{16, 8};
+    const Tiles tiles{16, 2};
     TwoGrids grids{16};
     const Cube v = random_cube(16, 2);
     const Cube z = random_cube(8, 3);
@@ -213,7 +218,7 @@ TEST_CASE("a coarser grid's sweep replaces what the solution held") {
 }
 
 TEST_CASE("all vector widths agree to rounding") {
-    const Tiles tiles{32, 8};
+    const Tiles tiles{32, 4};
     const auto solution = [&](Simd simd) {
         TwoGrids grids{32};
         fill(grids.v, random_cube(32, 5));
@@ -229,7 +234,7 @@ TEST_CASE("all vector widths agree to rounding") {
 
 TEST_CASE(
     "constants: the Laplacian gives zero, prolongation keeps them, restriction gives four times as much") {
-    const Tiles tiles{16};
+    const Tiles tiles{16, 1};
     TwoGrids grids{16};
     fill(grids.u, constant_cube(16, 3));
     fill(grids.v, constant_cube(16, 5));
@@ -244,7 +249,7 @@ TEST_CASE(
 }
 
 TEST_CASE("restriction is half of prolongation's transpose") {
-    const Tiles tiles{16};
+    const Tiles tiles{16, 1};
     TwoGrids grids{16};
     const Cube fine = random_cube(16, 8);
     const Cube coarse = random_cube(8, 9);
@@ -254,10 +259,11 @@ TEST_CASE("restriction is half of prolongation's transpose") {
 }
 
 TEST_CASE("the residual falls with each V-cycle") {
+    Team team{1};
     for (const Weights& smoother : {smoother_a, smoother_b}) {
         const Layout layout{32, alone};
-        Multigrid multigrid{functions(chosen("widest")), smoother, layout, alone};
-        place_charges(multigrid.right_side(), layout.planes(32, 0), alone);
+        Multigrid multigrid{functions(chosen("widest")), smoother, layout, alone, team};
+        place_charges(multigrid.right_side(), layout.planes(32, 0), alone, team);
         multigrid.start_from_zero();
         double norm = multigrid.first_residual();
         CHECK(norm == doctest::Approx(std::sqrt(20.0 / (32 * 32 * 32))));
@@ -276,8 +282,9 @@ TEST_CASE("the residual falls with each V-cycle") {
 
 TEST_CASE("a right side shifted by half an edge has the same solution, shifted") {
     constexpr int edge = 16;
-    const auto solution = [](const Cube& right_side) {
-        Multigrid multigrid{functions(chosen("widest")), smoother_a, Layout{edge, alone}, alone};
+    Team team{1};
+    const auto solution = [&](const Cube& right_side) {
+        Multigrid multigrid{functions(chosen("widest")), smoother_a, Layout{edge, alone}, alone, team};
         fill(multigrid.right_side(), right_side);
         multigrid.start_from_zero();
         multigrid.first_residual();
@@ -298,49 +305,58 @@ TEST_CASE("a right side shifted by half an edge has the same solution, shifted")
     }
 }
 
-TEST_CASE("there are ten charges of each sign") {
-    Field right_side{32, 32, right_side_depth};
-    place_charges(right_side, {.first = 0, .count = 32}, alone);
-    const Cube charges = cube_of(right_side);
+TEST_CASE("ten charges of each sign, in the same places for any number of threads") {
+    const auto charges_by = [](int threads) {
+        Team team{threads};
+        Field right_side{32, 32, right_side_depth};
+        place_charges(right_side, {.first = 0, .count = 32}, alone, team);
+        return cube_of(right_side);
+    };
+    const Cube charges = charges_by(1);
     CHECK(std::count(charges.values().begin(), charges.values().end(), 1.0) == 10);
     CHECK(std::count(charges.values().begin(), charges.values().end(), -1.0) == 10);
     CHECK(std::count(charges.values().begin(), charges.values().end(), 0.0) == 32 * 32 * 32 - 20);
+    for (const int threads : {2, 3}) {
+        CHECK(charges_by(threads).values() == charges.values());
+    }
 }
 
-TEST_CASE(
-    "each plane of each cut grid belongs to one rank, and coarse planes lie in the same rank's fine ones") {
-    for (int ranks = 1; ranks <= 70; ++ranks) {
-        const Layout layout{256, {.ranks = ranks}};
-        CHECK(layout.active_ranks() == std::min(ranks, 64));
-        for (int edge = layout.whole_edge(); edge <= 256; edge *= 2) {
-            int next = 0;
-            for (int rank = 0; rank < layout.active_ranks(); ++rank) {
-                const PlaneRange planes = layout.planes(edge, rank);
-                CHECK(planes.first == next);
-                CHECK(planes.count >= (edge == 256 ? 4 : 2));
-                next += planes.count;
-            }
-            CHECK(next == edge);
+TEST_CASE("a sweep gives the same to the last bit with any number of threads") {
+    const auto swept = [](const Tiles& tiles, int threads) {
+        TwoGrids grids{tiles.edge()};
+        fill(grids.u, random_cube(tiles.edge(), 1));
+        fill(grids.v, random_cube(tiles.edge(), 2));
+        fill(grids.z, random_cube(tiles.edge() / 2, 3));
+        const SweepOrder all{.improves = true, .adds = true, .restricts = true, .measures = true};
+        const double sum = grids.sweep(all, tiles, chosen("widest"), threads);
+        return std::tuple{sum, cube_of(grids.u).values(), cube_of(grids.r).values()};
+    };
+    for (const Tiles& tiles : {Tiles{16, 1}, Tiles{32, 3}, Tiles{32, 4}, Tiles{64, 8}}) {
+        const auto by_one = swept(tiles, 1);
+        for (const int threads : {2, 3, 5}) {
+            CHECK(swept(tiles, threads) == by_one);
         }
     }
 }
 
-TEST_CASE("the tiles' stages go through each row once, with room for all that is in hand") {
-    for (const Tiles& tiles : {Tiles{2}, Tiles{16, 8}, Tiles{64, 16}, Tiles{256}, Tiles{1024}}) {
-        for (const Stage stage : {correct_stage, residual_stage, smooth_stage}) {
-            int next = stage - 2;
-            for (int tile = 0; tile < tiles.count(); ++tile) {
-                const Rows rows = tiles.rows(tile, stage);
-                CHECK(rows.first == next);
-                CHECK(rows.count() > 0);
-                next = rows.end;
-            }
-            CHECK(next == stage - 2 + tiles.edge());
-        }
-        for (int tile = 0; tile < tiles.count(); ++tile) {
-            CHECK(tiles.residual_rows(tile).count() <= tiles.capacity());
-            CHECK(tiles.new_residual_rows(tile).count() <= tiles.capacity());
-        }
+TEST_CASE("V-cycles give the same solution and norm, to rounding, with any number of threads") {
+    constexpr int edge = 64;
+    const auto solved = [](int threads) {
+        Team team{threads};
+        const Layout layout{edge, alone};
+        Multigrid multigrid{functions(chosen("widest")), smoother_a, layout, alone, team};
+        place_charges(multigrid.right_side(), layout.planes(edge, 0), alone, team);
+        multigrid.start_from_zero();
+        multigrid.first_residual();
+        multigrid.iterate();
+        const double norm = multigrid.iterate_last();
+        return std::pair{norm, cube_of(multigrid.solution())};
+    };
+    const auto by_one = solved(1);
+    for (const int threads : {2, 3}) {
+        const auto by_many = solved(threads);
+        CHECK(by_many.first == doctest::Approx(by_one.first).epsilon(rounding));
+        CHECK(largest_difference(by_many.second, by_one.second) < rounding);
     }
 }
 // NOLINTEND(readability-identifier-length)

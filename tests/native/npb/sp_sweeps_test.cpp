@@ -59,8 +59,9 @@ struct Cube {
           result{block, Field::Border::none},
           links{product(edge + 2, tare::npb::sp::link_quantities, width())},
           scratch{product(tare::npb::sp::row_numbers, functions.lanes, width())} {
-        tare::npb::flow::set_initial(field);
-        const Field forcing = tare::npb::flow::forcing(block, simd);
+        tare::npb::Team team{1};
+        tare::npb::flow::set_initial(field, team);
+        const Field forcing = tare::npb::flow::forcing(block, simd, team);
         for (int z = 1; z < edge - 1; ++z) {
             tare::npb::flow::functions(simd).right_hand_side(block, time_step, field.view(), forcing.view(),
                                                              {.z = z, .y_begin = 1, .y_end = edge - 1},

@@ -24,6 +24,7 @@
 using tare::npb::Random;
 using tare::npb::runnable;
 using tare::npb::Simd;
+using tare::npb::Team;
 using tare::npb::Verification;
 using tare::npb::World;
 using tare::npb::flow::Field;
@@ -201,8 +202,8 @@ tare::npb::Arguments arguments(Simd simd, int threads, std::map<std::string, dou
     return found;
 }
 
-Solver solver(int edge, Simd simd) {
-    return {ProcessGrid::of(World::of(MPI_COMM_WORLD), 1, 1), edge, time_step, simd};
+Solver solver(int edge, Simd simd, Team& team) {
+    return {ProcessGrid::of(World{.communicator = MPI_COMM_SELF}, 1, 1), edge, time_step, simd, team};
 }
 
 void step(Solver& one) {
@@ -256,10 +257,11 @@ TEST_CASE("waves travel with the fluid, and faster and slower by the speed of so
 
 TEST_CASE("a step gives the same field in every vector width, for any length of rows") {
     for (const int edge : {6, 8, 9, 15}) {
-        Solver plain = solver(edge, Simd::plain);
+        Team team{1};
+        Solver plain = solver(edge, Simd::plain, team);
         step(plain);
         for (const Simd simd : runnable()) {
-            Solver other = solver(edge, simd);
+            Solver other = solver(edge, simd, team);
             step(other);
             CHECK(largest_difference(other.field(), plain.field()) < 1e-12);
         }
@@ -269,7 +271,8 @@ TEST_CASE("a step gives the same field in every vector width, for any length of 
 TEST_CASE("the exact solution has no residual with its forcing, and steps leave it as it is") {
     constexpr int edge = 12;
     for (const Simd simd : runnable()) {
-        Solver one = solver(edge, simd);
+        Team team{2};
+        Solver one = solver(edge, simd, team);
         CHECK(std::ranges::max(one.residual_norms()) > 1);
         one.start(tare::npb::flow::set_exact);
         CHECK(std::ranges::max(one.residual_norms()) < 1e-11);
@@ -283,7 +286,8 @@ TEST_CASE("the exact solution has no residual with its forcing, and steps leave 
 
 TEST_CASE("steps keep the boundary and bring the field nearer to the exact solution") {
     constexpr int edge = 10;
-    Solver one = solver(edge, Simd::plain);
+    Team team{1};
+    Solver one = solver(edge, Simd::plain, team);
     const Point start = one.error_norms();
     const Point corner = one.field().point(0, 3, 4);
     for (int count = 0; count < 20; ++count) {
@@ -307,11 +311,13 @@ TEST_CASE("SP verifies class S in every vector width; a changed problem has no p
     CHECK(tare::npb::verdict(changed.checks) == Verification::not_performed);
 }
 
-TEST_CASE("SP has one thread per rank, and grids of at least 6 points") {
+TEST_CASE("SP takes grids of 6 to 20 000 points along each edge, and says so") {
     const World world = World::of(MPI_COMM_WORLD);
-    CHECK_THROWS_AS(tare::npb::sp::kernel.run(arguments(Simd::plain, 2, {}), world), tare::npb::WrongUse);
-    CHECK_THROWS_AS(tare::npb::sp::kernel.run(arguments(Simd::plain, 1, {{"edge", 4}}), world),
-                    tare::npb::WrongUse);
+    for (const int edge : {5, 20'001}) {
+        const auto wrong = arguments(Simd::plain, 1, {{"edge", edge}});
+        CHECK_THROWS_WITH_AS(tare::npb::sp::kernel.run(wrong, world),
+                             "edge is a whole number from 6 to 20000", tare::npb::WrongUse);
+    }
 }
 
 TEST_CASE("the count of operations of an SP run is NPB's, of the whole grid and each step") {

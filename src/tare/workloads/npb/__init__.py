@@ -18,7 +18,7 @@ from tare.workloads.npb.result import Result, parse_result
 from tare.workloads.npb.simd import VARIANTS
 
 
-class NpbOptions(mpi_job.MpiOptions):
+class NpbOptions(mpi_job.HybridOptions):
     """Which problem, and the two code paths that are pinned alike in every arm."""
 
     benchmark: Benchmark = "cg"
@@ -36,19 +36,27 @@ class Npb:
 
     def expected_s(self, options: Options, shape: Shape) -> float | None:
         chosen = own(NpbOptions, options)
-        return expected_s(chosen.benchmark, chosen.problem_class, shape.processors)
+        return expected_s(chosen.benchmark, chosen.problem_class, shape.processors, chosen.threads)
 
     def job(self, options: Options, shape: Shape) -> Job:
         chosen = own(NpbOptions, options)
         check_fits(chosen.benchmark, chosen.problem_class, shape.memory_byte)
         program = f"{shape.tools_directory}/npb-{chosen.benchmark}"
-        asked = ("--class", chosen.problem_class, "--simd", _simd(chosen, shape), "--json")
+        asked = (
+            "--class",
+            chosen.problem_class,
+            "--simd",
+            _simd(chosen, shape),
+            "--threads",
+            str(chosen.threads),
+        )
+        ranks = mpi.hybrid(shape, chosen.threads)
         return Job(
-            argv=(*mpi_job.launch(chosen, shape), program, *asked),
+            argv=(*mpi_job.launch(chosen, ranks), program, *asked, "--json"),
             program=program,
             collect=mpi_job.collected(chosen),
             facts=_pinned(chosen, shape),
-            preflight=mpi.preflight(shape),
+            preflight=mpi.preflight(ranks),
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
@@ -58,6 +66,10 @@ class Npb:
         if chosen.simd not in {PINNED, NATURAL, result.simd}:
             raise WrongOutput(
                 f"{chosen.simd} vector code was asked, {result.simd} ran", excerpt.tail(output.stdout)
+            )
+        if chosen.threads != result.threads:
+            raise WrongOutput(
+                f"{chosen.threads} threads were asked, {result.threads} ran", excerpt.tail(output.stdout)
             )
         return [
             Sample(
@@ -103,6 +115,7 @@ def _run_facts(result: Result) -> dict[str, str]:
     return {
         "npb vector code": excerpt.printable(result.simd),
         "npb ranks": f"{result.active_ranks} of {result.ranks} take part",
+        "npb threads of each rank": str(result.threads),
         "npb operation": excerpt.printable(result.operation),
         "npb follows": excerpt.printable(result.follows),
     }

@@ -8,32 +8,39 @@ from tare.errors import InputError
 from tare.units import format_byte
 
 Benchmark = Literal["bt", "cg", "ep", "ft", "is", "lu", "mg", "sp"]
-ProblemClass = Literal["S", "W", "A", "B", "C"]
+ProblemClass = Literal["S", "W", "A", "B", "C", "D"]
 
 SQUARES = {"bt", "sp"}
 """They run on the largest square number of ranks; the others wait."""
 
 _SIZES: dict[str, dict[str, float]] = {
-    "bt": {"S": 12**3, "W": 24**3, "A": 64**3, "B": 102**3, "C": 162**3},
-    "cg": {"S": 1400 * 64, "W": 7000 * 81, "A": 14000 * 144, "B": 75000 * 196, "C": 150000 * 256},
-    "ep": {"S": 2**25, "W": 2**26, "A": 2**29, "B": 2**31, "C": 2**33},
-    "ft": {"S": 2**18, "W": 2**19, "A": 2**23, "B": 2**25, "C": 2**27},
-    "is": {"S": 2**16, "W": 2**20, "A": 2**23, "B": 2**25, "C": 2**27},
-    "lu": {"S": 12**3, "W": 33**3, "A": 64**3, "B": 102**3, "C": 162**3},
-    "mg": {"S": 2**15, "W": 2**21, "A": 2**24, "B": 2**24, "C": 2**27},
-    "sp": {"S": 12**3, "W": 36**3, "A": 64**3, "B": 102**3, "C": 162**3},
+    "bt": {"S": 12**3, "W": 24**3, "A": 64**3, "B": 102**3, "C": 162**3, "D": 408**3},
+    "cg": {
+        "S": 1400 * 64,
+        "W": 7000 * 81,
+        "A": 14000 * 144,
+        "B": 75000 * 196,
+        "C": 150000 * 256,
+        "D": 1500000 * 484,
+    },
+    "ep": {"S": 2**25, "W": 2**26, "A": 2**29, "B": 2**31, "C": 2**33, "D": 2**37},
+    "ft": {"S": 2**18, "W": 2**19, "A": 2**23, "B": 2**25, "C": 2**27, "D": 2**31},
+    "is": {"S": 2**16, "W": 2**20, "A": 2**23, "B": 2**25, "C": 2**27, "D": 2**31},
+    "lu": {"S": 12**3, "W": 33**3, "A": 64**3, "B": 102**3, "C": 162**3, "D": 408**3},
+    "mg": {"S": 2**15, "W": 2**21, "A": 2**24, "B": 2**24, "C": 2**27, "D": 2**30},
+    "sp": {"S": 12**3, "W": 36**3, "A": 64**3, "B": 102**3, "C": 162**3, "D": 408**3},
 }
 """Elements: points of the grid, keys, numbers, or (cg) about the nonzeros of the matrix."""
 
 _ITERATIONS: dict[str, dict[str, int]] = {
-    "bt": {"S": 60, "W": 200, "A": 200, "B": 200, "C": 200},
-    "cg": {"S": 15, "W": 15, "A": 15, "B": 75, "C": 75},
-    "ep": dict.fromkeys("SWABC", 1),
-    "ft": {"S": 6, "W": 6, "A": 6, "B": 20, "C": 20},
-    "is": dict.fromkeys("SWABC", 10),
-    "lu": {"S": 50, "W": 300, "A": 250, "B": 250, "C": 250},
-    "mg": {"S": 4, "W": 4, "A": 4, "B": 20, "C": 20},
-    "sp": {"S": 100, "W": 400, "A": 400, "B": 400, "C": 400},
+    "bt": {"S": 60, "W": 200, "A": 200, "B": 200, "C": 200, "D": 250},
+    "cg": {"S": 15, "W": 15, "A": 15, "B": 75, "C": 75, "D": 100},
+    "ep": dict.fromkeys("SWABCD", 1),
+    "ft": {"S": 6, "W": 6, "A": 6, "B": 20, "C": 20, "D": 25},
+    "is": dict.fromkeys("SWABCD", 10),
+    "lu": {"S": 50, "W": 300, "A": 250, "B": 250, "C": 250, "D": 300},
+    "mg": {"S": 4, "W": 4, "A": 4, "B": 20, "C": 20, "D": 50},
+    "sp": {"S": 100, "W": 400, "A": 400, "B": 400, "C": 400, "D": 500},
 }
 
 _ELEMENT_S = {
@@ -47,7 +54,7 @@ _ELEMENT_S = {
     "sp": 1.2e-7,
 }
 """Seconds for an element and iteration on a processor of 2024."""
-_ELEMENT_BYTE = {"bt": 120, "cg": 12, "ep": 0, "ft": 32, "is": 8, "lu": 120, "mg": 24, "sp": 120}
+_ELEMENT_BYTE = {"bt": 120, "cg": 10, "ep": 0, "ft": 32, "is": 4, "lu": 120, "mg": 18, "sp": 120}
 """What an element takes at the very least, in all ranks together."""
 _START_S = 1.0
 
@@ -57,10 +64,15 @@ def active_ranks(benchmark: str, ranks: int) -> int:
     return math.isqrt(ranks) ** 2 if benchmark in SQUARES else ranks
 
 
-def expected_s(benchmark: str, problem_class: str, ranks: int) -> float:
+def expected_s(benchmark: str, problem_class: str, processors: int, threads: int = 1) -> float:
     """Guess the run time, with the start of MPI and the preparation, which takes as long as some iterations."""
     elements = _SIZES[benchmark][problem_class] * (_ITERATIONS[benchmark][problem_class] + 2)
-    return _START_S + elements * _ELEMENT_S[benchmark] / active_ranks(benchmark, ranks)
+    return _START_S + elements * _ELEMENT_S[benchmark] / _busy(benchmark, processors, threads)
+
+
+def _busy(benchmark: str, processors: int, threads: int) -> int:
+    """At least one: a layout that no rank fits is refused later, in words."""
+    return max(1, active_ranks(benchmark, processors // threads) * threads)
 
 
 def check_fits(benchmark: str, problem_class: str, memory_byte: int) -> None:

@@ -36,6 +36,8 @@ class Result(_Read):
     problem_class: Annotated[str, Field(alias="class")]
     ranks: Annotated[int, Field(gt=0)]
     active_ranks: Annotated[int, Field(gt=0)]
+    threads: Annotated[int, Field(gt=0)]
+    """Of each rank."""
     wall_s: _Positive
     million_operations_per_s: _Positive
     operation: str

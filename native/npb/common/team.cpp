@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "npb/cg/team.hpp"
+#include "npb/common/team.hpp"
 
-#include <cstdint>
-
-namespace tare::npb::cg {
+namespace tare::npb {
 
 namespace {
 
@@ -40,13 +38,6 @@ Team::~Team() {
     wait_for_all();
 }
 
-Range Team::part(int thread, int count) const {
-    const auto start = [&](std::int64_t index) {
-        return static_cast<int>(index * count / static_cast<std::int64_t>(sums_.size()));
-    };
-    return {.first = start(thread), .end = start(std::int64_t{thread} + 1)};
-}
-
 void Team::serve(int thread) {
     for (unsigned seen = 0;; ++seen) {
         wait_while(round_, seen);
@@ -80,4 +71,4 @@ void Team::wait_for_all() {
     }
 }
 
-}  // namespace tare::npb::cg
+}  // namespace tare::npb

@@ -2,14 +2,15 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <thread>
 #include <vector>
 
-#include "npb/cg/grid.hpp"
 #include "npb/common/buffer.hpp"
+#include "npb/common/share.hpp"
 
-namespace tare::npb::cg {
+namespace tare::npb {
 
 /// Threads of one rank that do the same work on different parts; the caller's is thread 0. They look for new
 /// work for a while before they sleep, because most passes over vectors are shorter than a wake-up.
@@ -24,7 +25,10 @@ class Team {
 
     [[nodiscard]] int threads() const { return static_cast<int>(sums_.size()); }
     /// The thread's part of so many things.
-    [[nodiscard]] Range part(int thread, int count) const;
+    template <std::integral Number>
+    [[nodiscard]] Share<Number> part(int thread, Number count) const {
+        return share_of(count, threads(), thread);
+    }
 
     /// Calls `work(thread)` in all threads at once; ends when all have ended. `work` throws nothing.
     template <typename Work>
@@ -67,4 +71,4 @@ class Team {
     std::vector<std::jthread> others_;
 };
 
-}  // namespace tare::npb::cg
+}  // namespace tare::npb
