@@ -37,6 +37,7 @@ BESIDE = {
     "calibrate",
     "commands",
     "journal",
+    "native",
     "npb",
     "plan",
     "profile",
@@ -45,9 +46,16 @@ BESIDE = {
     "treat",
     "workloads",
 }
-"""Folders of tests that start nothing, or nothing but campaigns of fakes or MPI programs outside of any node. All
+"""Folders of tests that start nothing, or nothing but campaigns of fakes or programs outside of any node. All
 others hold the machine: one by one."""
-ALONE = {"test_commands_image", "test_docs", "test_doctor", "test_report_curves", "test_scripts_with_dockerd"}
+ALONE = {
+    "test_commands_image",
+    "test_docs",
+    "test_doctor",
+    "test_native_guest_ending",
+    "test_report_curves",
+    "test_scripts_with_dockerd",
+}
 """Files there that start more all the same, as those do that end in ``_real``."""
 
 

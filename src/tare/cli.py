@@ -93,6 +93,12 @@ def weigh(
     mpi: Annotated[
         bool, typer.Option("--mpi", help="Start it by mpirun, a process for each of its processors.")
     ] = False,
+    threads: Annotated[
+        int, typer.Option(min=1, help="Of each MPI process, which then has as many processors.")
+    ] = 1,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Load the MPI profiler: where the time goes, and why.")
+    ] = False,
     output: Output = None,
     image: ImageName = "default",
     as_json: Json = False,
@@ -107,6 +113,8 @@ def weigh(
         layout=layout,
         network=network,
         mpi=mpi,
+        threads=threads,
+        profile=profile,
         blocks=blocks,
         budget=budget,
         seed=seed,

@@ -33,6 +33,8 @@ class WeighOptions:
     layout: str | None
     network: str | None
     mpi: bool
+    threads: int
+    profile: bool
     blocks: int | None
     budget: str | None
     seed: int | None
@@ -49,7 +51,14 @@ def run_weigh(options: WeighOptions, output: Path | None, image_name: str, as_js
 
 def _campaign(options: WeighOptions) -> Campaign:
     binds = tuple(_bind(text) for text in options.binds)
-    workload: dict[str, str | list[str] | bool] = {"argv": list(options.command), "mpi": options.mpi}
+    if not options.mpi and (options.profile or options.threads > 1):
+        raise InputError("--profile and --threads are for an MPI program: add --mpi")
+    workload: dict[str, str | list[str] | bool | int] = {
+        "argv": list(options.command),
+        "mpi": options.mpi,
+        "threads": options.threads,
+        "profile": options.profile,
+    }
     layout, network = _layout(options), _network(options.network)
     if directory := _directory(binds):
         workload["directory"] = directory
