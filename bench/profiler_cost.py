@@ -2,11 +2,12 @@
 """What the MPI profiler costs the NAS Parallel Benchmarks, measured within runs.
 
     python -m bench.profiler_cost [--programs FOLDER] [--kernels cg lu] [--problem-class A] [--ranks 1 2 4] [--pairs N]
+                                  [--iterations 1]
 
 Two runs of a shared machine differ by ten times what is to be seen. So each run alternates: ``profiler_switch.c``
-stands before the profiler and hands the calls of one iteration to it and those of another past it, two by two in
-random order. A pair's cost is the ratio of its two times, an interval that of all pairs (Hodges and Lehmann). What is
-left out: what the profiler does at the start and the end, and caches that the next iteration finds disturbed.
+stands before the profiler and hands the calls of one iteration (or several) to it and those of the next past it, two by
+two in random order. A pair's cost is the ratio of its two times, an interval that of all pairs (Hodges and Lehmann).
+What is left out: what the profiler does at the start and the end, and caches that the next iteration finds disturbed.
 
 An iteration's calls are counted in two short runs. A kernel that calls nothing in an iteration, or has few iterations,
 has no pairs or few; the last column does without: the calls counted, at 100 ns each. The claims: no interval lies above
@@ -74,6 +75,7 @@ def main() -> int:
     parser.add_argument("--problem-class", default="A")
     parser.add_argument("--ranks", type=int, nargs="*", default=[1, 2, 4])
     parser.add_argument("--pairs", type=int, default=400)
+    parser.add_argument("--iterations", type=int, default=1)
     chosen = parser.parse_args()
     columns = ["kernel", "ranks", "calls of a rank", "communication in %", "cost in % [95 %]", "pairs"]
     columns.append("calls at 100 ns in %")
@@ -89,7 +91,7 @@ def main() -> int:
                 libraries=[switch, chosen.programs / "libtareprof.so"],
                 folder=Path(folder),
             )
-            costs[case] = cost_of(launch, chosen.pairs)
+            costs[case] = cost_of(launch, chosen.pairs, chosen.iterations)
             print(row(case, costs[case]), flush=True)
     return 0 if claims_hold(costs) else 1
 
@@ -171,14 +173,14 @@ def read_blocks(path: Path) -> RankBlocks:
     return RankBlocks(int(first), [(through == "1", float(spent)) for through, spent in pairs])
 
 
-def cost_of(launch: Launch, wanted: int) -> Cost:
+def cost_of(launch: Launch, wanted: int, iterations: int) -> Cost:
     launch.run()
     ranks = json.loads(launch.profile.read_text())["profile"]
-    iteration = iteration_calls(launch)
+    block = [iterations * calls for calls in iteration_calls(launch)]
     logs: list[float] = []
-    if iteration and all(iteration):
+    if block and all(block):
         for _ in range(MOST_RUNS):
-            logs += log_ratios(launch.run(block_calls=iteration, seed=random.getrandbits(63)))
+            logs += log_ratios(launch.run(block_calls=block, seed=random.getrandbits(63)))
             if len(logs) >= wanted:
                 break
     return Cost(

@@ -10,16 +10,17 @@ bool is_in_world(Profile& profile, int world_rank) { return world_rank < profile
 }  // namespace
 
 std::uint64_t data_byte(const Profile& profile, int count, MPI_Datatype type) {
+    for (const CommonType& common : profile.mpi().common_types) {
+        if (common.handle == type) {
+            return count > 0 ? static_cast<std::uint64_t>(count) * common.byte : 0;
+        }
+    }
     MPI_Count size = 0;
     profile.mpi().Type_size_x(type, &size);
     return count > 0 && size > 0 ? static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size) : 0;
 }
 
-std::uint64_t data_byte(const Profile& profile, const MPI_Status& status) {
-    MPI_Count byte = 0;
-    profile.mpi().Get_elements_x(&status, profile.mpi().byte, &byte);
-    return byte > 0 ? static_cast<std::uint64_t>(byte) : 0;
-}
+std::uint64_t data_byte(const MPI_Status& status) { return status._ucount; }
 
 void count_send(Profile& profile, const Send& send) {
     profile.row(send.call).sent.add(send.byte);
@@ -32,7 +33,7 @@ void count_send(Profile& profile, const Send& send) {
 }
 
 void count_receipt(Profile& profile, const Receipt& receipt) {
-    const std::uint64_t byte = data_byte(profile, *receipt.status);
+    const std::uint64_t byte = data_byte(*receipt.status);
     profile.row(receipt.call).received.add(byte);
     PeerRecord& peer = profile.peer(receipt.from_world_rank());
     ++peer.received;

@@ -10,9 +10,7 @@ class Reads {
   public:
     explicit Reads(MPI_Status*& status) : status_{status} {}
     void prepare(Scope& /*scope*/) { status_.ask(); }
-    void complete(Scope& scope) const {
-        scope.row().received.add(data_byte(scope.profile(), status_.seen()));
-    }
+    void complete(Scope& scope) const { scope.row().received.add(data_byte(status_.seen())); }
 
   private:
     SeenStatus status_;

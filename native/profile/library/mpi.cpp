@@ -32,6 +32,16 @@ std::optional<Mpi> Mpi::find() {
     mpi.no_communicator = static_cast<MPI_Comm>(names.variable("ompi_mpi_comm_null"));
     mpi.no_request = static_cast<MPI_Request>(names.variable("ompi_request_null"));
     mpi.byte = static_cast<MPI_Datatype>(names.variable("ompi_mpi_byte"));
+    const auto common = [&](const char* name, std::uint64_t byte) {
+        return CommonType{.handle = static_cast<MPI_Datatype>(names.variable(name)), .byte = byte};
+    };
+    mpi.common_types = {common("ompi_mpi_double", sizeof(double)),
+                        common("ompi_mpi_dblprec", sizeof(double)),
+                        common("ompi_mpi_byte", 1),
+                        common("ompi_mpi_int", sizeof(int)),
+                        common("ompi_mpi_char", 1),
+                        common("ompi_mpi_float", sizeof(float)),
+                        common("ompi_mpi_unsigned", sizeof(int))};
     // NOLINTBEGIN(cppcoreguidelines-macro-usage, cppcoreguidelines-pro-type-reinterpret-cast): as in mpi.hpp
 #define TARE_LOOK_UP(name) mpi.name = reinterpret_cast<decltype(mpi.name)>(names.function("PMPI_" #name));
     TARE_MPI_USED(TARE_LOOK_UP)

@@ -4,6 +4,8 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <cstdint>
 #include <optional>
 
 namespace tare::profile {
@@ -25,19 +27,22 @@ namespace tare::profile {
     USE(Dist_graph_neighbors_count) \
     USE(Gather)                     \
     USE(Gatherv)                    \
-    USE(Get_elements_x)             \
     USE(Get_library_version)        \
     USE(Graph_neighbors_count)      \
     USE(Group_free)                 \
     USE(Group_size)                 \
     USE(Group_translate_ranks)      \
     USE(Query_thread)               \
-    USE(Test_cancelled)             \
     USE(Topo_test)                  \
     USE(Type_commit)                \
     USE(Type_contiguous)            \
     USE(Type_free)                  \
     USE(Type_size_x)
+
+struct CommonType {
+    MPI_Datatype handle;
+    std::uint64_t byte;
+};
 
 /// The functions by their names without `MPI_`, and the few handles. This library is not linked to MPI: it
 /// must load into programs that have none, and mpi.h's handles are variables of Open MPI's.
@@ -49,6 +54,9 @@ struct Mpi {
     MPI_Comm no_communicator;
     MPI_Request no_request;
     MPI_Datatype byte;
+    /// The commonest ones of C and Fortran. Their sizes are known without a way through MPI's own code, which
+    /// the program's data have displaced from the caches; other handles may come to mean another type.
+    std::array<CommonType, 7> common_types;
 
     /// Nothing when the program's MPI is not Open MPI: another has other handles and another status.
     [[nodiscard]] static std::optional<Mpi> find();

@@ -17,17 +17,14 @@ void put_back(Scope& scope, Taken& taken) {
     }
 }
 
-bool is_cancelled(const Profile& profile, const MPI_Status& status) {
-    int cancelled = 0;
-    profile.mpi().Test_cancelled(&status, &cancelled);
-    return cancelled != 0;
-}
+/// As MPI_Test_cancelled tells, without its way through libraries that the program's own data have displaced.
+bool is_cancelled(const MPI_Status& status) { return status._cancelled != 0; }
 
 void finish_receive(Scope& scope, const Tracked& tracked, const MPI_Status& status) {
     Profile& profile = scope.profile();
     const Receipt receipt{
         .call = tracked.call, .communicator = tracked.communicator.get(), .status = &status};
-    if (!receipt.is_message() || is_cancelled(profile, status)) {
+    if (!receipt.is_message() || is_cancelled(status)) {
         return;
     }
     count_receipt(profile, receipt);
@@ -44,7 +41,7 @@ void finish(Scope& scope, Taken& taken, const MPI_Status& status) {
     if (tracked.kind == Tracked::Kind::receive) {
         finish_receive(scope, tracked, status);
     } else if (tracked.kind == Tracked::Kind::read) {
-        scope.profile().row(tracked.call).received.add(data_byte(scope.profile(), status));
+        scope.profile().row(tracked.call).received.add(data_byte(status));
     }
     if (tracked.persistent) {
         tracked.active = false;
