@@ -16,30 +16,31 @@ class SendQueue {
   public:
     explicit SendQueue(std::span<const Sending> sends) {
         for (const Sending& one : sends) {
-            streams_[one.stream].begins_ns.push_back(one.begin_ns);
+            streams_[one.stream].begins_ticks.push_back(one.begin_ticks);
         }
     }
 
     /// When the next message of this stream began to be sent; nothing when the sender did not keep it.
     std::optional<std::int64_t> next(Stream stream) {
         const auto found = streams_.find(stream);
-        if (found == streams_.end() || found->second.taken == found->second.begins_ns.size()) {
+        if (found == streams_.end() || found->second.taken == found->second.begins_ticks.size()) {
             return std::nullopt;
         }
         Times& times = found->second;
-        return times.begins_ns[times.taken++];
+        return times.begins_ticks[times.taken++];
     }
 
   private:
     struct Times {
-        std::vector<std::int64_t> begins_ns;
+        std::vector<std::int64_t> begins_ticks;
         std::size_t taken = 0;
     };
     std::unordered_map<Stream, Times> streams_;
 };
 
-std::int64_t wait_ns(const Receiving& receive, std::int64_t sent_ns) {
-    return std::clamp<std::int64_t>(sent_ns - receive.begin_ns, 0, receive.end_ns - receive.begin_ns);
+std::int64_t wait_ticks(const Receiving& receive, std::int64_t sent_ticks) {
+    return std::clamp<std::int64_t>(sent_ticks - receive.begin_ticks, 0,
+                                    receive.end_ticks - receive.begin_ticks);
 }
 
 }  // namespace
@@ -51,20 +52,20 @@ LateSenders wait_for_senders(std::span<const Receiving> receives,
     std::transform(senders.begin(), senders.end(), std::back_inserter(queues),
                    [](std::span<const Sending> sends) { return SendQueue{sends}; });
     LateSenders found{};
-    std::unordered_map<std::int64_t, std::int64_t> longest_of_call_ns;
+    std::unordered_map<std::int64_t, std::int64_t> longest_of_call_ticks;
     for (const Receiving& receive : receives) {
         if (!receive.ended) {
             continue;
         }
         ++found.receives;
-        if (const auto sent_ns = queues.at(static_cast<std::size_t>(receive.from)).next(receive.stream)) {
+        if (const auto sent_ticks = queues.at(static_cast<std::size_t>(receive.from)).next(receive.stream)) {
             ++found.told;
-            std::int64_t& longest_ns = longest_of_call_ns[receive.begin_ns];
-            longest_ns = std::max(longest_ns, wait_ns(receive, *sent_ns));
+            std::int64_t& longest_ticks = longest_of_call_ticks[receive.begin_ticks];
+            longest_ticks = std::max(longest_ticks, wait_ticks(receive, *sent_ticks));
         }
     }
-    for (const auto& [begin_ns, longest_ns] : longest_of_call_ns) {
-        found.wait_ns += longest_ns;
+    for (const auto& [begin_ticks, longest_ticks] : longest_of_call_ticks) {
+        found.wait_ticks += longest_ticks;
     }
     return found;
 }

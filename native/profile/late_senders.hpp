@@ -16,7 +16,7 @@ using Stream = std::uint64_t;
 /// One message at its sender.
 struct Sending {
     Stream stream;
-    std::int64_t begin_ns;
+    std::int64_t begin_ticks;
 };
 
 /// One message at its receiver, and the call that waited for it.
@@ -25,8 +25,8 @@ struct Receiving {
     std::int32_t from;
     /// False until the receive has ended with a message.
     bool ended;
-    std::int64_t begin_ns;
-    std::int64_t end_ns;
+    std::int64_t begin_ticks;
+    std::int64_t end_ticks;
 };
 
 /// Of a receiver: `receives` in the order in which they were posted, `senders[rank]` in the order of sending.

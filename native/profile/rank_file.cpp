@@ -81,7 +81,7 @@ std::optional<RankFile> RankFile::open(const std::string& path) {
         return std::nullopt;
     }
     const auto byte = static_cast<std::size_t>(status.st_size);
-    void* const memory = map(byte, PROT_READ, MAP_SHARED, file.number());
+    void* const memory = map(byte, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.number());
     if (memory == nullptr) {
         return std::nullopt;
     }

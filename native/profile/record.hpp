@@ -11,12 +11,14 @@
 #include <span>
 #include <type_traits>
 
-#include "profile/call.hpp"
+#include "profile/journal.hpp"
 
 namespace tare::profile {
 
 /// Sizes below 2^47 byte have a class of their own; what is larger is in the last.
 inline constexpr std::size_t size_classes = 48;
+
+inline constexpr double nanosecond_per_second = 1e9;
 
 /// The class of a message: 0 for an empty one, else 1 + the exponent of the power of two at or below its
 /// size.
@@ -45,15 +47,15 @@ struct Messages {
 /// One kind of call. A file's written data are `sent`, what was read is `received`.
 struct CallRecord {
     std::uint64_t count;
-    std::int64_t time_ns;
-    std::int64_t longest_ns;
+    std::int64_t time_ticks;
+    std::int64_t longest_ticks;
     Messages sent;
     Messages received;
 
-    void add(std::int64_t spent_ns) {
+    void add(std::int64_t spent_ticks) {
         ++count;
-        time_ns += spent_ns;
-        longest_ns = std::max(longest_ns, spent_ns);
+        time_ticks += spent_ticks;
+        longest_ticks = std::max(longest_ticks, spent_ticks);
     }
 };
 
@@ -73,19 +75,20 @@ enum class Untold : std::uint32_t { none, full, communicator, senders, threads, 
 
 /// How long this rank waited in receiving calls before the sender had so much as begun to send.
 struct LateSenders {
-    std::int64_t wait_ns;
+    std::int64_t wait_ticks;
     /// Receives for which it could be told, of all that ended.
     std::uint64_t told;
     std::uint64_t receives;
     Untold untold;
 };
 
-/// The whole of a rank but its peers. Every time is of CLOCK_MONOTONIC.
-struct RankRecord {
-    static constexpr std::uint64_t mark_of_layout = 0x31302D666F727074;  // "tprof-01"
+/// The whole of a rank but its peers. Times are in ticks of the clock that the rank reads.
+struct RankRecord {  // NOLINT(cppcoreguidelines-pro-type-member-init): a new file is all zeros
+    static constexpr std::uint64_t mark_of_layout = 0x32302D666F727074;  // "tprof-02"
     static constexpr std::size_t name_size = 64;
     static constexpr std::size_t path_size = 256;
 
+    Journal journal;
     std::uint64_t mark;
     /// Of all files of a run, so that those of another are not mixed in.
     std::array<char, name_size> run;
@@ -98,22 +101,24 @@ struct RankRecord {
     /// MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE, 0 to 3.
     std::int32_t thread_level;
     std::int64_t started_unix_ns;
+    double ns_per_tick;
     /// When the library was loaded, before the program's first line.
-    std::int64_t loaded_ns;
-    std::int64_t init_begin_ns;
+    std::int64_t loaded_ticks;
+    std::int64_t init_begin_ticks;
     /// What the profiler itself took after MPI_Init, which is in no share.
-    std::int64_t own_ns;
+    std::int64_t own_ticks;
     /// The end of the last call, or of MPI_Init: up to here the shares are known.
-    std::int64_t known_until_ns;
+    std::int64_t known_until_ticks;
     /// Of the thread that called MPI_Init.
-    std::array<std::int64_t, 3> share_ns;
-    /// The call that this thread is in, since when.
-    Call current;
-    std::int64_t current_since_ns;
+    std::array<std::int64_t, 3> share_ticks;
     Stage stage;
     std::int32_t abort_code;
     LateSenders late_senders;
     std::array<CallRecord, call_count> calls;
+
+    [[nodiscard]] double seconds(std::int64_t ticks) const {
+        return static_cast<double>(ticks) * ns_per_tick / nanosecond_per_second;
+    }
 };
 
 static_assert(std::is_trivially_copyable_v<RankRecord> && std::is_trivially_copyable_v<PeerRecord>);

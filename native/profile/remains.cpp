@@ -10,6 +10,7 @@
 
 #include "common/file_descriptor.hpp"
 #include "common/system.hpp"
+#include "profile/counting.hpp"
 
 namespace tare::profile {
 
@@ -69,6 +70,7 @@ std::optional<Run> join_newest(std::span<const RankFile> files) {
         if (const auto found = ranks.find(rank); found == ranks.end()) {
             run.missing.push_back(rank);
         } else {
+            count_rest(found->second);
             run.known.push_back(rank_text(found->second));
             run.partial |= found->second.record->stage != Stage::finalized;
         }

@@ -11,9 +11,6 @@ namespace tare::profile {
 namespace {
 
 constexpr int schema = 1;
-constexpr double nanosecond_per_second = 1e9;
-
-double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) / nanosecond_per_second; }
 
 template <typename Value, std::size_t size>
 std::string_view word(const std::array<std::string_view, size>& words, Value value) {
@@ -55,8 +52,8 @@ std::vector<JsonObject> calls(const RankRecord& record) {
                             .add("name", call_table.at(index).name)
                             .add("share", word(shares, call_table.at(index).share))
                             .add("count", call.count)
-                            .add("time_s", seconds(call.time_ns))
-                            .add("longest_s", seconds(call.longest_ns))
+                            .add("time_s", record.seconds(call.time_ticks))
+                            .add("longest_s", record.seconds(call.longest_ticks))
                             .add(of_file ? "written" : "sent", direction(call.sent))
                             .add(of_file ? "read" : "received", direction(call.received)));
     }
@@ -98,19 +95,20 @@ JsonObject late_senders(const RankRecord& record) {
     const LateSenders& late = record.late_senders;
     const bool known = finished && (late.told > 0 || (late.receives == 0 && late.untold == Untold::none));
     return JsonObject{}
-        .add("wait_s", known ? std::optional{seconds(late.wait_ns)} : std::nullopt)
+        .add("wait_s", known ? std::optional{record.seconds(late.wait_ticks)} : std::nullopt)
         .add("told", finished ? std::optional{late.told} : std::nullopt)
         .add("receives", finished ? std::optional{late.receives} : std::nullopt)
         .add("why_not", reason(finished ? late.untold : Untold::unfinished));
 }
 
 std::optional<JsonObject> unfinished_call(const RankRecord& record) {
-    if (index_of(record.current) >= call_count) {
+    const Journal& journal = record.journal;
+    if (index_of(journal.current) >= call_count) {
         return std::nullopt;
     }
     return JsonObject{}
-        .add("name", call_table.at(index_of(record.current)).name)
-        .add("since_s", seconds(record.current_since_ns - record.init_begin_ns));
+        .add("name", call_table.at(index_of(journal.current)).name)
+        .add("since_s", record.seconds(journal.current_since_ticks - record.init_begin_ticks));
 }
 
 std::optional<std::string_view> ending(Stage stage) {
@@ -125,7 +123,7 @@ JsonObject head(const RankRecord& record) {
         .add("host", text_of(record.host))
         .add("process", record.process)
         .add("threads", word(threads, record.thread_level))
-        .add("started_unix_s", seconds(record.started_unix_ns))
+        .add("started_unix_s", static_cast<double>(record.started_unix_ns) / nanosecond_per_second)
         .add("ended_by", ending(record.stage))
         .add("abort_code", record.stage == Stage::aborted ? std::optional{record.abort_code} : std::nullopt)
         .add("in_call", unfinished_call(record));
@@ -143,16 +141,16 @@ std::string join(const std::vector<std::string>& texts) {
 
 std::string rank_text(const RankCounters& counters) {
     const RankRecord& record = *counters.record;
-    const std::int64_t wall_ns = record.known_until_ns - record.init_begin_ns - record.own_ns;
-    const auto [init_ns, communication_ns, io_ns] = record.share_ns;
+    const std::int64_t wall_ticks = record.known_until_ticks - record.init_begin_ticks - record.own_ticks;
+    const auto [init_ticks, communication_ticks, io_ticks] = record.share_ticks;
     return head(record)
-        .add("before_init_s", seconds(record.init_begin_ns - record.loaded_ns))
-        .add("wall_s", seconds(wall_ns))
-        .add("init_s", seconds(init_ns))
-        .add("compute_s", seconds(wall_ns - init_ns - communication_ns - io_ns))
-        .add("communication_s", seconds(communication_ns))
-        .add("io_s", seconds(io_ns))
-        .add("profiler_s", seconds(record.own_ns))
+        .add("before_init_s", record.seconds(record.init_begin_ticks - record.loaded_ticks))
+        .add("wall_s", record.seconds(wall_ticks))
+        .add("init_s", record.seconds(init_ticks))
+        .add("compute_s", record.seconds(wall_ticks - init_ticks - communication_ticks - io_ticks))
+        .add("communication_s", record.seconds(communication_ticks))
+        .add("io_s", record.seconds(io_ticks))
+        .add("profiler_s", record.seconds(record.own_ticks))
         .add("late_senders", late_senders(record))
         .add("calls", calls(record))
         .add("peers", peers(counters))

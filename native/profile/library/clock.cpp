@@ -22,15 +22,26 @@ bool is_only_node() {
 
 }  // namespace
 
-std::uint64_t clock_identity() {
+bool kernel_counts_cycles() {
+    const auto source = read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    return now_cycles() != 0 && source && trimmed(*source) == "tsc";
+}
+
+double Clock::ns_per_tick(const Moment& from, const Moment& until) const {
+    return by_cycles_
+               ? static_cast<double>(until.ns - from.ns) / static_cast<double>(until.cycles - from.cycles)
+               : 1;
+}
+
+std::uint64_t Clock::identity() const {
     const auto boot = read_text("/proc/sys/kernel/random/boot_id");
     if (!boot) {
-        return is_only_node() ? 1 : 0;
+        return !is_only_node() ? 0 : by_cycles_ ? 2 : 1;
     }
-    // A time namespace shifts the clock. A kernel without them has no such file, and one clock.
+    // A time namespace shifts CLOCK_MONOTONIC. A kernel without them has no such file, and one clock.
     std::error_code error;
     const auto shifted = std::filesystem::read_symlink("/proc/self/ns/time", error);
-    return std::hash<std::string>{}(*boot + shifted.string()) | 1U;
+    return std::hash<std::string>{}(*boot + (by_cycles_ ? "cycles" : shifted.string())) | 1U;
 }
 
 }  // namespace tare::profile

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// The profiler's clock. A call is timed twice, and in a program that fills the caches with its own data most
+// of what that takes is the C library's way to the kernel's clock page. Where the kernel itself tells time by
+// the processor's time stamp counter, that is read instead.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +11,49 @@ namespace tare::profile {
 
 /// CLOCK_MONOTONIC: read without a system call, and the same clock in all processes of a kernel.
 [[nodiscard]] inline std::int64_t now_ns() noexcept {
-    constexpr std::int64_t nanosecond_per_second = 1'000'000'000;
+    constexpr std::int64_t ns_per_second = 1'000'000'000;
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * nanosecond_per_second + now.tv_nsec;
+    return now.tv_sec * ns_per_second + now.tv_nsec;
 }
 
-/// Names the clock, alike in two processes only if they read the same one; 0 when that cannot be known.
-[[nodiscard]] std::uint64_t clock_identity();
+/// The time stamp counter; 0 on processors that Tare reads none of.
+[[nodiscard]] inline std::int64_t now_cycles() noexcept {
+#ifdef __x86_64__
+    return static_cast<std::int64_t>(__builtin_ia32_rdtsc());
+#else
+    return 0;
+#endif
+}
+
+/// One point in time by both clocks: which of them counts is known only when a profile is begun.
+struct Moment {
+    std::int64_t cycles;
+    std::int64_t ns;
+
+    [[nodiscard]] static Moment now() noexcept { return {.cycles = now_cycles(), .ns = now_ns()}; }
+};
+
+/// Whether this kernel's own clock is the time stamp counter: then it has found that the counter runs evenly,
+/// and alike on all processors.
+[[nodiscard]] bool kernel_counts_cycles();
+
+/// Counts ticks: cycles or nanoseconds.
+class Clock {
+  public:
+    explicit Clock(bool by_cycles) : by_cycles_{by_cycles} {}
+
+    [[nodiscard]] std::int64_t now() const noexcept { return by_cycles_ ? now_cycles() : now_ns(); }
+    [[nodiscard]] std::int64_t ticks(const Moment& moment) const {
+        return by_cycles_ ? moment.cycles : moment.ns;
+    }
+    /// As it was between two moments, the better the farther they are apart.
+    [[nodiscard]] double ns_per_tick(const Moment& from, const Moment& until) const;
+    /// Names the clock, alike in two processes only if they read the same one; 0 when that cannot be known.
+    [[nodiscard]] std::uint64_t identity() const;
+
+  private:
+    bool by_cycles_;
+};
 
 }  // namespace tare::profile

@@ -8,7 +8,10 @@ namespace tare::profile {
 class Makes : public Nothing {
   public:
     explicit Makes(const MPI_Comm* made) : made_{made} {}
-    void complete(Scope& scope) const { scope.profile().communicators().add_made(*made_); }
+    void complete(Scope& scope) const {
+        scope.profile().settle();
+        scope.profile().communicators().add_made(*made_);
+    }
 
   private:
     const MPI_Comm* made_;
@@ -18,7 +21,10 @@ class Makes : public Nothing {
 class BeginsToMake : public Nothing {
   public:
     explicit BeginsToMake(const MPI_Comm* made) : made_{made} {}
-    void complete(Scope& scope) const { scope.profile().communicators().forget(*made_); }
+    void complete(Scope& scope) const {
+        scope.profile().settle();
+        scope.profile().communicators().forget(*made_);
+    }
 
   private:
     const MPI_Comm* made_;
@@ -28,7 +34,11 @@ class BeginsToMake : public Nothing {
 class Frees : public Nothing {
   public:
     explicit Frees(const MPI_Comm* communicator) : communicator_{*communicator} {}
-    void prepare(Scope& scope) const { scope.profile().communicators().forget(communicator_); }
+    void prepare(Scope& scope) const {
+        const auto lock = scope.profile().lock();
+        scope.profile().settle();
+        scope.profile().communicators().forget(communicator_);
+    }
 
   private:
     MPI_Comm communicator_;

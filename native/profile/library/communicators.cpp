@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/library/communicators.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace tare::profile {
@@ -40,11 +41,12 @@ std::vector<int> world_ranks_of(const Mpi& mpi, MPI_Group group, MPI_Group world
     return translated;
 }
 
-}  // namespace
-
-Stream Communicator::stream(int tag) const {
-    return identity == 0 ? 0 : mixed(identity + mixed(static_cast<std::uint64_t>(tag) + 1)) | 1U;
+bool is_counting(const std::vector<int>& ranks) {
+    int next = 0;
+    return std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return rank == next++; });
 }
+
+}  // namespace
 
 Communicators::Communicators(const Mpi& mpi) : mpi_{&mpi} {
     mpi_->Comm_group(mpi_->world, &world_);
@@ -64,19 +66,17 @@ Communicator Communicators::describe(MPI_Comm handle) const {
     (found.has_two_sides ? mpi_->Comm_remote_group : mpi_->Comm_group)(handle, &group);
     found.world_ranks = world_ranks_of(*mpi_, group, world_);
     mpi_->Group_free(&group);
+    found.is_like_world = is_counting(found.world_ranks);
     return found;
 }
 
-const std::shared_ptr<const Communicator>& Communicators::find(MPI_Comm handle) {
-    if (handle != last_) {
-        auto& place = known_[handle];
-        if (!place) {
-            place = std::make_shared<const Communicator>(describe(handle));
-        }
-        last_ = handle;
-        last_found_ = place;
+const std::shared_ptr<const Communicator>& Communicators::look_up(MPI_Comm handle) {
+    auto& place = known_[handle];
+    if (!place) {
+        place = std::make_shared<const Communicator>(describe(handle));
     }
-    return last_found_;
+    last_ = place->route(handle);
+    return last_found_ = place;
 }
 
 void Communicators::add_made(MPI_Comm handle) {
@@ -94,8 +94,8 @@ void Communicators::add_made(MPI_Comm handle) {
 
 void Communicators::forget(MPI_Comm handle) {
     known_.erase(handle);
-    if (last_ == handle) {
-        last_ = nullptr;
+    if (last_.communicator == handle) {
+        last_ = {};
         last_found_.reset();
     }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls do beside taking time. `prepare` runs before the call, `complete` after it has succeeded.
+// What calls do beside taking time. `prepare` runs before the call, `complete` after it has succeeded, and
+// with the profile locked.
 #pragma once
 
-#include "profile/library/counting.hpp"
 #include "profile/library/scope.hpp"
+#include "profile/library/sizes.hpp"
 
 namespace tare::profile {
 
@@ -11,25 +12,6 @@ struct Nothing {
     void prepare(Scope& /*scope*/) const {}
     void complete(Scope& /*scope*/) const {}
 };
-
-/// Two effects of one call.
-template <typename First, typename Second>
-struct Both {
-    First first;
-    Second second;
-
-    void prepare(Scope& scope) {
-        first.prepare(scope);
-        second.prepare(scope);
-    }
-    void complete(Scope& scope) {
-        first.complete(scope);
-        second.complete(scope);
-    }
-};
-
-template <typename First, typename Second>
-Both(First, Second) -> Both<First, Second>;
 
 /// A status that the program may not have asked for.
 class SeenStatus {

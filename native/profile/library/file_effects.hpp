@@ -10,7 +10,10 @@ class Reads {
   public:
     explicit Reads(MPI_Status*& status) : status_{status} {}
     void prepare(Scope& /*scope*/) { status_.ask(); }
-    void complete(Scope& scope) const { scope.row().received.add(data_byte(status_.seen())); }
+    void complete(Scope& scope) const {
+        scope.entry().has_received = true;
+        scope.entry().received_byte = data_byte(status_.seen());
+    }
 
   private:
     SeenStatus status_;
@@ -19,7 +22,10 @@ class Reads {
 class Writes : public Nothing {
   public:
     Writes(int count, MPI_Datatype type) : count_{count}, type_{type} {}
-    void complete(Scope& scope) const { scope.row().sent.add(data_byte(scope.profile(), count_, type_)); }
+    void complete(Scope& scope) const {
+        scope.entry().has_sent = true;
+        scope.entry().sent_byte = data_byte(scope.profile().mpi(), count_, type_);
+    }
 
   private:
     int count_;
@@ -30,8 +36,7 @@ class BeginsRead : public Nothing {
   public:
     explicit BeginsRead(const MPI_Request* request) : request_{request} {}
     void complete(Scope& scope) const {
-        scope.profile().requests().insert_or_assign(
-            *request_, Tracked{.kind = Tracked::Kind::read, .call = scope.call()});
+        scope.profile().track(*request_, {.kind = Tracked::Kind::read, .call = scope.entry().call});
     }
 
   private:
@@ -45,8 +50,7 @@ class BeginsWrite : public Nothing {
         : written_{count, type}, request_{request} {}
     void complete(Scope& scope) const {
         written_.complete(scope);
-        scope.profile().requests().insert_or_assign(
-            *request_, Tracked{.kind = Tracked::Kind::write, .call = scope.call()});
+        scope.profile().track(*request_, {.kind = Tracked::Kind::write, .call = scope.entry().call});
     }
 
   private:

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "common/system.hpp"
-#include "profile/library/clock.hpp"
 #include "profile/library/send_times.hpp"
 #include "profile/remains.hpp"
 #include "profile/report.hpp"
@@ -19,12 +18,17 @@ namespace {
 constexpr int root = 0;
 
 void meet(Profile& profile) {
-    const std::int64_t begin_ns = now_ns();
-    profile.enter(Call::Finalize, begin_ns);
+    const std::int64_t begin_ticks = profile.clock().now();
+    profile.enter(Call::Finalize, begin_ticks);
     profile.mpi().Barrier(profile.mpi().world);
-    const std::int64_t end_ns = now_ns();
-    profile.row(Call::Finalize).add(end_ns - begin_ns);
-    profile.leave(Share::communication, begin_ns, end_ns);
+    profile.write_down({.begin_ticks = begin_ticks,
+                        .end_ticks = profile.clock().now(),
+                        .call = Call::Finalize,
+                        .share = Share::communication,
+                        .is_call = true,
+                        .on_main = true});
+    profile.leave();
+    profile.settle();
 }
 
 /// At the root, the text of each rank; nothing elsewhere, or when all together is more than MPI can count.
@@ -75,6 +79,7 @@ bool write(Profile& profile, std::optional<std::vector<std::string>> texts) {
 void finish(Profile& profile) {
     meet(profile);
     RankRecord& record = profile.record();
+    profile.measure_clock();
     record.late_senders = exchange_send_times(profile);
     record.stage = Stage::finalized;
     auto texts = gather(profile.mpi(), rank_text(profile.counters()), static_cast<std::size_t>(record.ranks));

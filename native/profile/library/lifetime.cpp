@@ -16,7 +16,7 @@ namespace tare::profile {
 
 namespace {
 
-const std::int64_t loaded_ns = now_ns();
+const Moment loaded = Moment::now();
 
 /// Nothing is measured without TARE_PROFILE.
 std::string asked_path() {
@@ -46,7 +46,7 @@ void start(const Mpi& mpi, const Initialization& initialization) {
     if (profile->record().rank == 0) {
         ::unlink(path.c_str());  // what an earlier run left must not pass for this one's
     }
-    profile->record().own_ns = now_ns() - initialization.end_ns;
+    profile->record().own_ticks = profile->clock().now() - profile->clock().ticks(initialization.end);
     this_thread().is_measured = true;
     active_profile().store(profile.release(), std::memory_order_release);
 }
@@ -78,13 +78,13 @@ void try_to_start(const Initialization& initialization) {
 template <typename Next>
 int initialize(Call call, Next next) {
     int& depth = this_thread().depth;
-    const std::int64_t begin_ns = now_ns();
+    const Moment begin = Moment::now();
     ++depth;
     const int code = next();
     --depth;
-    const std::int64_t end_ns = now_ns();
+    const Moment end = Moment::now();
     if (depth == 0 && code == MPI_SUCCESS) {
-        try_to_start({.call = call, .loaded_ns = loaded_ns, .begin_ns = begin_ns, .end_ns = end_ns});
+        try_to_start({.call = call, .loaded = loaded, .begin = begin, .end = end});
     }
     return code;
 }
@@ -101,7 +101,7 @@ int initialize(Layer layer, int* argument_count, char*** arguments, int required
 
 int finalize(Layer layer) {
     auto* const next = next_function<decltype(::MPI_Finalize)>(Call::Finalize, layer);
-    const Scope scope{Call::Finalize, Share::communication};
+    const Scope scope;
     if (scope.measures()) {
         const std::unique_ptr<Profile> profile{active_profile().exchange(nullptr)};
         finish(*profile);

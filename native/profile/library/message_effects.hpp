@@ -5,6 +5,15 @@
 
 namespace tare::profile {
 
+/// Whether anything came: a receive from MPI_PROC_NULL brings nothing.
+[[nodiscard]] inline bool is_message(const MPI_Status& status) { return status.MPI_SOURCE >= 0; }
+
+inline void describe_receipt(const Route& route, const MPI_Status& status, Entry& entry) {
+    entry.peer = route.world_rank(status.MPI_SOURCE);
+    entry.context = route.stream(status.MPI_TAG);
+    entry.received_byte = data_byte(status);
+}
+
 /// Where a message goes.
 struct Destination {
     int count;
@@ -18,7 +27,9 @@ class Sends : public Nothing {
   public:
     Sends(int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator)
         : to_{.count = count, .type = type, .peer = peer, .tag = tag, .communicator = communicator} {}
-    void complete(Scope& scope) const;
+    void complete(Scope& scope) const { describe(scope, scope.entry()); }
+    /// Says so in an entry, unless it went to nobody.
+    void describe(const Scope& scope, Entry& entry) const;
 
   private:
     Destination to_;
@@ -28,11 +39,24 @@ class Receives {
   public:
     Receives(MPI_Status*& status, MPI_Comm communicator) : status_{status}, communicator_{communicator} {}
     void prepare(Scope& /*scope*/) { status_.ask(); }
-    void complete(Scope& scope) const;
+    void complete(Scope& scope) const { describe(scope, scope.entry()); }
+    void describe(const Scope& scope, Entry& entry) const;
 
   private:
     SeenStatus status_;
     MPI_Comm communicator_;
+};
+
+/// One call that does both.
+class SendsAndReceives {
+  public:
+    SendsAndReceives(Sends sends, Receives receives) : sends_{sends}, receives_{receives} {}
+    void prepare(Scope& scope) { receives_.prepare(scope); }
+    void complete(Scope& scope) const;
+
+  private:
+    Sends sends_;
+    Receives receives_;
 };
 
 /// A receive whose end another call waits for.
@@ -93,12 +117,11 @@ class PreparesSend : public Nothing {
   public:
     PreparesSend(int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator,
                  const MPI_Request* request)
-        : to_{.count = count, .type = type, .peer = peer, .tag = tag, .communicator = communicator},
-          request_{request} {}
+        : send_{count, type, peer, tag, communicator}, request_{request} {}
     void complete(Scope& scope) const;
 
   private:
-    Destination to_;
+    Sends send_;
     const MPI_Request* request_;
 };
 
@@ -124,5 +147,37 @@ class Starts : public Nothing {
   private:
     std::span<const MPI_Request> requests_;
 };
+
+inline void Sends::describe(const Scope& scope, Entry& entry) const {
+    if (to_.peer == MPI_PROC_NULL) {
+        return;
+    }
+    const Route& route = scope.profile().communicators().route(to_.communicator);
+    entry.did = Did::sent;
+    entry.has_sent = true;
+    entry.sent_byte = data_byte(scope.profile().mpi(), to_.count, to_.type);
+    entry.peer = route.world_rank(to_.peer);
+    entry.context = route.stream(to_.tag);
+}
+
+inline void Receives::describe(const Scope& scope, Entry& entry) const {
+    if (is_message(status_.seen())) {
+        describe_receipt(scope.profile().communicators().route(communicator_), status_.seen(), entry);
+        entry.did = Did::received;
+        entry.has_received = true;
+    }
+}
+
+inline void PostsReceive::complete(Scope& scope) const {
+    if (peer_ != MPI_PROC_NULL) {
+        Entry& entry = scope.entry();
+        entry.did = Did::posted;
+        entry.request = key_of(*request_);
+        entry.context = std::bit_cast<std::uint64_t>(communicator_);
+        const Route& route = scope.profile().communicators().route(communicator_);
+        const bool is_like_world = route.world_ranks == nullptr;
+        entry.peer = peer_ >= 0 ? route.world_rank(peer_) : is_like_world ? any_of_world : any_of_others;
+    }
+}
 
 }  // namespace tare::profile

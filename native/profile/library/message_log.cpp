@@ -17,9 +17,9 @@ MessageLog::MessageLog() {
     receivings_.reserve(most_messages);
 }
 
-void MessageLog::sent(int to_world_rank, Stream stream, std::int64_t begin_ns) {
+void MessageLog::sent(int to_world_rank, Stream stream, std::int64_t begin_ticks) {
     if (stream != 0 && sendings_.size() < most_messages) {
-        sendings_.push_back({.to = to_world_rank, .sending = {.stream = stream, .begin_ns = begin_ns}});
+        sendings_.push_back({.to = to_world_rank, .sending = {.stream = stream, .begin_ticks = begin_ticks}});
     }
 }
 
@@ -31,8 +31,8 @@ Slot MessageLog::post() {
     return static_cast<Slot>(receivings_.size() - 1);
 }
 
-void MessageLog::received(Slot slot, int from_world_rank, Stream stream, std::int64_t begin_ns,
-                          std::int64_t end_ns) {
+void MessageLog::received(Slot slot, int from_world_rank, Stream stream, std::int64_t begin_ticks,
+                          std::int64_t end_ticks) {
     ++ended_;
     if (stream == 0) {
         note(Untold::communicator);
@@ -43,8 +43,8 @@ void MessageLog::received(Slot slot, int from_world_rank, Stream stream, std::in
         receivings_[slot] = {.stream = stream,
                              .from = from_world_rank,
                              .ended = stream != 0,
-                             .begin_ns = begin_ns,
-                             .end_ns = end_ns};
+                             .begin_ticks = begin_ticks,
+                             .end_ticks = end_ticks};
     }
 }
 

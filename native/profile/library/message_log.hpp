@@ -24,10 +24,11 @@ class MessageLog {
   public:
     MessageLog();
 
-    void sent(int to_world_rank, Stream stream, std::int64_t begin_ns);
+    void sent(int to_world_rank, Stream stream, std::int64_t begin_ticks);
     /// To be called in the order in which receives are posted.
     [[nodiscard]] Slot post();
-    void received(Slot slot, int from_world_rank, Stream stream, std::int64_t begin_ns, std::int64_t end_ns);
+    void received(Slot slot, int from_world_rank, Stream stream, std::int64_t begin_ticks,
+                  std::int64_t end_ticks);
     /// Not all can be told; the gravest reason stays.
     void note(Untold reason);
 

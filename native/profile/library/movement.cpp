@@ -61,7 +61,7 @@ Neighbours neighbours(MPI_Comm communicator) {
 }
 
 Amount bytes(int count, MPI_Datatype type) {
-    return {.present = true, .byte = data_byte(profile(), count, type)};
+    return {.present = true, .byte = data_byte(profile().mpi(), count, type)};
 }
 
 Amount bytes(const Own& count, MPI_Datatype type) { return bytes(count.count(), type); }

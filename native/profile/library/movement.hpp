@@ -68,17 +68,17 @@ class Moves : public Nothing {
     Moves(Sent sent, Received received) : sent_{sent}, received_{received} {}
 
     void complete(Scope& scope) const {
-        add(scope.row().sent, sent_());
-        add(scope.row().received, received_());
+        const Amount sent = sent_();
+        const Amount received = received_();
+        Entry& entry = scope.entry();
+        entry.did = Did::moved;
+        entry.has_sent = sent.present;
+        entry.sent_byte = sent.byte;
+        entry.has_received = received.present;
+        entry.received_byte = received.byte;
     }
 
   private:
-    static void add(Messages& messages, Amount amount) {
-        if (amount.present) {
-            messages.add(amount.byte);
-        }
-    }
-
     Sent sent_;
     Received received_;
 };

@@ -44,9 +44,14 @@ struct CommonType {
     std::uint64_t byte;
 };
 
+inline constexpr std::size_t common_type_count = 7;
+
 /// The functions by their names without `MPI_`, and the few handles. This library is not linked to MPI: it
 /// must load into programs that have none, and mpi.h's handles are variables of Open MPI's.
 struct Mpi {
+    /// The commonest ones of C and Fortran. Their sizes are known without a way through MPI's own code, which
+    /// the program's data have displaced from the caches; other handles may come to mean another type.
+    std::array<CommonType, common_type_count> common_types;
 #define TARE_MEMBER(name) decltype(&::PMPI_##name) name;
     TARE_MPI_USED(TARE_MEMBER)
 #undef TARE_MEMBER
@@ -54,9 +59,6 @@ struct Mpi {
     MPI_Comm no_communicator;
     MPI_Request no_request;
     MPI_Datatype byte;
-    /// The commonest ones of C and Fortran. Their sizes are known without a way through MPI's own code, which
-    /// the program's data have displaced from the caches; other handles may come to mean another type.
-    std::array<CommonType, 7> common_types;
 
     /// Nothing when the program's MPI is not Open MPI: another has other handles and another status.
     [[nodiscard]] static std::optional<Mpi> find();

@@ -76,19 +76,31 @@ void describe(RankRecord& record, const Mpi& mpi) {
 }  // namespace
 
 Profile::Profile(const Mpi& mpi, const Initialization& initialization, const std::string& path)
-    : mpi_{mpi},
-      path_{path},
-      file_{RankFile::create(rank_path(path, world_rank(mpi_)), world_ranks(mpi_))},
-      counters_{file_.counters()},
+    : clock_{kernel_counts_cycles()},
+      is_threaded_{thread_level(mpi) == MPI_THREAD_MULTIPLE},
+      mpi_{mpi},
       communicators_{mpi_},
-      threaded_{thread_level(mpi_) == MPI_THREAD_MULTIPLE} {
+      file_{RankFile::create(rank_path(path, world_rank(mpi)), world_ranks(mpi))},
+      path_{path},
+      loaded_{initialization.loaded} {
+    counters_ = file_.counters();
     RankRecord& own = *counters_.record;
     describe(own, mpi_);
-    own.loaded_ns = initialization.loaded_ns;
-    own.init_begin_ns = initialization.begin_ns;
-    row(initialization.call).add(initialization.end_ns - initialization.begin_ns);
-    leave(Share::init, initialization.begin_ns, initialization.end_ns);
+    const std::int64_t begin_ticks = clock_.ticks(initialization.begin);
+    const std::int64_t end_ticks = clock_.ticks(initialization.end);
+    own.loaded_ticks = clock_.ticks(initialization.loaded);
+    own.init_begin_ticks = begin_ticks;
+    own.journal.current = Call::none;
+    count({.begin_ticks = begin_ticks,
+           .end_ticks = end_ticks,
+           .call = initialization.call,
+           .share = Share::init,
+           .is_call = true,
+           .on_main = true});
+    measure_clock();
     own.mark = RankRecord::mark_of_layout;  // last: a file without it is not whole
 }
+
+void Profile::measure_clock() const { record().ns_per_tick = clock_.ns_per_tick(loaded_, Moment::now()); }
 
 }  // namespace tare::profile

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "profile/library/clock.hpp"
 #include "profile/library/communicators.hpp"
 #include "profile/library/message_log.hpp"
 #include "profile/library/mpi.hpp"
@@ -17,58 +18,96 @@ namespace tare::profile {
 /// MPI_Init's own time, and what was asked of it.
 struct Initialization {
     Call call;
-    std::int64_t loaded_ns;
-    std::int64_t begin_ns;
-    std::int64_t end_ns;
+    /// The library, before the program's first line.
+    Moment loaded;
+    Moment begin;
+    Moment end;
 };
 
-class Profile {
+/// What each call needs lies in front, in whole lines of the cache.
+class alignas(cache_line_byte) Profile {
   public:
     /// Of a process whose MPI_Init has just returned; `path` is the run's file.
     Profile(const Mpi& mpi, const Initialization& initialization, const std::string& path);
 
+    [[nodiscard]] const Clock& clock() const { return clock_; }
     [[nodiscard]] const Mpi& mpi() const { return mpi_; }
     [[nodiscard]] RankRecord& record() const { return *counters_.record; }
-    [[nodiscard]] CallRecord& row(Call call) const { return counters_.record->calls.at(index_of(call)); }
-    [[nodiscard]] PeerRecord& peer(int world_rank) const {
-        return counters_.peers[static_cast<std::size_t>(world_rank)];
-    }
     [[nodiscard]] const RankCounters& counters() const { return counters_; }
     [[nodiscard]] Communicators& communicators() { return communicators_; }
-    [[nodiscard]] Requests& requests() { return requests_; }
     [[nodiscard]] MatchedMessages& matched() { return matched_; }
     [[nodiscard]] MessageLog& log() { return log_; }
     [[nodiscard]] RankFile& file() { return file_; }
     [[nodiscard]] const std::string& path() const { return path_; }
 
-    /// Held while counting, when threads may do so at once.
+    /// Whether threads may call at once; then this is held while something is written down or looked up.
+    [[nodiscard]] bool is_threaded() const { return is_threaded_; }
     [[nodiscard]] std::unique_lock<std::mutex> lock() {
-        return threaded_ ? std::unique_lock{mutex_} : std::unique_lock<std::mutex>{};
+        if (is_threaded_) [[unlikely]] {
+            return std::unique_lock{mutex_};
+        }
+        return {};
     }
 
+    /// How long a tick is, by all of the time since the library was loaded.
+    void measure_clock() const;
+
     /// A call of the thread that called MPI_Init begins: should it be the last, the file tells.
-    void enter(Call call, std::int64_t begin_ns) const {
-        record().current_since_ns = begin_ns;
-        record().current = call;
+    void enter(Call call, std::int64_t begin_ticks) const {
+        counters_.record->journal.current_since_ticks = begin_ticks;
+        counters_.record->journal.current = call;
     }
-    /// It is over, and counts for a share of this rank's time.
-    void leave(Share share, std::int64_t begin_ns, std::int64_t end_ns) const {
-        record().share_ns.at(static_cast<std::size_t>(share)) += end_ns - begin_ns;
-        record().known_until_ns = end_ns;
-        record().current = Call::none;
+    /// Has the next line of the journal fetched while MPI does the call.
+    void make_ready() const {
+        const Journal& journal = counters_.record->journal;
+        __builtin_prefetch(&std::span{journal.entries}[journal.end], 1);
+    }
+    /// What a call did, which is counted later.
+    void write_down(const Entry& entry) {
+        Journal& journal = counters_.record->journal;
+        std::span{journal.entries}[journal.end] = entry;
+        std::atomic_signal_fence(std::memory_order_release);  // whole before it counts: we may be killed here
+        if (++journal.end == Journal::most_entries) [[unlikely]] {
+            settle();
+        }
+    }
+    void leave() const { counters_.record->journal.current = Call::none; }
+
+    /// Counts all that is written down.
+    void settle();
+    /// Counts one.
+    void count(const Entry& entry);
+    /// What is known of requests, with all counted that came before.
+    [[nodiscard]] Requests& requests() {
+        settle();
+        return requests_;
+    }
+    /// Whether a transfer from or to a file may be under way.
+    [[nodiscard]] bool has_files() const { return has_files_; }
+    void track(MPI_Request request, Tracked tracked) {
+        has_files_ = has_files_ || tracked.of_file();
+        requests().put(key_of(request), std::move(tracked));
     }
 
   private:
+    void log(const Entry& entry);
+    void post(const Entry& entry);
+    void end(const Entry& entry);
+    void end_receive(const Entry& entry, const Tracked& tracked);
+
+    RankCounters counters_{};
+    Clock clock_;
+    bool is_threaded_;
+    bool has_files_ = false;
     Mpi mpi_;
-    std::string path_;
-    RankFile file_;
-    RankCounters counters_;
     Communicators communicators_;
+    RankFile file_;
     Requests requests_;
-    MatchedMessages matched_;
     MessageLog log_;
+    MatchedMessages matched_;
+    std::string path_;
     std::mutex mutex_;
-    bool threaded_;
+    Moment loaded_;
 };
 
 /// What a thread does at present.

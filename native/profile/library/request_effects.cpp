@@ -5,98 +5,60 @@ namespace tare::profile {
 
 namespace {
 
-Taken take(Scope& scope, MPI_Request request) {
-    Requests& known = scope.profile().requests();
-    const auto found = known.find(request);
-    return found != known.end() && found->second.active ? known.extract(found) : Taken{};
+bool is_of_file(Requests& known, RequestKey key) {
+    const Tracked* const found = known.find(key);
+    return found != nullptr && found->active && found->of_file();
 }
 
-void put_back(Scope& scope, Taken& taken) {
-    if (taken) {
-        scope.profile().requests().insert(std::move(taken));
-    }
-}
-
-/// As MPI_Test_cancelled tells, without its way through libraries that the program's own data have displaced.
-bool is_cancelled(const MPI_Status& status) { return status._cancelled != 0; }
-
-void finish_receive(Scope& scope, const Tracked& tracked, const MPI_Status& status) {
-    Profile& profile = scope.profile();
-    const Receipt receipt{
-        .call = tracked.call, .communicator = tracked.communicator.get(), .status = &status};
-    if (!receipt.is_message() || is_cancelled(status)) {
-        return;
-    }
-    count_receipt(profile, receipt);
-    if (!tracked.logged) {
-        log_receipt(profile, receipt, tracked.slot, scope.begin_ns(), scope.end_ns());
-    }
-}
-
-void finish(Scope& scope, Taken& taken, const MPI_Status& status) {
-    if (!taken) {
-        return;
-    }
-    Tracked& tracked = taken.mapped();
-    if (tracked.kind == Tracked::Kind::receive) {
-        finish_receive(scope, tracked, status);
-    } else if (tracked.kind == Tracked::Kind::read) {
-        scope.profile().row(tracked.call).received.add(data_byte(status));
-    }
-    if (tracked.persistent) {
-        tracked.active = false;
-        put_back(scope, taken);
-    }
-    taken = {};
+RequestKey claim(const Profile& profile, Requests& known, RequestKey key) {
+    return profile.is_threaded() ? known.claim(key) : key;
 }
 
 }  // namespace
 
-void CompletesOne::prepare(Scope& scope) {
-    taken_ = take(scope, request_);
-    if (taken_) {
-        status_.ask();
-        if (taken_.mapped().of_file()) {
-            scope.counts_for(Share::io);
-        }
+void CompletesOne::look_at(Scope& scope) {
+    Profile& profile = scope.profile();
+    const auto lock = profile.lock();
+    Requests& known = profile.requests();
+    if (is_of_file(known, key_)) {
+        scope.entry().share = Share::io;
     }
+    key_ = claim(profile, known, key_);
 }
 
-void CompletesOne::complete(Scope& scope) {
-    if (!taken_) {
+void AwaitedRequests::look_at(Scope& scope) {
+    keys_.resize(handles_.size());
+    std::transform(handles_.begin(), handles_.end(), keys_.begin(), key_of);
+    Profile& profile = scope.profile();
+    if (!is_watched(profile)) {
         return;
     }
-    if (flag_ == nullptr || *flag_ != 0) {
-        finish(scope, taken_, status_.seen());
-    } else {
-        put_back(scope, taken_);
+    const auto lock = profile.lock();
+    Requests& known = profile.requests();
+    const RequestKey none = key_of(profile.mpi().no_request);
+    const auto of_file = [&](RequestKey key) { return is_of_file(known, key); };
+    if (std::any_of(keys_.begin(), keys_.end(), of_file) &&
+        std::all_of(keys_.begin(), keys_.end(),
+                    [&](RequestKey key) { return key == none || of_file(key); })) {
+        scope.entry().share = Share::io;
+    }
+    for (RequestKey& key : keys_) {
+        key = claim(profile, known, key);
     }
 }
 
-bool TakenRequests::take(Scope& scope) {
-    if (scope.profile().requests().empty()) {
-        return false;
-    }
-    bool tracked = false;
-    bool files = true;
-    taken_.reserve(requests_.size());
-    for (const auto& request : requests_) {
-        taken_.push_back(profile::take(scope, request));
-        const Taken& last = taken_.back();
-        tracked = tracked || last;
-        files = files && (last ? last.mapped().of_file() : request == scope.profile().mpi().no_request);
-    }
-    if (!tracked) {
-        taken_.clear();
-    } else if (files) {
-        scope.counts_for(Share::io);
-    }
-    return tracked;
+void AwaitedRequests::end(Scope& scope, int index, const MPI_Status& status) {
+    Entry entry = scope.further();
+    describe_end(std::exchange(keys_.at(static_cast<std::size_t>(index)), 0), status, entry);
+    scope.profile().write_down(entry);
 }
 
-void TakenRequests::put_back(Scope& scope) {
-    for (Taken& taken : taken_) {
-        profile::put_back(scope, taken);
+void AwaitedRequests::release(Scope& scope) const {
+    if (scope.profile().is_threaded()) {
+        Requests& known = scope.profile().requests();
+        for (const RequestKey key : keys_) {
+            known.release(key);
+        }
     }
 }
 
@@ -113,66 +75,61 @@ const MPI_Status& SeenStatuses::at(int index) const {
 }
 
 void CompletesAll::prepare(Scope& scope) {
-    if (requests_.take(scope)) {
-        statuses_.ask(requests_.size());
-    }
+    requests_.look_at(scope);
+    statuses_.ask(requests_.size());
 }
 
 void CompletesAll::complete(Scope& scope) {
-    if (!requests_.any()) {
-        return;
-    }
     if (flag_ != nullptr && *flag_ == 0) {
-        requests_.put_back(scope);
+        requests_.release(scope);
         return;
     }
     for (int index = 0; index < static_cast<int>(requests_.size()); ++index) {
-        finish(scope, requests_.at(index), statuses_.at(index));
+        requests_.end(scope, index, statuses_.at(index));
     }
 }
 
 void CompletesAny::prepare(Scope& scope) {
-    if (requests_.take(scope)) {
-        status_.ask();
-    }
+    requests_.look_at(scope);
+    status_.ask();
 }
 
 void CompletesAny::complete(Scope& scope) {
-    if (requests_.any() && *index_ != MPI_UNDEFINED) {
-        finish(scope, requests_.at(*index_), status_.seen());
+    if (*index_ != MPI_UNDEFINED) {
+        requests_.end(scope, *index_, status_.seen());
     }
-    requests_.put_back(scope);
+    requests_.release(scope);
 }
 
 void CompletesSome::prepare(Scope& scope) {
-    if (requests_.take(scope)) {
-        statuses_.ask(requests_.size());
-    }
+    requests_.look_at(scope);
+    statuses_.ask(requests_.size());
 }
 
 void CompletesSome::complete(Scope& scope) {
-    const int completed = requests_.any() && *completed_ != MPI_UNDEFINED ? *completed_ : 0;
+    const int completed = *completed_ != MPI_UNDEFINED ? *completed_ : 0;
     const std::span ended{indices_, static_cast<std::size_t>(completed)};
     for (int place = 0; place < completed; ++place) {
-        finish(scope, requests_.at(ended[static_cast<std::size_t>(place)]), statuses_.at(place));
+        requests_.end(scope, ended[static_cast<std::size_t>(place)], statuses_.at(place));
     }
-    requests_.put_back(scope);
+    requests_.release(scope);
 }
 
 void FreesRequest::prepare(Scope& scope) const {
-    if (const auto found = scope.profile().requests().extract(request_)) {
-        const Tracked& tracked = found.mapped();
-        if (tracked.active && tracked.kind == Tracked::Kind::receive) {
-            scope.profile().log().note(Untold::withdrawn);
-        }
+    const auto lock = scope.profile().lock();
+    Requests& known = scope.profile().requests();
+    const Tracked* const found = known.find(request_);
+    if (found != nullptr && found->active && found->kind == Tracked::Kind::receive) {
+        scope.profile().log().note(Untold::withdrawn);
     }
+    known.remove(request_);
 }
 
 void Cancels::prepare(Scope& scope) const {
     // Whether a receive was cancelled its end will tell; a send's end is not looked at.
-    const Requests& known = scope.profile().requests();
-    const auto found = known.find(request_);
-    if (found == known.end() || found->second.kind == Tracked::Kind::send) {
+    const auto lock = scope.profile().lock();
+    const Tracked* const found = scope.profile().requests().find(request_);
+    if (found == nullptr || found->kind == Tracked::Kind::send) {
         scope.profile().log().note(Untold::withdrawn);
     }
 }

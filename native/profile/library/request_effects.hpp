@@ -1,62 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ends of requests. What is known of one is taken out of the profile before the call: MPI may give its
-// handle to another thread as soon as it has ended, before this thread goes on.
+// The ends of requests.
 #pragma once
 
+#include <array>
+#include <memory_resource>
+#include <utility>
 #include <vector>
 
 #include "profile/library/effects.hpp"
 
 namespace tare::profile {
 
-/// What was known of a request; empty if that is nothing, or nothing of it is under way.
-using Taken = Requests::node_type;
+/// Nothing came of what was cancelled.
+inline void describe_end(RequestKey key, const MPI_Status& status, Entry& entry) {
+    entry.did = Did::ended;
+    entry.request = key;
+    entry.peer = is_cancelled(status) ? MPI_PROC_NULL : status.MPI_SOURCE;
+    entry.tag = status.MPI_TAG;
+    entry.received_byte = data_byte(status);
+}
+
+/// Whether it matters before the call what its requests are.
+[[nodiscard]] inline bool is_watched(const Profile& profile) {
+    return profile.is_threaded() || profile.has_files();
+}
+
+/// Those that a call is to wait for, as the profile knows them. Where threads call at once they are taken out
+/// of the others' reach before the call: MPI may give a handle to another thread as soon as its request has
+/// ended, before this thread goes on.
+class AwaitedRequests {
+  public:
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): room is filled before it is read
+    AwaitedRequests(int count, const MPI_Request* requests)
+        : handles_{requests, static_cast<std::size_t>(std::max(count, 0))} {}
+
+    /// Before the call, which overwrites the handles. What waits for files alone counts for them.
+    void look_at(Scope& scope);
+    /// One of them has ended so.
+    void end(Scope& scope, int index, const MPI_Status& status);
+    /// The others have not.
+    void release(Scope& scope) const;
+    [[nodiscard]] std::size_t size() const { return handles_.size(); }
+
+  private:
+    static constexpr std::size_t usual = 32;
+
+    std::span<const MPI_Request> handles_;
+    std::array<RequestKey, usual> room_;
+    std::pmr::monotonic_buffer_resource memory_{room_.data(), sizeof room_};
+    /// 0 once it has ended.
+    std::pmr::vector<RequestKey> keys_{&memory_};
+};
 
 /// One request; `flag` null: the call waits for its end.
 class CompletesOne {
   public:
     CompletesOne(const MPI_Request* request, const int* flag, MPI_Status*& status)
-        : request_{*request}, flag_{flag}, status_{status} {}
-    void prepare(Scope& scope);
-    void complete(Scope& scope);
+        : key_{key_of(*request)}, flag_{flag}, status_{status} {}
+    void prepare(Scope& scope) {
+        status_.ask();
+        if (is_watched(scope.profile())) [[unlikely]] {
+            look_at(scope);
+        }
+    }
+    void complete(Scope& scope) const {
+        if (flag_ == nullptr || *flag_ != 0) {
+            describe_end(key_, status_.seen(), scope.entry());
+        } else if (scope.profile().is_threaded()) {
+            scope.profile().requests().release(key_);
+        }
+    }
 
   private:
-    MPI_Request request_;
+    void look_at(Scope& scope);
+
+    RequestKey key_;
     const int* flag_;
     SeenStatus status_;
-    Taken taken_;
-};
-
-/// The requests of a call.
-class TakenRequests {
-  public:
-    TakenRequests(int count, const MPI_Request* requests)
-        : requests_{requests, static_cast<std::size_t>(std::max(count, 0))} {}
-
-    /// Whether there is any whose end must be looked at.
-    bool take(Scope& scope);
-    [[nodiscard]] bool any() const { return !taken_.empty(); }
-    [[nodiscard]] std::size_t size() const { return requests_.size(); }
-    [[nodiscard]] Taken& at(int index) { return taken_.at(static_cast<std::size_t>(index)); }
-    /// Those that have not ended go back.
-    void put_back(Scope& scope);
-
-  private:
-    std::span<const MPI_Request> requests_;
-    /// Empty, or one for each request.
-    std::vector<Taken> taken_;
 };
 
 /// Statuses that the program may not have asked for.
 class SeenStatuses {
   public:
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): room is filled before it is read
     explicit SeenStatuses(MPI_Status*& statuses) : statuses_{&statuses} {}
     void ask(std::size_t count);
     [[nodiscard]] const MPI_Status& at(int index) const;
 
   private:
+    static constexpr std::size_t usual = 32;
+
     MPI_Status** statuses_;
-    std::vector<MPI_Status> own_;
+    std::array<MPI_Status, usual> room_;
+    std::pmr::monotonic_buffer_resource memory_{room_.data(), sizeof room_};
+    std::pmr::vector<MPI_Status> own_{&memory_};
     std::size_t count_ = 0;
 };
 
@@ -69,7 +106,7 @@ class CompletesAll {
     void complete(Scope& scope);
 
   private:
-    TakenRequests requests_;
+    AwaitedRequests requests_;
     const int* flag_;
     SeenStatuses statuses_;
 };
@@ -83,7 +120,7 @@ class CompletesAny {
     void complete(Scope& scope);
 
   private:
-    TakenRequests requests_;
+    AwaitedRequests requests_;
     const int* index_;
     SeenStatus status_;
 };
@@ -98,7 +135,7 @@ class CompletesSome {
     void complete(Scope& scope);
 
   private:
-    TakenRequests requests_;
+    AwaitedRequests requests_;
     const int* completed_;
     const int* indices_;
     SeenStatuses statuses_;
@@ -107,20 +144,20 @@ class CompletesSome {
 /// A receive that is given up so may end at any time, or never.
 class FreesRequest : public Nothing {
   public:
-    explicit FreesRequest(const MPI_Request* request) : request_{*request} {}
+    explicit FreesRequest(const MPI_Request* request) : request_{key_of(*request)} {}
     void prepare(Scope& scope) const;
 
   private:
-    MPI_Request request_;
+    RequestKey request_;
 };
 
 class Cancels : public Nothing {
   public:
-    explicit Cancels(const MPI_Request* request) : request_{*request} {}
+    explicit Cancels(const MPI_Request* request) : request_{key_of(*request)} {}
     void prepare(Scope& scope) const;
 
   private:
-    MPI_Request request_;
+    RequestKey request_;
 };
 
 }  // namespace tare::profile

@@ -3,8 +3,10 @@
 
 #include <mpi.h>
 
+#include <bit>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "profile/call.hpp"
 #include "profile/library/communicators.hpp"
@@ -12,12 +14,17 @@
 
 namespace tare::profile {
 
+/// A request: its handle, or a number that stands for it while a call waits for its end (Requests::claim).
+using RequestKey = std::uint64_t;
+
+[[nodiscard]] inline RequestKey key_of(MPI_Request handle) { return std::bit_cast<RequestKey>(handle); }
+
 /// A request whose end tells something: what a receive or a read brought, and who was waited for. Plain sends
 /// are counted when they begin, so that their requests need not be known.
 struct Tracked {
     enum class Kind : std::uint8_t { receive, read, write, send };
 
-    Kind kind;
+    Kind kind = Kind::receive;
     /// Whether something is under way; a persistent request is there before it is started.
     bool active = true;
     bool persistent = false;
@@ -32,11 +39,50 @@ struct Tracked {
     int to_world_rank = 0;
     Stream stream = 0;
 
-    [[nodiscard]] bool needs_status() const { return kind == Kind::receive || kind == Kind::read; }
     [[nodiscard]] bool of_file() const { return kind == Kind::read || kind == Kind::write; }
 };
 
-using Requests = std::unordered_map<MPI_Request, Tracked>;
+/// What is known of requests. Each receive comes and goes here, so that all lies in one array, found by
+/// hashing with linear probing (Knuth, The Art of Computer Programming 3, section 6.4, algorithms L and R).
+class Requests {
+  public:
+    /// Null if nothing is known.
+    [[nodiscard]] Tracked* find(RequestKey key);
+    /// Takes the place of what was known before.
+    void put(RequestKey key, Tracked tracked);
+    void remove(RequestKey key);
+    [[nodiscard]] std::size_t size() const { return known_; }
+
+    /// Takes what is under way out of the reach of its handle, which MPI may give to another thread before
+    /// the end is counted. The key it is known by from here on; `key` if nothing is under way.
+    [[nodiscard]] RequestKey claim(RequestKey key);
+    /// It has not ended, or may be started again.
+    void release(RequestKey claimed);
+
+  private:
+    struct Place {
+        /// 0: nothing is here.
+        RequestKey key = 0;
+        Tracked tracked{};
+    };
+
+    [[nodiscard]] std::size_t home(RequestKey key) const;
+    [[nodiscard]] std::size_t after(std::size_t place) const { return (place + 1) & (places_.size() - 1); }
+    /// Where it is, or would come.
+    [[nodiscard]] Place& place_of(RequestKey key);
+    void close_gap(std::size_t gap);
+    void grow();
+
+    static constexpr unsigned first_bits = 4;
+
+    /// A power of two of them, at most half in use.
+    std::vector<Place> places_ = std::vector<Place>(std::size_t{1} << first_bits);
+    unsigned bits_ = first_bits;
+    std::size_t known_ = 0;
+    /// The handles behind claims. Claims are odd, as no address of a request is.
+    std::unordered_map<RequestKey, RequestKey> claimed_;
+    RequestKey next_claim_ = 1;
+};
 
 /// Messages that a probe matched and that are yet to be received: where they came.
 using MatchedMessages = std::unordered_map<MPI_Message, std::shared_ptr<const Communicator>>;

@@ -3,8 +3,6 @@
 
 #include <numeric>
 
-#include "profile/library/clock.hpp"
-
 namespace tare::profile {
 
 namespace {
@@ -79,7 +77,7 @@ LateSenders conclude(const MessageLog& log, LateSenders found, bool all_comparab
     found.untold = log.untold();
     if (!log.has_order()) {
         found.told = 0;
-        found.wait_ns = 0;
+        found.wait_ticks = 0;
     } else if (found.told < found.receives && found.untold == Untold::none) {
         found.untold = all_comparable ? Untold::full : Untold::senders;
     }
@@ -92,7 +90,7 @@ LateSenders exchange_send_times(Profile& profile) {
     const auto ranks = static_cast<std::size_t>(profile.record().ranks);
     const auto own_rank = static_cast<std::size_t>(profile.record().rank);
     const MessageLog& log = profile.log();
-    const std::uint64_t clock = clock_identity();
+    const std::uint64_t clock = profile.clock().identity();
     const Outgoing out = sort_by_receiver(log, ranks);
     const auto notices = exchange_notices(profile.mpi(), out, clock, log.has_order());
     std::vector<int> counts;

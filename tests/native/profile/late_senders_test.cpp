@@ -11,8 +11,8 @@ namespace {
 
 constexpr Stream stream = 7;
 
-Receiving receive(std::int64_t begin_ns, std::int64_t end_ns, Stream own = stream, int from = 0) {
-    return {.stream = own, .from = from, .ended = true, .begin_ns = begin_ns, .end_ns = end_ns};
+Receiving receive(std::int64_t begin_ticks, std::int64_t end_ticks, Stream own = stream, int from = 0) {
+    return {.stream = own, .from = from, .ended = true, .begin_ticks = begin_ticks, .end_ticks = end_ticks};
 }
 
 LateSenders told(const std::vector<Receiving>& receives, const std::vector<Sending>& sends) {
@@ -23,27 +23,27 @@ LateSenders told(const std::vector<Receiving>& receives, const std::vector<Sendi
 }  // namespace
 
 TEST_CASE("a receiver waits from its call until the sender's") {
-    CHECK(told({receive(100, 200)}, {{stream, 150}}).wait_ns == 50);
+    CHECK(told({receive(100, 200)}, {{stream, 150}}).wait_ticks == 50);
 }
 
 TEST_CASE("a sender that was earlier, or the message's own way, is no waiting for a late sender") {
-    CHECK(told({receive(100, 200)}, {{stream, 90}}).wait_ns == 0);
+    CHECK(told({receive(100, 200)}, {{stream, 90}}).wait_ticks == 0);
 }
 
 TEST_CASE("no more than the call itself is waiting") {
-    CHECK(told({receive(100, 200)}, {{stream, 900}}).wait_ns == 100);
+    CHECK(told({receive(100, 200)}, {{stream, 900}}).wait_ticks == 100);
 }
 
 TEST_CASE("the n-th send of a stream is its n-th receive, whatever other streams do between") {
     const LateSenders found =
         told({receive(0, 10), receive(20, 30, 8), receive(40, 60)}, {{stream, 5}, {stream, 50}, {8, 21}});
-    CHECK(found.wait_ns == 5 + 1 + 10);
+    CHECK(found.wait_ticks == 5 + 1 + 10);
     CHECK(found.told == 3);
 }
 
 TEST_CASE("a call that waits for several messages waits for the latest, once") {
     CHECK(told({receive(0, 100, 1), receive(0, 100, 2), receive(0, 100, 3)}, {{1, 40}, {2, 70}, {3, 10}})
-              .wait_ns == 70);
+              .wait_ticks == 70);
 }
 
 TEST_CASE("receives without an end, and those whose sender kept no time, are not told of") {
@@ -52,7 +52,7 @@ TEST_CASE("receives without an end, and those whose sender kept no time, are not
     const LateSenders found = told({never, receive(20, 30), receive(40, 50)}, {{stream, 25}});
     CHECK(found.receives == 2);
     CHECK(found.told == 1);
-    CHECK(found.wait_ns == 5);
+    CHECK(found.wait_ticks == 5);
 }
 
 TEST_CASE("each sender has its own order") {
@@ -60,5 +60,5 @@ TEST_CASE("each sender has its own order") {
     const std::vector<Sending> second{{stream, 15}};
     const std::vector<std::span<const Sending>> senders{first, second};
     const std::vector<Receiving> receives{receive(10, 20, stream, 1), receive(0, 9, stream, 0)};
-    CHECK(wait_for_senders(receives, senders).wait_ns == 5 + 5);
+    CHECK(wait_for_senders(receives, senders).wait_ticks == 5 + 5);
 }

@@ -18,7 +18,8 @@ struct Rank {
 
     Rank() {
         record->ranks = 3;
-        record->current = Call::none;
+        record->ns_per_tick = 1;
+        record->journal.current = Call::none;
         record->stage = Stage::finalized;
     }
     [[nodiscard]] std::string text() { return rank_text({record.get(), peers}); }
@@ -29,10 +30,10 @@ struct Rank {
 
 TEST_CASE("what is in no share is computing, and the profiler's own time is in none") {
     Rank rank;
-    rank.record->init_begin_ns = 1'000'000'000;
-    rank.record->known_until_ns = 11'500'000'000;
-    rank.record->own_ns = 500'000'000;
-    rank.record->share_ns = {1'000'000'000, 2'000'000'000, 3'000'000'000};
+    rank.record->init_begin_ticks = 1'000'000'000;
+    rank.record->known_until_ticks = 11'500'000'000;
+    rank.record->own_ticks = 500'000'000;
+    rank.record->share_ticks = {1'000'000'000, 2'000'000'000, 3'000'000'000};
     CHECK(rank.says(R"("wall_s":10,"init_s":1,"compute_s":4,"communication_s":2,"io_s":3,"profiler_s":0.5)"));
 }
 
@@ -65,9 +66,9 @@ TEST_CASE("what a rank was doing when it ended is told") {
     Rank rank;
     rank.record->stage = Stage::aborted;
     rank.record->abort_code = 9;
-    rank.record->current = Call::Recv;
-    rank.record->init_begin_ns = 1'000'000'000;
-    rank.record->current_since_ns = 3'000'000'000;
+    rank.record->journal.current = Call::Recv;
+    rank.record->init_begin_ticks = 1'000'000'000;
+    rank.record->journal.current_since_ticks = 3'000'000'000;
     CHECK(rank.says(R"("ended_by":"MPI_Abort","abort_code":9,"in_call":{"name":"MPI_Recv","since_s":2})"));
     rank.record->stage = Stage::running;
     CHECK(rank.says(R"("ended_by":null,"abort_code":null)"));
@@ -76,9 +77,10 @@ TEST_CASE("what a rank was doing when it ended is told") {
 TEST_CASE("waiting that cannot be told is missing, not 0, and the reason stands beside it") {
     Rank rank;
     CHECK(rank.says(R"("late_senders":{"wait_s":0,"told":0,"receives":0,"why_not":null})"));
-    rank.record->late_senders = {.wait_ns = 0, .told = 0, .receives = 4, .untold = Untold::senders};
+    rank.record->late_senders = {.wait_ticks = 0, .told = 0, .receives = 4, .untold = Untold::senders};
     CHECK(rank.says(R"("late_senders":{"wait_s":null,"told":0,"receives":4,"why_not":"some sender's clock)"));
-    rank.record->late_senders = {.wait_ns = 5'000'000'000, .told = 3, .receives = 4, .untold = Untold::full};
+    rank.record->late_senders = {
+        .wait_ticks = 5'000'000'000, .told = 3, .receives = 4, .untold = Untold::full};
     CHECK(rank.says(R"("wait_s":5,"told":3,"receives":4,"why_not":"there were more)"));
     rank.record->stage = Stage::exited;
     CHECK(rank.says(

@@ -72,6 +72,20 @@ def size_class(byte: int) -> int:
     return 1 << (byte.bit_length() - 1) if byte else 0
 
 
+def test_a_long_stream_with_many_open_receives_is_counted_exactly(
+    compile_c: Compile, launcher: Launcher
+) -> None:
+    count = 5000
+    byte = sum(message % 100 for message in range(count))
+    profile = launcher.profile([compile_c("stream"), count], 2)
+    assert profile.moved(0, "Isend", "sent") == (count, byte)
+    assert profile.moved(1, "Irecv", "received") == (count, byte)
+    assert profile.matrix("received") == {(0, 1, "messages"): count, (0, 1, "byte"): byte}
+    assert (profile.call(1, "Wait")["count"], profile.call(1, "Waitany")["count"]) == (2480, 2480)
+    late = profile.ranks[1]["late_senders"]
+    assert (late["told"], late["receives"], late["why_not"]) == (count, count, None)
+
+
 def test_every_message_between_two_is_counted_once_at_both_ends(
     compile_c: Compile, launcher: Launcher
 ) -> None:

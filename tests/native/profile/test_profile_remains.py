@@ -50,6 +50,21 @@ def test_nothing_counted_is_lost_when_a_rank_dies(
     assert waiting["late_senders"]["why_not"] == "the rank did not come to the end of MPI_Finalize"
 
 
+@pytest.mark.parametrize("count", [300, 5000])
+def test_a_killed_rank_has_lost_no_call_and_at_most_the_ends_of_receives_that_were_open(
+    programs: Path, compile_c: Compile, launcher: Launcher, count: int
+) -> None:
+    profile = remains(programs, launcher, compile_c("stream"), count, "kill")
+    byte = sum(message % 100 for message in range(count))
+    assert profile.moved(0, "Isend", "sent") == (count, byte)
+    assert profile.call(1, "Irecv")["count"] == count
+    assert profile.call(1, "Waitall")["count"] == 1
+    messages, received_byte = profile.moved(1, "Irecv", "received") or (0, 0)
+    open_receives = 40 if count > 1000 else 0
+    assert count - open_receives <= messages <= count
+    assert received_byte == byte or messages < count
+
+
 def test_ranks_that_left_nothing_are_named(programs: Path, compile_c: Compile, launcher: Launcher) -> None:
     assert launcher.run([compile_c("endings"), "kill"], 3).returncode != 0
     for rank in (0, 2):

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/counting.hpp"
+
+#include <unordered_map>
+
+namespace tare::profile {
+
+namespace {
+
+void count_call(RankRecord& record, const Entry& entry) {
+    const std::int64_t spent_ticks = entry.end_ticks - entry.begin_ticks;
+    record.calls.at(index_of(entry.call)).add(spent_ticks);
+    if (entry.on_main) {
+        record.share_ticks.at(static_cast<std::size_t>(entry.share)) += spent_ticks;
+        record.known_until_ticks = entry.end_ticks;
+    }
+}
+
+void count_peer(PeerRecord& peer, const Entry& entry) {
+    if (entry.did == Did::sent) {
+        ++peer.sent;
+        peer.sent_byte += entry.sent_byte;
+    } else {
+        ++peer.received;
+        peer.received_byte += entry.received_byte;
+    }
+}
+
+bool is_message(const Entry& entry) {
+    return entry.did == Did::sent || entry.did == Did::received || entry.did == Did::taken;
+}
+
+/// A receive of which the journal tells the beginning and the end.
+Entry received(const Entry& posted, const Entry& ended) {
+    Entry entry{.received_byte = ended.received_byte,
+                .peer = posted.peer >= 0 ? posted.peer : ended.peer,
+                .call = posted.call,
+                .did = posted.peer == any_of_others ? Did::moved : Did::received};
+    entry.has_received = true;
+    return entry;
+}
+
+bool can_be(const RankCounters& counters, const Entry& entry) {
+    return index_of(entry.call) < call_count &&
+           static_cast<std::size_t>(entry.share) < counters.record->share_ticks.size() &&
+           (!is_message(entry) ||
+            (entry.peer >= 0 && static_cast<std::size_t>(entry.peer) < counters.peers.size()));
+}
+
+}  // namespace
+
+void count(const RankCounters& counters, const Entry& entry) {
+    if (entry.is_call) {
+        count_call(*counters.record, entry);
+    }
+    CallRecord& row = counters.record->calls.at(index_of(entry.call));
+    if (entry.has_sent) {
+        row.sent.add(entry.sent_byte);
+    }
+    if (entry.has_received) {
+        row.received.add(entry.received_byte);
+    }
+    if (is_message(entry)) {
+        count_peer(counters.peers[static_cast<std::size_t>(entry.peer)], entry);
+    }
+}
+
+void count_rest(const RankCounters& counters) {
+    Journal& journal = counters.record->journal;
+    const std::size_t end = std::min<std::size_t>(journal.end, Journal::most_entries);
+    std::unordered_map<std::uint64_t, Entry> posted;
+    const auto count_sound = [&](const Entry& entry) {
+        if (can_be(counters, entry)) {
+            count(counters, entry);
+        }
+    };
+    for (; journal.first < end; ++journal.first) {
+        const Entry& entry = journal.entries.at(journal.first);
+        count_sound(entry);
+        if (entry.did == Did::posted) {
+            posted.insert_or_assign(entry.request, entry);
+        } else if (entry.did == Did::ended) {
+            const auto begun = posted.extract(entry.request);
+            if (begun && entry.peer >= 0) {
+                count_sound(received(begun.mapped(), entry));
+            }
+        }
+    }
+}
+
+}  // namespace tare::profile

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls did, written down one after the other and counted many at a time: a program that fills the
+// caches with its own data between two calls displaces the counters and the code that counts, and to find
+// them again took longer than to count. It lies in the rank's file, so that a rank that is killed has lost
+// nothing of it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "profile/call.hpp"
+
+namespace tare::profile {
+
+/// What there is to count beside a call's time.
+enum class Did : std::uint8_t {
+    nothing,
+    /// Data of a collective or one-sided call or of a file.
+    moved,
+    /// A message.
+    sent,
+    received,
+    /// A message that a probe has noted as received already.
+    taken,
+    /// What such a probe notes.
+    matched,
+    /// A receive began, the end of which another call tells.
+    posted,
+    /// A request ended.
+    ended
+};
+
+/// Of a receive from anybody: what its end says is a rank in MPI_COMM_WORLD, or is none.
+inline constexpr std::int32_t any_of_world = -1;
+inline constexpr std::int32_t any_of_others = -2;
+
+inline constexpr std::size_t cache_line_byte = 64;
+
+/// One cache line. What a field is not needed for is 0.
+struct alignas(cache_line_byte) Entry {
+    std::int64_t begin_ticks = 0;
+    std::int64_t end_ticks = 0;
+    std::uint64_t sent_byte = 0;
+    std::uint64_t received_byte = 0;
+    /// The stream of a message; the communicator of a receive that was posted.
+    std::uint64_t context = 0;
+    /// The request that was posted or ended.
+    std::uint64_t request = 0;
+    /// The other's rank in MPI_COMM_WORLD, or one of the below if a receive was posted that does not name it;
+    /// if a request ended its rank in the communicator, negative if that brought no message.
+    std::int32_t peer = 0;
+    std::int32_t tag = 0;
+    Call call = Call::none;
+    Share share = Share::init;
+    Did did = Did::nothing;
+    bool has_sent = false;
+    bool has_received = false;
+    /// False for what one call did beyond its first.
+    bool is_call = false;
+    /// Whether its time is the rank's time.
+    bool on_main = false;
+};
+
+/// The start of a rank's file: nothing else is written at each call.
+struct Journal {
+    /// With so many, finding the counters again costs a call less than 10 ns.
+    static constexpr std::size_t most_entries = 1023;
+
+    /// The call that the thread is in that called MPI_Init, since when.
+    std::int64_t current_since_ticks = 0;
+    Call current = Call::none;
+    /// Those before are counted.
+    std::uint32_t first = 0;
+    /// Those from here on are not yet written.
+    std::uint32_t end = 0;
+    std::array<Entry, most_entries> entries{};
+};
+
+static_assert(sizeof(Entry) == cache_line_byte &&
+              sizeof(Journal) == (Journal::most_entries + 1) * cache_line_byte);
+
+}  // namespace tare::profile

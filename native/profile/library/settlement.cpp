@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counting what the journal holds, with what only the living process knows: its requests and messages.
+#include <bit>
+
+#include "profile/counting.hpp"
+#include "profile/library/profile.hpp"
+
+namespace tare::profile {
+
+void Profile::settle() {
+    Journal& journal = counters_.record->journal;
+    for (; journal.first < journal.end; ++journal.first) {
+        count(std::span{journal.entries}[journal.first]);
+    }
+    journal.end = 0;
+    journal.first = 0;
+}
+
+void Profile::count(const Entry& entry) {
+    profile::count(counters_, entry);
+    if (entry.is_call && !entry.on_main) {
+        log_.note(Untold::threads);
+    }
+    switch (entry.did) {
+        case Did::sent:
+        case Did::received:
+        case Did::matched:
+            log(entry);
+            break;
+        case Did::posted:
+            post(entry);
+            break;
+        case Did::ended:
+            end(entry);
+            break;
+        case Did::nothing:
+        case Did::moved:
+        case Did::taken:
+            break;
+    }
+}
+
+/// Late senders are told of within MPI_COMM_WORLD.
+void Profile::log(const Entry& entry) {
+    const bool in_world = entry.peer < record().ranks;
+    if (entry.did != Did::sent) {
+        log_.received(log_.post(), entry.peer, in_world ? entry.context : 0, entry.begin_ticks,
+                      entry.end_ticks);
+    } else if (in_world) {
+        log_.sent(entry.peer, entry.context, entry.begin_ticks);
+    }
+}
+
+void Profile::post(const Entry& entry) {
+    requests_.put(entry.request,
+                  {.kind = Tracked::Kind::receive,
+                   .call = entry.call,
+                   .slot = log_.post(),
+                   .communicator = communicators_.find(std::bit_cast<MPI_Comm>(entry.context))});
+}
+
+void Profile::end(const Entry& entry) {
+    Tracked* const tracked = requests_.find(entry.request);
+    if (tracked == nullptr || !tracked->active) {
+        return;
+    }
+    if (tracked->kind == Tracked::Kind::receive && entry.peer >= 0) {
+        end_receive(entry, *tracked);
+    } else if (tracked->kind == Tracked::Kind::read) {
+        record().calls.at(index_of(tracked->call)).received.add(entry.received_byte);
+    }
+    if (tracked->persistent) {
+        tracked->active = false;
+        requests_.release(entry.request);
+    } else {
+        requests_.remove(entry.request);
+    }
+}
+
+/// The data count for the call that posted the receive, the time for the one that waited.
+void Profile::end_receive(const Entry& entry, const Tracked& tracked) {
+    const Route route = tracked.communicator->route(nullptr);
+    const int from = route.world_rank(entry.peer);
+    profile::count(counters_, {.received_byte = entry.received_byte,
+                               .peer = from,
+                               .call = tracked.call,
+                               .did = Did::received,
+                               .has_received = true});
+    if (!tracked.logged) {
+        log_.received(tracked.slot, from, from < record().ranks ? route.stream(entry.tag) : 0,
+                      entry.begin_ticks, entry.end_ticks);
+    }
+}
+
+}  // namespace tare::profile
