@@ -38,7 +38,7 @@ LEAST_PAIRS = 6
 """With fewer no interval of signed ranks reaches ``LEVEL``."""
 MOST_RUNS = 60
 CALL_S = 1e-7
-"""What a measured call takes at most: docs/profiler.md."""
+"""What a measured call takes at most, when the caches are the program's: docs/profiler.md."""
 SHORT, LONGER = 3, 6
 """Iterations of the two runs that count calls: their difference has no set-up in it."""
 UNVERIFIED = 3

@@ -57,6 +57,8 @@ ALONE = {
     "test_scripts_with_dockerd",
 }
 """Files there that start more all the same, as those do that end in ``_real``."""
+FAKED = {"test_measure_clock_watch", "test_measure_session"}
+"""Files elsewhere that start no node either."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -64,7 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let light tests run beside the others: ``make test`` has two processes, and a group stays in one of them."""
     for item in items:
         alone = (
-            item.path.parent.name not in BESIDE
+            (item.path.parent.name not in BESIDE and item.path.stem not in FAKED)
             or item.path.stem in ALONE
             or item.path.stem.endswith("_real")
             or "machine" in getattr(item, "fixturenames", ())
