@@ -59,8 +59,10 @@ class alignas(cache_line_byte) Profile {
     }
     /// Has the next line of the journal fetched while MPI does the call.
     void make_ready() const {
-        const Journal& journal = counters_.record->journal;
-        __builtin_prefetch(&std::span{journal.entries}[journal.end], 1);
+        if (!is_threaded_) {
+            const Journal& journal = counters_.record->journal;
+            __builtin_prefetch(&std::span{journal.entries}[journal.end], 1);
+        }
     }
     /// What a call did, which is counted later.
     void write_down(const Entry& entry) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counting what the journal holds, with what only the living process knows: its requests and messages.
+#include <atomic>
 #include <bit>
 
 #include "profile/counting.hpp"
@@ -13,6 +14,7 @@ void Profile::settle() {
         count(std::span{journal.entries}[journal.first]);
     }
     journal.end = 0;
+    std::atomic_signal_fence(std::memory_order_release);  // first: killed in between, nothing counts twice
     journal.first = 0;
 }
 
