@@ -32,12 +32,11 @@ bool is_message(const Entry& entry) {
 
 /// A receive of which the journal tells the beginning and the end.
 Entry received(const Entry& posted, const Entry& ended) {
-    Entry entry{.received_byte = ended.received_byte,
-                .peer = posted.peer >= 0 ? posted.peer : ended.peer,
-                .call = posted.call,
-                .did = posted.peer == any_of_others ? Did::moved : Did::received};
-    entry.has_received = true;
-    return entry;
+    return {.received_byte = ended.received_byte,
+            .peer = posted.peer >= 0 ? posted.peer : ended.peer,
+            .call = posted.call,
+            .did = posted.peer == any_of_others ? Did::moved : Did::received,
+            .has_received = true};
 }
 
 bool can_be(const RankCounters& counters, const Entry& entry) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What calls did, written down one after the other and counted many at a time: a program that fills the
 // caches with its own data between two calls displaces the counters and the code that counts, and to find
-// them again took longer than to count. It lies in the rank's file, so that a rank that is killed has lost
-// nothing of it.
+// them again took longer than to count. It lies in the rank's file, so that a rank that is killed leaves it
+// behind.
 #pragma once
 
 #include <array>

@@ -81,6 +81,7 @@ std::optional<RankFile> RankFile::open(const std::string& path) {
         return std::nullopt;
     }
     const auto byte = static_cast<std::size_t>(status.st_size);
+    // What is counted of another's journal stays here: the file is its own.
     void* const memory = map(byte, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.number());
     if (memory == nullptr) {
         return std::nullopt;

@@ -82,7 +82,8 @@ std::optional<std::string_view> reason(Untold untold) {
         "",
         "there were more messages than were kept",
         "the two sides of some message do not know its communicator alike",
-        "some sender's clock is another kernel's, or the order of its messages is not known",
+        "some sender's clock is another kernel's or of another kind, or the order of its messages is not "
+        "known",
         "other threads called MPI too, so that the order of messages is not known",
         "a receive was given up, or a send cancelled, so that the order of messages is not known",
         "the rank did not come to the end of MPI_Finalize",

@@ -10,34 +10,33 @@ using namespace tare::profile;
 
 namespace {
 
-constexpr Entry call{.begin_ticks = 100, .end_ticks = 130, .is_call = true, .on_main = true};
+Entry entry_of(Call call, Did did, int peer) {
+    return {.begin_ticks = 100,
+            .end_ticks = 130,
+            .peer = peer,
+            .call = call,
+            .share = Share::communication,
+            .did = did,
+            .is_call = true,
+            .on_main = true};
+}
 
 Entry send(int peer, std::uint64_t byte) {
-    Entry entry = call;
-    entry.call = Call::Send;
-    entry.share = Share::communication;
-    entry.did = Did::sent;
+    Entry entry = entry_of(Call::Send, Did::sent, peer);
     entry.has_sent = true;
     entry.sent_byte = byte;
-    entry.peer = peer;
     return entry;
 }
 
 Entry posted(std::uint64_t request, int peer) {
-    Entry entry = call;
-    entry.call = Call::Irecv;
-    entry.did = Did::posted;
+    Entry entry = entry_of(Call::Irecv, Did::posted, peer);
     entry.request = request;
-    entry.peer = peer;
     return entry;
 }
 
 Entry ended(std::uint64_t request, int peer, std::uint64_t byte) {
-    Entry entry = call;
-    entry.call = Call::Wait;
-    entry.did = Did::ended;
+    Entry entry = entry_of(Call::Wait, Did::ended, peer);
     entry.request = request;
-    entry.peer = peer;
     entry.received_byte = byte;
     return entry;
 }
