@@ -40,7 +40,7 @@ run: setup
 
 test: setup-test
 	ctest --test-dir build/native --output-on-failure
-	scripts/with-dockerd $(BIN)/pytest -n 2 --dist loadgroup
+	scripts/with-dockerd $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 test-long: setup-test
 	$(BIN)/pytest tests/npb/long_classes.py

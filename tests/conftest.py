@@ -6,17 +6,23 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tare.environments.provider import TOOLS_DIRECTORY
-from tare.errors import ImageError
-from tare.host.cgroups import remove_parent_if_empty
+from tare.errors import ImageError, NodeError
+from tare.host.cgroups import PARENT, create_own_group, named_groups, remove_parent_if_empty
 from tare.image.store import Image, find_image, install
 from tests.contract.contract_nodes import Lent
-from tests.machine import Machine
+from tests.machine import HOLDER, Machine
+from tests.turns import (  # noqa: F401 - pytest finds its hooks here
+    pytest_collection_finish,
+    pytest_collection_modifyitems,
+    pytest_runtest_protocol,
+)
 
 # The same examples in every run: whoever repeats the tests sees what we saw.
 settings.register_profile("shared machine", deadline=None, derandomize=True)
@@ -31,57 +37,6 @@ os.environ["PATH"] = f"{REPOSITORY / 'build' / 'gvisor'}:{os.environ['PATH']}"  
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-BESIDE = {
-    "tests",
-    "analyze",
-    "calibrate",
-    "commands",
-    "journal",
-    "native",
-    "npb",
-    "plan",
-    "profile",
-    "report",
-    "scripts",
-    "treat",
-    "workloads",
-}
-"""Folders of tests that start nothing, or nothing but campaigns of fakes or programs outside of any node. All
-others hold the machine: one by one."""
-ALONE = {
-    "test_commands_image",
-    "test_docs",
-    "test_doctor",
-    "test_native_guest_ending",
-    "test_report_curves",
-    "test_scripts_with_dockerd",
-}
-"""Files there that start more all the same, as those do that end in ``_real``."""
-FAKED = {"test_measure_clock_watch", "test_measure_session"}
-"""Files elsewhere that start no node either."""
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let light tests run beside the others: ``make test`` has two processes, and a group stays in one of them."""
-    for item in items:
-        alone = (
-            (item.path.parent.name not in BESIDE and item.path.stem not in FAKED)
-            or item.path.stem in ALONE
-            or item.path.stem.endswith("_real")
-            or "machine" in getattr(item, "fixturenames", ())
-        )
-        item.add_marker(pytest.mark.xdist_group("machine" if alone else item.path.stem))
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Refuse to go on without the groups: pytest 9.2 drops the names that pytest-xdist 3.8 gives them."""
-    if hasattr(session.config, "workerinput") and not all("@" in item.nodeid for item in session.items):
-        raise pytest.UsageError(
-            "the tests' groups are lost, so nodes would be tested in two processes at once"
-        )
-
-
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No preset of whoever runs the tests decides a result."""
@@ -91,11 +46,19 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_group_outlives_the_tests() -> Iterator[None]:
-    """Nodes that tests start by hand leave the empty common group, which a campaign's end would remove."""
+def common_group() -> Iterator[None]:
+    """Keep the nodes' common group while tests run, since a campaign's end would remove it under a node's start."""
+    name = HOLDER + os.environ.get("PYTEST_XDIST_WORKER", "alone")
+    held = named_groups(f"{PARENT}/{name}").directories
+    with suppress(NodeError, OSError):  # only root has groups
+        create_own_group(name)
+        for directory in held:
+            directory.mkdir(parents=True, exist_ok=True)
     yield
-    if os.geteuid() == 0:
-        remove_parent_if_empty()
+    for directory in held:
+        with suppress(OSError):
+            directory.rmdir()
+    remove_parent_if_empty()
 
 
 @pytest.fixture(scope="session")

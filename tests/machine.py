@@ -10,6 +10,8 @@ from typing import Self
 
 from tare.host.cgroups import PARENT
 
+HOLDER = "tests-"
+"""What the groups' names begin with by which each process of the tests keeps the nodes' common parent."""
 _OURS = (
     "/opt/tare/bin/",
     "tare.measure.guardian",
@@ -62,10 +64,12 @@ def _links() -> list[str]:
 
 
 def _groups() -> list[str]:
-    """Without the nodes' common parent: whoever ends last removes it, and that may be another's campaign."""
+    """Without the nodes' common parent, which processes of the tests keep, each when it begins."""
     found = []
     for directory, folders, _ in os.walk("/sys/fs/cgroup"):
-        found += [f"cgroup {directory}/{name}" for name in folders if name != PARENT]
+        found += [
+            f"cgroup {directory}/{name}" for name in folders if name != PARENT and not name.startswith(HOLDER)
+        ]
     return found
 
 

@@ -28,7 +28,7 @@ def make_spec(provider: Provider, image: Image, state: Path, **changes: object) 
         "directory": state / "nodes" / name,
         "image_root": image.root,
         "image_digest": image.digest,
-        "processors": (online_processors()[0],),
+        "processors": (online_processors()[-1 if provider.takes_tap else 0],),  # tested beside each other
         "memory_byte": (MACHINE_MEBIBYTE if provider.takes_tap else 200) * MEBIBYTE,
         "shm_byte": 16 * MEBIBYTE,
         "cpu_quota": None if provider.takes_tap else 0.5,  # a machine boots by software emulation

@@ -246,7 +246,7 @@ class TestCreation:
         with pytest.raises(NodeError, match=r"cannot hand the controllers cpuset, cpu, .* delegated"):
             cgroups.create_own_group("node")
 
-    def test_version_1_fills_the_parents_cpuset_from_the_root(
+    def test_version_1_fills_the_parents_cpuset_from_the_root_and_lets_all_below_have_it(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         names = ("cpuset", "cpu", "cpuacct", "memory")
@@ -261,6 +261,7 @@ class TestCreation:
         assert all(directory.is_dir() for directory in group.directories)
         assert (tmp_path / "cpuset" / "tare" / "cpuset.cpus").read_text() == "0-3\n"
         assert (tmp_path / "cpuset" / "tare" / "cpuset.mems").read_text() == "0\n"
+        assert (tmp_path / "cpuset" / "tare" / "cgroup.clone_children").read_text() == "1"
 
     def test_a_parent_that_another_run_removes_meanwhile_is_made_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

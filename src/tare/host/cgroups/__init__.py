@@ -101,6 +101,8 @@ def _create_parent(found: Hierarchies) -> None:
         for name in ("cpuset.mems", "cpuset.cpus"):
             if not (parent / name).read_text().strip():
                 (parent / name).write_text((parent.parent / name).read_text())
+        # A technology's own groups below a node's would have no processors, and nothing could enter them.
+        (parent / "cgroup.clone_children").write_text("1")
         return
     wanted = " ".join(f"+{name}" for name in V2_CONTROLLERS)
     for directory in (found.roots[0], found.roots[0] / PARENT):

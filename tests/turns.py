@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which tests run at once. ``make test`` has two processes; what a test starts decides what may run beside it.
+
+Nodes that share the host's kernel are tested in one process, guests and hosts reached by ssh in another, and what
+starts no node in whichever is free. A test that looks whether anything was left on the machine needs it alone.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+
+_BESIDE = {
+    "tests",
+    "analyze",
+    "calibrate",
+    "commands",
+    "journal",
+    "native",
+    "npb",
+    "plan",
+    "profile",
+    "report",
+    "scripts",
+    "treat",
+    "workloads",
+}
+"""Folders of tests that start nothing, or nothing but campaigns of fakes or programs outside of any node."""
+_NODES = {
+    "test_commands_image",
+    "test_docs",
+    "test_doctor",
+    "test_native_guest_ending",
+    "test_report_curves",
+    "test_scripts_with_dockerd",
+}
+"""Files there that start more all the same, as those do that end in ``_real``."""
+_FAKED = {"test_measure_clock_watch", "test_measure_session"}
+"""Files elsewhere that start no node either."""
+_GUESTS = ("libvirt", "managed", "qemu", "ssh", "virtualbox", "vmware")
+"""What folders, files and parameters of tests with guests or other hosts begin with."""
+_FILE_PREFIX = "test_environments_"
+_DOOR, _ROOM = Path(__file__), Path(__file__).with_name("machine.py")
+"""Files that both processes have, to be locked."""
+
+
+class Turn(StrEnum):
+    """In the order in which the processes take them: what takes longest and excludes most comes first."""
+
+    NODES = "nodes"
+    GUESTS = "guests"
+    MACHINE = "machine"
+    BESIDE = "beside"
+
+
+def turn_of(item: pytest.Item) -> Turn:
+    """What may run at the same time as this test."""
+    if "machine" in getattr(item, "fixturenames", ()):
+        return Turn.MACHINE
+    folder, file = item.path.parent.name, item.path.stem
+    starts_nodes = folder not in _BESIDE or file in _NODES or file.endswith("_real")
+    if not starts_nodes or file in _FAKED:
+        return Turn.BESIDE
+    parameter = item.name.partition("[")[2]
+    names = (folder, file.removeprefix(_FILE_PREFIX), parameter)
+    return Turn.GUESTS if any(name.startswith(_GUESTS) for name in names) else Turn.NODES
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Name the groups that pytest-xdist keeps in one process; light tests are dealt out file by file."""
+    order = list(Turn)
+    items.sort(key=lambda item: order.index(turn_of(item)))
+    for item in items:
+        turn = turn_of(item)
+        item.add_marker(pytest.mark.xdist_group(item.path.stem if turn is Turn.BESIDE else turn.value))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Refuse to go on without the groups: pytest 9.2 drops the names that pytest-xdist 3.8 gives them."""
+    if hasattr(session.config, "workerinput") and not all("@" in item.nodeid for item in session.items):
+        raise pytest.UsageError(
+            "the tests' groups are lost, so that a test of the whole machine would not have it alone"
+        )
+
+
+@pytest.hookimpl(tryfirst=True, wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Wait for one's turn before the test's own time limit begins."""
+    turn = turn_of(item)
+    if turn is Turn.BESIDE:
+        return (yield)
+    with _room(alone=turn is Turn.MACHINE):
+        return (yield)
+
+
+@contextmanager
+def _room(*, alone: bool) -> Iterator[None]:
+    """Share the machine or have it alone. Who waits to have it holds the door, so that nobody else slips in."""
+    kind = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+    with _lock(_DOOR, fcntl.LOCK_EX) as door, _lock(_ROOM, kind):
+        fcntl.flock(door, fcntl.LOCK_UN)
+        yield
+
+
+@contextmanager
+def _lock(file: Path, kind: int) -> Iterator[int]:
+    """A lock of all who run these files; it is given back even if a process of the test holds a copy of it."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, kind)
+        yield descriptor
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    finally:
+        os.close(descriptor)
