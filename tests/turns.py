@@ -39,6 +39,8 @@ _NODES = {
     "test_scripts_with_dockerd",
 }
 """Files there that start more all the same, as those do that end in ``_real``."""
+_REST = {"analyze"}
+"""Of these folders, one that takes two minutes."""
 _FAKED = {"test_measure_clock_watch", "test_measure_session"}
 """Files elsewhere that start no node either."""
 _GUESTS = ("libvirt", "managed", "qemu", "ssh", "virtualbox", "vmware")
@@ -49,12 +51,17 @@ _DOOR, _ROOM = Path(__file__), Path(__file__).with_name("machine.py")
 
 
 class Turn(StrEnum):
-    """In the order in which the processes take them: what takes longest and excludes most comes first."""
+    """In the order in which the processes take them, so that none waits long for the other."""
 
-    NODES = "nodes"
-    GUESTS = "guests"
     MACHINE = "machine"
     BESIDE = "beside"
+    GUESTS = "guests"
+    NODES = "nodes"
+    REST = "rest"
+    """As BESIDE: for whoever is done."""
+
+
+_FREE = {Turn.BESIDE, Turn.REST}
 
 
 def turn_of(item: pytest.Item) -> Turn:
@@ -64,7 +71,7 @@ def turn_of(item: pytest.Item) -> Turn:
     folder, file = item.path.parent.name, item.path.stem
     starts_nodes = folder not in _BESIDE or file in _NODES or file.endswith("_real")
     if not starts_nodes or file in _FAKED:
-        return Turn.BESIDE
+        return Turn.REST if folder in _REST else Turn.BESIDE
     parameter = item.name.partition("[")[2]
     names = (folder, file.removeprefix(_FILE_PREFIX), parameter)
     return Turn.GUESTS if any(name.startswith(_GUESTS) for name in names) else Turn.NODES
@@ -77,7 +84,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: order.index(turn_of(item)))
     for item in items:
         turn = turn_of(item)
-        item.add_marker(pytest.mark.xdist_group(item.path.stem if turn is Turn.BESIDE else turn.value))
+        item.add_marker(pytest.mark.xdist_group(item.path.stem if turn in _FREE else turn.value))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -90,9 +97,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True, wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Wait for one's turn before the test's own time limit begins."""
+    """Wait for one's turn before the test's own time limit begins; a test that runs others keeps it for them."""
     turn = turn_of(item)
-    if turn is Turn.BESIDE:
+    if turn in _FREE or not hasattr(item.config, "workerinput"):
         return (yield)
     with _room(alone=turn is Turn.MACHINE):
         return (yield)
