@@ -9,9 +9,10 @@ stands before the profiler and hands the calls of one iteration (or several) to 
 two in random order. A pair's cost is the ratio of its two times, an interval that of all pairs (Hodges and Lehmann).
 What is left out: what the profiler does at the start and the end, and caches that the next iteration finds disturbed.
 
-An iteration's calls are counted in two short runs. A kernel that calls nothing in an iteration, or has few iterations,
-has no pairs or few; the last column does without: the calls counted, at 100 ns each. The claims: no interval lies above
-1 %, the mean is below it. BT and SP, which need a square number of ranks, run on one instead of two.
+An iteration's calls, and those before the first, are counted in two short runs. Kernels of few iterations make more of
+them. One that calls nothing in an iteration has no pairs; the last column does without: the calls counted, at 100 ns
+each. The claim: where each rank has a processor, no kernel's cost reaches 1 %. BT and SP, which need a square number of
+ranks, run on one instead of two.
 """
 
 import argparse
@@ -44,6 +45,8 @@ SHORT, LONGER = 3, 6
 UNVERIFIED = 3
 STEPPED = {*SQUARES, "lu"}
 """They count in steps, the others in iterations."""
+ITERATIONS = {"is": 100, "cg": 60, "mg": 60, "ft": 20}
+"""Of the timed runs, where a class has few: an iteration is the same in all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,12 +131,17 @@ class Launch:
     def profile(self) -> Path:
         return self.folder / "profile.json"
 
-    def run(self, *options: str, block_calls: Sequence[int] = (0,), seed: int = 0) -> list["RankBlocks"]:
+    def iterate(self, count: int, **switched: Any) -> list["RankBlocks"]:
+        """As ``run``, with so many iterations."""
+        name = "steps" if self.case.kernel in STEPPED else "iterations"
+        return self.run("--set", f"{name}={count}", **switched)
+
+    def run(self, *options: str, blocks: Sequence["BlockCalls"] = (), seed: int = 0) -> list["RankBlocks"]:
         """Raise ``SystemExit`` with what it said if it fails; a problem of one's own need not be verified."""
         exported = {
             "LD_PRELOAD": ":".join(map(str, self.libraries)),
             "TARE_PROFILE": str(self.profile),
-            "SWITCH_CALLS": ",".join(map(str, block_calls)),
+            **({"SWITCH_CALLS": ",".join(map(str, blocks))} if blocks else {}),
             "SWITCH_SEED": str(seed),
             "SWITCH_FILE": str(self.folder / "blocks"),
         }
@@ -159,6 +167,18 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockCalls:
+    """What one rank's switch is told."""
+
+    before: int
+    """Calls of the set-up and the first iteration."""
+    block: int
+
+    def __str__(self) -> str:
+        return f"{self.before}:{self.block}"
+
+
+@dataclass(frozen=True, slots=True)
 class RankBlocks:
     """What one rank's switch saw."""
 
@@ -176,11 +196,11 @@ def read_blocks(path: Path) -> RankBlocks:
 def cost_of(launch: Launch, wanted: int, iterations: int) -> Cost:
     launch.run()
     ranks = json.loads(launch.profile.read_text())["profile"]
-    block = [iterations * calls for calls in iteration_calls(launch)]
+    blocks = block_calls(launch, iterations)
     logs: list[float] = []
-    if block and all(block):
+    if blocks and all(rank.block for rank in blocks):
         for _ in range(MOST_RUNS):
-            logs += log_ratios(launch.run(block_calls=block, seed=random.getrandbits(63)))
+            logs += log_ratios(timed(launch, blocks))
             if len(logs) >= wanted:
                 break
     return Cost(
@@ -192,14 +212,20 @@ def cost_of(launch: Launch, wanted: int, iterations: int) -> Cost:
     )
 
 
-def iteration_calls(launch: Launch) -> list[int]:
-    """Of each rank; empty for EP, which does not iterate."""
+def timed(launch: Launch, blocks: Sequence[BlockCalls]) -> list[RankBlocks]:
+    seed, kernel = random.getrandbits(63), launch.case.kernel
+    if kernel in ITERATIONS:
+        return launch.iterate(ITERATIONS[kernel], blocks=blocks, seed=seed)
+    return launch.run(blocks=blocks, seed=seed)
+
+
+def block_calls(launch: Launch, iterations: int) -> list[BlockCalls]:
+    """Of each rank; empty for EP, which does not iterate. What follows the last iteration is taken for set-up."""
     if launch.case.kernel == "ep":
         return []
-    name = "steps" if launch.case.kernel in STEPPED else "iterations"
-    short, longer = (launch.run("--set", f"{name}={count}") for count in (SHORT, LONGER))
-    pairs = zip(short, longer, strict=True)
-    return [round((more.calls - less.calls) / (LONGER - SHORT)) for less, more in pairs]
+    pairs = zip(launch.iterate(SHORT), launch.iterate(LONGER), strict=True)
+    of_iteration = [(round((more.calls - less.calls) / (LONGER - SHORT)), less.calls) for less, more in pairs]
+    return [BlockCalls(calls - (SHORT - 1) * one, iterations * one) for one, calls in of_iteration]
 
 
 def log_ratios(ranks: Sequence[RankBlocks]) -> Iterator[float]:
@@ -232,29 +258,17 @@ def told(measured: Estimate | None) -> str:
 
 
 def claims_hold(costs: Mapping[Case, Cost]) -> bool:
-    measured = {case: cost.measured for case, cost in costs.items() if cost.measured is not None}
+    """Ranks that take turns on a processor pay for each other's calls as well: they are shown, and nothing claimed."""
+    measured = {
+        case: math.expm1(cost.measured.point)
+        for case, cost in costs.items()
+        if cost.measured is not None and case.ranks <= (os.cpu_count() or 1)
+    }
     if not measured:
         return said("something was measured", holds=False)
-    mean = statistics.fmean(math.expm1(cost.point) for cost in measured.values())
-    return all(
-        [
-            said(
-                f"mean cost of {len(measured)} kernels {mean:.2%}, claimed {MOST_COST:.0%}",
-                holds=mean < MOST_COST,
-            ),
-            not_above(measured),
-        ]
-    )
-
-
-def not_above(measured: Mapping[Case, Estimate]) -> bool:
-    above = [
-        f"{case.kernel.upper()} on {case.ranks}"
-        for case, cost in measured.items()
-        if cost.low is not None and math.expm1(cost.low) > MOST_COST
-    ]
-    told = f"no kernel's cost is surely above {MOST_COST:.0%}" + (
-        f", but {', '.join(above)}" if above else ""
+    above = [f"{case.kernel.upper()} on {case.ranks}" for case, cost in measured.items() if cost >= MOST_COST]
+    told = f"no kernel's cost reaches {MOST_COST:.0%}" + (
+        f", but that of {', '.join(above)}" if above else ""
     )
     return said(told, holds=not above)
 

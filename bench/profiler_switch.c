@@ -4,11 +4,12 @@
  * within one run, where two runs differ by more than that. The order is the same in all ranks. The calls are
  * those that the NAS Parallel Benchmarks of Tare make.
  *
- * SWITCH_CALLS: calls of a block, for each rank: "200,204". 0: all calls go to the profiler.
+ * SWITCH_CALLS: calls before the first block and calls of a block, for each rank: "70:200,70:204". Without it
+ *               all calls go to the profiler.
  * SWITCH_SEED:  of the order.
  * SWITCH_FILE:  each rank writes FILE.RANK: the number of its calls, then a line for each block, "1
- * NANOSECONDS" for the profiler's, "0 NANOSECONDS" for those past it. What came before the first and after
- * the last is left out. */
+ * NANOSECONDS" for the profiler's, "0 NANOSECONDS" for those past it. What came before the first, all of it
+ * the profiler's, and after the last is left out. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_BLOCKS = 1 << 16, FIRST_BLOCKS = 2 };
+enum { MOST_BLOCKS = 1 << 16, FIRST_BLOCKS = 1 };
 
 static struct {
     void* mpi;
@@ -57,7 +58,7 @@ static void end_block(void) {
     }
     now.of_block[now.blocks] = now.through;
     now.spent_ns[now.blocks++] = ends_ns - now.began_ns;
-    now.through = now.blocks % 2 == 0 ? coin() : !now.through;
+    now.through = now.blocks % 2 == FIRST_BLOCKS % 2 ? coin() : !now.through;
     now.next += now.every;
     now.began_ns = clock_ns();
 }
@@ -74,9 +75,10 @@ static void start(int rank) {
         text = strchr(text, ',');
         text = text == NULL ? NULL : text + 1;
     }
-    now.every = text == NULL ? 0 : strtoull(text, NULL, 10);
+    char* end = NULL;
+    now.next = text == NULL ? UINT64_MAX : strtoull(text, &end, 10);
+    now.every = text == NULL ? 0 : strtoull(end + 1, NULL, 10);
     now.order = UINT64_C(0x9E3779B97F4A7C15) ^ strtoull(getenv("SWITCH_SEED"), NULL, 10);
-    now.next = now.every == 0 ? UINT64_MAX : now.every;
     now.began_ns = clock_ns();
 }
 

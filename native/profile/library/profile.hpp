@@ -77,6 +77,13 @@ class alignas(cache_line_byte) Profile {
 
     /// Counts all that is written down.
     void settle();
+    /// Whether there is enough to count while the program waits.
+    [[nodiscard]] bool has_backlog() const {
+        const Journal& journal = counters_.record->journal;
+        return !is_threaded_ && journal.end - journal.first >= backlog;
+    }
+    /// Counts for a microsecond or so; false if nothing is left then.
+    bool settle_some();
     /// Counts one.
     void count(const Entry& entry);
     /// What is known of requests, with all counted that came before.
@@ -92,6 +99,12 @@ class alignas(cache_line_byte) Profile {
     }
 
   private:
+    /// So many that finding the counters again takes less than counting.
+    static constexpr std::uint32_t backlog = 256;
+    /// A microsecond's.
+    static constexpr std::uint32_t some = 16;
+
+    void settle_until(std::uint32_t end);
     void log(const Entry& entry);
     void post(const Entry& entry);
     void end(const Entry& entry);

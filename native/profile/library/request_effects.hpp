@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "profile/library/effects.hpp"
+#include "profile/library/next.hpp"
+#include "profile/library/waiting.hpp"
 
 namespace tare::profile {
 
@@ -79,6 +81,25 @@ class CompletesOne {
     SeenStatus status_;
 };
 
+/// A call that waits for one.
+class WaitsForOne : public CompletesOne {
+  public:
+    WaitsForOne(Layer layer, MPI_Request* request, MPI_Status*& status)
+        : CompletesOne{request, nullptr, status}, layer_{layer}, request_{request}, status_{&status} {}
+
+    template <typename Next>
+    [[nodiscard]] int perform(const Scope& scope, Next next) const {
+        return wait_and_count(scope.profile(), next, [&](int* is_over) {
+            return next_function<decltype(::MPI_Test)>(Call::Test, layer_)(request_, is_over, *status_);
+        });
+    }
+
+  private:
+    Layer layer_;
+    MPI_Request* request_;
+    MPI_Status** status_;
+};
+
 /// Statuses that the program may not have asked for.
 class SeenStatuses {
   public:
@@ -109,6 +130,31 @@ class CompletesAll {
     AwaitedRequests requests_;
     const int* flag_;
     SeenStatuses statuses_;
+};
+
+/// A call that waits for all of several.
+class WaitsForAll : public CompletesAll {
+  public:
+    WaitsForAll(Layer layer, int count, MPI_Request* requests, MPI_Status*& statuses)
+        : CompletesAll{count, requests, nullptr, statuses},
+          layer_{layer},
+          count_{count},
+          requests_{requests},
+          statuses_{&statuses} {}
+
+    template <typename Next>
+    [[nodiscard]] int perform(const Scope& scope, Next next) const {
+        return wait_and_count(scope.profile(), next, [&](int* is_over) {
+            return next_function<decltype(::MPI_Testall)>(Call::Testall, layer_)(count_, requests_, is_over,
+                                                                                 *statuses_);
+        });
+    }
+
+  private:
+    Layer layer_;
+    int count_;
+    MPI_Request* requests_;
+    MPI_Status** statuses_;
 };
 
 /// One of several.

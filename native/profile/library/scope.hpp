@@ -32,7 +32,7 @@ class Scope {
         if (entry_.on_main) {
             profile_->enter(call, entry_.begin_ticks);
         }
-        const int code = next();
+        const int code = perform(effect, next);
         entry_.end_ticks = profile_->clock().now();
         const auto lock = profile_->lock();
         if (code == MPI_SUCCESS) {
@@ -54,6 +54,15 @@ class Scope {
     }
 
   private:
+    template <typename Effect, typename Next>
+    int perform(Effect& effect, Next next) {
+        if constexpr (requires { effect.perform(*this, next); }) {
+            return effect.perform(*this, next);
+        } else {
+            return next();
+        }
+    }
+
     ThreadState* thread_;
     Profile* profile_;
     Entry entry_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counting what the journal holds, with what only the living process knows: its requests and messages.
+#include <algorithm>
 #include <atomic>
 #include <bit>
 
@@ -8,14 +9,25 @@
 
 namespace tare::profile {
 
-void Profile::settle() {
+void Profile::settle() { settle_until(record().journal.end); }
+
+bool Profile::settle_some() {
+    const Journal& journal = record().journal;
+    settle_until(std::min(journal.end, journal.first + some));
+    return journal.end != 0;
+}
+
+void Profile::settle_until(std::uint32_t end) {
     Journal& journal = counters_.record->journal;
-    for (; journal.first < journal.end; ++journal.first) {
+    for (; journal.first < end; ++journal.first) {
         count(std::span{journal.entries}[journal.first]);
     }
-    journal.end = 0;
-    std::atomic_signal_fence(std::memory_order_release);  // first: killed in between, nothing counts twice
-    journal.first = 0;
+    if (journal.first == journal.end) {
+        journal.end = 0;
+        // Before the next: killed in between, nothing counts twice.
+        std::atomic_signal_fence(std::memory_order_release);
+        journal.first = 0;
+    }
 }
 
 void Profile::count(const Entry& entry) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is left of a profile when the job does not come to MPI_Finalize."""
 
+import struct
 import subprocess
 from pathlib import Path
 
@@ -8,6 +9,9 @@ import pytest
 
 from tests.native.profile.conftest import Compile, Launcher
 from tests.native.profile.profiles import Profile, read_profile
+
+JOURNAL = struct.Struct("<qhxxII")
+"""How a rank's file begins: the call that it is in and since when, entries that are counted, and written."""
 
 
 def merge(programs: Path, *words: object) -> subprocess.CompletedProcess[str]:
@@ -50,7 +54,7 @@ def test_nothing_counted_is_lost_when_a_rank_dies(
     assert waiting["late_senders"]["why_not"] == "the rank did not come to the end of MPI_Finalize"
 
 
-@pytest.mark.parametrize("count", [300, 5000])
+@pytest.mark.parametrize("count", [50, 5000])
 def test_a_killed_rank_has_lost_no_call_and_at_most_the_ends_of_receives_that_were_open(
     programs: Path, compile_c: Compile, launcher: Launcher, count: int
 ) -> None:
@@ -63,6 +67,19 @@ def test_a_killed_rank_has_lost_no_call_and_at_most_the_ends_of_receives_that_we
     open_receives = 40 if count > 1000 else 0
     assert count - open_receives <= messages <= count
     assert received_byte == byte or messages < count
+
+
+@pytest.mark.parametrize(("awaited", "calls"), [("one", 201), ("all", 200)])
+def test_a_wait_counts_what_came_before_and_gives_its_error_once(
+    programs: Path, compile_c: Compile, launcher: Launcher, awaited: str, calls: int
+) -> None:
+    done = launcher.run([compile_c("waits"), awaited], 2)
+    assert done.stdout == "1\n"
+    beginning = Path(f"{launcher.file}.rank-1").read_bytes()[: JOURNAL.size]
+    *_, counted, written = JOURNAL.unpack(beginning)
+    assert (counted, written) == (0, 1)
+    assert merge(programs, launcher.file).returncode == 0
+    assert read_profile(launcher.file).call(1, "Wait")["count"] == calls
 
 
 def test_ranks_that_left_nothing_are_named(programs: Path, compile_c: Compile, launcher: Launcher) -> None:
