@@ -53,6 +53,7 @@ def test_the_quota_holds_while_burning(provider: Provider, image: Image, state: 
 def test_memory_beyond_the_limit_kills_the_victim_that_the_provider_states(
     provider: Provider, spec: NodeSpec, lent: Lent
 ) -> None:
+    in_the_users_folder = set(Path.cwd().iterdir())
     with lent.node(provider, spec) as node:
         burn = f"{node.tools_directory}/burn"
         within = execute(provider, node, burn, "--touch", str(100 * MEBIBYTE))
@@ -65,6 +66,7 @@ def test_memory_beyond_the_limit_kills_the_victim_that_the_provider_states(
     else:
         assert beyond.returncode != 0
         assert alive.returncode != 0
+    assert set(Path.cwd().iterdir()) == in_the_users_folder
 
 
 def test_shm_is_its_own_and_of_the_stated_size(provider: Provider, spec: NodeSpec, lent: Lent) -> None:

@@ -76,7 +76,8 @@ class Podman(AlsoUnprivileged):
         engine.require(self.check_options(spec.options))
         if unprivileged.ordinary_user():
             _make_notes(spec)
-            return unprivileged.start(spec, [*_podman(spec), "run", *_user_words(spec)], limits_memory=True)
+            words = [*_aside(spec), *_podman(spec), "run", *_user_words(spec)]
+            return unprivileged.start(spec, words, limits_memory=True)
         layer.prepare(spec)
         if not engine.has_own_storage(spec.options):
             layer.mount_root(spec)
@@ -86,7 +87,9 @@ class Podman(AlsoUnprivileged):
             podman_network.note_absent()
         with _network(spec) as network:
             process.run_checked(
-                [*_podman(spec), "run", *_words(spec, network)], timeout_s=120, leaves_daemon=True
+                [*_aside(spec), *_podman(spec), "run", *_words(spec, network)],
+                timeout_s=120,
+                leaves_daemon=True,
             )
         pid = int(_pid_file(spec).read_text())
         own = engine.has_own_storage(spec.options)
@@ -97,9 +100,8 @@ class Podman(AlsoUnprivileged):
         # nsenter(1) would be ten times as quick, but give the command capabilities and system calls that Podman denies.
         user = unprivileged.ordinary_user()
         way = unprivileged.enter_outside(node, limits_memory=True) if user else []
-        # The command's monitor leaves a file named "oom" where it runs when memory ran out: not in the user's folder.
-        aside = ["env", f"--chdir={node.spec.directory}"]
-        return [*way, *aside, *_podman(node.spec), "exec", "--interactive", "--detach-keys=", node.spec.name]
+        enter = [*_podman(node.spec), "exec", "--interactive", "--detach-keys=", node.spec.name]
+        return [*way, *_aside(node.spec), *enter]
 
     def helpers(self, node: Node) -> list[int]:
         """The container's monitor, and one for each command that is being run in it."""
@@ -121,6 +123,11 @@ class Podman(AlsoUnprivileged):
             podman_network.remove_unused()
         _remove_notes(spec)
         layer.remove(spec)
+
+
+def _aside(spec: NodeSpec) -> list[str]:
+    """A monitor leaves a file named "oom" where it runs when memory ran out: not in the user's folder."""
+    return ["env", f"--chdir={spec.directory}"]
 
 
 def _remove_container(spec: NodeSpec) -> None:
