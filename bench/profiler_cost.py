@@ -11,8 +11,8 @@ What is left out: what the profiler does at the start and the end, and caches th
 
 An iteration's calls, and those before the first, are counted in two short runs. Kernels of few iterations make more of
 them. One that calls nothing in an iteration has no pairs; the last column does without: the calls counted, at 100 ns
-each. The claim: where each rank has a processor, no kernel's cost reaches 1 %. BT and SP, which need a square number of
-ranks, run on one instead of two.
+each. The claims: no interval lies above 1 %, the mean is below it. BT and SP, which need a square number of ranks, run
+on one instead of two.
 """
 
 import argparse
@@ -258,17 +258,29 @@ def told(measured: Estimate | None) -> str:
 
 
 def claims_hold(costs: Mapping[Case, Cost]) -> bool:
-    """Ranks that take turns on a processor pay for each other's calls as well: they are shown, and nothing claimed."""
-    measured = {
-        case: math.expm1(cost.measured.point)
-        for case, cost in costs.items()
-        if cost.measured is not None and case.ranks <= (os.cpu_count() or 1)
-    }
+    measured = {case: cost.measured for case, cost in costs.items() if cost.measured is not None}
     if not measured:
         return said("something was measured", holds=False)
-    above = [f"{case.kernel.upper()} on {case.ranks}" for case, cost in measured.items() if cost >= MOST_COST]
-    told = f"no kernel's cost reaches {MOST_COST:.0%}" + (
-        f", but that of {', '.join(above)}" if above else ""
+    mean = statistics.fmean(math.expm1(cost.point) for cost in measured.values())
+    return all(
+        [
+            said(
+                f"mean cost of {len(measured)} kernels {mean:.2%}, claimed {MOST_COST:.0%}",
+                holds=mean < MOST_COST,
+            ),
+            not_above(measured),
+        ]
+    )
+
+
+def not_above(measured: Mapping[Case, Estimate]) -> bool:
+    above = [
+        f"{case.kernel.upper()} on {case.ranks}"
+        for case, cost in measured.items()
+        if cost.low is not None and math.expm1(cost.low) > MOST_COST
+    ]
+    told = f"no kernel's cost is surely above {MOST_COST:.0%}" + (
+        f", but {', '.join(above)}" if above else ""
     )
     return said(told, holds=not above)
 

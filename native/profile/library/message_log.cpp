@@ -14,7 +14,7 @@ namespace {
 
 /// 24 and 32 MiB at most, of which only what is used takes memory.
 constexpr std::size_t most_messages = std::size_t{1} << 20U;
-/// Between two computations of the program's the kernel takes four times as long to find memory for one page
+/// Between two computations of the program's the kernel takes five times as long to find memory for one page
 /// as for one of many.
 constexpr std::size_t block_messages = 8192;
 

@@ -70,6 +70,7 @@ class alignas(cache_line_byte) Profile {
         std::span{journal.entries}[journal.end] = entry;
         std::atomic_signal_fence(std::memory_order_release);  // whole before it counts: we may be killed here
         if (++journal.end == Journal::most_entries) [[unlikely]] {
+            is_long_ = true;
             settle();
         }
     }
@@ -77,10 +78,11 @@ class alignas(cache_line_byte) Profile {
 
     /// Counts all that is written down.
     void settle();
-    /// Whether there is enough to count while the program waits.
+    /// Whether there is enough to count while the program waits. What a short one has written down is left
+    /// whole: should it be killed, even the receives that were open can be told from it.
     [[nodiscard]] bool has_backlog() const {
         const Journal& journal = counters_.record->journal;
-        return !is_threaded_ && journal.end - journal.first >= backlog;
+        return is_long_ && !is_threaded_ && journal.end - journal.first >= backlog;
     }
     /// Counts for a microsecond or so; false if nothing is left then.
     bool settle_some();
@@ -114,6 +116,8 @@ class alignas(cache_line_byte) Profile {
     Clock clock_;
     bool is_threaded_;
     bool has_files_ = false;
+    /// Whether the journal was full once.
+    bool is_long_ = false;
     Mpi mpi_;
     Communicators communicators_;
     RankFile file_;
