@@ -12,6 +12,8 @@ from tare.host.cgroups import PARENT
 
 HOLDER = "tests-"
 """What the groups' names begin with by which each process of the tests keeps the nodes' common parent."""
+_DOCKERS_GROUP, _DOCKERS_MOUNT = "docker", "/run/docker/netns/default"
+"""What a Docker daemon makes for a host's first containers and keeps: their groups' parent, the host's network."""
 _OURS = (
     "/opt/tare/bin/",
     "tare.measure.guardian",
@@ -52,7 +54,8 @@ class Machine:
 
 def _mounts() -> list[str]:
     lines = Path("/proc/self/mounts").read_text().splitlines()
-    return [f"mount {line.split()[1]}" for line in lines]
+    places = [line.split()[1] for line in lines]
+    return [f"mount {place}" for place in places if place != _DOCKERS_MOUNT]
 
 
 def _links() -> list[str]:
@@ -64,11 +67,14 @@ def _links() -> list[str]:
 
 
 def _groups() -> list[str]:
-    """Without the nodes' common parent, which processes of the tests keep, each when it begins."""
+    """Without the common parents: Docker's, and that of nodes, which processes of the tests keep when they begin."""
+    parents = {PARENT, _DOCKERS_GROUP}
     found = []
     for directory, folders, _ in os.walk("/sys/fs/cgroup"):
         found += [
-            f"cgroup {directory}/{name}" for name in folders if name != PARENT and not name.startswith(HOLDER)
+            f"cgroup {directory}/{name}"
+            for name in folders
+            if name not in parents and not name.startswith(HOLDER)
         ]
     return found
 
