@@ -42,6 +42,33 @@ int tag_of(Way way) { return way == Way::growing ? 1 : 2; }
 // The checker does not see that requests end in `is_over`.
 // NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker)
 
+Relay::Receives::Receives(std::span<double> into, std::size_t numbers, int source, int tag,
+                          MPI_Comm communicator)
+    : requests_(into.size() / numbers, MPI_REQUEST_NULL) {
+    for (std::size_t turn = 0; turn < requests_.size(); ++turn) {
+        MPI_Recv_init(&into[turn * numbers], static_cast<int>(numbers), MPI_DOUBLE, source, tag, communicator,
+                      &requests_[turn]);
+    }
+}
+
+Relay::Receives::~Receives() {
+    for (MPI_Request& request : requests_) {
+        MPI_Request_free(&request);
+    }
+}
+
+void Relay::Receives::ask() {
+    if (!requests_.empty()) {
+        MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
+    }
+}
+
+void Relay::Receives::wait_for(int turn) {
+    MPI_Wait(&requests_[static_cast<std::size_t>(turn)], MPI_STATUS_IGNORE);
+}
+
+bool Relay::Receives::has(int turn) { return is_over(requests_[static_cast<std::size_t>(turn)]); }
+
 Relay::Relay(const Part& part, const Layout& layout, Way way)
     : communicator_{part.communicator}, way_{way}, planes_{part.z.count} {
     const auto in_x = [&](int x, int y, int m) { return layout.group_place(x, y, m); };
@@ -54,15 +81,17 @@ Relay::Edge Relay::edge(const Extent& extent, const Extent& along, std::vector<s
     const int source = way_ == Way::growing ? extent.previous : extent.next;
     const int target = way_ == Way::growing ? extent.next : extent.previous;
     const auto planes = static_cast<std::size_t>(planes_);
-    const std::size_t numbers = places.size() * planes;
-    return {.source = source,
-            .target = target,
-            .first_diagonal = first_across(extent, way_),
-            .points = along.count,
-            .places = std::move(places),
-            .received = std::vector<double>(source == MPI_PROC_NULL ? 0 : numbers),
-            .to_send = std::vector<double>(target == MPI_PROC_NULL ? 0 : numbers),
-            .sending = std::vector<MPI_Request>(target == MPI_PROC_NULL ? 0 : planes, MPI_REQUEST_NULL)};
+    const std::size_t numbers = places.size();
+    Edge made{.source = source,
+              .target = target,
+              .first_diagonal = first_across(extent, way_),
+              .points = along.count,
+              .places = std::move(places),
+              .received = std::vector<double>(source == MPI_PROC_NULL ? 0 : numbers * planes),
+              .to_send = std::vector<double>(target == MPI_PROC_NULL ? 0 : numbers * planes),
+              .sending = std::vector<MPI_Request>(target == MPI_PROC_NULL ? 0 : planes, MPI_REQUEST_NULL)};
+    made.receives = {made.received, numbers, source, tag_of(way_), communicator_};
+    return made;
 }
 
 void Relay::restart() {
@@ -70,7 +99,7 @@ void Relay::restart() {
         edge.arrived = edge.source == MPI_PROC_NULL ? planes_ : 0;
         edge.handed = 0;
         edge.sent = 0;
-        ask_for_next(edge);
+        edge.receives.ask();
     }
     publish();
 }
@@ -86,8 +115,7 @@ void Relay::publish() {
 void Relay::wait_for(int turn) {
     for (Edge& edge : edges_) {
         while (edge.arrived <= turn) {
-            MPI_Wait(&edge.receiving, MPI_STATUS_IGNORE);
-            take_next(edge);
+            edge.receives.wait_for(edge.arrived++);
         }
     }
     publish();
@@ -106,8 +134,8 @@ void Relay::send(int complete) {
 void Relay::look(int complete) {
     send(complete);
     for (Edge& edge : edges_) {
-        while (edge.arrived < planes_ && is_over(edge.receiving)) {
-            take_next(edge);
+        while (edge.arrived < planes_ && edge.receives.has(edge.arrived)) {
+            ++edge.arrived;
         }
         // What is on its way goes on only while MPI is called.
         while (edge.sent < edge.handed && is_over(edge.sending[static_cast<std::size_t>(edge.sent)])) {
@@ -148,19 +176,6 @@ sweep::Outflow Relay::outflow(int turn) {
         return edge.target == MPI_PROC_NULL ? nullptr : message(edge.to_send, edge.places.size(), turn);
     };
     return {.x = room(edges_[0]), .y = room(edges_[1])};
-}
-
-void Relay::ask_for_next(Edge& edge) const {
-    if (edge.arrived < planes_) {
-        MPI_Irecv(message(edge.received, edge.places.size(), edge.arrived),
-                  static_cast<int>(edge.places.size()), MPI_DOUBLE, edge.source, tag_of(way_), communicator_,
-                  &edge.receiving);
-    }
-}
-
-void Relay::take_next(Edge& edge) const {
-    ++edge.arrived;
-    ask_for_next(edge);
 }
 
 // NOLINTEND(clang-analyzer-optin.mpi.MPI-Checker)

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "npb/common/progress.hpp"
@@ -47,6 +48,29 @@ class Relay {
     [[nodiscard]] sweep::Outflow outflow(int turn);
 
   private:
+    /// Receives that are asked for together, again in each sweep.
+    class Receives {
+      public:
+        Receives() = default;
+        /// So many messages of `numbers` each, one after the other in `into`.
+        Receives(std::span<double> into, std::size_t numbers, int source, int tag, MPI_Comm communicator);
+        Receives(const Receives&) = delete;
+        Receives& operator=(const Receives&) = delete;
+        Receives(Receives&& other) noexcept : requests_{std::exchange(other.requests_, {})} {}
+        Receives& operator=(Receives&& other) noexcept {
+            requests_.swap(other.requests_);
+            return *this;
+        }
+        ~Receives();
+
+        void ask();
+        void wait_for(int turn);
+        [[nodiscard]] bool has(int turn);
+
+      private:
+        std::vector<MPI_Request> requests_;
+    };
+
     struct Edge {
         int source = MPI_PROC_NULL;
         int target = MPI_PROC_NULL;
@@ -59,7 +83,7 @@ class Relay {
         std::vector<double> received{};
         std::vector<double> to_send{};
         std::vector<MPI_Request> sending{};
-        MPI_Request receiving = MPI_REQUEST_NULL;
+        Receives receives{};
         /// Planes received, handed to MPI to be sent, and known to be sent.
         int arrived = 0;
         int handed = 0;
@@ -67,8 +91,6 @@ class Relay {
     };
 
     [[nodiscard]] Edge edge(const Extent& extent, const Extent& along, std::vector<std::size_t> places) const;
-    void ask_for_next(Edge& edge) const;
-    void take_next(Edge& edge) const;
     void publish();
 
     MPI_Comm communicator_;

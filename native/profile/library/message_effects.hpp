@@ -173,6 +173,7 @@ inline void PostsReceive::complete(Scope& scope) const {
         Entry& entry = scope.entry();
         entry.did = Did::posted;
         entry.request = key_of(*request_);
+        scope.profile().expect(entry.request);
         entry.context = std::bit_cast<std::uint64_t>(communicator_);
         const Route& route = scope.profile().communicators().route(communicator_);
         const bool is_like_world = route.world_ranks == nullptr;

@@ -57,13 +57,6 @@ class alignas(cache_line_byte) Profile {
         counters_.record->journal.current_since_ticks = begin_ticks;
         counters_.record->journal.current = call;
     }
-    /// Has the next line of the journal fetched while MPI does the call.
-    void make_ready() const {
-        if (!is_threaded_) {
-            const Journal& journal = counters_.record->journal;
-            __builtin_prefetch(&std::span{journal.entries}[journal.end], 1);
-        }
-    }
     /// What a call did, which is counted later.
     void write_down(const Entry& entry) {
         Journal& journal = counters_.record->journal;
@@ -95,7 +88,11 @@ class alignas(cache_line_byte) Profile {
     }
     /// Whether a transfer from or to a file may be under way.
     [[nodiscard]] bool has_files() const { return has_files_; }
+    /// Whether anything may be known of a request, so that its end is to be written down.
+    [[nodiscard]] bool expects(RequestKey key) const { return is_threaded_ || expected_.has(key); }
+    void expect(RequestKey key) { expected_.add(key); }
     void track(MPI_Request request, Tracked tracked) {
+        expect(key_of(request));
         has_files_ = has_files_ || tracked.of_file();
         requests().put(key_of(request), std::move(tracked));
     }
@@ -112,6 +109,7 @@ class alignas(cache_line_byte) Profile {
     void end(const Entry& entry);
     void end_receive(const Entry& entry, const Tracked& tracked);
 
+    Expected expected_;
     RankCounters counters_{};
     Clock clock_;
     bool is_threaded_;

@@ -48,9 +48,12 @@ void AwaitedRequests::look_at(Scope& scope) {
 }
 
 void AwaitedRequests::end(Scope& scope, int index, const MPI_Status& status) {
-    Entry entry = scope.further();
-    describe_end(std::exchange(keys_.at(static_cast<std::size_t>(index)), 0), status, entry);
-    scope.profile().write_down(entry);
+    const RequestKey key = std::exchange(keys_.at(static_cast<std::size_t>(index)), 0);
+    if (scope.profile().expects(key)) {
+        Entry entry = scope.further();
+        describe_end(key, status, entry);
+        scope.profile().write_down(entry);
+    }
 }
 
 void AwaitedRequests::release(Scope& scope) const {

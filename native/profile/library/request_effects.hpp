@@ -67,7 +67,9 @@ class CompletesOne {
     }
     void complete(Scope& scope) const {
         if (flag_ == nullptr || *flag_ != 0) {
-            describe_end(key_, status_.seen(), scope.entry());
+            if (scope.profile().expects(key_)) {
+                describe_end(key_, status_.seen(), scope.entry());
+            }
         } else if (scope.profile().is_threaded()) {
             scope.profile().requests().release(key_);
         }

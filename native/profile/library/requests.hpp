@@ -3,12 +3,14 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <bit>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "profile/call.hpp"
+#include "profile/journal.hpp"
 #include "profile/library/communicators.hpp"
 #include "profile/library/message_log.hpp"
 
@@ -40,6 +42,32 @@ struct Tracked {
     Stream stream = 0;
 
     [[nodiscard]] bool of_file() const { return kind == Kind::read || kind == Kind::write; }
+};
+
+/// Which requests may be known of, in one line of the cache: the ends of all others, such as those of sends,
+/// need not be written down. MPI hands out the same places again and again, each for one kind of request.
+class Expected {
+  public:
+    void add(RequestKey key) { word(key) |= bit(key); }
+    /// True now and then also for one that was not added.
+    [[nodiscard]] bool has(RequestKey key) const { return (words_.at(index(key)) & bit(key)) != 0; }
+
+  private:
+    static constexpr std::size_t word_bits = 64;
+    static constexpr unsigned index_bits = 3;
+
+    /// By the golden ratio, as below; the last bits of that are its best.
+    [[nodiscard]] static std::uint64_t mixed(RequestKey key) {
+        constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
+        return (key * golden) >> (word_bits - index_bits - std::bit_width(word_bits - 1));
+    }
+    [[nodiscard]] static std::size_t index(RequestKey key) { return mixed(key) / word_bits; }
+    [[nodiscard]] static std::uint64_t bit(RequestKey key) {
+        return std::uint64_t{1} << (mixed(key) % word_bits);
+    }
+    [[nodiscard]] std::uint64_t& word(RequestKey key) { return words_.at(index(key)); }
+
+    alignas(cache_line_byte) std::array<std::uint64_t, std::size_t{1} << index_bits> words_{};
 };
 
 /// What is known of requests. Each receive comes and goes here, so that all lies in one array, found by

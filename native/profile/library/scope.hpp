@@ -27,7 +27,6 @@ class Scope {
     int measure(Call call, Share share, Effect&& effect, Next next) {
         entry_ = {.call = call, .share = share, .is_call = true, .on_main = thread_->is_measured};
         effect.prepare(*this);
-        profile_->make_ready();
         entry_.begin_ticks = profile_->clock().now();
         if (entry_.on_main) {
             profile_->enter(call, entry_.begin_ticks);

@@ -75,3 +75,25 @@ TEST_CASE("what is unknown or not under way cannot be claimed") {
     requests.release(64);
     CHECK(requests.size() == 1);
 }
+
+TEST_CASE("every request that was expected is, and few others are") {
+    Expected expected;
+    constexpr RequestKey first = 0x7f0000001000;
+    constexpr RequestKey apart = 448;
+    constexpr int added = 64;
+    for (RequestKey number = 0; number < added; ++number) {
+        expected.add(first + number * apart);
+    }
+    int others = 0;
+    for (RequestKey number = 0; number < added; ++number) {
+        CHECK(expected.has(first + number * apart));
+        others += expected.has(2 * first + number * apart) ? 1 : 0;
+    }
+    CHECK(others < added / 2);
+}
+
+TEST_CASE("nothing is expected at first") {
+    const Expected expected;
+    CHECK_FALSE(expected.has(0));
+    CHECK_FALSE(expected.has(64));
+}
