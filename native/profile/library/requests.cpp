@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/library/requests.hpp"
 
-#include <limits>
 #include <utility>
 
 namespace tare::profile {
@@ -52,13 +51,6 @@ void Requests::release(RequestKey claimed) {
         remove(claimed);
         put(handle.mapped(), std::move(tracked));
     }
-}
-
-/// By the golden ratio (Knuth, 6.4): handles are addresses at even distances.
-std::size_t Requests::home(RequestKey key) const {
-    constexpr unsigned key_bits = std::numeric_limits<RequestKey>::digits;
-    constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
-    return (key * golden) >> (key_bits - bits_);
 }
 
 Requests::Place& Requests::place_of(RequestKey key) {

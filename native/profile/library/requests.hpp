@@ -5,6 +5,7 @@
 
 #include <array>
 #include <bit>
+#include <limits>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -20,6 +21,14 @@ namespace tare::profile {
 using RequestKey = std::uint64_t;
 
 [[nodiscard]] inline RequestKey key_of(MPI_Request handle) { return std::bit_cast<RequestKey>(handle); }
+
+/// A number of so many bits, by the golden ratio (Knuth, The Art of Computer Programming 3, section 6.4):
+/// keys are addresses at even distances.
+[[nodiscard]] inline std::size_t hashed(RequestKey key, unsigned bits) {
+    constexpr unsigned key_bits = std::numeric_limits<RequestKey>::digits;
+    constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
+    return (key * golden) >> (key_bits - bits);
+}
 
 /// A request whose end tells something: what a receive or a read brought, and who was waited for. Plain sends
 /// are counted when they begin, so that their requests need not be known.
@@ -54,20 +63,16 @@ class Expected {
 
   private:
     static constexpr std::size_t word_bits = 64;
-    static constexpr unsigned index_bits = 3;
+    static constexpr std::size_t words = cache_line_byte / sizeof(std::uint64_t);
+    static constexpr unsigned place_bits = std::bit_width(words * word_bits - 1);
 
-    /// By the golden ratio, as below; the last bits of that are its best.
-    [[nodiscard]] static std::uint64_t mixed(RequestKey key) {
-        constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
-        return (key * golden) >> (word_bits - index_bits - std::bit_width(word_bits - 1));
-    }
-    [[nodiscard]] static std::size_t index(RequestKey key) { return mixed(key) / word_bits; }
+    [[nodiscard]] static std::size_t index(RequestKey key) { return hashed(key, place_bits) / word_bits; }
     [[nodiscard]] static std::uint64_t bit(RequestKey key) {
-        return std::uint64_t{1} << (mixed(key) % word_bits);
+        return std::uint64_t{1} << (hashed(key, place_bits) % word_bits);
     }
     [[nodiscard]] std::uint64_t& word(RequestKey key) { return words_.at(index(key)); }
 
-    alignas(cache_line_byte) std::array<std::uint64_t, std::size_t{1} << index_bits> words_{};
+    alignas(cache_line_byte) std::array<std::uint64_t, words> words_{};
 };
 
 /// What is known of requests. Each receive comes and goes here, so that all lies in one array, found by
@@ -94,7 +99,7 @@ class Requests {
         Tracked tracked{};
     };
 
-    [[nodiscard]] std::size_t home(RequestKey key) const;
+    [[nodiscard]] std::size_t home(RequestKey key) const { return hashed(key, bits_); }
     [[nodiscard]] std::size_t after(std::size_t place) const { return (place + 1) & (places_.size() - 1); }
     /// Where it is, or would come.
     [[nodiscard]] Place& place_of(RequestKey key);
