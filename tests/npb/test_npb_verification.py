@@ -38,6 +38,18 @@ def test_threads_reproduce_the_published_values_too(
     assert (run.said["ranks"], run.said["threads"]) == (ranks, threads)
 
 
+@pytest.mark.parametrize(
+    ("kernel", "edge", "ranks"), [("bt", 103, 4), ("lu", 65, 3), ("sp", 64, 9), ("sp", 103, 4)]
+)
+def test_ranks_with_blocks_of_unlike_sizes_give_the_answer_of_one_rank(
+    programs: Path, kernel: str, edge: int, ranks: int
+) -> None:
+    own = ("--set", f"edge={edge}", "--set", "steps=2", "--json")
+    alone, together = (run_kernel(programs, kernel, *own, ranks=count).said["checks"] for count in (1, ranks))
+    for one, several in zip(alone, together, strict=True):
+        assert several["computed"] == pytest.approx(one["computed"], rel=one["tolerance"], abs=0)
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_each_vector_code_gives_the_same_answer(programs: Path, kernel: str) -> None:
     runnable = [name for name, needed in VARIANTS.needs if needed <= cpu_flags()]

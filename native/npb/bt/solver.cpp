@@ -16,6 +16,9 @@ namespace {
 
 enum Tag { tag_y = 100, tag_z = 102 };
 
+/// With twice as many, what is kept of them on their way no longer stays in cache.
+constexpr int worth_places = 256;
+
 int whole_rows(int places) {
     return (places + flow::row_alignment - 1) / flow::row_alignment * flow::row_alignment;
 }
@@ -32,7 +35,9 @@ flow::Sweep sweep(const flow::Neighbours& neighbours, MPI_Comm communicator, int
              .groups = groups,
              .vectors = whole_rows(block.x.count) / lanes,
              .lanes = lanes,
-             .places = places.count},
+             .places = places.count,
+             .axis_places = places.edge,
+             .worth_places = worth_places},
             {.forward = kept, .backward = flow::components, .kept = kept},
             team};
 }

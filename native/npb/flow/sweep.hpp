@@ -26,8 +26,12 @@ struct Lines {
     /// Vectors of each row, and lines of each vector.
     int vectors;
     int lanes;
-    /// Places along each line.
+    /// Places along each line, and on the whole axis.
     int places;
+    int axis_places;
+    /// Vectors at so many places are enough work for a thread to be worth a message: rows of fewer go
+    /// together.
+    int worth_places;
 };
 
 /// What one line's elimination passes on and keeps, in numbers.
@@ -62,7 +66,7 @@ class Sweep {
           lines_{lines},
           numbers_{numbers},
           is_split_{neighbours.count > 1},
-          vectors_{is_split_ ? vectors_of_piece(lines, team.threads()) : 1},
+          vectors_{is_split_ ? vectors_of_piece(neighbours.count, lines, team.threads()) : 1},
           rows_{is_split_ ? rows_of_piece(neighbours.count, lines, team.threads()) : 1},
           relay_{neighbours, communicator, tag, numbers_of_piece(numbers.forward),
                  numbers_of_piece(numbers.backward)},
@@ -89,18 +93,22 @@ class Sweep {
     }
 
   private:
-    /// Vectors at all their places that are enough work for a thread to be worth a message.
-    static constexpr int worth_places = 256;
+    /// Of the rank that has most: all ranks of an axis must cut the same pieces.
+    [[nodiscard]] static int most_places(int ranks, const Lines& lines) {
+        return (lines.axis_places + ranks - 1) / ranks;
+    }
 
-    [[nodiscard]] static int vectors_of_piece(const Lines& lines, int threads) {
-        return std::clamp(threads * worth_places / lines.places, 1, lines.vectors);
+    [[nodiscard]] static int vectors_of_piece(int ranks, const Lines& lines, int threads) {
+        // More of a row take more memory on their way, and the next rank has to wait for them.
+        constexpr int places_of_piece = 256;
+        return std::clamp(threads * places_of_piece / most_places(ranks, lines), 1, lines.vectors);
     }
 
     /// As many as are worth it, yet several pieces for each rank.
     [[nodiscard]] static int rows_of_piece(int ranks, const Lines& lines, int threads) {
         constexpr int pieces_per_rank = 2;
         const int rows = lines.row_end - lines.row_begin;
-        const int worth = threads * worth_places / (lines.places * lines.vectors);
+        const int worth = threads * lines.worth_places / (most_places(ranks, lines) * lines.vectors);
         return std::clamp(std::min(worth, rows / (pieces_per_rank * ranks)), 1, rows);
     }
 
@@ -127,12 +135,15 @@ class Sweep {
     }
 
     [[nodiscard]] int pieces_of_row() const { return (lines_.vectors + vectors_ - 1) / vectors_; }
+    /// Of several rows the first piece has half as many, so that the next rank soon has work.
+    [[nodiscard]] int left_out() const { return rows_ / 2; }
     [[nodiscard]] int pieces() const {
-        return (lines_.row_end - lines_.row_begin + rows_ - 1) / rows_ * pieces_of_row();
+        return (lines_.row_end - lines_.row_begin + left_out() + rows_ - 1) / rows_ * pieces_of_row();
     }
     [[nodiscard]] Share<int> rows_of(int piece) const {
-        const int first = lines_.row_begin + piece / pieces_of_row() * rows_;
-        return {.first = first, .count = std::min(rows_, lines_.row_end - first)};
+        const int begin = lines_.row_begin - left_out() + piece / pieces_of_row() * rows_;
+        const int first = std::max(begin, lines_.row_begin);
+        return {.first = first, .count = std::min(begin + rows_, lines_.row_end) - first};
     }
 
     template <typename Prepare, typename Forward, typename Backward>

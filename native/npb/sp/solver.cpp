@@ -25,6 +25,9 @@ std::size_t numbers_of_scratch(const Scheme& scheme, const Functions& functions)
     return product(row_numbers, functions.lanes, scheme.width);
 }
 
+/// A place is less work than in BT, and less is kept of it.
+constexpr int worth_places = 512;
+
 /// Along an axis, in rows of the other one.
 flow::Sweep sweep(const flow::Neighbours& neighbours, MPI_Comm communicator, int tag,
                   const flow::Extent& rows, const flow::Extent& places, int groups, int width, int lanes,
@@ -37,7 +40,9 @@ flow::Sweep sweep(const flow::Neighbours& neighbours, MPI_Comm communicator, int
              .groups = groups,
              .vectors = width / lanes,
              .lanes = lanes,
-             .places = places.count},
+             .places = places.count,
+             .axis_places = places.edge,
+             .worth_places = worth_places},
             {.forward = forward_state, .backward = backward_state, .kept = kept},
             team};
 }

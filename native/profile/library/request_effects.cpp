@@ -26,13 +26,8 @@ void CompletesOne::look_at(Scope& scope) {
     key_ = claim(profile, known, key_);
 }
 
-void AwaitedRequests::look_at(Scope& scope) {
-    keys_.resize(handles_.size());
-    std::transform(handles_.begin(), handles_.end(), keys_.begin(), key_of);
+void AwaitedRequests::watch(Scope& scope) {
     Profile& profile = scope.profile();
-    if (!is_watched(profile)) {
-        return;
-    }
     const auto lock = profile.lock();
     Requests& known = profile.requests();
     const RequestKey none = key_of(profile.mpi().no_request);
@@ -47,48 +42,12 @@ void AwaitedRequests::look_at(Scope& scope) {
     }
 }
 
-void AwaitedRequests::end(Scope& scope, int index, const MPI_Status& status) {
-    const RequestKey key = std::exchange(keys_.at(static_cast<std::size_t>(index)), 0);
-    if (scope.profile().expects(key)) {
-        Entry entry = scope.further();
-        describe_end(key, status, entry);
-        scope.profile().write_down(entry);
-    }
-}
-
 void AwaitedRequests::release(Scope& scope) const {
     if (scope.profile().is_threaded()) {
         Requests& known = scope.profile().requests();
         for (const RequestKey key : keys_) {
             known.release(key);
         }
-    }
-}
-
-void SeenStatuses::ask(std::size_t count) {
-    count_ = count;
-    if (*statuses_ == MPI_STATUSES_IGNORE) {
-        own_.resize(count);
-        *statuses_ = own_.data();
-    }
-}
-
-const MPI_Status& SeenStatuses::at(int index) const {
-    return std::span{*statuses_, count_}[static_cast<std::size_t>(index)];
-}
-
-void CompletesAll::prepare(Scope& scope) {
-    requests_.look_at(scope);
-    statuses_.ask(requests_.size());
-}
-
-void CompletesAll::complete(Scope& scope) {
-    if (flag_ != nullptr && *flag_ == 0) {
-        requests_.release(scope);
-        return;
-    }
-    for (int index = 0; index < static_cast<int>(requests_.size()); ++index) {
-        requests_.end(scope, index, statuses_.at(index));
     }
 }
 

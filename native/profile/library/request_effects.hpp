@@ -2,13 +2,11 @@
 // The ends of requests.
 #pragma once
 
-#include <array>
-#include <memory_resource>
 #include <utility>
-#include <vector>
 
 #include "profile/library/effects.hpp"
 #include "profile/library/next.hpp"
+#include "profile/library/room.hpp"
 #include "profile/library/waiting.hpp"
 
 namespace tare::profile {
@@ -32,26 +30,37 @@ inline void describe_end(RequestKey key, const MPI_Status& status, Entry& entry)
 /// ended, before this thread goes on.
 class AwaitedRequests {
   public:
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): room is filled before it is read
     AwaitedRequests(int count, const MPI_Request* requests)
         : handles_{requests, static_cast<std::size_t>(std::max(count, 0))} {}
 
     /// Before the call, which overwrites the handles. What waits for files alone counts for them.
-    void look_at(Scope& scope);
+    void look_at(Scope& scope) {
+        keys_ = room_.take(handles_.size());
+        std::transform(handles_.begin(), handles_.end(), keys_.begin(), key_of);
+        if (is_watched(scope.profile())) [[unlikely]] {
+            watch(scope);
+        }
+    }
     /// One of them has ended so.
-    void end(Scope& scope, int index, const MPI_Status& status);
+    void end(Scope& scope, int index, const MPI_Status& status) {
+        const RequestKey key = std::exchange(keys_[static_cast<std::size_t>(index)], 0);
+        if (scope.profile().expects(key)) {
+            Entry entry = scope.further();
+            describe_end(key, status, entry);
+            scope.profile().write_down(entry);
+        }
+    }
     /// The others have not.
     void release(Scope& scope) const;
     [[nodiscard]] std::size_t size() const { return handles_.size(); }
 
   private:
-    static constexpr std::size_t usual = 32;
+    void watch(Scope& scope);
 
     std::span<const MPI_Request> handles_;
-    std::array<RequestKey, usual> room_;
-    std::pmr::monotonic_buffer_resource memory_{room_.data(), sizeof room_};
+    Room<RequestKey> room_;
     /// 0 once it has ended.
-    std::pmr::vector<RequestKey> keys_{&memory_};
+    std::span<RequestKey> keys_;
 };
 
 /// One request; `flag` null: the call waits for its end.
@@ -105,18 +114,20 @@ class WaitsForOne : public CompletesOne {
 /// Statuses that the program may not have asked for.
 class SeenStatuses {
   public:
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): room is filled before it is read
     explicit SeenStatuses(MPI_Status*& statuses) : statuses_{&statuses} {}
-    void ask(std::size_t count);
-    [[nodiscard]] const MPI_Status& at(int index) const;
+    void ask(std::size_t count) {
+        count_ = count;
+        if (*statuses_ == MPI_STATUSES_IGNORE) {
+            *statuses_ = own_.take(count).data();
+        }
+    }
+    [[nodiscard]] const MPI_Status& at(int index) const {
+        return std::span{*statuses_, count_}[static_cast<std::size_t>(index)];
+    }
 
   private:
-    static constexpr std::size_t usual = 32;
-
     MPI_Status** statuses_;
-    std::array<MPI_Status, usual> room_;
-    std::pmr::monotonic_buffer_resource memory_{room_.data(), sizeof room_};
-    std::pmr::vector<MPI_Status> own_{&memory_};
+    Room<MPI_Status> own_;
     std::size_t count_ = 0;
 };
 
@@ -125,8 +136,19 @@ class CompletesAll {
   public:
     CompletesAll(int count, const MPI_Request* requests, const int* flag, MPI_Status*& statuses)
         : requests_{count, requests}, flag_{flag}, statuses_{statuses} {}
-    void prepare(Scope& scope);
-    void complete(Scope& scope);
+    void prepare(Scope& scope) {
+        requests_.look_at(scope);
+        statuses_.ask(requests_.size());
+    }
+    void complete(Scope& scope) {
+        if (flag_ != nullptr && *flag_ == 0) {
+            requests_.release(scope);
+            return;
+        }
+        for (int index = 0; index < static_cast<int>(requests_.size()); ++index) {
+            requests_.end(scope, index, statuses_.at(index));
+        }
+    }
 
   private:
     AwaitedRequests requests_;
