@@ -2,6 +2,7 @@
 """KVM is tried once by a guest, and the answer kept as long as it can hold."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,14 @@ class TestTrying:
 
     def test_it_is_tried_once(self, kernel: GuestKernel, tries: list[Accelerator]) -> None:
         assert kvm_obstacle(kernel, "7.2") == kvm_obstacle(kernel, "7.2")
+        assert len(tries) == 1
+
+    def test_a_kernel_found_by_another_way_is_known(
+        self, kernel: GuestKernel, tries: list[Accelerator], tmp_path: Path
+    ) -> None:
+        link = tmp_path / "link"
+        link.symlink_to(kernel.image)
+        assert kvm_obstacle(kernel, "7.2") == kvm_obstacle(replace(kernel, image=link), "7.2")
         assert len(tries) == 1
 
     def test_another_qemu_another_kernel_or_another_boot_of_the_host_is_another_try(

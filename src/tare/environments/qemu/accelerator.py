@@ -43,7 +43,7 @@ def kvm_obstacle(kernel: GuestKernel, qemu_version: str) -> str | None:
     key: list[str | int] = [
         _BOOT_ID.read_text().strip(),
         qemu_version,
-        str(kernel.image),
+        str(kernel.image.resolve()),
         status.st_mtime_ns,
         status.st_size,
     ]
