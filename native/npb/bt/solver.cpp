@@ -16,7 +16,7 @@ namespace {
 
 enum Tag { tag_y = 100, tag_z = 102 };
 
-/// With twice as many, what is kept of them on their way no longer stays in cache.
+/// Twice as many take longer: 30 numbers are kept of each place of a line on its way.
 constexpr int worth_places = 256;
 
 int whole_rows(int places) {
