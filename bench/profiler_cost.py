@@ -45,7 +45,7 @@ SHORT, LONGER = 3, 6
 UNVERIFIED = 3
 STEPPED = {*SQUARES, "lu"}
 """They count in steps, the others in iterations."""
-ITERATIONS = {"is": 100, "cg": 60, "mg": 60, "ft": 20}
+ITERATIONS = {"is": 100, "cg": 60, "mg": 60, "ft": 60}
 """Of the timed runs, where a class has few: an iteration is the same in all."""
 
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
+#include <memory>
 
 namespace tare::profile {
 
@@ -20,15 +20,17 @@ constexpr std::size_t block_messages = 8192;
 
 /// Has the kernel find memory for the next block, if that begins here.
 template <typename Message>
-void make_room(const std::vector<Message>& messages) {
+void make_room(std::vector<Message>& messages) {
     if (messages.size() % block_messages != 0) {
         return;
     }
-    static const auto page_byte = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    const auto begin = std::bit_cast<std::uintptr_t>(messages.data()) + messages.size() * sizeof(Message);
-    const std::uintptr_t first_page = (begin + page_byte - 1) / page_byte * page_byte;
-    // Linux before 5.14 cannot: then it is found page by page as ever.
-    (void)::madvise(std::bit_cast<void*>(first_page), block_messages * sizeof(Message), MADV_POPULATE_WRITE);
+    static const auto page_byte = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    void* block = std::to_address(messages.end());
+    std::size_t block_byte = block_messages * sizeof(Message);
+    if (std::align(page_byte, 1, block, block_byte) != nullptr) {
+        // Linux before 5.14 cannot: then it is found page by page as ever.
+        (void)::madvise(block, block_byte, MADV_POPULATE_WRITE);
+    }
 }
 
 }  // namespace
