@@ -71,3 +71,10 @@ def test_the_block_of_names_and_values_is_the_one_that_parsers_know(programs: Pa
         *("Class", "Size", "Iterations", "Time in seconds", "Total processes", "Active procs", "Mop/s total"),
         *("Mop/s/process", "Operation type", "Verification", "Version"),
     ]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_block_does_not_pass_for_the_reference_s(programs: Path, kernel: str) -> None:
+    run = run_alone(programs, kernel, "--class", "S")
+    (version,) = [line for line in run.stdout.splitlines() if line.startswith(" Version ")]
+    assert version == f" Version         = {'Tare rewrite, 3.4 rules':>24}"

@@ -34,7 +34,8 @@ struct Report {
 /// One line.
 [[nodiscard]] std::string json(const Report& report);
 
-/// NPB's own block of `name = value` lines, which its parsers read.
+/// Lines of `name = value` in the layout of NPB's own block, which its parsers read; the version says that
+/// this is no program of the reference.
 [[nodiscard]] std::string text(const Report& report);
 
 }  // namespace tare::npb

@@ -152,6 +152,11 @@ TEST_CASE("report: a changed problem does not pass for the class") {
     CHECK(json(report).find(R"("class":"own")") != std::string::npos);
 }
 
+TEST_CASE("report: the block says that this is a rewrite, in the columns of the reference's block") {
+    const std::string block = text({.kernel = "EP", .arguments = {}, .rank_wall_s = {1}});
+    CHECK(block.find("\n Version         =  Tare rewrite, 3.4 rules\n") != std::string::npos);
+}
+
 TEST_CASE("report: one rank's doubt makes the run wrong, whatever the checks say") {
     const World world = World::of(MPI_COMM_SELF);
     Outcome outcome{.wall_s = 1, .checks = {with(2)}};
