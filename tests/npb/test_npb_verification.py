@@ -7,6 +7,7 @@ import pytest
 
 from tare.host.facts import cpu_flags
 from tare.workloads.npb.problems import active_ranks
+from tare.workloads.npb.result import parse_result
 from tare.workloads.npb.simd import VARIANTS
 from tests.npb.kernels import KERNELS, run_alone, run_kernel
 
@@ -25,6 +26,13 @@ def test_the_published_values_are_reproduced(
     assert all(check["relative_error"] <= check["tolerance"] for check in run.said["checks"])
     assert run.said["ranks"] == len(run.said["per_rank"]) == ranks
     assert run.said["active_ranks"] == active_ranks(kernel, ranks)
+
+
+@pytest.mark.parametrize(("kernel", "ranks"), [("bt", 2), ("bt", 5), ("sp", 3), ("mg", 20)])
+def test_a_run_with_ranks_that_take_no_part_is_believed(programs: Path, kernel: str, ranks: int) -> None:
+    run = run_kernel(programs, kernel, "--class", "S", "--json", ranks=ranks)
+    result = parse_result(run.stdout, kernel, "S")
+    assert len(result.working_s) == result.active_ranks < ranks == result.ranks
 
 
 @pytest.mark.parametrize(("ranks", "threads"), [(1, 2), (4, 3)])

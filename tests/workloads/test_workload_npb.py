@@ -12,7 +12,7 @@ from tare.host.facts import cpu_flags
 from tare.units import MEBIBYTE
 from tare.workloads.kind import Output
 from tare.workloads.npb import Npb, NpbOptions
-from tare.workloads.npb.problems import active_ranks
+from tare.workloads.npb.problems import Benchmark, active_ranks
 from tare.workloads.npb.simd import VARIANTS
 from tare.workloads.npb_reference import NpbReference, NpbReferenceOptions
 
@@ -68,6 +68,34 @@ def test_a_value_without_tolerance_must_be_equal() -> None:
     assert Npb().samples(EP, changed(checks=[{**check, "computed": 19}]))
     with pytest.raises(WrongOutput):
         Npb().samples(EP, changed(checks=[{**check, "computed": 20}]))
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "case", "ranks"),
+    [("bt", "bt-two-ranks", "1 of 2 take part"), ("sp", "sp-three-ranks", "1 of 3 take part")],
+)
+def test_ranks_that_take_no_part_are_legitimate_and_count_in_no_figure(
+    benchmark: Benchmark, case: str, ranks: str
+) -> None:
+    """BT and SP need a square number; the recorded kernels gave 0 or null as the time of a rank that waits."""
+    options, run = NpbOptions(benchmark=benchmark, problem_class="S"), recorded("npb", case)
+    found = {sample.name: sample.value for sample in Npb().samples(options, run)}
+    assert found["fastest_rank_s"] == found["timed_region_s"] == json.loads(run.stdout)["wall_s"]
+    assert Npb().facts(options, run)["npb ranks"] == ranks
+
+
+@pytest.mark.parametrize("missing", [0, None])
+def test_a_rank_that_takes_part_must_give_its_time(missing: float | None) -> None:
+    first, second = json.loads(RUN.stdout)["per_rank"]
+    with pytest.raises(WrongOutput, match="2 of 2 ranks took part, but 1 gave a time"):
+        Npb().samples(EP, changed(per_rank=[first, {**second, "wall_s": missing}]))
+
+
+@pytest.mark.parametrize("time_s", [-1.0, float("nan"), float("inf")])
+def test_a_rank_s_time_that_cannot_be_is_wrong(time_s: float) -> None:
+    first, second = json.loads(RUN.stdout)["per_rank"]
+    with pytest.raises(WrongOutput):
+        Npb().samples(EP, changed(per_rank=[first, {**second, "wall_s": time_s}]))
 
 
 def test_another_vector_code_than_the_one_asked_is_wrong() -> None:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <iomanip>
+#include <optional>
 #include <sstream>
 
 #include "common/json.hpp"
@@ -14,7 +15,8 @@ namespace {
 
 /// The version of NPB whose rules and counts these kernels follow.
 constexpr std::string_view followed_version = "3.4";
-/// Says in the block whose program this is: its figures must not pass for the reference's. It fits the column.
+/// Says in the block whose program this is, as long as its column is wide: its figures must not pass for
+/// the reference's.
 constexpr std::string_view own_version = "Tare rewrite, 3.4 rules";
 constexpr int name_width = 16;
 constexpr int value_width = 24;
@@ -53,12 +55,20 @@ std::vector<JsonObject> check_list(const Report& report) {
     return found;
 }
 
+/// The first ranks do (`first_ranks`); the others wait, and have no time.
+bool takes_part(const Report& report, std::size_t rank) {
+    return rank < static_cast<std::size_t>(report.outcome.active_ranks);
+}
+
 std::vector<JsonObject> rank_list(const Report& report) {
     std::vector<JsonObject> found;
     for (std::size_t rank = 0; rank < report.rank_wall_s.size(); ++rank) {
-        JsonObject one = JsonObject{}.add("rank", rank).add("wall_s", report.rank_wall_s[rank]);
+        const auto time_of = [&](const std::vector<double>& times) {
+            return takes_part(report, rank) ? std::optional{times[rank]} : std::nullopt;
+        };
+        JsonObject one = JsonObject{}.add("rank", rank).add("wall_s", time_of(report.rank_wall_s));
         for (std::size_t phase = 0; phase < report.phase_wall_s.size(); ++phase) {
-            one.add(report.outcome.phases[phase].name + "_s", report.phase_wall_s[phase][rank]);
+            one.add(report.outcome.phases[phase].name + "_s", time_of(report.phase_wall_s[phase]));
         }
         found.push_back(one);
     }

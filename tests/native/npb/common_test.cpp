@@ -157,6 +157,17 @@ TEST_CASE("report: the block says that this is a rewrite, in the columns of the 
     CHECK(block.find("\n Version         =  Tare rewrite, 3.4 rules\n") != std::string::npos);
 }
 
+TEST_CASE("report: a rank that took no part has no time") {
+    const Report report{.kernel = "BT",
+                        .arguments = {},
+                        .ranks = 2,
+                        .outcome = {.active_ranks = 1, .phases = {{.name = "x"}}},
+                        .rank_wall_s = {4, 0},
+                        .phase_wall_s = {{3, 0}}};
+    CHECK(json(report).find(R"([{"rank":0,"wall_s":4,"x_s":3},{"rank":1,"wall_s":null,"x_s":null}])") !=
+          std::string::npos);
+}
+
 TEST_CASE("report: one rank's doubt makes the run wrong, whatever the checks say") {
     const World world = World::of(MPI_COMM_SELF);
     Outcome outcome{.wall_s = 1, .checks = {with(2)}};

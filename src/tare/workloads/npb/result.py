@@ -18,7 +18,8 @@ class _Read(BaseModel):
 
 class Rank(_Read):
     rank: int
-    wall_s: _Positive
+    wall_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+    """``None``, or 0 of kernels before: this rank took no part, as the second of two in BT."""
 
 
 class Check(_Read):
@@ -47,6 +48,11 @@ class Result(_Read):
     simd: str
     follows: str
 
+    @property
+    def working_s(self) -> tuple[float, ...]:
+        """The times of the ranks that took part."""
+        return tuple(rank.wall_s for rank in self.per_rank if rank.wall_s)
+
 
 def parse_result(stdout: str, kernel: str, problem_class: str) -> Result:
     """Raise ``WrongOutput`` unless this is the whole result of a verified run of this kernel and class."""
@@ -64,6 +70,11 @@ def parse_result(stdout: str, kernel: str, problem_class: str) -> Result:
         raise WrongOutput("no value was verified", excerpt.tail(stdout))
     if len(result.per_rank) != result.ranks:
         raise WrongOutput(f"{result.ranks} ranks ran, {len(result.per_rank)} reported", excerpt.tail(stdout))
+    if len(result.working_s) != result.active_ranks:
+        raise WrongOutput(
+            f"{result.active_ranks} of {result.ranks} ranks took part, but {len(result.working_s)} gave a time",
+            excerpt.tail(stdout),
+        )
     return result
 
 
