@@ -181,6 +181,7 @@ def test_the_command_line_loads_nothing_heavy_before_it_is_asked_to() -> None:
 def test_a_providers_file_imports_no_other_provider() -> None:
     names = {path.stem for path in (SOURCE / "environments").glob("*.py")} - {
         "__init__",
+        "attended",
         "provider",
         "layer",
         "confined",

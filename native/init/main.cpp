@@ -2,15 +2,14 @@
 // The first process of a node.
 //
 //   init              idle, in a container: says READY, reaps every child, ends when told to
+//   init attend PATH  the same, and starts commands for whoever connects to the socket at PATH
 //   init guest        in a virtual machine that Tare started: boots it, and serves its channel
 //   init serve ...    in a machine that is there already, as an ordinary program: serves its channel
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <csignal>
 #include <exception>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -19,43 +18,9 @@
 #include "common/system.hpp"
 #include "guest/guest.hpp"
 #include "guest/serve.hpp"
+#include "init/attend.hpp"
 
 namespace {
-
-constexpr int power_off_offset =
-    3;  // SIGRTMIN+3 halts a container (systemd-nspawn(1), lxc.container.conf(5))
-constexpr std::chrono::seconds ready_limit{10};
-
-sigset_t awaited_signals() {
-    sigset_t awaited;
-    ::sigemptyset(&awaited);
-    for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGPWR, SIGRTMIN + power_off_offset}) {
-        ::sigaddset(&awaited, number);
-    }
-    return awaited;
-}
-
-void reap_children() {
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-}
-
-int idle() {
-    sigset_t every;
-    ::sigfillset(&every);
-    ::sigprocmask(SIG_SETMASK, &every, nullptr);
-    const sigset_t awaited = awaited_signals();
-    // Nobody may be reading; a node works without.
-    static_cast<void>(tare::write_all(STDOUT_FILENO, "READY\n", ready_limit));
-    int received = SIGCHLD;
-    while (received == SIGCHLD) {
-        reap_children();
-        if (::sigwait(&awaited, &received) != 0) {
-            received = SIGCHLD;
-        }
-    }
-    return 0;
-}
 
 /// The kernel puts words of its command line that it does not know before those meant for the first process.
 bool is_guest(std::span<char* const> arguments) {
@@ -72,10 +37,13 @@ int run(std::span<char* const> arguments) {
     if (role == "serve") {
         return tare::guest::serve(arguments.subspan(1));
     }
+    if (role == "attend" && arguments.size() == 2) {
+        return tare::init::attend(arguments.back());
+    }
     if (role == "guest") {
         throw std::invalid_argument("only the first process of a machine can be its guest's");
     }
-    return idle();
+    return tare::init::attend(std::nullopt);
 }
 
 }  // namespace

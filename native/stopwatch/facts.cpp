@@ -20,6 +20,7 @@
 #include "common/system.hpp"
 #include "stopwatch/cgroup.hpp"
 #include "stopwatch/clocks.hpp"
+#include "stopwatch/confinement.hpp"
 
 namespace tare::stopwatch {
 
@@ -90,6 +91,7 @@ std::string node_facts() {
         .add("variables", variable_names())
         .add("clock_source", clock_source())
         .add("monotonic_ns", monotonic_ns())
+        .add("confinement", confinement())
         .text();
 }
 

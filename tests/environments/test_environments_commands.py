@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 from tests.environments.environment_example import MEBIBYTE, described
 
-from tare.environments import bubblewrap, confined, layer, lxc, nspawn
+from tare.environments import bubblewrap, layer, lxc, nspawn
 from tare.environments.lxc import configuration
-from tare.environments.provider import Bind, Node
-from tare.errors import NodeError
-from tare.host import cgroups
+from tare.environments.provider import Bind
 from tare.host.cgroups import V1, V2, Hierarchies
 
 BINDS = (Bind(path=Path("/data/in put")), Bind(path=Path("/data/out#\\1"), writable=True))
@@ -77,9 +75,9 @@ class TestLxc:
     def test_its_groups_are_the_nodes_own(self, tmp_path: Path) -> None:
         lines = lxc_lines(configuration(described(), host(tmp_path, V1)))
         assert single(lines, ".dir.") == {
-            "lxc.cgroup.dir.container": "lxc.payload.tare-1",
-            "lxc.cgroup.dir.monitor": "lxc.monitor.tare-1",
-            "lxc.cgroup.dir.monitor.pivot": "lxc.pivot.tare-1",
+            "lxc.cgroup.dir.container": "tare/lxc.payload.tare-1",
+            "lxc.cgroup.dir.monitor": "tare/lxc.monitor.tare-1",
+            "lxc.cgroup.dir.monitor.pivot": "tare/lxc.pivot.tare-1",
         }
 
     def test_bound_folders_keep_spaces_and_other_characters(self, tmp_path: Path) -> None:
@@ -131,21 +129,6 @@ class TestBubblewrap:
         assert f"--bind {LAYER}/work /mnt/tare" in words
         assert f"--ro-bind {LAYER}/bound/0 /data/in put --bind {LAYER}/bound/1 /data/out#\\1" in words
         assert "--clearenv" in words
-
-
-class TestConfined:
-    def test_a_command_joins_the_group_in_which_the_first_process_is(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        payload = tmp_path / "tare" / "tare-1" / "payload"
-        monkeypatch.setattr(cgroups, "group_of", lambda _: cgroups.Group(V2, {"cpu": payload}))
-        argv = confined.enter(Node(spec=described(), init_pid=77))
-        assert argv[:3] == ["/image/opt/tare/bin/join", f"{payload}/cgroup.procs", "--"]
-        assert argv[3:6] == ["nsenter", "--target", "77"]
-
-    def test_a_node_without_a_first_process_cannot_be_entered(self) -> None:
-        with pytest.raises(NodeError, match="tare-1 has no first process"):
-            confined.enter(Node(spec=described(), init_pid=None))
 
 
 def test_each_bound_folder_has_a_place_of_its_own() -> None:

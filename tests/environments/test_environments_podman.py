@@ -2,7 +2,6 @@
 """Podman: what it is told, and what it leaves of its nodes, for real where it is installed."""
 
 import os
-import resource
 import signal
 import subprocess
 import time
@@ -53,7 +52,7 @@ class TestWords:
         words = " ".join(argv)
         for expected in (
             "--detach --pull never --name tare-1 --hostname tare-1 --label tare.node=tare-1",
-            "--cgroup-parent tare/tare-1 --network host",
+            "--cgroup-parent /tare/tare-1 --network host",
             "--cpuset-cpus 0,2,3 --cpu-period 100000 --cpu-quota 50000",
             f"--memory {512 * MEBIBYTE} --memory-swap {512 * MEBIBYTE} --shm-size {16 * MEBIBYTE}",
         ):
@@ -85,17 +84,6 @@ class TestWords:
         groups_of_version(version, monkeypatch)
         common = ["podman", "--cgroup-manager", "cgroupfs", "--events-backend", "none"]
         assert podman._podman() == [*common, *expected]
-
-    def test_no_limit_of_processes_or_files_is_raised(
-        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-    ) -> None:
-        (tmp_path / "pid_max").write_text("32768\n")
-        monkeypatch.setattr(podman, "_PID_MAX", tmp_path / "pid_max")
-        limits = {resource.RLIMIT_NOFILE: (1024, 4096), resource.RLIMIT_NPROC: (500, -1)}
-        monkeypatch.setattr(resource, "getrlimit", limits.__getitem__)
-        assert podman._ulimits() == ["--ulimit=nofile=1024:4096", "--ulimit=nproc=500:500"]
-        limits[resource.RLIMIT_NPROC] = (-1, -1)
-        assert podman._ulimits()[1] == "--ulimit=nproc=32768:32768"
 
     @pytest.mark.parametrize(
         ("kind", "expected"),

@@ -42,7 +42,7 @@ class TestFindHierarchies:
         assert found.version == V1
         assert found.mounts == {
             name: Path("/sys/fs/cgroup", name)
-            for name in ("cpu", "cpuacct", "cpuset", "memory", "freezer", "pids")
+            for name in ("cpu", "cpuacct", "cpuset", "memory", "freezer", "pids", "blkio")
         }
 
     def test_co_mounted_controllers_share_one_place_and_one_root(self) -> None:
@@ -61,7 +61,7 @@ class TestFindHierarchies:
         found = find_hierarchies(PURE)
         assert found.version == V2
         assert found.roots == [Path("/sys/fs/cgroup")]
-        assert set(found.mounts) == {"cpuset", "cpu", "memory", "pids"}
+        assert set(found.mounts) == {"cpuset", "cpu", "memory", "pids", "io"}
 
     def test_a_controller_mounted_twice_is_used_where_it_was_mounted_first(self) -> None:
         again = "cgroup /var/lib/other cgroup rw,cpu,cpuacct 0 0\n"

@@ -6,7 +6,7 @@ An ordinary user's has a user namespace of its own as well, which is how bwrap i
 
 from collections.abc import Mapping
 
-from tare.environments import confined, layer, unprivileged
+from tare.environments import attended, confined, layer, unprivileged
 from tare.environments.provider import WORK_DIRECTORY, Node, NodeSpec, Probe
 from tare.environments.unprivileged.provider import AlsoUnprivileged
 from tare.records import NetworkKind
@@ -26,11 +26,11 @@ class Bubblewrap(AlsoUnprivileged):
 
     def start(self, spec: NodeSpec) -> Node:
         if unprivileged.ordinary_user():
-            return unprivileged.start(spec, ["bwrap", *_user_options(spec), *_options(spec)])
+            return unprivileged.start(spec, ["bwrap", *_user_options(spec), *_options(spec)], attends=True)
         return confined.start(spec, _bwrap(spec))
 
     def prefix(self, node: Node) -> list[str]:
-        return unprivileged.enter(node) if unprivileged.ordinary_user() else confined.enter(node)
+        return attended.enter(node.spec)
 
 
 def _bwrap(spec: NodeSpec) -> list[str]:
@@ -51,7 +51,7 @@ def _options(spec: NodeSpec) -> list[str]:
         *("--bind", str(spec.work), WORK_DIRECTORY),
         *_binds(spec),
         *("--unshare-pid", "--unshare-ipc", "--unshare-uts"),
-        *("--hostname", spec.name, "--as-pid-1", "--clearenv", "--cap-add", "ALL"),
+        *("--hostname", spec.name, "--as-pid-1", "--clearenv"),
     ]
 
 

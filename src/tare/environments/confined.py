@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the environments share that leave control groups to us: native, bubblewrap, systemd-nspawn.
 
-The node's processes join Tare's own group first and then become the technology's; entering a node means joining the
-group and the namespaces of its first process (nsenter(1)).
+The node's processes join Tare's own group first and then become the technology's. Commands are children of the
+node's first process (``attended``), native's join the group themselves.
 """
 
 import os
 from pathlib import Path
 
-from tare.environments import layer
+from tare.environments import attended, layer
 from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
 from tare.errors import NodeError
 from tare.host import cgroups, process
 
 _PROBE_LIMIT_S = 5.0
-_NAMESPACES = ("--mount", "--uts", "--ipc", "--net", "--pid", "--root", "--wd")
 
 
 def probe_root() -> Probe:
@@ -58,8 +57,9 @@ def start(spec: NodeSpec, technology: list[str]) -> Node:
     layer.prepare(spec)
     layer.mount_root(spec)
     group = create_group(spec)
-    argv = [*join(spec, group), *technology, f"{TOOLS_DIRECTORY}/init"]
+    argv = [*join(spec, group), *technology, *attended.first_process(spec)]
     process.start_idle(argv, log=spec.directory / "init.log")
+    attended.withdraw(spec)
     return Node(spec=spec, init_pid=first_process(group))
 
 
@@ -92,15 +92,6 @@ def inner_numbers(pid: int) -> list[int]:
     except OSError:
         return []
     return next((list(map(int, line.split()[1:])) for line in lines if line.startswith("NSpid:")), [])
-
-
-def enter(node: Node) -> list[str]:
-    """Join the group of the first process, which may lie below the node's, and its namespaces."""
-    spec = node.spec
-    if node.init_pid is None:
-        raise NodeError(f"{spec.name} has no first process whose namespaces a command could enter")
-    target = ["nsenter", "--target", str(node.init_pid), *_NAMESPACES]
-    return [*join(spec, cgroups.group_of(node.init_pid)), *target]
 
 
 def remove(spec: NodeSpec) -> None:

@@ -9,14 +9,14 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Self
 
 from tare.environments import engine, engine_images, gvisor_node, layer, outline
 from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider, Victim
 from tare.errors import NodeError
-from tare.host import process
-from tare.host.cgroups import group_of
+from tare.host import cgroups, process
 from tare.records import NetworkKind, OptionValue
 from tare.units import MEBIBYTE
 
@@ -93,6 +93,7 @@ class Docker(Provider):
 
     def start(self, spec: NodeSpec) -> Node:
         engine.require(self.check_options(spec.options))
+        cgroups.prepare_parent()
         layer.prepare(spec)
         if not engine.has_own_storage(spec.options):
             layer.mount_root(spec)
@@ -141,7 +142,7 @@ def _is_gvisor(options: Mapping[str, OptionValue]) -> bool:
 def _kernel(node: Node) -> list[int]:
     if node.init_pid is None or not _is_gvisor(node.spec.options):
         return []
-    return gvisor_node.kernel_processes(group_of(node.init_pid))
+    return gvisor_node.kernel_processes(cgroups.group_of(node.init_pid))
 
 
 def _comes_after_its_link(spec: NodeSpec) -> bool:
@@ -149,7 +150,8 @@ def _comes_after_its_link(spec: NodeSpec) -> bool:
 
 
 def _run(spec: NodeSpec, words: list[str]) -> Node:
-    done = process.run_checked(["docker", "run", "--detach", "--pull", "never", *words], timeout_s=120)
+    run = ["docker", "run", "--detach", "--pull", "never", "--cgroup-parent", _parent_group(), *words]
+    done = process.run_checked(run, timeout_s=120)
     form = "{{.State.Pid}} {{with .GraphDriver}}{{.Name}}{{end}}"  # containerd's own image store names none
     shown = process.run_checked(["docker", "inspect", "--format", form, done.stdout.strip()])
     pid, _, driver = shown.stdout.strip().partition(" ")
@@ -171,6 +173,13 @@ def _words(spec: NodeSpec) -> list[str]:
         *([] if runtime is None else ["--runtime", str(runtime)]),
         *(*_network(spec), *engine.limits(spec), *engine.seccomp(spec), *_root(spec)),
     ]
+
+
+@cache
+def _parent_group() -> str:
+    """The one that all environments' nodes have in common: below Docker's own they would have another weight."""
+    driver = process.run_checked(["docker", "info", "--format", "{{.CgroupDriver}}"]).stdout.strip()
+    return f"{cgroups.PARENT}.slice" if driver == "systemd" else f"/{cgroups.PARENT}"
 
 
 def _pause_words(spec: NodeSpec) -> list[str]:

@@ -12,12 +12,14 @@ from pathlib import Path
 from tare.environments import confined, layer
 from tare.environments.provider import WORK_DIRECTORY, Node, NodeSpec
 from tare.errors import NodeError
-from tare.host import cgroups, process
+from tare.host import cgroups, process, standing
 from tare.records import OptionValue
 
 STORAGES = ("layer", "own")
 STORAGE_HELP = "\"own\": the technology's own storage driver instead of Tare's layer"
 SECCOMP_HELP = "false: no filter of system calls"
+_UNKNOWN_LIMITS = {"as"}
+"""No engine takes it."""
 CONTAINER = "container"
 """What the node's own container is called in its folder; there may be others."""
 
@@ -65,6 +67,16 @@ def limits(spec: NodeSpec) -> list[str]:
         *("--cpuset-cpus", cgroups.format_processors(spec.processors), *quota),
         *("--memory", str(spec.memory_byte), "--memory-swap", str(spec.memory_byte)),
         *("--shm-size", str(spec.shm_byte)),
+        *resource_limits(),
+    ]
+
+
+def resource_limits(*but: str) -> list[str]:
+    """This process's own, as all other nodes inherit them, ``but`` those: a daemon may have started with others."""
+    return [
+        f"--ulimit={name}={soft}:{hard}"
+        for name, (soft, hard) in standing.resource_limits().items()
+        if name not in {*_UNKNOWN_LIMITS, *but}
     ]
 
 

@@ -11,10 +11,18 @@ from tare.host import cgroups, process
 from tare.records import NetworkKind
 
 _GROUPS = {"container": "lxc.payload", "monitor": "lxc.monitor", "monitor.pivot": "lxc.pivot"}
-"""LXC's own groups; each node has all three to itself, so that nothing shared is left behind."""
+"""LXC's own groups, below the common parent; each node has all three to itself, so that nothing shared is left."""
+
+_COMMON = Path("/usr/share/lxc/config/common.conf")
+"""What every container of a distribution has: capabilities dropped, a filter of system calls, devices allowed."""
+_DEFAULT = Path("/etc/lxc/default.conf")
+"""What a container gets that is created on this host."""
+
+_UNCOMMON = {"lxc.mount.auto": "proc:mixed sys:ro", "lxc.tty.max": "0"}
+"""Where LXC was installed without it."""
 
 _APPARMOR = Path("/sys/module/apparmor/parameters/enabled")
-"""Where LXC itself looks whether the kernel has AppArmor; without a profile it would then demand securityfs."""
+"""Where LXC itself looks whether the kernel has AppArmor."""
 
 
 class Lxc(Provider):
@@ -27,6 +35,7 @@ class Lxc(Provider):
     def start(self, spec: NodeSpec) -> Node:
         layer.prepare(spec)
         layer.mount_root(spec)
+        cgroups.prepare_parent()
         folder = spec.directory / "lxc" / spec.name
         folder.mkdir(parents=True)
         (folder / "config").write_text(configuration(spec, cgroups.find_hierarchies()))
@@ -48,7 +57,7 @@ class Lxc(Provider):
         if (spec.directory / "lxc" / spec.name / "config").exists():
             process.run(["lxc-stop", *_named(spec), "--kill"], timeout_s=20)
         for name in _GROUPS.values():
-            cgroups.named_groups(f"{name}.{spec.name}").remove()
+            cgroups.named_groups(_group(spec, name)).remove()
         layer.remove(spec)
 
 
@@ -61,20 +70,32 @@ def _errors(log: str) -> str:
 def configuration(spec: NodeSpec, host: cgroups.Hierarchies) -> str:
     """The container's configuration, lxc.container.conf(5)."""
     lines = {
+        **({} if _COMMON.exists() else _UNCOMMON),
+        **_security_label(),
         "lxc.uts.name": spec.name,
         "lxc.rootfs.path": f"dir:{spec.directory / 'root'}",
         "lxc.init.cmd": f"{TOOLS_DIRECTORY}/init",
         **_network(spec),
-        "lxc.mount.auto": "proc:mixed sys:ro",
         "lxc.autodev": "1",
-        "lxc.tty.max": "0",
         "lxc.signal.halt": "SIGTERM",
-        **{f"lxc.cgroup.dir.{part}": f"{name}.{spec.name}" for part, name in _GROUPS.items()},
+        **{f"lxc.cgroup.dir.{part}": _group(spec, name) for part, name in _GROUPS.items()},
         **_limits(spec, host),
     }
-    if _APPARMOR.exists():
-        lines["lxc.apparmor.profile"] = "unconfined"
-    return "".join(f"{key} = {value}\n" for key, value in lines.items()) + _mounts(spec)
+    common = f"lxc.include = {_COMMON}\n" if _COMMON.exists() else ""
+    return common + "".join(f"{key} = {value}\n" for key, value in lines.items()) + _mounts(spec)
+
+
+def _group(spec: NodeSpec, name: str) -> str:
+    return f"{cgroups.PARENT}/{name}.{spec.name}"
+
+
+def _security_label() -> dict[str, str]:
+    """AppArmor's profile as the host's administrator has it for new containers, where the kernel has AppArmor."""
+    if not _APPARMOR.exists():
+        return {}
+    stated = _DEFAULT.read_text(errors="replace").splitlines() if _DEFAULT.exists() else []
+    pairs = [line.partition("=") for line in stated if line.startswith("lxc.apparmor.")]
+    return {key.strip(): value.strip() for key, _, value in pairs}
 
 
 def _network(spec: NodeSpec) -> dict[str, str]:

@@ -4,8 +4,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from tare.environments import confined, layer
+from tare.environments import attended, confined, layer
 from tare.environments.provider import WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.host import standing
 
 
 class Nspawn(Provider):
@@ -19,7 +20,7 @@ class Nspawn(Provider):
         return confined.start(spec, _nspawn(spec))
 
     def prefix(self, node: Node) -> list[str]:
-        return confined.enter(node)
+        return attended.enter(node.spec)
 
     def stop(self, spec: NodeSpec) -> None:
         confined.remove(spec)
@@ -32,10 +33,19 @@ def _nspawn(spec: NodeSpec) -> list[str]:
         *("--quiet", "--directory", str(spec.directory / "root"), f"--machine={spec.name}"),
         *("--register=no", "--keep-unit", "--console=pipe", "--kill-signal=SIGTERM"),
         *_network(spec),
+        *_resource_limits(),
         *("--resolv-conf=off", "--timezone=off", "--link-journal=no"),
         f"--tmpfs=/dev/shm:mode=1777,size={spec.shm_byte}",
         _bind(spec.work, WORK_DIRECTORY, writable=True),
         *(_bind(source, str(one.path), writable=one.writable) for source, one in layer.bound_sources(spec)),
+    ]
+
+
+def _resource_limits() -> list[str]:
+    """This process's own, as all other nodes have them; by itself it gives what the kernel gives its first process."""
+    return [
+        f"--rlimit={name.upper()}={':'.join('infinity' if value < 0 else str(value) for value in limits)}"
+        for name, limits in standing.resource_limits().items()
     ]
 
 

@@ -10,7 +10,6 @@ itself when it has none.
 """
 
 import os
-import resource
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -35,7 +34,6 @@ _OWN_LOCKS = '[engine]\nlock_type = "file"\n'
 """Else all of a user's containers share their locks, the user's own ones with those of the nodes."""
 _NOTES_SIZE = "size=64m,mode=700"
 _MONITOR = "conmon"
-_PID_MAX = Path("/proc/sys/kernel/pid_max")
 
 
 class Podman(AlsoUnprivileged):
@@ -118,7 +116,7 @@ class Podman(AlsoUnprivileged):
             _remove_container(spec)
         finally:
             # A monitor's last act is a Podman that may still be at work; and a killed one leaves its groups.
-            cgroups.named_groups(_parent_group(spec)).remove()
+            cgroups.named_groups(_parent_group(spec).lstrip("/")).remove()
         if podman_network.is_made(spec):
             podman_network.remove_unused()
         _remove_notes(spec)
@@ -183,7 +181,7 @@ def _words(spec: NodeSpec, network: list[str]) -> list[str]:
     return [
         *("--detach", "--pull", "never", "--name", spec.name, "--hostname", spec.name),
         *(*engine.identified(spec), "--pidfile", str(_pid_file(spec))),
-        *("--systemd=false", "--http-proxy=false", "--pids-limit=-1", *_ulimits()),
+        *("--systemd=false", "--http-proxy=false", "--pids-limit=-1"),
         *("--cgroup-parent", _parent_group(spec), *network),
         *(*engine.limits(spec), *engine.seccomp(spec), *engine.shared_mounts(spec)),
         *(*_root(spec), f"{TOOLS_DIRECTORY}/init"),
@@ -204,19 +202,11 @@ def _user_words(spec: NodeSpec) -> list[str]:
     data_byte = data_limit_byte(spec)
     memory = [] if data_byte is None else [f"--ulimit=data={_enough(data_byte)}:{data_byte}"]
     return [
-        *("--pull", "never", "--name", spec.name, "--hostname", spec.name, *hidden, *network, *memory),
-        *("--systemd=false", "--http-proxy=false", *_ulimits(), "--shm-size", str(spec.shm_byte)),
+        *("--pull", "never", "--name", spec.name, "--hostname", spec.name, *hidden, *network),
+        *("--systemd=false", "--http-proxy=false", *engine.resource_limits("data"), *memory),
+        *("--shm-size", str(spec.shm_byte)),
         *(*engine.seccomp(spec), *engine.shared_mounts(spec), *_root(spec)),
     ]
-
-
-def _ulimits() -> list[str]:
-    """This process's own: Podman would raise them, which needs CAP_SYS_RESOURCE."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # Podman lowers its own limit of processes to pid_max before it starts the container.
-    found = [int(_PID_MAX.read_text()), *resource.getrlimit(resource.RLIMIT_NPROC)]
-    processes = min(number for number in found if number != resource.RLIM_INFINITY)
-    return [f"--ulimit=nofile={soft}:{hard}", f"--ulimit=nproc={processes}:{processes}"]
 
 
 @contextmanager
@@ -267,4 +257,5 @@ def _pid_file(spec: NodeSpec) -> Path:
 
 
 def _parent_group(spec: NodeSpec) -> str:
-    return f"{cgroups.PARENT}/{spec.name}"
+    """From the root of the hierarchies: else the monitor's own group would be the parent's."""
+    return f"/{cgroups.PARENT}/{spec.name}"

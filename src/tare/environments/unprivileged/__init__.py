@@ -10,7 +10,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare.environments import confined, layer
+from tare.environments import attended, confined, layer
 from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
 from tare.environments.unprivileged import limits, members, work
 from tare.environments.unprivileged.group import UserGroup
@@ -51,13 +51,15 @@ def start(
     system: bool = False,
     again: Path | None = None,
     limits_memory: bool = False,
+    attends: bool = False,
 ) -> Node:
     """Start the image's idle init under ``technology``: the argv that makes the rest; without one in the image itself.
 
     That argv is executed in a user and a mount namespace of the node's own, where the layer and the image's root are
     mounted; with ``system`` also, below that root, /proc, /sys, /dev and all that is bound; and the root once more at
     ``again``. A technology makes a process-id namespace, or becomes the init itself. With ``limits_memory`` it gives
-    the node's processes their RLIMIT_DATA (``limits.data_limit_byte``), and is not held to it. Raises ``NodeError``.
+    the node's processes their RLIMIT_DATA (``limits.data_limit_byte``), and is not held to it. With ``attends`` the
+    init starts the node's commands (``attended``). Raises ``NodeError``.
     """
     if spec.shared_work is not None:
         raise NodeError("nodes of an ordinary user do not share a work directory; run as root")
@@ -65,7 +67,7 @@ def start(
         (spec.directory / name).mkdir()
     limits.establish(spec)
     order = Order(
-        argv=(*technology, f"{TOOLS_DIRECTORY}/init"),
+        argv=(*technology, *(attended.first_process(spec) if attends else [f"{TOOLS_DIRECTORY}/init"])),
         in_image=not technology,
         system=system or not technology,
         own_network=spec.network.kind is NetworkKind.NONE,
@@ -75,6 +77,8 @@ def start(
     argv = [*limits.join(spec), *order.command(spec)]
     first = process.start_idle(argv, log=spec.directory / "init.log")
     work.show(spec, first)
+    if attends:
+        attended.withdraw(spec)
     return Node(spec=spec, init_pid=_innermost(spec, first), facts=_facts(spec))
 
 

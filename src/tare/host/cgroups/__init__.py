@@ -6,12 +6,13 @@ through the same face. On a hybrid host the version that holds the cpu controlle
 Sources: cgroups(7); the kernel's admin-guide pages for cgroup-v1 and cgroup-v2.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host.cgroups.group import Group, Settings
-from tare.host.cgroups.hierarchies import UNIFIED, V1, V2, V2_CONTROLLERS, Hierarchies, find_hierarchies
+from tare.host.cgroups.hierarchies import IO, UNIFIED, V1, V2, V2_CONTROLLERS, Hierarchies, find_hierarchies
 from tare.host.cgroups.processors import format_processors, parse_processors
 from tare.host.mounts import mounts_text, parse_mounts
 
@@ -29,6 +30,7 @@ __all__ = [
     "named_groups",
     "own_group",
     "parse_processors",
+    "prepare_parent",
     "remove_parent_if_empty",
 ]
 
@@ -44,20 +46,34 @@ def own_group(name: str) -> Group:
 
 def create_own_group(name: str) -> Group:
     """Make the group of ``own_group``; ``NodeError`` says what the kernel refuses."""
-    found, group = find_hierarchies(), own_group(name)
+    hierarchies, group = find_hierarchies(), own_group(name)
+
+    def make() -> None:
+        _create_parent(hierarchies)
+        for directory in group.directories:
+            directory.mkdir(exist_ok=True)
+
+    _made(make, f"{PARENT}/{name}")
+    return group
+
+
+def prepare_parent() -> None:
+    """Make the common parent of all nodes' groups, for a technology that makes its own below it; raises the same."""
+    hierarchies = find_hierarchies()
+    _made(lambda: _create_parent(hierarchies), PARENT)
+
+
+def _made(make: Callable[[], None], name: str) -> None:
     for _ in range(_ATTEMPTS):
         try:
-            _create_parent(found)
-            for directory in group.directories:
-                directory.mkdir(exist_ok=True)
+            return make()
         except FileNotFoundError:
             continue  # a run below another state folder has just removed the parent, which both share
         except OSError as error:
             raise NodeError(
                 f"cannot make the control group {error.filename}: {error.strerror}; run as root"
             ) from error
-        return group
-    raise NodeError(f"the control group {PARENT}/{name} vanishes as often as it is made; who removes it?")
+    raise NodeError(f"the control group {name} vanishes as often as it is made; who removes it?")
 
 
 def named_groups(name: str) -> Group:
@@ -104,7 +120,7 @@ def _create_parent(found: Hierarchies) -> None:
         # A technology's own groups below a node's would have no processors, and nothing could enter them.
         (parent / "cgroup.clone_children").write_text("1")
         return
-    wanted = " ".join(f"+{name}" for name in V2_CONTROLLERS)
+    wanted = " ".join(f"+{name}" for name in V2_CONTROLLERS if name != IO or found.weighs_io())
     for directory in (found.roots[0], found.roots[0] / PARENT):
         try:
             (directory / "cgroup.subtree_control").write_text(wanted)

@@ -9,8 +9,9 @@ from tare.errors import NodeError
 from tare.host.mounts import mounts_text, parse_mounts
 
 V1, V2 = 1, 2
-V1_CONTROLLERS = ("cpuset", "cpu", "cpuacct", "memory", "freezer", "pids")
-V2_CONTROLLERS = ("cpuset", "cpu", "memory", "pids")
+V1_CONTROLLERS = ("cpuset", "cpu", "cpuacct", "memory", "freezer", "pids", "blkio")
+V2_CONTROLLERS = ("cpuset", "cpu", "memory", "pids", "io")
+IO = "io"
 UNIFIED = "unified"
 """The version 2 hierarchy of a hybrid host: it limits nothing there, but systemd-nspawn makes groups in it."""
 
@@ -25,6 +26,11 @@ class Hierarchies:
     @property
     def roots(self) -> list[Path]:
         return list(dict.fromkeys(self.mounts.values()))
+
+    def weighs_io(self) -> bool:
+        """Whether version 2 has the io controller, which some kernels leave out."""
+        controllers = self.mounts["cpu"] / "cgroup.controllers"
+        return controllers.exists() and IO in controllers.read_text().split()
 
     def counts_swap(self) -> bool:
         """Whether this kernel can limit swap: before Linux 6.1 some distributions left it out (swapaccount=)."""

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that the node's own first process starts, for technologies that have no way in of their own.
+
+A command entered by nsenter(1) has the namespaces of the node, but the runner's capabilities and no filter of system
+calls. A child of the first process has all that the technology gave its payload, and nothing else.
+"""
+
+from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, NodeSpec
+from tare.errors import NodeError
+
+
+def first_process(spec: NodeSpec) -> list[str]:
+    """The argv of the idle init that starts commands: it makes its socket where the host can see it."""
+    return [f"{TOOLS_DIRECTORY}/init", "attend", f"{WORK_DIRECTORY}/{_socket(spec)}"]
+
+
+def withdraw(spec: NodeSpec) -> None:
+    """Take the socket out of the node's sight, so that no command in it can put another in its place."""
+    try:
+        (spec.work / _socket(spec)).rename(spec.work / ".." / _socket(spec))
+    except OSError as error:
+        raise NodeError(f"the node's first process made no socket to enter by: {error.strerror}") from error
+
+
+def enter(spec: NodeSpec) -> list[str]:
+    """The argv prefix whose command the node's first process starts."""
+    return [f"{spec.image_root}{TOOLS_DIRECTORY}/enter", f"{spec.work}/../{_socket(spec)}", "--"]
+
+
+def _socket(spec: NodeSpec) -> str:
+    return f".{spec.name}"

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a process stands with the host's schedulers, and what it may use: read, and made plain for all that we start.
+
+Sources: sched(7), setpriority(2), ioprio_set(2), proc(5) oom_score_adj, prctl(2) PR_SET_TIMERSLACK, getrlimit(2).
+"""
+
+import ctypes
+import os
+import platform
+import resource
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+_IO_CALLS = {"x86_64": (251, 252), "aarch64": (30, 31)}
+"""Machine → the numbers of ioprio_set and ioprio_get (the kernel's system call tables)."""
+_IO_PROCESS = 1
+_SET_TIMER_SLACK = 29
+_PLAIN_SLACK_NS = 50_000
+_PID_MAX = Path("/proc/sys/kernel/pid_max")
+_LIMITS = {
+    name.removeprefix("RLIMIT_").lower(): getattr(resource, name)
+    for name in dir(resource)
+    if name.startswith("RLIMIT_") and name != "RLIMIT_OFILE"
+}
+"""As getrlimit(2) names them → Python's number."""
+
+
+def standing(pid: int | None = None) -> dict[str, Any]:
+    """Of a process, by default this one, under the names that the stopwatch uses; what cannot be read is ``None``."""
+    who = pid or 0
+    folder = Path("/proc", str(pid or "self"))
+    return {
+        "nice": _read(lambda: os.getpriority(os.PRIO_PROCESS, who)),
+        "scheduler": _read(lambda: os.sched_getscheduler(who)),
+        "io_priority": _io_priority(who),
+        "oom_score_adjustment": _read(lambda: (folder / "oom_score_adj").read_text().strip()),
+        "timer_slack_ns": _read(lambda: int((folder / "timerslack_ns").read_text())),
+    }
+
+
+def resource_limits() -> dict[str, tuple[int, int]]:
+    """This process's own: name → soft and hard, -1 for none. Processes never more than there can be."""
+    limits = {name: resource.getrlimit(number) for name, number in _LIMITS.items()}
+    most = _read(lambda: int(_PID_MAX.read_text()))
+    if most is not None and "nproc" in limits:
+        soft, hard = (
+            most if limit == resource.RLIM_INFINITY else min(limit, most) for limit in limits["nproc"]
+        )
+        limits["nproc"] = (soft, hard)
+    return limits
+
+
+@contextmanager
+def plain() -> Iterator[None]:
+    """Give this process the standing that daemons give what they start, as far as its rights go, and take it back.
+
+    What the runner starts inherits its own niceness; what a daemon starts does not. Limits are lowered for good.
+    """
+    before = standing()
+    resource.setrlimit(resource.RLIMIT_NPROC, resource_limits()["nproc"])
+    _stand({"nice": 0, "scheduler": os.SCHED_OTHER, "io_priority": 0, "oom_score_adjustment": "0"})
+    _call("prctl", _SET_TIMER_SLACK, _PLAIN_SLACK_NS)
+    try:
+        yield
+    finally:
+        _stand(before)
+
+
+def _stand(wanted: Mapping[str, Any]) -> None:
+    """An ordinary user may not rise: then everything that it starts stays as low."""
+    with suppress(OSError, TypeError):
+        os.sched_setscheduler(0, wanted["scheduler"], os.sched_param(0))
+    with suppress(OSError, TypeError):
+        os.setpriority(os.PRIO_PROCESS, 0, wanted["nice"])
+    with suppress(OSError, TypeError):
+        Path("/proc/self/oom_score_adj").write_text(wanted["oom_score_adjustment"])
+    if (calls := _IO_CALLS.get(platform.machine())) and wanted["io_priority"] is not None:
+        _call("syscall", calls[0], _IO_PROCESS, 0, wanted["io_priority"])
+
+
+def _io_priority(pid: int) -> int | None:
+    calls = _IO_CALLS.get(platform.machine())
+    priority = -1 if calls is None else _call("syscall", calls[1], _IO_PROCESS, pid)
+    return None if priority < 0 else priority
+
+
+def _call(name: str, *arguments: int) -> int:
+    function = getattr(ctypes.CDLL(None), name)
+    return int(function(*map(ctypes.c_long, arguments)))
+
+
+def _read(read: Callable[[], Any]) -> Any:
+    try:
+        return read()
+    except (OSError, ValueError):
+        return None

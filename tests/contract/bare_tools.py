@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Payloads that the bare tools start, without Tare: what the confinement of a measured command is held against."""
+
+import os
+import secrets
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+
+from tare.environments import engine
+from tare.environments.nspawn import _resource_limits
+from tare.host import cgroups, standing
+from tare.host.process import tool_environment
+
+LIMIT_S = 30.0
+INIT = "/opt/tare/bin/init"
+_CREDENTIALS = (
+    *("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp", "Seccomp_filters"),
+    *("Uid", "Gid", "Groups"),
+)
+_COMMON = "/usr/share/lxc/config/common.conf"
+
+Command = Callable[[Path, list[str]], list[str]]
+"""A root directory and a payload → the tool's argv, as its manual page has it."""
+
+
+def credentials(status: str) -> dict[str, str]:
+    """Of the text of /proc/PID/status."""
+    pairs = (line.partition(":") for line in status.splitlines())
+    return {name: value.strip() for name, _, value in pairs if name in _CREDENTIALS}
+
+
+def confinement(pid: int) -> dict[str, object]:
+    """What the host's kernel says of a process."""
+    folder = Path("/proc", str(pid))
+    return {
+        **credentials((folder / "status").read_text()),
+        "limits": (folder / "limits").read_text(),
+        **standing.standing(pid),
+    }
+
+
+def pid_of(*words: str) -> int:
+    """The process with this command line, once there is one."""
+    wanted = b"".join(word.encode() + b"\0" for word in words)
+    deadline = time.monotonic() + LIMIT_S
+    while time.monotonic() < deadline:
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                if (folder / "cmdline").read_bytes() == wanted:
+                    return int(folder.name)
+            except OSError:
+                continue
+        time.sleep(0.02)
+    raise AssertionError(f"no process {words}")
+
+
+def make_root(folder: Path, image_root: Path) -> Path:
+    """The least that every tool takes for a root directory, with one program."""
+    for name in ("proc", "sys", "dev", "tmp", "etc", "run", "var", "root", "usr/lib", "opt/tare/bin"):
+        (folder / name).mkdir(parents=True)
+    for name in ("passwd", "group"):
+        (folder / "etc" / name).touch()
+    (folder / "usr/lib/os-release").write_text("ID=bare\n")
+    (folder / "etc/os-release").symlink_to("../usr/lib/os-release")
+    shutil.copy2(f"{image_root}{INIT}", f"{folder}{INIT}")
+    return folder
+
+
+@contextmanager
+def payload(technology: str, root: Path) -> Iterator[int]:
+    """The process id, on the host, of what the bare tool runs."""
+    words = [INIT, secrets.token_hex(8)]
+    with BARE[technology](root, words) as argv:
+        tool = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            env={**tool_environment(), "USER": "root"},
+        )
+        try:
+            pid = pid_of(*words)
+            yield pid
+            os.kill(pid, 9)
+            tool.wait(timeout=LIMIT_S)
+        finally:
+            tool.kill()
+            tool.wait(timeout=LIMIT_S)
+
+
+def _plain(command: Command) -> Callable[[Path, list[str]], AbstractContextManager[list[str]]]:
+    @contextmanager
+    def started(root: Path, words: list[str]) -> Iterator[list[str]]:
+        yield command(root, words)
+
+    return started
+
+
+@contextmanager
+def _docker(root: Path, words: list[str]) -> Iterator[list[str]]:
+    """The limits of resources are those that Tare states alike in every environment."""
+    with subprocess.Popen(["tar", "-C", str(root), "-c", "."], stdout=subprocess.PIPE) as packing:
+        done = subprocess.run(
+            ["docker", "import", "-"], stdin=packing.stdout, capture_output=True, check=True
+        )
+    image = done.stdout.decode().strip()
+    try:
+        yield ["docker", "run", "--rm", "--network", "none", *engine.resource_limits(), image, *words]
+    finally:
+        subprocess.run(["docker", "rmi", "--force", image], capture_output=True, check=False)
+
+
+@contextmanager
+def _podman(root: Path, words: list[str]) -> Iterator[list[str]]:
+    """With the runtime and the limits that a host with control groups of version 1 takes."""
+    runtime = ["--runtime", "runc"] if cgroups.find_hierarchies().version == cgroups.V1 else []
+    with tempfile.TemporaryDirectory(prefix="bare-", dir="/run") as notes:
+        places = [f"--root={notes}/root", f"--runroot={notes}/run", f"--tmpdir={notes}/tmp"]
+        podman = ["podman", *runtime, "--cgroup-manager=cgroupfs", "--events-backend=none", *places]
+        parent = f"bare-{words[-1]}"
+        limits = ["--storage-driver=vfs", "run", "--rm", "--network=none", *engine.resource_limits()]
+        yield [*podman, *limits, f"--cgroup-parent=/{parent}", "--rootfs", str(root), *words]
+    cgroups.named_groups(parent).remove()
+
+
+@contextmanager
+def _lxc(root: Path, words: list[str]) -> Iterator[list[str]]:
+    """As lxc-create writes a configuration on Debian: the common one, a root, a network."""
+    with tempfile.TemporaryDirectory(prefix="bare-") as folder:
+        name = words[-1]
+        (Path(folder) / name).mkdir()
+        lines = (
+            f"lxc.include = {_COMMON}",
+            f"lxc.rootfs.path = dir:{root}",
+            f"lxc.init.cmd = {' '.join(words)}",
+            f"lxc.uts.name = {name}",
+            "lxc.net.0.type = empty",
+        )
+        (Path(folder) / name / "config").write_text("\n".join(lines) + "\n")
+        yield ["lxc-start", "--foreground", "-P", folder, "-n", name]
+        for part in ("payload", "monitor"):
+            cgroups.named_groups(f"lxc.{part}.{name}").remove()
+        for directory in cgroups.named_groups("lxc.pivot").directories:
+            with suppress(OSError):  # another container's monitor may be in it
+                directory.rmdir()
+
+
+BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]]] = {
+    "native": _plain(lambda root, words: ["chroot", str(root), *words]),
+    "chroot": _plain(lambda root, words: ["chroot", str(root), *words]),
+    "docker": _docker,
+    "podman": _podman,
+    "lxc": _lxc,
+    "systemd-nspawn": _plain(
+        lambda root, words: [
+            *("systemd-nspawn", "--quiet", "-D", str(root), "--register=no", "--keep-unit", "--console=pipe"),
+            *(*_resource_limits(), *words),
+        ]
+    ),
+    "bubblewrap": _plain(
+        lambda root, words: [
+            *("bwrap", "--bind", str(root), "/", "--proc", "/proc", "--dev", "/dev", "--unshare-pid", *words)
+        ]
+    ),
+    "charliecloud": _plain(lambda root, words: ["ch-run", "--write", str(root), "--", *words]),
+}
+"""Technology → the argv of the bare tool, with what it needs around it."""
