@@ -11,6 +11,7 @@
     └── TrialError                 -   becomes a failed outcome, never an exit
         ├── NodeError              -   a node did not start, stop or keep its limits
         ├── ClockFault             -   a clock in a node is wrong: the outcome is invalid
+        ├── UnequalArms            -   a node ran under other conditions than native: the outcome is invalid
         └── WrongOutput            -   the workload's output is missing, cut or wrong
 
 Each message says what happened, where, and what to do next.
@@ -63,6 +64,10 @@ class NodeError(TrialError):
 
 class ClockFault(TrialError):
     """A clock in a node is wrong, so that nothing timed by it can be used."""
+
+
+class UnequalArms(TrialError):
+    """The host gave a node's commands another priority, weight or limit than native ones have."""
 
 
 class WrongOutput(TrialError):

@@ -204,7 +204,7 @@ class TestRealNode:
     ) -> None:
         asked: list[float] = []
         with running(provider, self.spec(image, state, cpu_quota=0.5)) as (node,):
-            _, facts = inspect(provider, node, asked.append)
+            facts = inspect(provider, node, asked.append).facts
         assert facts["processors"] == "0"
         assert facts["CPU quota"] == "0.5 processors"
 

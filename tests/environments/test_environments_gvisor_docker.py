@@ -71,7 +71,7 @@ def test_a_node_runs_in_gvisor_with_its_limits_verified(
     options = {"runtime": runtime, "storage": storage}
     provider = ready(image, options)
     with running(provider, *specs(image, state, options, NetworkKind.NONE)) as (node,):
-        _, facts = inspect(provider, node)
+        facts = inspect(provider, node).facts
         kernel = execute(provider, node, "uname", "-v").stdout
     assert facts["processors"] == "0"
     assert facts["CPU quota"] == "0.5 processors"

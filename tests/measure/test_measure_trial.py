@@ -5,18 +5,20 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.fake_campaign import command_workload, fake_context, fake_workload
 
 from tare.environments import PROVIDERS
 from tare.environments.fake import Fake
-from tare.environments.provider import Node, NodeSpec
+from tare.environments.provider import Node, NodeGroup, NodeSpec
 from tare.errors import NodeError
 from tare.image.store import Image
 from tare.measure import iterations, timing
 from tare.measure import trial as module
 from tare.measure.context import MINIMAL_VARIABLES, Context
+from tare.measure.inspection import Inspected
 from tare.measure.trial import run_trial
 from tare.records import (
     Direction,
@@ -25,6 +27,7 @@ from tare.records import (
     Limits,
     OptionValue,
     Outcome,
+    Parity,
     Sample,
     Status,
     Trial,
@@ -186,7 +189,7 @@ def test_a_stopwatch_that_the_memory_limit_killed_is_explained_by_the_limit(
     def broken(*_: object) -> Sequence[object]:
         raise NodeError("the way into the node broke (137): it said nothing")
 
-    monkeypatch.setattr(module, "inspect", lambda *_: (Killed(), {}))
+    monkeypatch.setattr(module, "inspect", lambda *_: Inspected(cast("NodeGroup", Killed()), {}, Parity()))
     monkeypatch.setattr(iterations, "run_on_barrier", broken)
     reason = failed(run_trial(context, a_trial(fake_workload())))
     assert reason.startswith("the node's memory limit of 96 MiB killed a process")

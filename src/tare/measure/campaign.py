@@ -16,7 +16,7 @@ from tare import __version__
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
 from tare.errors import InputError
-from tare.host import privileges
+from tare.host import privileges, standing
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import host_facts, online_processors
 from tare.image.store import Image, find_image, in_use, verify
@@ -28,6 +28,7 @@ from tare.measure.code_paths import lacking_flags
 from tare.measure.context import Context
 from tare.measure.guardian import guarded
 from tare.measure.lock import host_lock, tools_lock
+from tare.measure.parity import expected_parity
 from tare.measure.session import Allowance, Watcher, interruptible, run_trials
 from tare.measure.stopping import Stopping, Wanted, environments_of, never
 from tare.measure.trial import run_trial
@@ -100,6 +101,7 @@ def _held_host(purpose: str, audience: Audience) -> Iterator[None]:
         for name in clean_up():
             audience.says(f"removed {name}, left by a killed run")
         stack.enter_context(tools_lock())
+        stack.enter_context(standing.plain())
         yield
 
 
@@ -189,6 +191,7 @@ def _measure(
         lacking_flags=_lacking_flags(request, campaign, absent, journal),
         tick=audience.tick,
     )
+    context = replace(context, expected=expected_parity(context.session))
     if request.pilot and not outcomes:
         _pilot(context, planned)
     if not request.folder.exists():

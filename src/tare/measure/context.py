@@ -42,6 +42,8 @@ class Context:
     """The rules that take a trial out, as the campaign declared them."""
     lacking_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Environment → the host's CPU flags that its nodes lack, as the result's first session found them."""
+    expected: Mapping[str, str] = field(default_factory=dict)
+    """What the host is to give every node alike (``measure.parity``); what is not here is not compared."""
     tick: Callable[[], None] = _ignore
     """Called about once a second while a command runs."""
     until_s: float = math.inf

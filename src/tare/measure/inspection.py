@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A look at a node before anything is measured in it: its way in, its limits, and the age of its clock."""
+"""A look at a node before anything is measured in it: its way in, its limits, its standing, its clock's age."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from tare.environments.provider import Node, NodeGroup, Provider
 from tare.measure.context import MINIMAL_VARIABLES
 from tare.measure.instances import way_to_stopwatch
+from tare.measure.parity import read_parity
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.verify_limits import verify
+from tare.records import Parity
 
 LEAST_CLOCK_NS = 2_000_000_000
 """How far a node's own CLOCK_MONOTONIC must be before a benchmark begins.
@@ -20,10 +23,18 @@ _READY_LIMIT_S = 60.0
 _FOLDER = ".inspection"
 
 
-def inspect(
-    provider: Provider, node: Node, sleep: Callable[[float], None] = time.sleep
-) -> tuple[NodeGroup | None, dict[str, str]]:
-    """What holds the node, where anything does, and the facts of its limits.
+class Inspected(NamedTuple):
+    """What was seen of a node."""
+
+    group: NodeGroup | None
+    """What holds it; ``None`` where nothing does."""
+    facts: Mapping[str, str]
+    """Of its limits."""
+    parity: Parity
+
+
+def inspect(provider: Provider, node: Node, sleep: Callable[[float], None] = time.sleep) -> Inspected:
+    """What holds the node, the facts of its limits, and under what its commands run.
 
     ``NodeError`` if it cannot be entered or a limit does not hold. Waits until the node's clock is old enough.
     """
@@ -32,10 +43,11 @@ def inspect(
         seen = stopwatch.seen
         group = provider.group(node)
         facts = {} if group is None else verify(node, group, seen)
+        parity = read_parity(node, seen)
     too_young_ns = LEAST_CLOCK_NS - int(seen["monotonic_ns"])
     if too_young_ns > 0:
         sleep(too_young_ns * 1e-9)
-    return group, facts
+    return Inspected(group, facts, parity)
 
 
 def idle_stopwatch(provider: Provider, node: Node) -> Stopwatch:

@@ -67,7 +67,7 @@ def ready_neighbours(
     specs = context.node_specs(alone, places.neighbours)
     with ExitStack() as stack:
         nodes = stack.enter_context(running_nodes(specs, context.providers, times))
-        held = [group for group, _ in (inspect(provider, node) for node in nodes)]
+        held = [inspect(provider, node).group for node in nodes]
         groups = [group for group in held if group is not None]
         placed = Placed(
             nodes=tuple(nodes),

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from tare import network
 from tare.environments.provider import Node, NodeGroup, Provider
-from tare.errors import ClockFault, InputError, NodeError, TrialError, WrongOutput
+from tare.errors import ClockFault, InputError, NodeError, TrialError, UnequalArms, WrongOutput
 from tare.measure.clock_quality import tested_clocks
 from tare.measure.clock_watch import ClockWatch, watched_clocks
 from tare.measure.context import Context
@@ -34,6 +34,7 @@ from tare.measure.iterations import (
 from tare.measure.neighbours import Neighbours, ready_neighbours
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.observation import Counted, Observation, observed
+from tare.measure.parity import require_equal, require_equal_path
 from tare.measure.placement import effective_layout, places_of
 from tare.measure.program import program_digest
 from tare.measure.raw_output import keep
@@ -41,7 +42,7 @@ from tare.measure.seats import Placed, seated
 from tare.measure.signals.watch import Found
 from tare.measure.timing import Timing, inversions, judge, wall_samples
 from tare.measure.verify_unprivileged import BY_RUSAGE, CPU_TIME, rusage_s
-from tare.records import ClockQuality, InstanceRun, Outcome, Rule, Sample, Status, Trial
+from tare.records import ClockQuality, InstanceRun, Outcome, Parity, Rule, Sample, Status, Trial
 from tare.units import format_byte, format_duration
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
@@ -53,6 +54,8 @@ _ILLEGAL_INSTRUCTION = (
     'choose an older BLAS kernel in every environment, such as blas_kernel = "Haswell"'
 )
 _BETWEEN = " | "
+_RULES = {ClockFault: Rule.CLOCK, UnequalArms: Rule.UNEQUAL}
+"""Errors that make a trial invalid, and by which rule."""
 _SIGNALLED = 128
 """What a shell adds to the signal's number for an exit code, and mpirun as well."""
 
@@ -74,6 +77,7 @@ class _Measured:
     samples: list[Sample] = field(default_factory=list)
     clock_quality: tuple[ClockQuality, ...] = ()
     gathered: Gathered = field(default_factory=Gathered)
+    parity: Parity | None = None
     facts: dict[str, str] = field(default_factory=dict)
 
     def learn(self, found: Mapping[str, str]) -> None:
@@ -99,8 +103,8 @@ def run_trial(context: Context, trial: Trial) -> Outcome:
         rule, reason = _taken_out(measured)
         status = Status.INVALID if rule else Status.OK
     except TrialError as error:
-        status, reason, excerpt = _status_of(error), str(error), error.excerpt
-        rule = Rule.CLOCK if status is Status.INVALID else None
+        rule, reason, excerpt = _RULES.get(type(error)), str(error), error.excerpt
+        status = Status.INVALID if rule else Status.FAILED
     except (InputError, OSError) as error:
         status, reason = Status.FAILED, str(error)
     if measured.times.problems:
@@ -128,6 +132,7 @@ def run_trial(context: Context, trial: Trial) -> Outcome:
         missing_signals=measured.signals.missing,
         clock_quality=measured.clock_quality,
         excluded_by=rule,
+        parity=measured.parity or Parity(),
         image_digest=context.image_digest,
         facts=measured.facts,
     )
@@ -140,10 +145,6 @@ def _taken_out(measured: _Measured) -> tuple[Rule | None, str | None]:
     return (Rule.CLOCK, measured.timing.doubt) if measured.timing.doubt else (None, None)
 
 
-def _status_of(error: TrialError) -> Status:
-    return Status.INVALID if isinstance(error, ClockFault) else Status.FAILED
-
-
 def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
     kind = KINDS[trial.workload.kind]
     places = places_of(trial, context.available_processors)
@@ -154,7 +155,7 @@ def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
     with ExitStack() as stack:
         nodes = stack.enter_context(running_nodes(specs, context.providers, measured.times))
         up_s = time.monotonic()
-        groups = _inspect(provider, nodes, measured)
+        groups = _inspect(context, provider, nodes, measured)
         measured.clock_quality, untested = tested_clocks(context, trial, provider, nodes)
         measured.learn(untested)
         placed = Placed(
@@ -213,16 +214,23 @@ def _fetch(instances: Sequence[Instance]) -> None:
         instance.fetch(".output", *instance.job.collect)
 
 
-def _inspect(provider: Provider, nodes: Sequence[Node], measured: _Measured) -> list[NodeGroup]:
-    """Limits verified in every node; all know each other's names afterwards, where the image can write them down."""
+def _inspect(
+    context: Context, provider: Provider, nodes: Sequence[Node], measured: _Measured
+) -> list[NodeGroup]:
+    """Limits verified in every node, and that the host treats it as it does native ones.
+
+    All know each other's names afterwards, where the image can write them down.
+    """
     try:
         network.name_nodes(nodes, provider)
     except NodeError as error:
         measured.facts["names of the nodes"] = f"not resolved: {error}"
     groups = []
     for node in nodes:
-        group, limits = inspect(provider, node)
+        group, limits, parity = inspect(provider, node)
         measured.learn({**node.facts, **network.describe(node), **limits})
+        measured.parity = measured.parity or parity
+        require_equal(parity, context.expected, node.spec.technology)
         if group is not None:
             groups.append(group)
     return groups
@@ -267,6 +275,8 @@ def _run(span: _Span, watched: Watched, measured: _Measured) -> None:
             # When the stopwatch was the victim, the limit is the better reason.
             _refuse_memory_kills(watched)
             raise
+    for node in watched.nodes:
+        require_equal_path(node, span.context.expected)
     _note(counted[0], clocks, measured)
     _observe(span.context, observation, measured)
     _refuse_memory_kills(watched)

@@ -63,6 +63,7 @@ from tare.records.order import (
     OrderVerdict,
     OrderWord,
 )
+from tare.records.parity import Parity
 from tare.records.planned import (
     NATIVE,
     Environment,
@@ -170,6 +171,7 @@ __all__ = [
     "Outcome",
     "Overhead",
     "PairDifference",
+    "Parity",
     "Passing",
     "PointEstimate",
     "Predecessors",

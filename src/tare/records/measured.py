@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tare.records.clock_quality import ClockQuality
+from tare.records.parity import Parity
 from tare.records.planned import Trial
 from tare.records.signals import Signal
 
@@ -35,6 +36,8 @@ class Rule(StrEnum):
     """Others used more of the host than the campaign allows."""
     FREQUENCY = "frequency"
     """The processors' frequency changed by more than the campaign allows, or they were too hot."""
+    UNEQUAL = "unequal arms"
+    """The host gave the node another priority, weight or limit than native ones have (docs/environments.md)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +141,8 @@ class Outcome:
     """Of each node, tested once per environment, layout and session; empty in all other trials."""
     excluded_by: Rule | None = None
     """The rule that made it invalid; ``None`` when none did."""
+    parity: Parity = field(default_factory=Parity)
+    """Under what the commands ran, in the first of the nodes; empty in results of earlier versions."""
     image_digest: str
     facts: Mapping[str, str] = field(default_factory=dict)
     """Evidence beside the numbers: limits as seen, BLAS kernel, storage driver, ..."""

@@ -82,7 +82,7 @@ def test_a_guest_of_the_other_kind_is_refused(guest: Node) -> None:
 
 
 def test_the_limits_are_verified_as_in_every_environment(guest: Node) -> None:
-    group, facts = inspect(Qemu(), guest)
+    group, facts, _ = inspect(Qemu(), guest)
     assert group is not None
     assert group.settings().memory_byte == guest.spec.memory_byte
     assert group.settings().processors == guest.spec.processors

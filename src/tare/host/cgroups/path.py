@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a process has to share along its whole path of control groups, from the root down to its node's own group.
+
+Below the node's own group is the technology's own business: what is there shares the node's part.
+Sources: the kernel's admin-guide pages for cgroup-v1 and cgroup-v2, block/bfq-iosched.rst.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.host.cgroups.group import Group
+from tare.host.cgroups.hierarchies import V1, Hierarchies
+
+_DOWN = " > "
+_NONE = "none"
+_UNLIMITED_BYTE = 1 << 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """One thing along the path: the controller, its files (the first that says something), and how texts are shown."""
+
+    controller: str
+    files: tuple[str, ...]
+    shown: Callable[[list[str]], str]
+    above: bool = False
+    """Only of the groups above the node's own, whose own limit the campaign states."""
+
+
+def path_settings(group: Group, host: Hierarchies, node: str) -> dict[str, str]:
+    """Label → value for the groups of a process (``group_of``); a controller that does not hold it is left out."""
+    settings = _VERSION_1 if host.version == V1 else _VERSION_2
+    shown = {label: _along(setting, group, host, node) for label, setting in settings.items()}
+    return {label: text for label, text in shown.items() if text}
+
+
+def _along(setting: _Setting, group: Group, host: Hierarchies, node: str) -> str:
+    directory, root = group.file(setting.controller, ""), host.mounts.get(setting.controller)
+    if directory is None or root is None or directory == root:
+        return ""
+    levels = _levels(directory, root, node)[: -1 if setting.above else None]
+    return setting.shown([text for level in levels if (text := _text(level, setting.files))])
+
+
+def _levels(directory: Path, root: Path, node: str) -> list[Path]:
+    """From the first below the root to the node's own: the first that bears its name, else the process's own."""
+    names = directory.relative_to(root).parts
+    own = next((place for place, name in enumerate(names) if node in name), len(names) - 1)
+    return [root.joinpath(*names[: place + 1]) for place in range(own + 1)]
+
+
+def _text(level: Path, files: Iterable[str]) -> str:
+    for name in files:
+        try:
+            if text := (level / name).read_text().strip():
+                return text
+        except OSError:
+            continue
+    return ""
+
+
+def _weights(texts: list[str]) -> str:
+    """Version 2 writes ``default 100`` before the weights of single devices."""
+    return _DOWN.join(" ".join(text.split()).removeprefix("default ") for text in texts)
+
+
+def _least(texts: list[str]) -> str:
+    numbers = [int(text) for text in texts if text.isdecimal() and int(text) < _UNLIMITED_BYTE]
+    return str(min(numbers)) if numbers else _NONE
+
+
+def _least_us(texts: list[str]) -> str:
+    least = _least(texts)
+    return least if least == _NONE else f"{least} us in each period"
+
+
+def _quota(texts: list[str]) -> str:
+    """Each text is ``quota period``, both in microseconds; a quota of max is none."""
+    pairs = [text.split() for text in texts]
+    shares = [int(quota) / int(period) for quota, period in pairs if quota.isdecimal()]
+    return f"{min(shares):g} processors" if shares else _NONE
+
+
+def _all(texts: list[str]) -> str:
+    return "; ".join(" ".join(text.split()) for text in texts) or _NONE
+
+
+_THROTTLES = tuple(
+    f"blkio.throttle.{way}_{unit}_device" for way in ("read", "write") for unit in ("bps", "iops")
+)
+_VERSION_1: Mapping[str, _Setting] = {
+    "CPU weight": _Setting("cpu", ("cpu.shares",), _weights),
+    "CPU quota above": _Setting("cpu", ("cpu.cfs_quota_us",), _least_us, above=True),
+    "I/O weight": _Setting("blkio", ("blkio.bfq.weight", "blkio.weight"), _weights),
+    "I/O limits": _Setting("blkio", _THROTTLES, _all),
+    "process limit": _Setting("pids", ("pids.max",), _least),
+    "memory limit above": _Setting("memory", ("memory.limit_in_bytes",), _least, above=True),
+}
+_VERSION_2: Mapping[str, _Setting] = {
+    "CPU weight": _Setting("cpu", ("cpu.weight",), _weights),
+    "CPU quota above": _Setting("cpu", ("cpu.max",), _quota, above=True),
+    "I/O weight": _Setting("io", ("io.bfq.weight", "io.weight"), _weights),
+    "I/O limits": _Setting("io", ("io.max",), _all),
+    "process limit": _Setting("pids", ("pids.max",), _least),
+    "memory limit above": _Setting("memory", ("memory.max",), _least, above=True),
+}

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Equal arms: what the measured commands run under, read in each trial, and what of it must be as natively.
+
+A technology's own confinement is part of what is weighed. Niceness, weights and limits that come from the host, from
+a daemon or from whoever started the runner are not: where they differ from what the runner gives a native command,
+the trial is void.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tare.environments.provider import Node
+from tare.environments.unprivileged import ordinary_user
+from tare.errors import NodeError, UnequalArms
+from tare.host import cgroups
+from tare.host.cgroups.path import path_settings
+from tare.host.standing import resource_limits, standing
+from tare.records import Parity
+
+_SCHEDULERS = {0: "other", 1: "fifo", 2: "round robin", 3: "batch", 5: "idle", 6: "deadline"}
+"""sched(7)."""
+_IO_CLASSES = {0: "none", 1: "real time", 2: "best effort", 3: "idle"}
+"""ioprio_set(2)."""
+_SECCOMP = {"0": "none", "1": "strict", "2": "filter"}
+"""proc(5), Seccomp."""
+_SLACK = "timer slack"
+_HOST_LABELS = {
+    "nice": "nice",
+    "scheduler": "scheduler",
+    "io_priority": "I/O class",
+    "oom_score_adjustment": "OOM score adjustment",
+    "timer_slack_ns": _SLACK,
+}
+_CAPABILITIES = {
+    "effective_capabilities": "capabilities",
+    "bounding_capabilities": "capability bounds",
+    "inheritable_capabilities": "inheritable capabilities",
+    "ambient_capabilities": "ambient capabilities",
+}
+_NOT_COMPARED = {"fsize", "locks"}
+"""Tare's own limit of the command's output, and one that Linux has had no use for since 2.4.25."""
+_OTHER_REMEDY = 'see docs/environments.md, "Equal arms"'
+_REMEDIES = {
+    "nice": "start it without nice, and the technology's daemon too",
+    "scheduler": "start it with the default scheduling, and the technology's daemon too (chrt --other 0)",
+    "I/O class": "start it without ionice, and the technology's daemon too",
+    "CPU weight": "take the weight back (cpu.shares = 1024, or cpu.weight = 100) in the groups above the node",
+    "I/O weight": "take the weight back in the groups above the node",
+    "CPU quota above": "take the quota off the groups above the node",
+    "memory limit above": "take the limit off the groups above the node",
+    "process limit": "take the limit off (pids.max = max), in the daemon's configuration too",
+}
+
+
+def read_parity(node: Node, seen: Mapping[str, Any]) -> Parity:
+    """Of a node, by what the stopwatch in it saw (``stopwatch.seen``) and what the host says of its processes."""
+    confinement = seen.get("confinement")
+    if not isinstance(confinement, Mapping):
+        return Parity()
+    own = _own(node, confinement)
+    if node.own_kernel:
+        served = {} if node.init_pid is None else _standing(standing(node.init_pid))
+        slack = {_SLACK: served.pop(_SLACK)} if _SLACK in served else {}  # QEMU chooses its own
+        return Parity(own={**own, **slack}, host={**served, **_path(node.init_pid, node.spec.name)})
+    host = _standing(confinement)
+    if node.elsewhere is not None:
+        return Parity(own={**own, **_limits(confinement)}, host=host)
+    return Parity(own=own, host={**host, **_limits(confinement), **_path(node.init_pid, node.spec.name)})
+
+
+def expected_parity(session: str) -> Mapping[str, str]:
+    """What a command has that the runner starts natively: its own standing and limits, and a new group's path."""
+    limits = {name: ":".join(map(_limit, pair)) for name, pair in resource_limits().items()}
+    return {
+        **_standing(standing()),
+        **_limits({"limits": limits}),
+        **_expected_path(f"tare-{session}-expected"),
+    }
+
+
+def require_equal(parity: Parity, expected: Mapping[str, str], where: str) -> None:
+    """``UnequalArms`` naming what differs from ``expected``; what either side could not read is not compared."""
+    differing = [label for label, text in parity.host.items() if expected.get(label, text) != text]
+    if differing:
+        said = "; ".join(
+            f"{label} is {parity.host[label]}, natively {expected[label]}" for label in differing
+        )
+        raise UnequalArms(f"unequal arms: in {where} {said}; {_REMEDIES.get(differing[0], _OTHER_REMEDY)}")
+
+
+def require_equal_path(node: Node, expected: Mapping[str, str]) -> None:
+    """The same of the control groups' path alone, which somebody may change while a command runs."""
+    if expected and node.elsewhere is None:
+        require_equal(Parity(host=_path(node.init_pid, node.spec.name)), expected, node.spec.technology)
+
+
+def _own(node: Node, seen: Mapping[str, Any]) -> dict[str, str]:
+    values = {
+        "system call filter": _seccomp(seen),
+        **{label: seen.get(name) for name, label in _CAPABILITIES.items()},
+        "no new privileges": {"0": "no", "1": "yes"}.get(str(seen.get("no_new_privileges"))),
+        "security label": seen.get("security_label"),
+        "user": _first(seen.get("user")),
+        "groups": seen.get("groups"),
+        "namespaces of its own": "all: a kernel of its own" if node.own_kernel else _namespaces(node, seen),
+    }
+    return {label: str(value) for label, value in values.items() if value not in {None, ""}}
+
+
+def _seccomp(seen: Mapping[str, Any]) -> str | None:
+    """Kernels before 5.9 do not count the filters."""
+    mode = _SECCOMP.get(str(seen.get("seccomp")))
+    count = seen.get("seccomp_filters")
+    return mode if mode != "filter" or count is None else f"filter ({count})"
+
+
+def _first(text: Any) -> str | None:
+    words = text.split() if isinstance(text, str) else []
+    return words[0] if words else None
+
+
+def _namespaces(node: Node, seen: Mapping[str, Any]) -> str | None:
+    """Those that are not the runner's; on another host nobody knows the host's own."""
+    inside = seen.get("namespaces")
+    if node.elsewhere is not None or not isinstance(inside, Mapping):
+        return None
+    own = [name for name, target in sorted(inside.items()) if target and target != _host_namespace(name)]
+    return ", ".join(own) or "none"
+
+
+def _host_namespace(name: str) -> str | None:
+    try:
+        return str(Path(f"/proc/self/ns/{name}").readlink())
+    except OSError:
+        return None
+
+
+def _standing(seen: Mapping[str, Any]) -> dict[str, str]:
+    values = {
+        **{label: seen.get(name) for name, label in _HOST_LABELS.items()},
+        "scheduler": _SCHEDULERS.get(seen.get("scheduler", -1), seen.get("scheduler")),
+        "I/O class": _io_class(seen.get("io_priority")),
+    }
+    if values[_SLACK] is not None:
+        values[_SLACK] = f"{values[_SLACK]} ns"
+    return {label: str(value) for label, value in values.items() if value is not None}
+
+
+def _io_class(priority: Any) -> str | None:
+    """The class in the upper bits, the level within it in the lower 13."""
+    if not isinstance(priority, int):
+        return None
+    name, level = _IO_CLASSES.get(priority >> 13, str(priority >> 13)), priority & 0x1FFF
+    return f"{name}, level {level}" if name in {"real time", "best effort"} else name
+
+
+def _limits(seen: Mapping[str, Any]) -> dict[str, str]:
+    """An ordinary user's node may be held to its memory by a limit of data."""
+    limits = seen.get("limits")
+    left_out = _NOT_COMPARED | ({"data"} if ordinary_user() else set())
+    if not isinstance(limits, Mapping):
+        return {}
+    return {f"limit of {name}": str(text) for name, text in limits.items() if text and name not in left_out}
+
+
+def _limit(value: int) -> str:
+    return "unlimited" if value < 0 else str(value)
+
+
+def _path(pid: int | None, name: str) -> dict[str, str]:
+    if pid is None:
+        return {}
+    return path_settings(cgroups.group_of(pid), cgroups.find_hierarchies(), name)
+
+
+def _expected_path(name: str) -> dict[str, str]:
+    """Of a new group below the common parent. All that an ordinary user starts lies in the same place anyway."""
+    if ordinary_user():
+        return {}
+    try:
+        group = cgroups.create_own_group(name)
+    except NodeError:
+        return {}
+    try:
+        return path_settings(group, cgroups.find_hierarchies(), name)
+    finally:
+        group.remove()
