@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Equal arms: what a command runs under is read in each trial, and a planted inequality makes the trial void."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.environments.environment_example import described
+from tests.fake_campaign import (
+    Listener,
+    command_workload,
+    fake_campaign,
+    fake_context,
+    fake_request,
+)
+from tests.measure.test_measure_trial import a_trial
+
+from tare.environments import PROVIDERS, docker
+from tare.environments.fake import Fake
+from tare.environments.native import Native
+from tare.environments.provider import Node, NodeSpec, Provider
+from tare.errors import NodeError, UnequalArms
+from tare.host import cgroups
+from tare.host.cgroups.path import path_settings
+from tare.image.store import Image
+from tare.measure.context import Context
+from tare.measure.parity import expected_parity, read_parity, require_equal
+from tare.measure.trial import run_trial
+from tare.pipeline import run_campaign
+from tare.records import Outcome, Parity, Rule, Status
+
+SEEN: Mapping[str, object] = {
+    "effective_capabilities": "00000000a80425fb",
+    "no_new_privileges": "1",
+    "seccomp": "2",
+    "seccomp_filters": "5",
+    "user": "0\t0\t0\t0",
+    "groups": "",
+    "security_label": None,
+    "namespaces": {"pid": "pid:[1]", "mnt": None},
+    "nice": 5,
+    "scheduler": 3,
+    "io_priority": 2 << 13 | 4,
+    "oom_score_adjustment": "-500",
+    "timer_slack_ns": 50000,
+    "limits": {"nofile": "1024:4096", "fsize": "1:1", "stack": None},
+}
+WANTED_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups")
+PLANTED = "tare-planted"
+
+
+def node(**changes: object) -> Node:
+    return replace(Node(spec=described(), init_pid=None), **changes)  # type: ignore[arg-type]
+
+
+class TestReading:
+    def test_a_technologys_own_and_the_hosts_are_told_apart(self) -> None:
+        read = read_parity(node(), {"confinement": SEEN})
+        assert read.own == {
+            "system call filter": "filter (5)",
+            "capabilities": "00000000a80425fb",
+            "no new privileges": "yes",
+            "user": "0",
+            "namespaces of its own": "pid",
+        }
+        assert read.host == {
+            "nice": "5",
+            "scheduler": "batch",
+            "I/O class": "best effort, level 4",
+            "OOM score adjustment": "-500",
+            "timer slack": "50000 ns",
+            "limit of nofile": "1024:4096",
+        }
+
+    def test_of_a_sandbox_the_limits_inside_are_its_own_business(self) -> None:
+        read = read_parity(node(own_kernel=True, init_pid=os.getpid()), {"confinement": SEEN})
+        assert read.host["nice"] == str(os.getpriority(os.PRIO_PROCESS, 0))
+        assert not any(label.startswith("limit of") for label in read.host)
+        assert read.own["namespaces of its own"] == "all: a kernel of its own"
+
+    @pytest.mark.parametrize("confinement", [None, "nonsense", 3, {}])
+    def test_an_older_or_broken_stopwatch_is_not_compared(self, confinement: object) -> None:
+        assert read_parity(node(), {"confinement": confinement}) == Parity()
+
+
+class TestComparing:
+    def test_only_what_both_sides_know_is_compared(self) -> None:
+        require_equal(Parity(host={"nice": "0", "new": "x"}), {"nice": "0", "other": "y"}, "lxc")
+
+    def test_a_technologys_own_confinement_is_no_inequality(self) -> None:
+        require_equal(Parity(own={"nice": "5"}), {"nice": "0"}, "lxc")
+
+    def test_the_reason_names_each_difference_and_what_to_do(self) -> None:
+        differing = Parity(host={"nice": "5", "CPU weight": "512 > 1024", "scheduler": "other"})
+        expected = {"nice": "0", "CPU weight": "1024 > 1024", "scheduler": "other"}
+        with pytest.raises(UnequalArms) as caught:
+            require_equal(differing, expected, "docker")
+        assert str(caught.value) == (
+            "unequal arms: in docker nice is 5, natively 0; CPU weight is 512 > 1024, natively 1024 > 1024; "
+            "start it without nice, and the technology's daemon too"
+        )
+
+
+class Niced(Fake):
+    """What a daemon that was started with nice gives its nodes."""
+
+    def prefix(self, node: Node) -> list[str]:
+        return ["nice", "-n", "5"] if node.spec.options.get("slowdown") else []
+
+
+def test_a_campaign_with_one_niced_arm_has_no_verdict_on_it(
+    tmp_path: Path,
+    fake_image: Image,  # noqa: ARG001 - the image that fakes are measured with
+) -> None:
+    request = fake_request(fake_campaign(blocks=6), tmp_path / "result")
+    listener = Listener()
+    analysis = run_campaign(replace(request, providers={"native": Fake(), "fake": Niced()}), listener)
+    assert analysis.verdicts == ()
+    void = [outcome for outcome in analysis.outcomes if outcome.trial.environment.name == "slow"]
+    assert {(outcome.status, outcome.excluded_by) for outcome in void} == {(Status.INVALID, Rule.UNEQUAL)}
+    assert {outcome.samples for outcome in void} == {()}
+    natives = [outcome for outcome in analysis.outcomes if outcome.trial.environment.name == "native"]
+    assert {outcome.status for outcome in natives} == {Status.OK}
+    assert natives[0].parity.host["nice"] == "0"
+
+
+class PrefixedNative(Native):
+    """Native, with something before every command."""
+
+    def __init__(self, *words: str) -> None:
+        self._words = words
+
+    def prefix(self, node: Node) -> list[str]:
+        return [*self._words, *super().prefix(node)]
+
+
+@pytest.fixture
+def real(tmp_path: Path, programs: Path, image: Image, state: Path) -> Context:  # noqa: ARG001 - nodes lie there
+    return replace(
+        fake_context(tmp_path, programs),
+        image_root=image.root,
+        image_digest=image.digest,
+        expected=expected_parity("test"),
+    )
+
+
+def run(context: Context, technology: str, provider: Provider) -> Outcome:
+    own = replace(context, providers={technology: provider})
+    return run_trial(own, a_trial(command_workload("true"), technology))
+
+
+def void(outcome: Outcome) -> str:
+    assert (outcome.status, outcome.excluded_by) == (Status.INVALID, Rule.UNEQUAL)
+    assert outcome.samples == ()
+    return outcome.reason or ""
+
+
+@WANTED_ROOT
+@pytest.mark.root
+class TestPlantedNatively:
+    def test_without_anything_planted_the_trial_stands(self, real: Context) -> None:
+        outcome = run(real, "native", PrefixedNative())
+        assert (outcome.status, outcome.reason) == (Status.OK, None)
+        assert set(outcome.parity.host) >= {"nice", "limit of nofile", "CPU weight", "process limit"}
+
+    @pytest.mark.parametrize(
+        ("words", "reason"),
+        [
+            (("nice", "-n", "5"), "nice is 5, natively 0"),
+            (("prlimit", "--nofile=99:99"), "limit of nofile is 99:99, natively"),
+            (("ionice", "-c", "3"), "I/O class is idle, natively none"),
+            (("chrt", "--batch", "0"), "scheduler is batch, natively other"),
+            (("choom", "-n", "500", "--"), "OOM score adjustment is 500, natively 0"),
+            (("prlimit", "--memlock=4096:4096"), "limit of memlock is 4096:4096, natively"),
+        ],
+    )
+    def test_another_standing_makes_the_trial_void(
+        self, real: Context, words: tuple[str, ...], reason: str
+    ) -> None:
+        assert reason in void(run(real, "native", PrefixedNative(*words)))
+
+    def test_another_set_of_processors_is_a_failure_with_its_reason(self, real: Context) -> None:
+        if len(os.sched_getaffinity(0)) == 1:
+            pytest.skip("this host has one processor only")
+        outcome = run(replace(real, available_processors=(1,)), "native", MovedNative())
+        assert outcome.status is Status.FAILED
+        assert "processors (inside) should be (1,) and are (0,)" in (outcome.reason or "")
+
+
+class MovedNative(Native):
+    """Native on another processor than was asked for."""
+
+    def start(self, spec: NodeSpec) -> Node:
+        return replace(super().start(replace(spec, processors=(0,))), spec=spec)
+
+
+def files_of(version: int) -> Mapping[str, tuple[str, str]]:
+    """Controller → the file of its weight or limit, and a value that is not the usual one."""
+    if version == cgroups.V2:
+        return {"cpu": ("cpu.weight", "50"), "io": ("io.bfq.weight", "50"), "pids": ("pids.max", "5000")}
+    return {
+        "cpu": ("cpu.shares", "512"),
+        "blkio": ("blkio.bfq.weight", "50"),
+        "pids": ("pids.max", "5000"),
+    }
+
+
+@contextmanager
+def planted_parent(controller: str, file: str, value: str) -> Iterator[None]:
+    """A group beside Tare's common one, with one thing set."""
+    group = cgroups.named_groups(PLANTED)
+    try:
+        for directory in group.directories:
+            directory.mkdir(exist_ok=True)
+        path = cgroups.find_hierarchies().mounts[controller] / PLANTED / file
+        if not path.exists():
+            pytest.skip(f"this kernel has no {file}")
+        path.write_text(value)
+        yield
+    finally:
+        group.remove()
+
+
+@WANTED_ROOT
+@pytest.mark.root
+@pytest.mark.usefixtures("docker_daemon")
+class TestPlantedInDockersParent:
+    @pytest.fixture(autouse=True)
+    def _moved(self, monkeypatch: pytest.MonkeyPatch, image: Image) -> None:
+        monkeypatch.setattr(docker, "_parent_group", lambda: f"/{PLANTED}")
+        PROVIDERS["docker"].prepare(image.root, image.digest)
+
+    @pytest.mark.parametrize("controller", ["cpu", "blkio", "io", "pids"])
+    def test_another_weight_or_limit_makes_the_trial_void(self, real: Context, controller: str) -> None:
+        version = cgroups.find_hierarchies().version
+        if controller not in files_of(version):
+            pytest.skip(f"control groups of version {version} have another name for {controller}")
+        file, value = files_of(version)[controller]
+        with planted_parent(controller, file, value):
+            reason = void(run(real, "docker", PROVIDERS["docker"]))
+        label = {"cpu": "CPU weight", "pids": "process limit"}.get(controller, "I/O weight")
+        assert f"in docker {label} is {value}" in reason
+
+    def test_a_quota_on_the_parent_makes_the_trial_void(self, real: Context) -> None:
+        if cgroups.find_hierarchies().version == cgroups.V2:
+            pytest.skip("in version 2 the check of the node's own limits sees it first")
+        with planted_parent("cpu", "cpu.cfs_quota_us", "90000"):
+            reason = void(run(real, "docker", PROVIDERS["docker"]))
+        assert "CPU quota above is 90000 us in each period, natively none" in reason
+
+
+@WANTED_ROOT
+@pytest.mark.root
+def test_a_weight_that_changes_while_the_command_runs_makes_the_trial_void(
+    real: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest: Callable[..., dict[str, str]] = path_settings
+    looks: list[int] = []
+
+    def changing(*arguments: object) -> dict[str, str]:
+        looks.append(1)
+        read = honest(*arguments)
+        return {**read, "CPU weight": "2 > 1024"} if len(looks) > 1 else read
+
+    monkeypatch.setattr("tare.measure.parity.path_settings", changing)
+    assert "CPU weight is 2 > 1024" in void(run(real, "native", Native()))
+
+
+def test_what_cannot_be_expected_is_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: str) -> None:
+        raise NodeError("no control groups here")
+
+    monkeypatch.setattr(cgroups, "create_own_group", refused)
+    assert "CPU weight" not in expected_parity("test")
+    assert "nice" in expected_parity("test")
