@@ -23,6 +23,7 @@ from tare.report import arrange, in_json
 from tare.report.calibration import calibration_json
 from tare.report.clocks import ClockRemark, timer_inversions
 from tare.report.emulation import emulated
+from tare.report.equal_arms import parity_json
 from tare.report.machine_activities import activity_json
 from tare.report.machine_causes import attribution_json, intervention_json
 from tare.report.machine_comparisons import claim_json, comparisons_json
@@ -67,6 +68,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         **repeats(analysis),
         "lost": [_lost(outcome) for outcome in lost],
         "exclusions": [exclusions_json(one) for one in analysis.exclusions],
+        "parity": parity_json(analysis),
         "signals": signals_json(analysis),
         "skipped": [_skipped(skipped) for skipped in analysis.skipped],
         "emulated": emulated(analysis.outcomes),

@@ -26,6 +26,7 @@ from tare.report.comparisons import alone_said
 from tare.report.curve_table import print_curves
 from tare.report.curves import curve_metrics
 from tare.report.emulation import emulated
+from tare.report.equal_arms import print_parity
 from tare.report.helper_table import print_helpers, print_waiting
 from tare.report.name_column import add_name_column, name_cell, name_width
 from tare.report.order import print_order, print_steadiness
@@ -70,6 +71,7 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
     print_waiting(analysis, console)
     print_order(analysis, console)
     print_steadiness(analysis, console)
+    print_parity(analysis, console, show_all=show_all)
     print_causes(analysis, console)
     print_comparisons(analysis, console, show_all=show_all)
     console.print(_ending(analysis))

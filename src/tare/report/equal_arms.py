@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Under what the commands of each environment ran: its own confinement beside native's, and what was equal."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tare.records import NATIVE, Analysis, Outcome
+from tare.report.name_column import add_name_column, name_cell, name_width
+from tare.report.words import one_line
+
+TITLE = "Under what the commands ran"
+OWN_EXPLANATION = (
+    "What each technology gives its payload is part of what is weighed; ≠ marks what native has otherwise."
+)
+UNEQUAL_EXPLANATION = "What the host gave otherwise than natively. Such trials are void."
+_HEXADECIMAL = 16
+_SEVERAL = " / "
+_MARK = "≠ "
+_NAMES_WIDTH = 24
+_SHOWN_LABELS = ("system call filter", "capabilities", "no new privileges", "namespaces of its own")
+"""In a terminal, whose lines are short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A label with, for each environment, its value (``None``: not read) and whether that is another than native's."""
+
+    label: str
+    values: tuple[tuple[str | None, bool], ...]
+
+    @property
+    def differs(self) -> bool:
+        return any(differs for _, differs in self.values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParityTable:
+    """The environments in columns, native first."""
+
+    environments: tuple[str, ...]
+    own: tuple[Row, ...]
+    unequal: tuple[Row, ...]
+    """Of what must be equal, only what was not."""
+    equal: tuple[str, ...]
+    """Such as "nice 0": what all environments had alike."""
+
+
+def parity_table(analysis: Analysis) -> ParityTable | None:
+    """All trials of the result; ``None`` where none of them says under what it ran."""
+    read = [outcome for outcome in analysis.outcomes if outcome.parity.own or outcome.parity.host]
+    names = sorted({_name(outcome) for outcome in read}, key=lambda name: (name != NATIVE, name))
+    if not names:
+        return None
+    host = _rows({name: _texts(read, name, kind="host") for name in names})
+    return ParityTable(
+        environments=tuple(names),
+        own=_rows({name: _texts(read, name, kind="own") for name in names}),
+        unequal=tuple(row for row in host if row.differs),
+        equal=tuple(
+            f"{row.label} {row.values[0][0]}" for row in host if not row.differs and row.values[0][0]
+        ),
+    )
+
+
+def parity_json(analysis: Analysis) -> dict[str, Any] | None:
+    """Environment → what was read, and the labels that must be equal and were not."""
+    table = parity_table(analysis)
+    if table is None:
+        return None
+    read = [outcome for outcome in analysis.outcomes if outcome.parity.own or outcome.parity.host]
+    return {
+        "environments": {
+            name: {kind: _texts(read, name, kind=kind) for kind in ("own", "host")}
+            for name in table.environments
+        },
+        "unequal": [row.label for row in table.unequal],
+    }
+
+
+def print_parity(analysis: Analysis, console: Console, *, show_all: bool) -> None:
+    """Print the confinement with ``show_all``; what was unequal always."""
+    table = parity_table(analysis)
+    if table is None or not (show_all or table.unequal):
+        return
+    console.print(Text(f"\n{TITLE}", style="bold"))
+    if show_all:
+        console.print(Text(OWN_EXPLANATION))
+        console.print(_transposed(table, [row for row in table.own if row.label in _SHOWN_LABELS]))
+        console.print(Text(f"Equal everywhere: {'; '.join(map(one_line, table.equal))}."))
+    if table.unequal:
+        console.print(Text(UNEQUAL_EXPLANATION))
+        console.print(_transposed(table, table.unequal))
+
+
+def capabilities_said(mask: str) -> str:
+    """How many capabilities a mask holds (capabilities(7)), with the mask."""
+    try:
+        return f"{int(mask, _HEXADECIMAL).bit_count()} ({mask.lstrip('0') or '0'})"
+    except ValueError:
+        return mask
+
+
+def _name(outcome: Outcome) -> str:
+    return outcome.trial.environment.name
+
+
+def _texts(outcomes: Iterable[Outcome], name: str, *, kind: str) -> dict[str, str]:
+    """Label → the values of an environment's trials, one beside the other where they differ."""
+    seen: dict[str, dict[str, None]] = {}
+    for outcome in outcomes:
+        if _name(outcome) == name:
+            for label, value in getattr(outcome.parity, kind).items():
+                seen.setdefault(label, {})[value] = None
+    return {label: _SEVERAL.join(values) for label, values in seen.items()}
+
+
+def _said(label: str, value: str) -> str:
+    return capabilities_said(value) if "capabilit" in label else value
+
+
+def _rows(texts: Mapping[str, Mapping[str, str]]) -> tuple[Row, ...]:
+    labels = dict.fromkeys(label for own in texts.values() for label in own)
+    reference = next(iter(texts.values()))
+    return tuple(
+        Row(label, tuple(_cell(label, own.get(label), reference.get(label)) for own in texts.values()))
+        for label in labels
+    )
+
+
+def _cell(label: str, text: str | None, reference: str | None) -> tuple[str | None, bool]:
+    """What one side could not read differs from nothing."""
+    if text is None:
+        return None, False
+    return _said(label, text), reference is not None and text != reference
+
+
+def _transposed(table: ParityTable, rows: Iterable[Row]) -> Table:
+    """Environments in rows: a terminal has more lines than columns."""
+    shown = list(rows)
+    printed = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    width = name_width(table.environments, _NAMES_WIDTH)
+    add_name_column(printed, "environment", width)
+    for row in shown:
+        printed.add_column(row.label, overflow="fold")
+    for place, name in enumerate(table.environments):
+        cells = (row.values[place] for row in shown)
+        printed.add_row(
+            name_cell(name, width), *(Text(_MARK * differs + one_line(text or "")) for text, differs in cells)
+        )
+    return printed
