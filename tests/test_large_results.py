@@ -12,6 +12,8 @@ from tare.pipeline import analyse_result, run_campaign
 from tare.records import Analysis
 from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request, fake_workload
 
+pytestmark = pytest.mark.usefixtures("fake_image")
+
 
 def analysed_both_ways(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Analysis, Analysis]:
     records = analyse_result(path)
@@ -42,3 +44,18 @@ def test_columns_lead_to_the_verdicts_that_records_lead_to(
         assert found.overhead.typical.point == pytest.approx(expected.overhead.typical.point)
         assert (UNSEEN in found.warnings) == (iterations > 1)
     assert len(columns.controls) == len(records.controls) > 0
+
+
+def test_a_trial_that_was_run_twice_counts_once_in_columns_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = run_campaign(fake_request(fake_campaign(blocks=2), tmp_path / "result"), Listener())
+    (written,) = (tmp_path / "result" / "journal").iterdir()
+    (written.parent / "29990101T000000.000000Z-later.jsonl").write_bytes(written.read_bytes())
+    records, columns = analysed_both_ways(tmp_path / "result", monkeypatch)
+    assert columns.repeated_trials == records.repeated_trials
+    assert len(columns.repeated_trials) == len(columns.outcomes) == len(first.outcomes)
+    assert [one.overhead.typical.point for one in columns.verdicts] == pytest.approx(
+        [one.overhead.typical.point for one in records.verdicts]
+    )
+    assert analyse_result(tmp_path / "result").repeated_trials == columns.repeated_trials

@@ -7,7 +7,6 @@ import pytest
 
 from tare.errors import ImageError, InputError
 from tare.image.store import Image
-from tare.journal.reader import read_journal
 from tare.measure.campaign import measure_campaign
 from tare.pipeline import analyse_result, run_campaign
 from tare.records import Analysis, Status, Word
@@ -99,6 +98,16 @@ def test_a_result_folder_is_continued_without_repeating_a_trial(tmp_path: Path) 
     assert analyse_result(folder).outcomes == first.outcomes
 
 
+def test_trials_that_two_runs_measured_are_counted_once_and_the_rest_is_named(tmp_path: Path) -> None:
+    first = run(tmp_path, blocks=3)
+    (written,) = (tmp_path / "result" / "journal").iterdir()
+    (written.parent / "29990101T000000.000000Z-later.jsonl").write_bytes(written.read_bytes())
+    again = analyse_result(tmp_path / "result")
+    assert again.outcomes == first.outcomes
+    assert again.repeated_trials == tuple(outcome.trial.identity for outcome in first.outcomes)
+    assert [one.sentence for one in again.verdicts] == [one.sentence for one in first.verdicts]
+
+
 def test_a_folder_of_another_campaign_is_refused_and_the_difference_named(tmp_path: Path) -> None:
     run(tmp_path, blocks=1)
     with pytest.raises(InputError, match="blocks"):
@@ -141,7 +150,7 @@ def test_a_failing_pilot_stops_before_anything_is_journalled(tmp_path: Path) -> 
     request = fake_request(campaign, tmp_path / "result", pilot=True)
     with pytest.raises(InputError, match="/no/such/program"):
         run_campaign(request, Listener())
-    assert read_journal(request.folder.journal).outcomes == ()
+    assert not request.folder.path.exists()
 
 
 def test_a_command_that_cannot_be_executed_is_a_failed_trial_that_reads_back(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ _NODES = {
 """Files there that start more all the same, as those do that end in ``_real``."""
 _REST = {"analyze"}
 """Of these folders, one that takes two minutes."""
-_FAKED = {"test_measure_clock_watch", "test_measure_session"}
+_FAKED = {"test_measure_clock_watch", "test_measure_folder_lock", "test_measure_session"}
 """Files elsewhere that start no node either."""
 _GUESTS = ("libvirt", "managed", "qemu", "ssh", "virtualbox", "vmware")
 """What folders, files and parameters of tests with guests or other hosts begin with."""

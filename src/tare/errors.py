@@ -6,7 +6,7 @@
     │   └── CampaignError          2   file, line and key of a campaign
     ├── HostError                  3   this host cannot do it
     │   ├── ImageError             3   the image is missing, changed or cannot be built
-    │   ├── LockedError            3   another run holds the host
+    │   ├── LockedError            3   another run holds the host or the result folder
     │   └── JournalError           3   the journal cannot be written or read
     └── TrialError                 -   becomes a failed outcome, never an exit
         ├── NodeError              -   a node did not start, stop or keep its limits
@@ -43,7 +43,7 @@ class ImageError(HostError):
 
 
 class LockedError(HostError):
-    """Another run of Tare holds this host."""
+    """Another run of Tare holds this host, or the result folder."""
 
 
 class JournalError(HostError):

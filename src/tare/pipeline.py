@@ -117,6 +117,7 @@ def analyse_result(path: Path) -> Analysis:
         margin=campaign.margin,
         planned_trials=planned,
         cut_by_budget=cut,
+        repeated_trials=journal.repeated,
         spared_trials=spared,
         decisions=decisions(
             found, looked, campaign.design, [one.name for one in campaign.environments], skipped

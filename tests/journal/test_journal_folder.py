@@ -70,18 +70,22 @@ class TestReading:
         with pytest.raises(JournalError, match=r"a\.jsonl:3: not a line of a journal"):
             read_journal(tmp_path)
 
-    def test_a_trial_that_stands_twice_is_refused_within_a_file_and_across_files(
+    def test_of_a_trial_that_stands_twice_the_first_outcome_is_kept_and_the_other_named(
         self, tmp_path: Path
     ) -> None:
-        for folder, files in {"one": ("a", "a"), "two": ("a", "b")}.items():
-            (tmp_path / folder).mkdir()
-            for name in files:
-                with (tmp_path / folder / f"{name}.jsonl").open("ab") as opened:
-                    opened.write(encode(an_outcome("b000-same")))
-            with pytest.raises(
-                JournalError, match="the trial b000-same stands twice; were two folders merged"
-            ):
-                read_journal(tmp_path / folder)
+        """Two runners that measured into one folder at once must not make it unreadable."""
+        first, again, other = an_outcome("b000-same"), an_outcome("b000-same", "again"), an_outcome("b001-x")
+        write(tmp_path / "20250102-b.jsonl", again, other, again)
+        write(tmp_path / "20250101-a.jsonl", first)
+        journal = read_journal(tmp_path)
+        assert journal.outcomes == (first, other)
+        assert journal.repeated == ("b000-same", "b000-same")
+        assert len(journal.sessions) == 2
+
+    def test_in_one_file_the_earlier_line_is_the_first(self, tmp_path: Path) -> None:
+        first, again = an_outcome("b000-same"), an_outcome("b000-same", "again")
+        write(tmp_path / "a.jsonl", first, again)
+        assert read_journal(tmp_path).outcomes == (first,)
 
     def test_other_files_are_not_read(self, tmp_path: Path) -> None:
         (tmp_path / "notes.txt").write_text("mine")

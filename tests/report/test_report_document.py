@@ -116,6 +116,13 @@ def test_what_was_lost_stands_with_reason_and_excerpt() -> None:
     assert "docker, hpcc on 1c2p1i: 2 blocks dropped as incomplete" in text
 
 
+def test_trials_that_were_run_more_than_once_are_said() -> None:
+    text = render_report(replace(example(), repeated_trials=("b000-hpcc-1c2p1i-native-0",)))
+    assert "1 outcome left out" in text
+    assert "b000-hpcc-1c2p1i-native-0" in text
+    assert "every trial counts" not in text
+
+
 def test_a_skipped_environment_stands_with_reason_and_remedy() -> None:
     assert re.search(r"podman is not installed\s*To get it: apt install podman", page("one cell").text)
 

@@ -86,6 +86,12 @@ def test_losses_and_skips_keep_their_reasons() -> None:
     ]
 
 
+def test_outcomes_that_are_left_out_are_listed_by_their_trials() -> None:
+    assert to_json(example())["repeated_trials"] == []
+    told = to_json(replace(example(), repeated_trials=("b000-x", "b000-x")))
+    assert told["repeated_trials"] == ["b000-x", "b000-x"]
+
+
 def test_instances_are_told_apart_where_there_are_several() -> None:
     assert to_json(example())["instances"] == []
     found = to_json(several_cells())["instances"]

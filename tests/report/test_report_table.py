@@ -135,6 +135,14 @@ def test_a_campaign_cut_by_its_budget_says_so() -> None:
     assert "70 of 100 planned trials were run: the time budget ended first" in flowing(text)
 
 
+def test_outcomes_left_out_as_their_trials_were_run_before_are_counted_and_named() -> None:
+    repeated = tuple(f"b{block:03}-hpcc-1c2p1i-native-0" for block in range(7))
+    text = flowing(printed(replace(example(), repeated_trials=(*repeated, repeated[0]))))
+    assert "Warning: 8 outcomes left out, as the journal holds an earlier one of the same trial" in text
+    assert "b000-hpcc-1c2p1i-native-0" in text
+    assert "and 2 more" in text
+
+
 def test_a_missing_interval_is_called_missing() -> None:
     assert re.search(r"none \(n = 4\)", printed(example(blocks=4)))
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Large journals condensed: samples as columns in a Parquet file, all else as light lines; made anew at need."""
 
-import itertools
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -17,13 +16,13 @@ from pydantic import TypeAdapter
 
 from tare.errors import JournalError
 from tare.journal.lines import encode
-from tare.journal.reader import read_journal, records_of
+from tare.journal.reader import all_records, read_journal, without_repeats
 from tare.records import Outcome, Sample, Session
 from tare.records.columns import NONE, SampleColumns, SampleKind
 
 ROWS_AT_ONCE = 1_000_000
 """Of a row group at least, if there are so many; a trial is never divided."""
-VERSION = 1
+VERSION = 2
 _SCHEMA = pa.schema(
     [(name, pa.int32()) for name in ("trial", "kind", "iteration", "instance")] + [("value", pa.float64())]
 )
@@ -42,9 +41,10 @@ class Condensed:
         """Open what ``condense`` wrote to ``directory``."""
         self._samples = directory / _SAMPLES
         light = read_journal(directory, pattern=_JOURNAL)
-        self.journal = replace(light, condensed=True)
+        state = _state(directory)
+        self.journal = replace(light, condensed=True, repeated=tuple(state["repeated"]))
         """All but the samples."""
-        self.kinds: list[SampleKind] = _KINDS.validate_python(_state(directory)["kinds"], strict=False)
+        self.kinds: list[SampleKind] = _KINDS.validate_python(state["kinds"], strict=False)
 
     def groups(self) -> Iterator[SampleColumns]:
         """The samples, so many trials at a time."""
@@ -103,9 +103,14 @@ class ColumnWriter:
         if self._rows >= ROWS_AT_ONCE:
             self._flush()
 
-    def finish(self, sizes: dict[str, int]) -> None:
+    def finish(self, sizes: dict[str, int], repeated: Sequence[str] = ()) -> None:
         """Say of which journal this is all; without it nothing is believed. After the context has ended."""
-        state = {"version": VERSION, "journal": sizes, "kinds": [asdict(kind) for kind in self._kinds]}
+        state = {
+            "version": VERSION,
+            "journal": sizes,
+            "kinds": [asdict(kind) for kind in self._kinds],
+            "repeated": repeated,
+        }
         temporary = self._directory / f".{_STATE}"
         temporary.write_text(json.dumps(state))
         temporary.replace(self._directory / _STATE)
@@ -134,12 +139,11 @@ def condensed(journal: Path, directory: Path) -> Condensed:
 
 
 def _condense(journal: Path, directory: Path, sizes: dict[str, int]) -> None:
+    repeated: list[str] = []
     with ColumnWriter(directory) as writer:
-        for record in itertools.chain.from_iterable(
-            records_of(path) for path in sorted(journal.glob("*.jsonl"))
-        ):
+        for record in without_repeats(all_records(journal), repeated):
             writer.add(record)
-    writer.finish(sizes)
+    writer.finish(sizes, repeated)
 
 
 def _sizes(journal: Path) -> dict[str, int]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a result folder's journals back; a torn last line is dropped."""
+"""Reading a result folder's journals back; a torn last line is dropped, and of a trial the first outcome kept."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,8 @@ class Journal:
 
     sessions: tuple[Session, ...]
     outcomes: tuple[Outcome, ...]
+    repeated: tuple[str, ...] = ()
+    """The trial of each outcome that was left out, as an earlier one of that trial is among ``outcomes``."""
     condensed: bool = False
     """Whether the outcomes hold one joined sample per metric in the place of all that were measured."""
 
@@ -26,19 +28,35 @@ class Journal:
 
 
 def read_journal(directory: Path, pattern: str = "*.jsonl") -> Journal:
-    """Every file of ``pattern`` in ``directory``; ``JournalError`` for a broken line or a trial that stands twice."""
-    records = [record for path in sorted(directory.glob(pattern)) for record in records_of(path)]
-    outcomes = tuple(record for record in records if isinstance(record, Outcome))
-    seen: set[str] = set()
-    for outcome in outcomes:
-        if outcome.trial.identity in seen:
-            raise JournalError(
-                f"{directory}: the trial {outcome.trial.identity} stands twice; were two folders merged?"
-            )
-        seen.add(outcome.trial.identity)
+    """Every file of ``pattern`` in ``directory``; ``JournalError`` for a broken line."""
+    repeated: list[str] = []
+    records = list(without_repeats(all_records(directory, pattern), repeated))
     return Journal(
-        sessions=tuple(record for record in records if isinstance(record, Session)), outcomes=outcomes
+        sessions=tuple(record for record in records if isinstance(record, Session)),
+        outcomes=tuple(record for record in records if isinstance(record, Outcome)),
+        repeated=tuple(repeated),
     )
+
+
+def all_records(directory: Path, pattern: str = "*.jsonl") -> Iterator[Session | Outcome]:
+    """File after file in the order in which their runners started, by which they are named."""
+    for path in sorted(directory.glob(pattern)):
+        yield from records_of(path)
+
+
+def without_repeats(records: Iterable[Session | Outcome], repeated: list[str]) -> Iterator[Session | Outcome]:
+    """Pass on each trial's first outcome; the trial of every further one is added to ``repeated``.
+
+    A trial stands twice where two runners measured into one folder, or two folders were merged.
+    """
+    seen: set[str] = set()
+    for record in records:
+        if isinstance(record, Outcome):
+            if record.trial.identity in seen:
+                repeated.append(record.trial.identity)
+                continue
+            seen.add(record.trial.identity)
+        yield record
 
 
 def records_of(path: Path) -> Iterator[Session | Outcome]:

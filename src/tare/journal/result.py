@@ -34,6 +34,11 @@ class ResultFolder:
         return self.path / "derived"
 
     @property
+    def lock(self) -> Path:
+        """Held by the runner that measures into this folder."""
+        return self.path / "lock"
+
+    @property
     def raw(self) -> Path:
         return self.path / "raw"
 

@@ -26,6 +26,7 @@ from tare.journal.writer import JournalWriter
 from tare.measure.clean import clean_up
 from tare.measure.code_paths import lacking_flags
 from tare.measure.context import Context
+from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
 from tare.measure.lock import host_lock, tools_lock
 from tare.measure.parity import expected_parity
@@ -83,7 +84,13 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
     Raises ``KeyboardInterrupt`` after the trial in progress has been taken down, ``InputError`` if the folder belongs
     to another campaign, ``ImageError``, ``LockedError``, ``JournalError`` or ``HostError``.
     """
-    with interruptible(), _held_host(request.campaign.name, audience):
+    with (
+        interruptible(),
+        _held_host(request.campaign.name, audience),
+        folder_lock(request.folder) as remark,
+    ):
+        if remark is not None:
+            audience.says(remark)
         campaign = _settled(request)
         image = find_image(request.image_name)
         with in_use(image):

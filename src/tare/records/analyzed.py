@@ -163,6 +163,8 @@ class Analysis:
     margin: float
     planned_trials: int
     cut_by_budget: bool = False
+    repeated_trials: tuple[str, ...] = ()
+    """The trial of each outcome that is left out, as the journal holds an earlier one of that trial."""
     spared_trials: int = 0
     """Those that the campaign allowed for and that ``planned_trials`` leaves out: their arms had stopped early."""
     decisions: tuple[Decision, ...] = ()

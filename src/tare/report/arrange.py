@@ -29,6 +29,7 @@ from tare.report.words import counted, interval_percent, one_line, point_percent
 _Key: TypeAlias = tuple[Cell, str, str, Direction]
 CONTROL = "native again"
 """How the second native slot is called wherever it stands beside the environments."""
+_NAMED_REPEATS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,6 +286,19 @@ def losses(analysis: Analysis) -> tuple[Loss, ...]:
 def status_counts(analysis: Analysis) -> dict[Status, int]:
     count = Counter(outcome.status for outcome in analysis.outcomes)
     return {status: count[status] for status in Status}
+
+
+def repeated_said(analysis: Analysis) -> str | None:
+    """Say which outcomes are left out as their trials had been run before; ``None`` when none is."""
+    if not analysis.repeated_trials:
+        return None
+    names = list(dict.fromkeys(map(one_line, analysis.repeated_trials)))
+    rest = f" and {len(names) - _NAMED_REPEATS} more" if len(names) > _NAMED_REPEATS else ""
+    return (
+        f"{counted(len(analysis.repeated_trials), 'outcome')} left out, as the journal holds an earlier one of the "
+        f"same trial, which counts: {', '.join(names[:_NAMED_REPEATS])}{rest}. Two runs measured into this folder at "
+        "once, or two folders were merged; times of such runs may have disturbed each other"
+    )
 
 
 def dropped(analysis: Analysis) -> tuple[Overhead, ...]:

@@ -51,6 +51,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
             "cut_by_budget": analysis.cut_by_budget,
             "spared": analysis.spared_trials,
         },
+        "repeated_trials": list(analysis.repeated_trials),
         "decisions": [decision_json(one) for one in analysis.decisions],
         "verdicts": [_verdict(verdict) for verdict in analysis.verdicts],
         "controls": [_overhead(control) for control in analysis.controls],

@@ -166,6 +166,7 @@ def _ending(analysis: Analysis) -> Group:
         *_clocks(analysis),
         *_losses(analysis),
         *_taken_out(analysis),
+        *_repeated(analysis),
         *_skipped(analysis),
         *_remaining(analysis),
         Text(citation(analysis.calibration), style="dim"),
@@ -227,6 +228,11 @@ def _taken_out(analysis: Analysis) -> Iterable[Text]:
         yield Text(f"taken out by rules, {arrange.place(cell)}: {told}")
     for cell, warning in warnings_said(analysis):
         yield Text(f"Warning: {arrange.place(cell)}: {warning}", style="red")
+
+
+def _repeated(analysis: Analysis) -> Iterable[Text]:
+    if said := arrange.repeated_said(analysis):
+        yield Text(f"Warning: {said}", style="red")
 
 
 def _skipped(analysis: Analysis) -> Iterable[Text]:
