@@ -39,9 +39,10 @@ from tare.journal.reader import Journal, read_journal
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Audience, Request, kept_campaign, measure_campaign
 from tare.measure.citation import cite_calibration
+from tare.measure.joining import plan_now, skipped_in
 from tare.measure.stopping import spared_trials
 from tare.plan.campaign import Campaign
-from tare.records import Analysis, Cell, InterventionVerdict, Outcome, Session, Stopped, Summary
+from tare.records import Analysis, Cell, InterventionVerdict, Outcome, Session, Stopped, Summary, Trial
 from tare.treat import (
     activity_summaries,
     blocks_out_of_order,
@@ -74,11 +75,13 @@ def run_campaign(request: Request, audience: Audience) -> Analysis:
     return analyse_result(request.folder.path)
 
 
-def stopped(campaign: Campaign, outcomes: Sequence[Outcome]) -> tuple[Stopped, ...]:
+def stopped(
+    campaign: Campaign, outcomes: Sequence[Outcome], passed_over: Sequence[Trial]
+) -> tuple[Stopped, ...]:
     """Arms that have been measured enough, replayed from the blocks that are over; the same at every resume."""
     own = compared(outcomes)
     found = summaries(own, _primary_metrics(campaign))
-    return stopped_arms(courses(found, finished_blocks(own), campaign.design, ended=False))
+    return stopped_arms(courses(found, finished_blocks(own, passed_over), campaign.design, ended=False))
 
 
 def analyse_result(path: Path) -> Analysis:
@@ -90,12 +93,11 @@ def analyse_result(path: Path) -> Analysis:
     primary = _primary_metrics(campaign)
     found = summaries(outcomes, primary)
     shared = sharing_summaries(outcomes, campaign.shared_cells, primary)
-    skipped = tuple(
-        {one.environment: one for session in journal.sessions for one in session.skipped}.values()
-    )
-    done = finished_blocks(outcomes)
+    now = plan_now(campaign, journal, _missing_last(journal))
+    skipped = skipped_in(journal, now)
+    done = finished_blocks(outcomes, now.passed_over)
     spared = spared_trials(
-        campaign, skipped, stopped_arms(courses(found, done, campaign.design, ended=False))
+        campaign, now.usable, stopped_arms(courses(found, done, campaign.design, ended=False))
     )
     planned = journal.sessions[-1].planned_trials - spared if journal.sessions else 0
     cut = campaign.budget_s is not None and len(journal.outcomes) < planned
@@ -140,6 +142,11 @@ def analyse_result(path: Path) -> Analysis:
         timers=timer_agreements(timer_summaries(outcomes)),
         activities=activity_splits(activity_summaries(outcomes), judged),
     )
+
+
+def _missing_last(journal: Journal) -> frozenset[str]:
+    """The environments that the last session skipped."""
+    return frozenset(one.environment for session in journal.sessions[-1:] for one in session.skipped)
 
 
 def _ordered_metrics(campaign: Campaign) -> dict[tuple[Cell, str], Sequence[str]]:

@@ -116,6 +116,14 @@ def test_what_was_lost_stands_with_reason_and_excerpt() -> None:
     assert "docker, hpcc on 1c2p1i: 2 blocks dropped as incomplete" in text
 
 
+def test_what_was_skipped_in_some_blocks_is_said_to_be_so() -> None:
+    (podman,) = example().skipped
+    assert "1 environment skipped" in render_report(example())
+    text = render_report(replace(example(), skipped=(replace(podman, blocks=4),)))
+    assert "environment skipped" not in text
+    assert "Was skipped in 4 blocks: podman is not installed" in text
+
+
 def test_trials_that_were_run_more_than_once_are_said() -> None:
     text = render_report(replace(example(), repeated_trials=("b000-hpcc-1c2p1i-native-0",)))
     assert "1 outcome left out" in text

@@ -81,9 +81,8 @@ def test_losses_and_skips_keep_their_reasons() -> None:
     assert told["trials"] == counts
     assert {each["status"] for each in told["lost"]} == {"failed", "invalid"}
     assert all(each["reason"] for each in told["lost"])
-    assert told["skipped"] == [
-        {"environment": "podman", "reason": "podman is not installed", "remedy": "apt install podman"}
-    ]
+    podman = {"environment": "podman", "reason": "podman is not installed", "remedy": "apt install podman"}
+    assert told["skipped"] == [podman | {"blocks": None}]
 
 
 def test_outcomes_that_are_left_out_are_listed_by_their_trials() -> None:

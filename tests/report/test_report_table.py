@@ -130,6 +130,20 @@ def test_losses_skips_and_dropped_blocks_are_said() -> None:
     assert "podman was skipped: podman is not installed. To get it: apt install podman" in text
 
 
+@pytest.mark.parametrize(
+    ("blocks", "said"),
+    [
+        (1, "podman was skipped in 1 block: "),
+        (4, "podman was skipped in 4 blocks: "),
+        (0, "podman was missing when the run was last continued: "),
+    ],
+)
+def test_what_was_skipped_for_a_while_is_not_said_to_be_skipped_altogether(blocks: int, said: str) -> None:
+    (podman,) = example().skipped
+    text = flowing(printed(replace(example(), skipped=(replace(podman, blocks=blocks),))))
+    assert f"{said}podman is not installed. To get it: apt install podman" in text
+
+
 def test_a_campaign_cut_by_its_budget_says_so() -> None:
     text = printed(replace(example(), planned_trials=100, cut_by_budget=True))
     assert "70 of 100 planned trials were run: the time budget ended first" in flowing(text)

@@ -16,6 +16,8 @@ class Journal:
 
     sessions: tuple[Session, ...]
     outcomes: tuple[Outcome, ...]
+    without: tuple[frozenset[str], ...] = ()
+    """Of each outcome, which environments were missing in the session that measured it."""
     repeated: tuple[str, ...] = ()
     """The trial of each outcome that was left out, as an earlier one of that trial is among ``outcomes``."""
     condensed: bool = False
@@ -30,10 +32,19 @@ class Journal:
 def read_journal(directory: Path, pattern: str = "*.jsonl") -> Journal:
     """Every file of ``pattern`` in ``directory``; ``JournalError`` for a broken line."""
     repeated: list[str] = []
-    records = list(without_repeats(all_records(directory, pattern), repeated))
+    sessions: list[Session] = []
+    measured: list[tuple[Outcome, frozenset[str]]] = []
+    missing = frozenset[str]()
+    for record in without_repeats(all_records(directory, pattern), repeated):
+        if isinstance(record, Session):
+            sessions.append(record)
+            missing = frozenset(one.environment for one in record.skipped)
+        else:
+            measured.append((record, missing))
     return Journal(
-        sessions=tuple(record for record in records if isinstance(record, Session)),
-        outcomes=tuple(record for record in records if isinstance(record, Outcome)),
+        sessions=tuple(sessions),
+        outcomes=tuple(outcome for outcome, _ in measured),
+        without=tuple(names for _, names in measured),
         repeated=tuple(repeated),
     )
 

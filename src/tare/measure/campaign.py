@@ -21,23 +21,23 @@ from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import host_facts, online_processors
 from tare.image.store import Image, find_image, in_use, verify
 from tare.journal.reader import Journal, read_journal
-from tare.journal.result import ResultFolder
+from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.journal.writer import JournalWriter
 from tare.measure.clean import clean_up
 from tare.measure.code_paths import lacking_flags
 from tare.measure.context import Context
 from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
+from tare.measure.joining import can_be_compared, cannot_join, joining_said, plan_now
 from tare.measure.lock import host_lock, tools_lock
 from tare.measure.parity import expected_parity
 from tare.measure.session import Allowance, Watcher, interruptible, run_trials
-from tare.measure.stopping import Stopping, Wanted, environments_of, never
+from tare.measure.stopping import Stopping, Wanted, never
 from tare.measure.trial import run_trial
 from tare.measure.usable import Wants, skipped_environments
 from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits, next_block_fits
 from tare.plan.campaign import Campaign, differences, with_overrides
-from tare.plan.trials import plan_trials
 from tare.records import NATIVE, Outcome, Session, Skipped, Status, Trial
 
 _CHANGEABLE = ("budget_s", "undecided_fails")
@@ -139,12 +139,10 @@ def kept_campaign(folder: ResultFolder) -> Campaign:
 
 
 def _ready(request: Request, campaign: Campaign, image: Image) -> tuple[Skipped, ...]:
-    """Verify the image and probe the environments.
-
-    What was skipped when the result began stays skipped: a block's trials belong close together in time.
-    """
+    """Verify the image and probe the environments, those too that were missing in an earlier session."""
     verify(image)
-    sessions = read_journal(request.folder.journal).sessions
+    journal = read_journal(request.folder.journal)
+    sessions = journal.sessions
     if sessions and sessions[0].image_digest != image.digest:
         raise InputError(
             f"{request.folder.path} was begun with another image ({sessions[0].image_digest[:19]}..., "
@@ -156,9 +154,10 @@ def _ready(request: Request, campaign: Campaign, image: Image) -> tuple[Skipped,
         quota=campaign.limits.cpu_quota is not None,
         several_nodes=any(layout.nodes > 1 for layout in campaign.layouts),
     )
-    now = skipped_environments(campaign.needed_environments, request.providers, image, wants)
-    before = {one.environment: one for session in sessions for one in session.skipped}
-    return tuple({**before, **{one.environment: one for one in now}}.values())
+    needed = campaign.needed_environments
+    skipped = skipped_environments(needed, request.providers, image, wants)
+    absent = {one.environment for one in skipped}
+    return (*skipped, *cannot_join(needed, request.providers, journal, absent))
 
 
 def _refuse_other_rights(folder: ResultFolder, begun: Session) -> None:
@@ -175,18 +174,25 @@ def _measure(
     request: Request, campaign: Campaign, image: Image, skipped: tuple[Skipped, ...], audience: Audience
 ) -> bool:
     journal = read_journal(request.folder.journal)
-    trials = plan_trials(campaign, campaign.seed or 0)
     absent = {one.environment for one in skipped}
-    planned = [trial for trial in trials if not absent & environments_of(trial)]
-    outcomes = list(journal.outcomes)
+    now = plan_now(campaign, journal, absent)
+    planned, outcomes = now.trials, list(journal.outcomes)
     budget = _Budget(campaign, planned, outcomes)
     for one in skipped:
         audience.says(f"{one.environment} is skipped: {one.reason}; {one.remedy}")
-    wanted = Wanted(campaign, planned, request.stopping, outcomes, audience.stops)
+    for words in joining_said(now, journal, absent, f"tare run {request.folder.path / CAMPAIGN_FILE}"):
+        audience.says(words)
+    wanted = Wanted(campaign, now.usable, request.stopping, outcomes, audience.stops, now.passed_over)
     wanted.look()
     budget.is_wanted = wanted.wants
     still = [trial for trial in planned if wanted.wants(trial)]
-    audience.plans(fits(campaign, still, outcomes, budget.remaining()))
+    compares = not now.waiting or can_be_compared(campaign, absent)
+    if compares:
+        audience.plans(fits(campaign, still, outcomes, budget.remaining()))
+    else:
+        audience.says(
+            "nothing is run: no environment is usable, and native would have nothing to compare with"
+        )
     context = Context(
         image_root=image.root,
         image_digest=image.digest,
@@ -199,7 +205,7 @@ def _measure(
         tick=audience.tick,
     )
     context = replace(context, expected=expected_parity(context.session))
-    if request.pilot and not outcomes:
+    if request.pilot and compares and not outcomes:
         _pilot(context, planned)
     if not request.folder.exists():
         request.folder.write_campaign(json.dumps(campaign.to_json(), indent=1))
@@ -219,9 +225,9 @@ def _measure(
 def _lacking_flags(
     request: Request, campaign: Campaign, absent: AbstractSet[str], journal: Journal
 ) -> Mapping[str, tuple[str, ...]]:
-    """As they were when the result began: all of its trials take the same code paths."""
-    if journal.sessions:
-        return journal.sessions[0].lacking_flags
+    """As they were at the first trial: all of a result take the same code paths."""
+    if journal.outcomes:
+        return journal.sessions[-1].lacking_flags
     present = [one for one in campaign.needed_environments if one.name not in absent]
     return lacking_flags(present, request.providers)
 

@@ -8,14 +8,20 @@ equally likely, and so are then all orders of the arms that are left: the random
 from collections.abc import Callable, Sequence
 
 from tare.plan.campaign import Campaign
-from tare.plan.trials import plan_trials
-from tare.records import NATIVE, Cell, Outcome, Skipped, Stopped, Trial
+from tare.records import NATIVE, Cell, Outcome, Stopped, Trial
 
-Stopping = Callable[[Campaign, Sequence[Outcome]], tuple[Stopped, ...]]
-"""Judges the blocks that are over; it comes from ``pipeline``, as measuring knows nothing of statistics."""
+Stopping = Callable[[Campaign, Sequence[Outcome], Sequence[Trial]], tuple[Stopped, ...]]
+"""Judges the blocks that are over; it comes from ``pipeline``, as measuring knows nothing of statistics.
+
+The trials are those that are passed over for good, as their environment was missing.
+"""
 
 
-def never(campaign: Campaign, outcomes: Sequence[Outcome]) -> tuple[Stopped, ...]:  # noqa: ARG001 - a Stopping
+def never(
+    campaign: Campaign,  # noqa: ARG001 - a Stopping
+    outcomes: Sequence[Outcome],  # noqa: ARG001 - a Stopping
+    passed_over: Sequence[Trial],  # noqa: ARG001 - a Stopping
+) -> tuple[Stopped, ...]:
     """Stop nothing: all blocks are run."""
     return ()
 
@@ -30,8 +36,10 @@ class Wanted:
         stopping: Stopping,
         outcomes: Sequence[Outcome],
         tell: Callable[[str, int], None],
+        passed_over: Sequence[Trial] = (),
     ) -> None:
         """``outcomes`` grows as trials end; ``tell`` takes a sentence and how many trials it spares."""
+        self._passed_over = passed_over
         self._campaign, self._planned, self._stopping = campaign, planned, stopping
         self._outcomes, self._tell = outcomes, tell
         self._left_at: dict[tuple[Cell, str], int] = {}
@@ -39,7 +47,7 @@ class Wanted:
         self._arms: dict[Cell, set[str]] = {}
         for trial in planned:
             if trial.environment.name != NATIVE:
-                self._arms.setdefault(_cell(trial), set()).add(trial.environment.name)
+                self._arms.setdefault(cell_of(trial), set()).add(trial.environment.name)
 
     def may_run(self, trial: Trial) -> bool:
         """Look when the trial begins a block, then answer."""
@@ -51,7 +59,7 @@ class Wanted:
 
     def wants(self, trial: Trial) -> bool:
         """Answer by the last look: native stays as long as any environment of its cell."""
-        cell = _cell(trial)
+        cell = cell_of(trial)
         native = trial.environment.name == NATIVE
         names = self._arms.get(cell, set()) if native else {trial.environment.name}
         return not names or any(
@@ -60,7 +68,7 @@ class Wanted:
 
     def look(self) -> None:
         """Judge what has been measured, and tell of each arm that has stopped since the last look."""
-        for stopped in self._stopping(self._campaign, self._outcomes):
+        for stopped in self._stopping(self._campaign, self._outcomes, self._passed_over):
             arm = (stopped.cell, stopped.environment)
             if arm not in self._left_at:
                 before = self._count()
@@ -75,16 +83,11 @@ class Wanted:
         return f"{stopped.environment}{where} stopped at block {stopped.blocks}: {stopped.stop}"
 
 
-def spared_trials(campaign: Campaign, skipped: Sequence[Skipped], stopped: tuple[Stopped, ...]) -> int:
-    """How many trials of the plan are not needed for what has stopped."""
-    if not stopped:
-        return 0
-    absent = {one.environment for one in skipped}
-    trials = plan_trials(campaign, campaign.seed or 0)
-    planned = [trial for trial in trials if not absent & environments_of(trial)]
-    wanted = Wanted(campaign, planned, lambda _campaign, _outcomes: stopped, (), lambda _words, _spared: None)
+def spared_trials(campaign: Campaign, usable: Sequence[Trial], stopped: tuple[Stopped, ...]) -> int:
+    """How many of these trials are not needed for what has stopped."""
+    wanted = Wanted(campaign, usable, lambda *_: stopped, (), lambda _words, _spared: None)
     wanted.look()
-    return sum(not wanted.wants(trial) for trial in planned)
+    return sum(not wanted.wants(trial) for trial in usable)
 
 
 def environments_of(trial: Trial) -> set[str]:
@@ -92,5 +95,6 @@ def environments_of(trial: Trial) -> set[str]:
     return {trial.environment.name, *([trial.neighbour.environment.name] if trial.neighbour else [])}
 
 
-def _cell(trial: Trial) -> Cell:
+def cell_of(trial: Trial) -> Cell:
+    """What it is compared within."""
     return Cell(workload=trial.workload.name, layout=trial.setting)

@@ -150,11 +150,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """An environment that did not run, and what to do about it."""
+    """An environment that did not run, or not in all blocks, and what to do about it."""
 
     environment: str
     reason: str
     remedy: str
+    blocks: int | None = None
+    """How many blocks of the result went on without it; ``None``: it never ran, or this is of one session alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from tare.records import (
     Overhead,
     SharedCell,
     SharingLoss,
+    Skipped,
     Status,
     Verdict,
     Word,
@@ -286,6 +287,15 @@ def losses(analysis: Analysis) -> tuple[Loss, ...]:
 def status_counts(analysis: Analysis) -> dict[Status, int]:
     count = Counter(outcome.status for outcome in analysis.outcomes)
     return {status: count[status] for status in Status}
+
+
+def skip_said(skipped: Skipped) -> str:
+    """Whether it was skipped at all times, such as "was skipped in 4 blocks"."""
+    if skipped.blocks is None:
+        return "was skipped"
+    if not skipped.blocks:
+        return "was missing when the run was last continued"
+    return f"was skipped in {counted(skipped.blocks, 'block')}"
 
 
 def repeated_said(analysis: Analysis) -> str | None:

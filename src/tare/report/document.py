@@ -104,6 +104,7 @@ def render_report(analysis: Analysis) -> str:
         looks=artist.looks,
         parity=equal_arms.parity_table(analysis),
         losses=arrange.losses(analysis),
+        skip_said=arrange.skip_said,
         repeated_said=arrange.repeated_said(analysis),
         several=len(arrange.cells(analysis)) > 1,
         signals=signals.shown_signals(analysis),

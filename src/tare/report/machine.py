@@ -240,8 +240,13 @@ def _whose(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _skipped(skipped: Skipped) -> dict[str, str]:
-    return {"environment": skipped.environment, "reason": skipped.reason, "remedy": skipped.remedy}
+def _skipped(skipped: Skipped) -> dict[str, Any]:
+    return {
+        "environment": skipped.environment,
+        "reason": skipped.reason,
+        "remedy": skipped.remedy,
+        "blocks": skipped.blocks,
+    }
 
 
 def _evidence(label: str, values: SeenValues) -> dict[str, Any]:

@@ -237,7 +237,7 @@ def _repeated(analysis: Analysis) -> Iterable[Text]:
 
 def _skipped(analysis: Analysis) -> Iterable[Text]:
     for skipped in analysis.skipped:
-        told = f"{one_line(skipped.environment)} was skipped: {one_line(skipped.reason)}"
+        told = f"{one_line(skipped.environment)} {arrange.skip_said(skipped)}: {one_line(skipped.reason)}"
         yield Text(f"{told}. To get it: {one_line(skipped.remedy)}")
 
 

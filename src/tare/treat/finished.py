@@ -3,26 +3,31 @@
 
 from collections.abc import Sequence
 
-from tare.records import NATIVE, Cell, Outcome
-from tare.treat.pairing import cell_of
+from tare.records import NATIVE, Cell, Outcome, Trial
 
 
-def finished_blocks(outcomes: Sequence[Outcome]) -> dict[tuple[Cell, str], int]:
-    """Per cell and environment other than native: of how many leading blocks all its trials have ended.
+def finished_blocks(
+    outcomes: Sequence[Outcome], passed_over: Sequence[Trial] = ()
+) -> dict[tuple[Cell, str], int]:
+    """Per cell and environment other than native that ran: of how many leading blocks all its trials have ended.
 
-    That is its own and the two native ones, however they ended: blocks that were dropped count too. Blocks are
-    counted from number 0 without a gap, so that a block which a broken run left half done is where it ends.
+    That is its own and the two native ones, however they ended: blocks that were dropped count too, and so do those
+    that went on without it and in which it is ``passed_over``. Blocks are counted from number 0 without a gap, so
+    that a block which a broken run left half done is where it ends.
     """
-    ended: dict[tuple[Cell, str], dict[int, set[int]]] = {}
-    for outcome in outcomes:
-        trial = outcome.trial
-        blocks = ended.setdefault((cell_of(outcome), trial.environment.name), {})
-        blocks.setdefault(trial.block, set()).add(trial.replicate)
+    ended: dict[tuple[Cell, str], dict[int, set[int]]] = {_arm(outcome.trial): {} for outcome in outcomes}
+    for trial in (*(outcome.trial for outcome in outcomes), *passed_over):
+        if (blocks := ended.get(_arm(trial))) is not None:
+            blocks.setdefault(trial.block, set()).add(trial.replicate)
     return {
         (cell, environment): _leading(blocks, ended.get((cell, NATIVE), {}))
         for (cell, environment), blocks in ended.items()
         if environment != NATIVE
     }
+
+
+def _arm(trial: Trial) -> tuple[Cell, str]:
+    return Cell(workload=trial.workload.name, layout=trial.setting), trial.environment.name
 
 
 def _leading(own: dict[int, set[int]], native: dict[int, set[int]]) -> int:

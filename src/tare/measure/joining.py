@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Environments that come and go between the sessions of a result: what of the plan is run, and what is passed over.
+
+An environment that is missing is left out of the session, and tried again in the next. Once it is usable it joins in
+every block of a cell of which no trial was run without it. A block that is over is not made up: its native trials are
+of another time, and a drift of the machine between the two would count as overhead.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+
+from tare.environments.provider import Provider
+from tare.journal.reader import Journal
+from tare.measure.code_paths import lacking_flags
+from tare.measure.stopping import cell_of, environments_of
+from tare.plan.campaign import Campaign
+from tare.plan.trials import plan_trials
+from tare.records import Environment, Skipped, Trial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanNow:
+    """What is left of a campaign's plan by what was and is missing."""
+
+    trials: tuple[Trial, ...]
+    """Those that are done, and those that can be run now, in the order of the plan."""
+    usable: tuple[Trial, ...]
+    """Those of ``trials`` of whose environments none is missing now."""
+    waiting: tuple[Trial, ...]
+    """Those that can be run once what is missing is usable again."""
+    passed_over: tuple[Trial, ...]
+    """Those that are never run: other trials of their cell and block were run while theirs was missing."""
+
+
+def plan_now(campaign: Campaign, journal: Journal, absent: AbstractSet[str]) -> PlanNow:
+    """Look at the whole plan; ``absent`` are the environments that are missing now."""
+    planned, done = plan_trials(campaign, campaign.seed or 0), journal.done
+    over = _passed_over(planned, journal, done)
+    gone = {trial.identity for trial in over}
+    lacking = {trial.identity for trial in planned if absent & environments_of(trial)}
+    runs = can_be_compared(campaign, absent)
+    left = [trial for trial in planned if trial.identity not in done and trial.identity not in gone]
+    now = {trial.identity for trial in left if runs and trial.identity not in lacking}
+    trials = tuple(trial for trial in planned if trial.identity in done or trial.identity in now)
+    return PlanNow(
+        trials=trials,
+        usable=tuple(trial for trial in trials if trial.identity not in lacking),
+        waiting=tuple(trial for trial in left if trial.identity in lacking),
+        passed_over=over,
+    )
+
+
+def can_be_compared(campaign: Campaign, absent: AbstractSet[str]) -> bool:
+    """Whether some environment is usable, if any was asked for: native alone would use up the blocks for nothing."""
+    return not campaign.environments or any(one.name not in absent for one in campaign.environments)
+
+
+def _passed_over(planned: Iterable[Trial], journal: Journal, done: AbstractSet[str]) -> tuple[Trial, ...]:
+    lacked: dict[tuple[str, str, int], set[str]] = {}
+    for outcome, names in zip(journal.outcomes, journal.without, strict=True):
+        if names:
+            lacked.setdefault(_place(outcome.trial), set()).update(names)
+    return tuple(
+        trial
+        for trial in planned
+        if trial.identity not in done and environments_of(trial) & lacked.get(_place(trial), set())
+    )
+
+
+def _place(trial: Trial) -> tuple[str, str, int]:
+    cell = cell_of(trial)
+    return cell.workload, cell.layout, trial.block
+
+
+def cannot_join(
+    environments: Iterable[Environment],
+    providers: Mapping[str, Provider],
+    journal: Journal,
+    absent: AbstractSet[str],
+) -> tuple[Skipped, ...]:
+    """Those that were missing when the code paths of all trials were chosen, and cannot take them."""
+    if not journal.outcomes:
+        return ()
+    avoided = set[str]().union(*journal.sessions[-1].lacking_flags.values())
+    missed = {one.environment for session in journal.sessions for one in session.skipped}
+    late = [one for one in environments if one.name in missed - absent]
+    lacking = lacking_flags(late, providers)
+    return tuple(
+        Skipped(
+            environment=name,
+            reason=f"its processors lack {', '.join(flags)}, and it was missing when the code paths were chosen",
+            remedy="begin a new result",
+        )
+        for name, flags in lacking.items()
+        if not avoided.issuperset(flags)
+    )
+
+
+def joining_said(now: PlanNow, journal: Journal, absent: AbstractSet[str], again: str) -> Iterator[str]:
+    """A sentence on each environment that was missing in the last session and is not now; ``again`` begins anew."""
+    missed = {one.environment for one in journal.sessions[-1].skipped} if journal.sessions else set()
+    done = journal.done
+    for name in sorted(missed - absent):
+        left = len(_blocks((trial for trial in now.usable if trial.identity not in done), name))
+        over = len(_blocks(now.passed_over, name))
+        if left:
+            yield f"{name} is usable now: {left} of its {left + over} blocks are left, the others went on without it"
+        else:
+            yield (
+                f"{name} is usable now, but no block is left for it: all {over} went on without it. "
+                f"To compare it, begin a new result: {again}"
+            )
+
+
+def _blocks(trials: Iterable[Trial], environment: str) -> set[int]:
+    return {trial.block for trial in trials if environment in environments_of(trial)}
+
+
+def skipped_in(journal: Journal, now: PlanNow) -> tuple[Skipped, ...]:
+    """What was skipped in all of a result, or in blocks of it; the reason is the last that was given."""
+    last = {one.environment: one for session in journal.sessions for one in session.skipped}
+    ran = {name for outcome in journal.outcomes for name in environments_of(outcome.trial)}
+    waiting = {name for trial in now.waiting for name in environments_of(trial)}
+    blocks = {name: len(_blocks(now.passed_over, name)) for name in last}
+    missing = {one.environment for one in journal.sessions[-1].skipped} if journal.sessions else set()
+    return tuple(
+        one if name in missing - ran else replace(one, blocks=blocks[name])
+        for name, one in last.items()
+        if blocks[name] or name in missing & waiting
+    )
