@@ -10,16 +10,17 @@ import typer
 from tare import __version__
 from tare.errors import TareError
 
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 a trial failed or --fail-if fell short; 2 the input is wrong; "
+    "3 the host cannot do it, or nothing could be compared; 130 interrupted."
+)
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help: a third of the start-up time
     help="What a container or a virtual machine costs a high-performance computing job.",
-    epilog=(
-        "Exit codes: 0 done; 1 a trial failed or --fail-if fell short; 2 the input is wrong; "
-        "3 the host cannot do it; 130 interrupted."
-    ),
+    epilog=EXIT_CODES,
 )
 image_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The one root filesystem that every environment runs."
@@ -47,7 +48,7 @@ Undecided = Annotated[
 Result = Annotated[Path, typer.Argument(help="A result folder.")]
 
 
-@app.command()
+@app.command(epilog=EXIT_CODES)
 def run(
     campaign: Annotated[
         str, typer.Argument(help="A preset, a campaign file, or a result folder to continue.")
@@ -68,7 +69,9 @@ def run(
     return run_campaign_command(campaign, output, asked, image, as_json)
 
 
-@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@app.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}, epilog=EXIT_CODES
+)
 def weigh(
     command: Annotated[
         list[str], typer.Argument(metavar="-- COMMAND...", help="The command and its arguments.")

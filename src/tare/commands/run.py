@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tare.errors import InputError
+from tare.errors import HostError, InputError
 from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.measure.campaign import Request, kept_campaign
@@ -95,8 +95,20 @@ def run_and_show(request: Request, *, as_json: bool) -> int:
     _show(analysis, request.folder, as_json=as_json)
     for decision in analysis.decisions:
         print(f"--fail-if {decision.condition.text!r}: {decision.sentence}", file=sys.stderr)
+    return _exit_code(analysis, request)
+
+
+def _exit_code(analysis: Analysis, request: Request) -> int:
+    """A failed trial comes before all else; a campaign without any comparison has not done what was asked."""
+    from tare.commands.uncompared import is_compared, uncompared_said
+
+    compared = is_compared(analysis, request.campaign)
+    if not compared:
+        print(f"tare: {uncompared_said(analysis, request.folder)}", file=sys.stderr)
     failed = any(outcome.status is Status.FAILED for outcome in analysis.outcomes)
-    return 1 if failed or fell_short(analysis, undecided_fails=request.campaign.undecided_fails) else 0
+    if failed or fell_short(analysis, undecided_fails=request.campaign.undecided_fails):
+        return 1
+    return 0 if compared else HostError.exit_code
 
 
 def fell_short(analysis: Analysis, *, undecided_fails: bool) -> bool:
