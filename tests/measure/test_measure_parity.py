@@ -22,7 +22,7 @@ from tare.environments import PROVIDERS, docker
 from tare.environments.fake import Fake
 from tare.environments.native import Native
 from tare.environments.provider import Node, NodeSpec, Provider
-from tare.errors import NodeError, UnequalArms
+from tare.errors import HostError, NodeError, UnequalArms
 from tare.host import cgroups
 from tare.host.cgroups.path import path_settings
 from tare.image.store import Image
@@ -99,7 +99,7 @@ class TestComparing:
         with pytest.raises(UnequalArms) as caught:
             require_equal(differing, expected, "docker")
         assert str(caught.value) == (
-            "unequal arms: in docker nice is 5, natively 0; CPU weight is 512 > 1024, natively 1024 > 1024; "
+            "unequal arms: docker has nice 5 instead of 0; CPU weight 512 > 1024 instead of 1024 > 1024; "
             "start it without nice, and the technology's daemon too"
         )
 
@@ -169,12 +169,12 @@ class TestPlantedNatively:
     @pytest.mark.parametrize(
         ("words", "reason"),
         [
-            (("nice", "-n", "5"), "nice is 5, natively 0"),
-            (("prlimit", "--nofile=99:99"), "limit of nofile is 99:99, natively"),
-            (("ionice", "-c", "3"), "I/O class is idle, natively none"),
-            (("chrt", "--batch", "0"), "scheduler is batch, natively other"),
-            (("choom", "-n", "500", "--"), "OOM score adjustment is 500, natively 0"),
-            (("prlimit", "--memlock=4096:4096"), "limit of memlock is 4096:4096, natively"),
+            (("nice", "-n", "5"), "nice 5 instead of 0"),
+            (("prlimit", "--nofile=99:99"), "limit of nofile 99:99 instead of"),
+            (("ionice", "-c", "3"), "I/O class idle instead of none"),
+            (("chrt", "--batch", "0"), "scheduler batch instead of other"),
+            (("choom", "-n", "500", "--"), "OOM score adjustment 500 instead of 0"),
+            (("prlimit", "--memlock=4096:4096"), "limit of memlock 4096:4096 instead of"),
         ],
     )
     def test_another_standing_makes_the_trial_void(
@@ -242,14 +242,14 @@ class TestPlantedInDockersParent:
         with planted_parent(controller, file, value):
             reason = void(run(real, "docker", PROVIDERS["docker"]))
         label = {"cpu": "CPU weight", "pids": "process limit"}.get(controller, "I/O weight")
-        assert f"in docker {label} is {value}" in reason
+        assert f"{label} {value}" in reason
 
     def test_a_quota_on_the_parent_makes_the_trial_void(self, real: Context) -> None:
         if cgroups.find_hierarchies().version == cgroups.V2:
             pytest.skip("in version 2 the check of the node's own limits sees it first")
         with planted_parent("cpu", "cpu.cfs_quota_us", "90000"):
             reason = void(run(real, "docker", PROVIDERS["docker"]))
-        assert "CPU quota above is 90000 us in each period, natively none" in reason
+        assert "CPU quota above 90000 us in each period instead of none" in reason
 
 
 @WANTED_ROOT
@@ -266,7 +266,7 @@ def test_a_weight_that_changes_while_the_command_runs_makes_the_trial_void(
         return {**read, "CPU weight": "2 > 1024"} if len(looks) > 1 else read
 
     monkeypatch.setattr("tare.measure.parity.path_settings", changing)
-    assert "CPU weight is 2 > 1024" in void(run(real, "native", Native()))
+    assert "CPU weight 2 > 1024" in void(run(real, "native", Native()))
 
 
 def test_what_cannot_be_expected_is_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,3 +276,19 @@ def test_what_cannot_be_expected_is_not_compared(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(cgroups, "create_own_group", refused)
     assert "CPU weight" not in expected_parity("test")
     assert "nice" in expected_parity("test")
+
+
+def test_where_native_itself_is_treated_otherwise_weigh_says_so_before_anything_is_measured(
+    tmp_path: Path,
+    fake_image: Image,  # noqa: ARG001 - the image that fakes are measured with
+) -> None:
+    class NicedNative(Fake):
+        def prefix(self, node: Node) -> list[str]:  # noqa: ARG002 - the protocol's
+            return ["nice", "-n", "5"]
+
+    request = fake_request(fake_campaign(), tmp_path / "result", pilot=True)
+    with pytest.raises(
+        HostError,
+        match="nothing can be compared with native as it is here: unequal arms: native has nice 5 instead of 0",
+    ):
+        run_campaign(replace(request, providers={"native": NicedNative(), "fake": Fake()}), Listener())

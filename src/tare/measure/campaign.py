@@ -15,7 +15,7 @@ from typing import Protocol
 from tare import __version__
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
-from tare.errors import InputError
+from tare.errors import HostError, InputError
 from tare.host import privileges, standing
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import host_facts, online_processors
@@ -38,7 +38,7 @@ from tare.measure.usable import Wants, skipped_environments
 from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits, next_block_fits
 from tare.plan.campaign import Campaign, differences, with_overrides
-from tare.records import NATIVE, Outcome, Session, Skipped, Status, Trial
+from tare.records import NATIVE, Outcome, Rule, Session, Skipped, Status, Trial
 
 _CHANGEABLE = ("budget_s", "undecided_fails")
 """What may differ when a result is continued: neither changes what is measured or concluded."""
@@ -236,6 +236,8 @@ def _pilot(context: Context, planned: Sequence[Trial]) -> None:
     """A command that fails natively would fail everywhere: say so at once."""
     trial = next(trial for trial in planned if trial.environment.name == NATIVE)
     outcome = run_trial(context, trial)
+    if outcome.excluded_by is Rule.UNEQUAL:
+        raise HostError(f"nothing can be compared with native as it is here: {outcome.reason}")
     if outcome.status is Status.FAILED:
         said = f"\n{outcome.excerpt.strip()}" if outcome.excerpt else ""
         raise InputError(f"the command does not run natively in the image: {outcome.reason}{said}")

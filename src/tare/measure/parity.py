@@ -83,10 +83,8 @@ def require_equal(parity: Parity, expected: Mapping[str, str], where: str) -> No
     """``UnequalArms`` naming what differs from ``expected``; what either side could not read is not compared."""
     differing = [label for label, text in parity.host.items() if expected.get(label, text) != text]
     if differing:
-        said = "; ".join(
-            f"{label} is {parity.host[label]}, natively {expected[label]}" for label in differing
-        )
-        raise UnequalArms(f"unequal arms: in {where} {said}; {_REMEDIES.get(differing[0], _OTHER_REMEDY)}")
+        said = "; ".join(f"{label} {parity.host[label]} instead of {expected[label]}" for label in differing)
+        raise UnequalArms(f"unequal arms: {where} has {said}; {_REMEDIES.get(differing[0], _OTHER_REMEDY)}")
 
 
 def require_equal_path(node: Node, expected: Mapping[str, str]) -> None:
