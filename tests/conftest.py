@@ -15,7 +15,9 @@ from hypothesis import settings
 from tare.environments.provider import TOOLS_DIRECTORY
 from tare.errors import ImageError, NodeError
 from tare.host.cgroups import PARENT, create_own_group, named_groups, remove_parent_if_empty
+from tare.host.facts import online_processors
 from tare.image.store import Image, find_image, install
+from tare.records import HostLoad
 from tests.contract.contract_nodes import Lent
 from tests.machine import HOLDER, Machine
 from tests.turns import (  # noqa: F401 - pytest finds its hooks here
@@ -43,6 +45,15 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(("OPENBLAS_", "OMP_", "OMPI_", "TARE_")) and name != "TARE_DOCKERD_STARTING":
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def quiet_machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests share the machine: what another process does decides no verdict, but where it is marked ``busy_machine``."""
+    if request.node.get_closest_marker("busy_machine") is None:
+        quiet = HostLoad(processors=len(online_processors()), foreign=0.0)
+        monkeypatch.setattr("tare.measure.campaign.look_before_start", lambda: quiet)
+        monkeypatch.setattr("tare.measure.others.OthersWatch.load", lambda *_: quiet)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,6 +10,7 @@ from tare.analyze import (
     activity_splits,
     arm_spreads,
     attributions,
+    busyness,
     controls,
     courses,
     curve_estimates,
@@ -32,6 +33,10 @@ from tare.analyze import (
     with_order_warnings,
     with_unseen_iterations,
     with_warnings,
+    without_busy_causes,
+    without_busy_claims,
+    without_busy_losses,
+    without_busy_orders,
     without_steady_claims,
 )
 from tare.journal.calibrations import read_calibration
@@ -45,6 +50,7 @@ from tare.plan.campaign import Campaign
 from tare.records import Analysis, Cell, InterventionVerdict, Outcome, Session, Stopped, Summary, Trial
 from tare.treat import (
     activity_summaries,
+    arm_loads,
     blocks_out_of_order,
     compared,
     curves,
@@ -105,7 +111,7 @@ def analyse_result(path: Path) -> Analysis:
     taken_out = exclusions(outcomes)
     single = diagnosed(verdicts(found, campaign.margin, looked), predecessors(outcomes))
     steady = steadiness(iteration_series(outcomes, primary))
-    told = in_families(without_steady_claims(single, steady))
+    told = without_busy_claims(in_families(without_steady_claims(single, steady)))
     judged = with_clock_warnings(with_warnings(told, taken_out, unlike(outcomes)), journal.outcomes)
     judged = with_order_warnings(judged, blocks_out_of_order(outcomes))
     evidence = signal_evidence(outcomes, found)
@@ -120,11 +126,12 @@ def analyse_result(path: Path) -> Analysis:
         planned_trials=planned,
         cut_by_budget=cut,
         repeated_trials=journal.repeated,
+        busy=busyness(journal.outcomes, journal.sessions, judged),
         spared_trials=spared,
         decisions=decisions(
             found, looked, campaign.design, [one.name for one in campaign.environments], skipped
         ),
-        sharing=sharing_losses(shared, campaign.margin),
+        sharing=without_busy_losses(sharing_losses(shared, campaign.margin), arm_loads(outcomes)),
         helper_costs=helper_costs(helper_summaries(outcomes)),
         wait_costs=wait_costs(wait_summaries(outcomes)),
         curves=curve_estimates(curves(outcomes)),
@@ -137,7 +144,10 @@ def analyse_result(path: Path) -> Analysis:
         attributions=attributions(evidence, judged),
         interventions=_interventions(folder, campaign, journal.sessions, found),
         signals=signal_tables(evidence, outcomes),
-        orders=order_verdicts(order_summaries(journal.outcomes, _ordered_metrics(campaign))),
+        orders=without_busy_orders(
+            order_verdicts(order_summaries(journal.outcomes, _ordered_metrics(campaign))),
+            arm_loads(journal.outcomes),
+        ),
         steadiness=steady,
         timers=timer_agreements(timer_summaries(outcomes)),
         activities=activity_splits(activity_summaries(outcomes), judged),
@@ -185,7 +195,9 @@ def _interventions(
 ) -> tuple[InterventionVerdict, ...]:
     """What this result shows if it is one, else what those below it show that were made to explain it."""
     if campaign.intervention is not None:
-        return intervention_verdicts(found, campaign.intervention, campaign.margin)
+        return without_busy_causes(
+            intervention_verdicts(found, campaign.intervention, campaign.margin), found
+        )
     own = sessions[0].identity if sessions else None
     below = (_child_verdicts(child, own) for child in folder.explanations())
     return tuple(verdict for verdicts_below in below for verdict in verdicts_below)
@@ -198,4 +210,6 @@ def _child_verdicts(child: ResultFolder, parent_session: str | None) -> Sequence
         return ()
     found = summaries(read_journal(child.journal).outcomes, _primary_metrics(campaign))
     primary = [summary for summary in found if summary.primary]
-    return intervention_verdicts(primary, campaign.intervention, campaign.margin)
+    return without_busy_causes(
+        intervention_verdicts(primary, campaign.intervention, campaign.margin), primary
+    )

@@ -3,6 +3,7 @@
 
 from tare.analyze.activities import activity_splits
 from tare.analyze.attribution import attributions, intervention_verdicts
+from tare.analyze.busy import busyness
 from tare.analyze.clock_warnings import with_clock_warnings
 from tare.analyze.condensed import with_unseen_iterations
 from tare.analyze.curves import curve_estimates
@@ -25,6 +26,12 @@ from tare.analyze.steadiness import steadiness, without_steady_claims
 from tare.analyze.timers import timer_agreements
 from tare.analyze.variance import variance_splits
 from tare.analyze.warnings import with_order_warnings, with_warnings
+from tare.analyze.withholding import (
+    without_busy_causes,
+    without_busy_claims,
+    without_busy_losses,
+    without_busy_orders,
+)
 
 __all__ = [
     "CONTROL_NAME",
@@ -32,6 +39,7 @@ __all__ = [
     "activity_splits",
     "arm_spreads",
     "attributions",
+    "busyness",
     "controls",
     "courses",
     "curve_estimates",
@@ -59,5 +67,9 @@ __all__ = [
     "with_order_warnings",
     "with_unseen_iterations",
     "with_warnings",
+    "without_busy_causes",
+    "without_busy_claims",
+    "without_busy_losses",
+    "without_busy_orders",
     "without_steady_claims",
 ]

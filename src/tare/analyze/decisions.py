@@ -9,8 +9,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tare.analyze import busy
 from tare.analyze.boundary import ERROR, boundary, constant_spending
-from tare.analyze.contrasts import contrast_of, estimate
+from tare.analyze.contrasts import contrast_of, controls_of, estimate
 from tare.analyze.scale import as_fraction
 from tare.analyze.sentence import advice, signed_range
 from tare.analyze.student import standard_deviation
@@ -30,6 +31,8 @@ class Ruled:
     ruling: Ruling
     interval: Estimate | None
     n: int
+    withheld: str | None = None
+    """Why the machine was too busy to decide what the interval by itself would."""
 
 
 def decisions(
@@ -79,20 +82,41 @@ def _ruled(
     condition: FailIf, summary: Summary | None, course: Course | None, planned: tuple[int, ...]
 ) -> Ruled:
     """The first look that decides decides for good."""
-    interval = None
+    interval, withheld = None, None
     if summary is not None and course is not None:
-        for interval in _intervals(summary, course, planned):
+        for blocks, interval, control in _intervals(summary, course, planned):
             ruling = _ruling(interval, condition.threshold)
-            if ruling is not Ruling.UNDECIDED:
+            withheld = _withheld(summary, blocks, interval, control, condition.threshold)
+            if ruling is not Ruling.UNDECIDED and withheld is None:
                 return Ruled(
                     condition=condition, summary=summary, ruling=ruling, interval=interval, n=interval.n
                 )
     n = interval.n if interval else len(summary.blocks) if summary else 0
-    return Ruled(condition=condition, summary=summary, ruling=Ruling.UNDECIDED, interval=interval, n=n)
+    if interval is None or _ruling(interval, condition.threshold) is Ruling.UNDECIDED:
+        withheld = None if summary is None else busy.blocks_said(summary.blocks)
+    return Ruled(
+        condition=condition,
+        summary=summary,
+        ruling=Ruling.UNDECIDED,
+        interval=interval,
+        n=n,
+        withheld=withheld,
+    )
 
 
-def _intervals(summary: Summary, course: Course, planned: tuple[int, ...]) -> Iterator[Estimate]:
-    """The decision interval at each look that has one."""
+def _withheld(
+    summary: Summary, blocks: int, interval: Estimate, control: Estimate, threshold: float
+) -> str | None:
+    """Why nothing may be decided at a look after so many ``blocks``, whatever the interval; ``None``: it may."""
+    if said := busy.blocks_said(summary.blocks, blocks):
+        return said
+    return busy.control_said(control) if busy.drowns(interval, control, threshold) else None
+
+
+def _intervals(
+    summary: Summary, course: Course, planned: tuple[int, ...]
+) -> Iterator[tuple[int, Estimate, Estimate]]:
+    """The number of blocks, the decision interval, and native's against itself, at each look that has one."""
     shares = constant_spending(planned)
     spent = list(shares[: len(course.looks)])
     if course.final:
@@ -100,9 +124,10 @@ def _intervals(summary: Summary, course: Course, planned: tuple[int, ...]) -> It
     contrasts = [contrast_of(summary, range(blocks)) for blocks in course.looks]
     ns = tuple(len(contrast.log_ratios) for contrast in contrasts)
     levels = boundary(ns, tuple(spent), ERROR) if contrasts else ()
-    for nominal, own in zip(levels, contrasts, strict=True):
+    for blocks, nominal, own in zip(course.looks, levels, contrasts, strict=True):
         if nominal > 0:
-            yield as_fraction(estimate(own, nominal))
+            control = controls_of(summary, range(blocks))
+            yield blocks, as_fraction(estimate(own, nominal)), as_fraction(estimate(control, nominal))
 
 
 def _ruling(interval: Estimate, threshold: float) -> Ruling:
@@ -148,6 +173,8 @@ def _place(ruled: Ruled, cell: Cell) -> str:
 
 def _said(ruled: Ruled) -> str:
     limit = f"{100 * ruled.condition.threshold:g} %"
+    if ruled.withheld is not None:
+        return f"undecided whether the overhead exceeds {limit}: the machine was too busy ({ruled.withheld})"
     if ruled.interval is None or ruled.interval.low is None or ruled.interval.high is None:
         return f"undecided whether the overhead exceeds {limit}: {_lacking(ruled)}"
     found = signed_range(ruled.interval.low, ruled.interval.high)

@@ -25,13 +25,21 @@ def across_workloads(verdicts: Sequence[Verdict]) -> tuple[AcrossWorkloads, ...]
     In each block that is complete for all of the workloads their log-ratios are averaged; the interval is over
     blocks, each workload counting alike. Cells with a neighbour are left out: company is not a workload.
     """
-    groups: dict[tuple[str, str], list[Overhead]] = {}
+    groups: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in verdicts:
         summary = verdict.overhead.summary
         if summary.primary and "+" not in summary.cell.layout:
-            groups.setdefault((summary.environment, summary.cell.layout), []).append(verdict.overhead)
-    found = (_across(*key, group) for key, group in groups.items() if len(group) >= _FEWEST_WORKLOADS)
+            groups.setdefault((summary.environment, summary.cell.layout), []).append(verdict)
+    found = (_judged(*key, group) for key, group in groups.items() if len(group) >= _FEWEST_WORKLOADS)
     return tuple(each for each in found if each)
+
+
+def _judged(environment: str, layout: str, group: Sequence[Verdict]) -> AcrossWorkloads | None:
+    """Without an interval where nothing may be claimed of one of the workloads."""
+    found = _across(environment, layout, [verdict.overhead for verdict in group])
+    if found is None or not any(verdict.withheld for verdict in group):
+        return found
+    return replace(found, overhead=replace(found.overhead, low=None, high=None))
 
 
 def _across(environment: str, layout: str, group: Sequence[Overhead]) -> AcrossWorkloads | None:

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from tare.analyze.boundary import ERROR
 from tare.analyze.contrasts import Contrast, estimate
 from tare.analyze.estimation import as_fraction, overhead
-from tare.analyze.looks import Arm, repeated, seen
+from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, repeated, seen
 from tare.analyze.sentence import sentence
 from tare.analyze.student import standard_deviation
 from tare.blocks import fewest_blocks
 from tare.records import Course, Estimate, Look, Overhead, Summary, Verdict, Word
 
-EQUIVALENCE_LEVEL = 0.90
-"""Two one-sided tests at 5 % each are a 90 % interval."""
+EQUIVALENCE_LEVEL = 1 - EQUIVALENCE_ERROR
 MOST_BLOCKS = 10_000
 """Beyond this many further blocks no honest advice can be given."""
 
@@ -67,9 +66,9 @@ def is_equivalent(contrast: Contrast, margin: float, looks: Sequence[Look] = ())
     Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987) 657-680.
     """
     if looks:
-        found = repeated(looks, contrast, 1 - EQUIVALENCE_LEVEL)
+        found = repeated(looks, contrast, EQUIVALENCE_ERROR)
     else:
-        found = as_fraction(estimate(contrast, 1 - EQUIVALENCE_LEVEL))
+        found = as_fraction(estimate(contrast, EQUIVALENCE_ERROR))
     if found.low is None or found.high is None:
         return False
     return -margin < found.low and found.high < margin

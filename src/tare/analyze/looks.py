@@ -7,14 +7,17 @@ continued decides as one that ran through. docs/method.md gives the rules and th
 
 from collections.abc import Mapping, Sequence
 
+from tare.analyze import busy
 from tare.analyze.boundary import ERROR, boundary, spending
-from tare.analyze.contrasts import Contrast, contrast_of, looked
+from tare.analyze.contrasts import Contrast, contrast_of, controls_of, estimate, looked
 from tare.analyze.decisions import rulings
 from tare.analyze.scale import as_fraction
 from tare.analyze.student import mean_estimate
 from tare.records import Cell, Course, Design, Estimate, Look, Ruling, Stop, Stopped, Summary
 
 Arm = tuple[Cell, str]
+EQUIVALENCE_ERROR = 0.10
+"""Two one-sided tests at 5 % each are a 90 % interval."""
 
 
 def courses(
@@ -125,7 +128,27 @@ def _stop(metrics: Sequence[Summary], course: Course, design: Design, arm: Arm) 
     primary = next((one for one in metrics if one.primary), None)
     if primary is None or not contrast_of(primary, range(course.looks[-1])).log_ratios:
         return None
-    return _precise_or_equivalent(looks_at(primary, course)[-1].estimate, design)
+    looks = looks_at(primary, course)
+    stop = _precise_or_equivalent(looks[-1].estimate, design)
+    return None if stop is None or _is_withheld(primary, looks, stop, design.margin) else stop
+
+
+def _is_withheld(primary: Summary, looks: Sequence[Look], stop: Stop, margin: float) -> bool:
+    """Whether what the arm would stop with may not be claimed: then it goes on, as the host may become quiet."""
+    if busy.blocks_said(primary.blocks, looks[-1].blocks):
+        return True
+    if stop is Stop.EQUIVALENT:
+        return busy.drowns_equivalence(control_at(primary, looks, EQUIVALENCE_ERROR), margin)
+    found = looks[-1].estimate
+    claimed = found.low is not None and found.high is not None and (found.low > 0 or found.high < 0)
+    return claimed and busy.drowns(found, control_at(primary, looks))
+
+
+def control_at(summary: Summary, looks: Sequence[Look], error: float = ERROR) -> Estimate:
+    """Native against native in the blocks of the last of ``looks``, by the same intervals as the environment."""
+    if not looks:
+        return as_fraction(estimate(controls_of(summary), error))
+    return repeated(looks, controls_of(summary, range(looks[-1].blocks)), error)
 
 
 def _precise_or_equivalent(estimate: Estimate, design: Design) -> Stop | None:

@@ -2,7 +2,7 @@
 """The environments of a cell against each other, within blocks: never by whether two intervals overlap."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from tare.analyze.contrasts import Contrast, Differences, mirrored
@@ -51,7 +51,13 @@ def _ranking(verdicts: Sequence[Verdict]) -> Ranking:
     overheads = {verdict.overhead.summary.environment: verdict.overhead for verdict in verdicts}
     summary, margin = verdicts[0].overhead.summary, verdicts[0].margin
     names = sorted((NATIVE, *overheads), key=lambda name: _point(overheads.get(name)))
-    pairs = _judged([_pair(first, second, overheads, margin) for first, second in combinations(names, 2)])
+    withheld = {verdict.overhead.summary.environment for verdict in verdicts if verdict.withheld}
+    pairs = _judged(
+        [
+            _unclaimed(pair) if {pair.first, pair.second} & withheld else pair
+            for pair in (_pair(*names_of, overheads, margin) for names_of in combinations(names, 2))
+        ]
+    )
     told = letters(names, ((pair.first, pair.second) for pair in pairs if pair.distinguished))
     places = tuple(
         Ranked(
@@ -62,6 +68,11 @@ def _ranking(verdicts: Sequence[Verdict]) -> Ranking:
         for name in names
     )
     return Ranking(cell=summary.cell, metric=summary.metric, places=places, pairs=pairs)
+
+
+def _unclaimed(pair: _Pair) -> _Pair:
+    """Of an environment of which nothing may be claimed, nothing is claimed beside another either."""
+    return replace(pair, difference_p=1.0, equivalence_p=1.0)
 
 
 def _point(overhead: Overhead | None) -> float:

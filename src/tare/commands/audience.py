@@ -5,6 +5,7 @@ import sys
 import time
 from typing import TextIO
 
+from tare.measure.others import said
 from tare.plan.budget import BudgetPlan
 from tare.records import Outcome, Status, Trial
 from tare.units import format_duration
@@ -23,6 +24,7 @@ class Progress:
         self._begun = time.monotonic()
         self._trial = ""
         self._trial_begun = self._begun
+        self._busy_block: int | None = None
 
     def says(self, words: str) -> None:
         self._erase()
@@ -50,6 +52,7 @@ class Progress:
 
     def ended(self, outcome: Outcome) -> None:
         self._ended += 1
+        self._tell_load(outcome)
         if outcome.status is not Status.OK:
             self._bad += 1
             self.says(f"{outcome.trial.identity} {outcome.status}: {outcome.reason}")
@@ -63,6 +66,17 @@ class Progress:
 
     def finish(self) -> None:
         self._erase()
+
+    def _tell_load(self, outcome: Outcome) -> None:
+        """Once when the machine becomes busy, and once when a whole block was quiet again."""
+        load, block = outcome.load, outcome.trial.block
+        if load is not None and load.busy:
+            if self._busy_block is None:
+                self.says(f"the machine is busy while {outcome.trial.identity} runs: {said(load)}")
+            self._busy_block = block
+        elif self._busy_block is not None and block > self._busy_block + 1:
+            self.says(f"the machine is quiet again since block {self._busy_block + 1}")
+            self._busy_block = None
 
     def _remaining(self) -> str:
         """From what the trials of this session took; before the first, from the plan."""

@@ -28,8 +28,10 @@ from tare.measure.code_paths import lacking_flags
 from tare.measure.context import Context
 from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
+from tare.measure.idle_ranks import IdleRanks
 from tare.measure.joining import can_be_compared, cannot_join, joining_said, plan_now
 from tare.measure.lock import host_lock, tools_lock
+from tare.measure.others import look_before_start, said
 from tare.measure.parity import expected_parity
 from tare.measure.session import Allowance, Watcher, interruptible, run_trials
 from tare.measure.stopping import Stopping, Wanted, never
@@ -38,7 +40,7 @@ from tare.measure.usable import Wants, skipped_environments
 from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits, next_block_fits
 from tare.plan.campaign import Campaign, differences, with_overrides
-from tare.records import NATIVE, Outcome, Rule, Session, Skipped, Status, Trial
+from tare.records import NATIVE, HostLoad, Outcome, Rule, Session, Skipped, Status, Trial
 
 _CHANGEABLE = ("budget_s", "undecided_fails")
 """What may differ when a result is continued: neither changes what is measured or concluded."""
@@ -193,6 +195,7 @@ def _measure(
         audience.says(
             "nothing is run: no environment is usable, and native would have nothing to compare with"
         )
+    load = _look_at_host(audience) if any(one.identity not in journal.done for one in still) else None
     context = Context(
         image_root=image.root,
         image_digest=image.digest,
@@ -203,13 +206,14 @@ def _measure(
         exclude=campaign.exclude,
         lacking_flags=_lacking_flags(request, campaign, absent, journal),
         tick=audience.tick,
+        idle_ranks=IdleRanks(outcomes, busy=load is not None and load.busy),
     )
     context = replace(context, expected=expected_parity(context.session))
     if request.pilot and compares and not outcomes:
         _pilot(context, planned)
     if not request.folder.exists():
         request.folder.write_campaign(json.dumps(campaign.to_json(), indent=1))
-    session = _session(context, campaign, image, skipped, len(planned))
+    session = replace(_session(context, campaign, image, skipped, len(planned)), load=load)
     left = [trial for trial in planned if trial.identity not in journal.done]
     with JournalWriter(request.folder.journal / f"{session.started_utc}-{session.identity}.jsonl") as writer:
         writer.append(session)
@@ -220,6 +224,16 @@ def _measure(
 
         allowance = replace(budget.allowance(), is_wanted=wanted.may_run)
         return run_trials(context, left, write, allowance, audience)
+
+
+def _look_at_host(audience: Audience) -> HostLoad:
+    """Who keeps it busy is said; nobody is refused for it."""
+    load = look_before_start()
+    if load.busy:
+        audience.says(
+            f"this machine is busy: {said(load)}; claims may be withheld; wait until it is over, or stop it"
+        )
+    return load
 
 
 def _lacking_flags(

@@ -11,6 +11,7 @@ from pathlib import Path
 from tare.environments import PROVIDERS
 from tare.environments.provider import Bind, NodeSpec, Provider
 from tare.host.paths import nodes_directory
+from tare.measure.idle_ranks import IdleRanks
 from tare.measure.placement import NodePlace
 from tare.network import plan_networks
 from tare.records import Exclude, NetworkKind, Trial
@@ -50,6 +51,8 @@ class Context:
     """When the budget ends, by ``time.monotonic``: no command may last longer."""
     tested_clocks: set[tuple[str, str]] = field(default_factory=set)
     """Environments and settings whose nodes' clocks were tested in this session."""
+    idle_ranks: IdleRanks = field(default_factory=IdleRanks)
+    """Whether waiting MPI processes give their processor up, block by block."""
     session: str = field(default_factory=lambda: secrets.token_hex(4))
     counter: Iterator[int] = field(default_factory=itertools.count)
     programs: dict[tuple[str, str, str], Mapping[str, str]] = field(default_factory=dict)

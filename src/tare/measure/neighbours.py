@@ -74,7 +74,7 @@ def ready_neighbours(
             places=places.neighbours,
             provider=provider,
             layout=alone.layout,
-            oversubscribed=places.oversubscription > 1,
+            oversubscribed=places.oversubscription > 1 or context.idle_ranks.yield_in(trial.block),
             lacking_flags=context.lacking_flags,
             times=times,
         )

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from tare.environments.provider import NodeGroup
 from tare.measure.counted import CpuUsage, Watched
 from tare.measure.exclusion import Excluded, Own, add_foreign_load, excluded
+from tare.measure.others import OthersWatch
 from tare.measure.signals import FAMILIES
 from tare.measure.signals.beside import add_switches, add_waits
 from tare.measure.signals.place import place_of
 from tare.measure.signals.unread import UNREAD
 from tare.measure.signals.watch import Found, SignalWatch, watched_signals
 from tare.measure.verify_unprivileged import rusage_s
-from tare.records import Exclude, InstanceRun
+from tare.records import Exclude, HostLoad, InstanceRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +35,14 @@ class Observation:
     def __init__(self, watch: SignalWatch, watched: Watched, neighbours: Sequence[NodeGroup] | None) -> None:
         """``neighbours``: the groups of those that work beside; ``None`` when some of them have none."""
         self._watch = watch
+        self._others = OthersWatch(watch.place, watched, neighbours)
         self._spanning = any(len(seat.members) > 1 for seat in watched.seats)
         self._neighbours = neighbours
         self._usage: CpuUsage | None = None
         self._neighbours_s: float | None = None
 
     def begin(self) -> None:
+        self._others.look()
         self._usage = CpuUsage(self._neighbours) if self._neighbours else None
         self._watch.begin()
 
@@ -50,6 +53,7 @@ class Observation:
         self._watch.end()
         if self._neighbours is not None:
             self._neighbours_s = self._usage.used_s() if self._usage else 0.0
+        self._others.look()
 
     def told(self, counted: Counted, exclude: Exclude) -> tuple[Found, Excluded | None]:
         """The signals, and the rule that takes the trial out, if one does."""
@@ -59,6 +63,10 @@ class Observation:
         add_foreign_load(self._watch, self._own(counted), found)
         found.missing.update(UNREAD)
         return found, excluded(exclude, self._watch, found)
+
+    def load(self, found: Found) -> HostLoad | None:
+        """What others used of the processors meanwhile, beside the signals that were ``told``."""
+        return self._others.load(found, self._watch.span_s)
 
     def _own(self, counted: Counted) -> Own:
         """Where no group counts, the commands' own account stands in, if this host's kernel kept it."""

@@ -67,6 +67,7 @@ class Placed:
     provider: Provider
     layout: Layout
     oversubscribed: bool
+    """Whether processes share the processors: with each other, or with other programs of the host."""
     lacking_flags: Mapping[str, Collection[str]]
     times: NodeTimes = field(default_factory=NodeTimes)
 

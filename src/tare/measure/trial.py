@@ -17,6 +17,7 @@ from tare.measure.clock_watch import ClockWatch, watched_clocks
 from tare.measure.context import Context
 from tare.measure.counted import Counters, Watched
 from tare.measure.exclusion import Excluded
+from tare.measure.idle_ranks import idle_ranks_fact
 from tare.measure.inspection import inspect
 from tare.measure.instances import (
     Instance,
@@ -42,7 +43,7 @@ from tare.measure.seats import Placed, seated
 from tare.measure.signals.watch import Found
 from tare.measure.timing import Timing, inversions, judge, wall_samples
 from tare.measure.verify_unprivileged import BY_RUSAGE, CPU_TIME, rusage_s
-from tare.records import ClockQuality, InstanceRun, Outcome, Parity, Rule, Sample, Status, Trial
+from tare.records import ClockQuality, HostLoad, InstanceRun, Outcome, Parity, Rule, Sample, Status, Trial
 from tare.units import format_byte, format_duration
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
@@ -74,6 +75,7 @@ class _Measured:
     timer_inversions: int | None = None
     signals: Found = field(default_factory=Found)
     excluded: Excluded | None = None
+    load: HostLoad | None = None
     samples: list[Sample] = field(default_factory=list)
     clock_quality: tuple[ClockQuality, ...] = ()
     gathered: Gathered = field(default_factory=Gathered)
@@ -133,6 +135,7 @@ def run_trial(context: Context, trial: Trial) -> Outcome:
         clock_quality=measured.clock_quality,
         excluded_by=rule,
         parity=measured.parity or Parity(),
+        load=measured.load,
         image_digest=context.image_digest,
         facts=measured.facts,
     )
@@ -163,7 +166,7 @@ def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
             places=places.measured,
             provider=provider,
             layout=effective_layout(trial),
-            oversubscribed=places.oversubscription > 1,
+            oversubscribed=places.oversubscription > 1 or context.idle_ranks.yield_in(trial.block),
             lacking_flags=context.lacking_flags,
             times=NodeTimes(problems=measured.times.problems),
         )
@@ -172,7 +175,7 @@ def _measure(context: Context, trial: Trial, measured: _Measured) -> None:
         for instance in wanted[0].instances:
             run_preflight(instance)
         first = wanted[0].instances[0]
-        measured.facts.update({**first.job.facts, **gather_evidence(first)})
+        measured.facts.update({**first.job.facts, **idle_ranks_fact(first.job), **gather_evidence(first)})
         measured.facts.update(_program(context, trial, first))
         company = stack.enter_context(ready_neighbours(context, trial, places, placed.times))
         watched = Watched(provider, nodes, groups, seats)
@@ -310,6 +313,7 @@ def _observe(context: Context, observation: Observation, measured: _Measured) ->
         runs=measured.gathered.runs,
     )
     measured.signals, measured.excluded = observation.told(counted, context.exclude)
+    measured.load = observation.load(measured.signals)
 
 
 def _refuse_memory_kills(watched: Watched) -> None:

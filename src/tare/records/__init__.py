@@ -8,6 +8,7 @@ Times are seconds, sizes are bytes, overheads are fractions (0.05 is 5 %).
 from tare.records.across import AcrossWorkloads, ArmSpread
 from tare.records.activities import Activity, ActivityEstimate, ActivitySplit, ActivitySummary
 from tare.records.analyzed import (
+    TOO_BUSY,
     Analysis,
     CurveEstimate,
     HelperCost,
@@ -34,6 +35,7 @@ from tare.records.attribution import (
     SignalEvidence,
     SignalSummary,
 )
+from tare.records.busy import BUSY_PROCESSORS, BUSY_SHARE, Busyness, BusyProgram, HostLoad, Withheld
 from tare.records.calibration import Calibration, Gate, Passing
 from tare.records.clock_quality import ClockQuality, ClockTest
 from tare.records.diagnostics import Check, Effect, Finding, Predecessors
@@ -99,11 +101,14 @@ from tare.records.treated import (
 
 __all__ = [
     "BLAS",
+    "BUSY_PROCESSORS",
+    "BUSY_SHARE",
     "CONTROL_NAME",
     "NATIVE",
     "POWER",
     "PROGRAM",
     "SCHEMA",
+    "TOO_BUSY",
     "AcrossWorkloads",
     "Activity",
     "ActivityEstimate",
@@ -117,6 +122,8 @@ __all__ = [
     "BlockFacts",
     "BlockStarts",
     "BlockValue",
+    "BusyProgram",
+    "Busyness",
     "Calibration",
     "Cell",
     "Check",
@@ -146,6 +153,7 @@ __all__ = [
     "Ground",
     "HelperCost",
     "HelperSummary",
+    "HostLoad",
     "InstanceRun",
     "Intervention",
     "InterventionVerdict",
@@ -214,6 +222,7 @@ __all__ = [
     "Verdict",
     "WaitCost",
     "WaitSummary",
+    "Withheld",
     "Word",
     "Workload",
 ]

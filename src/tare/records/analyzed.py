@@ -7,6 +7,7 @@ from enum import StrEnum
 from tare.records.across import AcrossWorkloads, ArmSpread
 from tare.records.activities import ActivitySplit
 from tare.records.attribution import Attribution, InterventionVerdict
+from tare.records.busy import Busyness, Withheld
 from tare.records.calibration import Calibration
 from tare.records.diagnostics import Finding
 from tare.records.estimates import Estimate
@@ -30,6 +31,10 @@ class Word(StrEnum):
     FASTER = "faster"
     WITHIN = "within the margin"
     UNDECIDED = "not enough data"
+
+
+TOO_BUSY = "too busy to tell"
+"""In the place of the word where a claim is withheld."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +82,13 @@ class Verdict:
     """What was checked of the values behind the interval."""
     warnings: tuple[str, ...] = ()
     """What a reader must know of the trials behind it: many taken out, another program, another BLAS kernel."""
+    withheld: Withheld | None = None
+    """Why nothing is claimed although there may be an interval; the word is then ``UNDECIDED``."""
+
+    @property
+    def said(self) -> str:
+        """The word, or why there is none."""
+        return TOO_BUSY if self.withheld else str(self.word)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +107,13 @@ class SharingLoss:
     """Median of the blocks' spreads; ``None`` with one instance."""
     jain_index: Estimate | None
     """Median of the blocks' indices; ``None`` with one instance."""
+    withheld: Withheld | None = None
+    """As in ``Verdict``."""
+
+    @property
+    def said(self) -> str:
+        """The word, or why there is none."""
+        return TOO_BUSY if self.withheld else str(self.word)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +184,8 @@ class Analysis:
     cut_by_budget: bool = False
     repeated_trials: tuple[str, ...] = ()
     """The trial of each outcome that is left out, as the journal holds an earlier one of that trial."""
+    busy: Busyness | None = None
+    """``None``: the host was quiet, or nobody looked."""
     spared_trials: int = 0
     """Those that the campaign allowed for and that ``planned_trials`` leaves out: their arms had stopped early."""
     decisions: tuple[Decision, ...] = ()

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from tare.records.busy import HostLoad
 from tare.records.clock_quality import ClockQuality
 from tare.records.parity import Parity
 from tare.records.planned import Trial
@@ -143,6 +144,8 @@ class Outcome:
     """The rule that made it invalid; ``None`` when none did."""
     parity: Parity = field(default_factory=Parity)
     """Under what the commands ran, in the first of the nodes; empty in results of earlier versions."""
+    load: HostLoad | None = None
+    """What others used of the processors while the commands ran; ``None``: it is not known, as of another host."""
     image_digest: str
     facts: Mapping[str, str] = field(default_factory=dict)
     """Evidence beside the numbers: limits as seen, BLAS kernel, storage driver, ..."""
@@ -175,3 +178,5 @@ class Session:
     planned_trials: int
     lacking_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Environment → the host's CPU flags that its nodes lack; every code path is pinned to what all have."""
+    load: HostLoad | None = None
+    """What others used of all processors just before the first trial; ``None``: nobody looked."""

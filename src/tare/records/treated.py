@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+from tare.records.busy import HostLoad
 from tare.records.measured import Direction
 
 
@@ -22,6 +23,8 @@ class BlockValue:
     native: tuple[float, float]
     """The two native slots; replicate 0 first."""
     environment: float
+    load: HostLoad | None = None
+    """Of the trial among the three whose host was busiest; ``None``: nobody looked."""
 
 
 CONTROL_NAME = "native again"

@@ -77,9 +77,9 @@ def interval_row(
     }
 
 
-def word_label(word: Word) -> str:
+def word_label(said: str) -> str:
     """Give the word as short as the column at the right wants it."""
-    return "within margin" if word is Word.WITHIN else str(word)
+    return "within margin" if said == Word.WITHIN else said
 
 
 def interval_chart(sections: Sequence[Section], axis: Axis, margin: float, frame: Frame) -> dict[str, Any]:

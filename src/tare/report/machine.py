@@ -3,6 +3,7 @@
 
 import statistics
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from tare.records import (
@@ -52,6 +53,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
             "spared": analysis.spared_trials,
         },
         "repeated_trials": list(analysis.repeated_trials),
+        "busy": analysis.busy and asdict(analysis.busy),
         "decisions": [decision_json(one) for one in analysis.decisions],
         "verdicts": [_verdict(verdict) for verdict in analysis.verdicts],
         "controls": [_overhead(control) for control in analysis.controls],
@@ -115,6 +117,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
     return _overhead(verdict.overhead) | {
         "word": verdict.word.name.lower(),
         "sentence": verdict.sentence,
+        "withheld": verdict.withheld and verdict.withheld.value,
         "more_blocks": verdict.more_blocks,
         "below_noise_floor": verdict.below_noise_floor,
         "warnings": list(verdict.warnings),
@@ -165,6 +168,7 @@ def _sharing(loss: SharingLoss) -> dict[str, Any]:
         "primary": summary.primary,
         "loss": in_json.estimate(loss.typical),
         "word": loss.word.name.lower(),
+        "withheld": loss.withheld and loss.withheld.value,
         "each": [in_json.estimate(each) for each in loss.each],
         "beyond_native": loss.beyond_native and in_json.estimate(loss.beyond_native),
         "spread": loss.spread and in_json.estimate(loss.spread),

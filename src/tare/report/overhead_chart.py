@@ -49,7 +49,7 @@ def _rows(metric: Metric, looks: Mapping[str, Look]) -> Iterator[Row]:
     for verdict in metric.verdicts:
         look = looks[verdict.overhead.summary.environment]
         decided = verdict.word is not Word.UNDECIDED
-        yield _row(verdict.overhead, word_label(verdict.word), look, decided=decided)
+        yield _row(verdict.overhead, word_label(verdict.said), look, decided=decided)
     if metric.control:
         yield _row(metric.control, "noise floor", CONTROL, decided=False)
 

@@ -51,7 +51,7 @@ def _row(loss: SharingLoss, looks: Mapping[str, Look]) -> Row:
         name,
         loss.summary.metric,
         loss.typical,
-        word_label(loss.word),
+        word_label(loss.said),
         CONTROL if name == NATIVE else looks[name],
         decided=loss.word is not Word.UNDECIDED,
         quiet=name == NATIVE,

@@ -75,7 +75,7 @@ def _losses(metric: SharedMetric, width: int) -> Table:
     table.add_column("verdict", overflow="fold", width=19)
     table.add_column("n", justify="right", no_wrap=True, min_width=3)
     for loss in metric.losses:
-        word = Text(f"{MARK[loss.word]} {loss.word}", style=STYLE[loss.word])
+        word = Text(f"{MARK[loss.word]} {loss.said}", style=STYLE[loss.word])
         figures = (point_percent(loss.typical), interval_percent(loss.typical))
         table.add_row(name_cell(loss.summary.environment, width), *figures, word, str(loss.typical.n))
     return table

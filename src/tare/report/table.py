@@ -109,7 +109,7 @@ def _rows(metric: arrange.Metric, verdicts: Iterable[Verdict], width: int) -> Ta
     table.add_column("verdict", overflow="fold", width=19)
     table.add_column("n", justify="right", no_wrap=True, min_width=3)
     for verdict in verdicts:
-        word = Text(f"{MARK[verdict.word]} {verdict.word}{_remarks(verdict)}", style=STYLE[verdict.word])
+        word = Text(f"{MARK[verdict.word]} {verdict.said}{_remarks(verdict)}", style=STYLE[verdict.word])
         table.add_row(*_cells(verdict.overhead, word, width))
     if metric.control:
         table.add_row(*_cells(metric.control, Text("  the noise floor"), width), style="dim")
@@ -123,11 +123,12 @@ def _cells(overhead: Overhead, told: Text, width: int) -> tuple[str | Text, ...]
 
 
 def _others(verdicts: Iterable[Verdict]) -> Iterable[Text]:
-    names: dict[Word, list[str]] = {}
+    names: dict[tuple[Word, str], list[str]] = {}
     for verdict in verdicts:
-        names.setdefault(verdict.word, []).append(one_line(verdict.overhead.summary.environment))
-    for word, alike in names.items():
-        yield Text(f" {MARK[word]} {word}: {', '.join(alike)}", style="dim")
+        own = names.setdefault((verdict.word, verdict.said), [])
+        own.append(one_line(verdict.overhead.summary.environment))
+    for (word, said), alike in names.items():
+        yield Text(f" {MARK[word]} {said}: {', '.join(alike)}", style="dim")
 
 
 def _remarks(verdict: Verdict) -> str:
@@ -169,6 +170,7 @@ def _ending(analysis: Analysis) -> Group:
         *_repeated(analysis),
         *_skipped(analysis),
         *_remaining(analysis),
+        *_busy(analysis),
         Text(citation(analysis.calibration), style="dim"),
     )
 
@@ -239,6 +241,11 @@ def _skipped(analysis: Analysis) -> Iterable[Text]:
     for skipped in analysis.skipped:
         told = f"{one_line(skipped.environment)} {arrange.skip_said(skipped)}: {one_line(skipped.reason)}"
         yield Text(f"{told}. To get it: {one_line(skipped.remedy)}")
+
+
+def _busy(analysis: Analysis) -> Iterable[Text]:
+    if analysis.busy is not None:
+        yield Text(one_line(analysis.busy.sentence), style="yellow")
 
 
 def _remaining(analysis: Analysis) -> Iterable[Text]:

@@ -2,6 +2,7 @@
 """Outcomes in, summaries out: pure functions, no input or output."""
 
 from tare.treat.activities import activity_summaries
+from tare.treat.busy import arm_loads
 from tare.treat.curves import curves
 from tare.treat.exclusions import exclusions
 from tare.treat.finished import finished_blocks
@@ -22,6 +23,7 @@ from tare.treat.waiting import wait_summaries
 __all__ = [
     "InstanceFigure",
     "activity_summaries",
+    "arm_loads",
     "blocks_out_of_order",
     "compared",
     "curves",

@@ -11,6 +11,7 @@ from tare.records import (
     Cell,
     Direction,
     Environment,
+    HostLoad,
     Outcome,
     Rule,
     Sample,
@@ -19,6 +20,7 @@ from tare.records import (
     Trial,
 )
 from tare.treat.aggregate import log_time_per_work, usable, whole_trial
+from tare.treat.busy import busiest
 
 FIRST = " (first)"
 """Ends the name of a metric that is of the first iteration alone, where there are several: a cold run and the steady
@@ -59,6 +61,7 @@ class Table:
     metrics: dict[Metric, None] = field(default_factory=dict)
     """In the order in which the workload reports them."""
     values: dict[tuple[int, Arm, Metric], float] = field(default_factory=dict)
+    loads: dict[tuple[int, Arm], HostLoad] = field(default_factory=dict)
 
 
 def summaries(outcomes: Sequence[Outcome], primary_metrics: Mapping[str, str]) -> tuple[Summary, ...]:
@@ -156,6 +159,8 @@ def _enter(outcome: Outcome, table: Table, samples_of: Mapping[Metric, Sequence[
     if outcome.status is not Status.OK:
         return
     arm = Arm(trial.environment.name, trial.replicate)
+    if outcome.load is not None:
+        table.loads[trial.block, arm] = outcome.load
     for metric, samples in samples_of.items():
         table.metrics.setdefault(metric)
         value = whole_trial(samples, trial.layout.instances)
@@ -186,12 +191,12 @@ def _summary(cell: Cell, table: Table, metric: Metric, environment: str, *, prim
 
 
 def complete_blocks(table: Table, metric: Metric, environment: str) -> Iterator[BlockValue]:
+    arms = (*NATIVE_ARMS, Arm(environment, 0))
     for block in sorted(table.begun):
-        first, second, other = (
-            table.values.get((block, arm, metric)) for arm in (*NATIVE_ARMS, Arm(environment, 0))
-        )
+        first, second, other = (table.values.get((block, arm, metric)) for arm in arms)
         if first is not None and second is not None and other is not None:
-            yield BlockValue(block=block, native=(first, second), environment=other)
+            load = busiest(table.loads.get((block, arm)) for arm in arms)
+            yield BlockValue(block=block, native=(first, second), environment=other, load=load)
 
 
 def log_ratio(block: BlockValue, direction: Direction) -> float:

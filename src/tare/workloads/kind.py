@@ -53,7 +53,7 @@ class Shape:
     span: Span | None = None
     """``None``: it has one node, or a part of one."""
     oversubscribed: bool = False
-    """Whether the host has fewer processors than the layout asks for, so that processes must share them."""
+    """Whether processes must share the processors: the host has fewer than the layout asks for, or others use them."""
     threads: int = 1
     """Of each process, which has as many of the processors for itself."""
     lacking_flags: Mapping[str, Collection[str]] = field(default_factory=dict)

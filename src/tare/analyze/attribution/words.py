@@ -31,7 +31,7 @@ def sentence(
 
 def _nothing_lost(verdict: Verdict) -> str:
     if verdict.word is not Word.SLOWER:
-        return f"nothing to explain: {verdict.word}"
+        return f"nothing to explain: {verdict.said}"
     return "nothing to explain: below the noise floor" if verdict.below_noise_floor else ""
 
 

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a machine was too busy for a claim: by what others used of it, and by native against native.
+
+docs/method.md gives the rules, their reasons, and how often they withhold what is true.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from tare.records import BlockValue, Busyness, Estimate, HostLoad, Outcome, Session, Verdict, Word
+from tare.treat.busy import block_loads
+
+MOST_BUSY = 0.25
+"""Share of the blocks that a verdict rests on: fewer than 29 % of its values cannot move a Hodges-Lehmann estimate without
+limit, so beyond this those that were busy may decide by themselves."""
+OF_A_PAIR = math.sqrt(3) / 2
+"""Native against native has the variance 2 s^2, an overhead 1.5 s^2: this brings the width of one to the other's."""
+_MOST_NAMED = 3
+_PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
+SENTENCE = "undecided: the machine was too busy"
+
+
+def blocks_said(blocks: Sequence[BlockValue], most: int | None = None) -> str | None:
+    """Such as "stress used 1.0 of 2 processors in 8 of 10 blocks"; ``None`` where enough of them were quiet.
+
+    ``most``: only blocks with smaller numbers count.
+    """
+    own = [block for block in blocks if most is None or block.block < most]
+    return loads_said([block.load for block in own if block.load is not None], len(own))
+
+
+def loads_said(loads: Iterable[HostLoad], blocks: int) -> str | None:
+    """The same of one load for each block that has one, of ``blocks`` in all."""
+    busy = [load for load in loads if load.busy]
+    if not blocks or len(busy) <= MOST_BUSY * blocks:
+        return None
+    return f"{_taken(busy)} in {len(busy)} of {blocks} block{'s' if blocks > 1 else ''}"
+
+
+def _taken(busy: Sequence[HostLoad]) -> str:
+    """Who took how much, in the mean over the busy blocks."""
+    foreign, steal, throttled = (
+        math.fsum(values) / len(busy)
+        for values in zip(*((load.foreign, load.steal, load.throttled) for load in busy), strict=True)
+    )
+    processors = f"of {max(load.processors for load in busy)} processors"
+    if throttled > max(foreign, steal) / max(load.processors for load in busy):
+        return f"a CPU quota held Tare itself back {100 * throttled:.0f} % of the time"
+    if steal > foreign:
+        return f"a hypervisor below took {steal:.1f} {processors}"
+    return f"{listed(names(busy)) or 'others'} used {foreign:.1f} {processors}"
+
+
+def names(busy: Iterable[HostLoad]) -> tuple[str, ...]:
+    """Of the programs that used most, over all of these loads."""
+    spent: dict[str, float] = {}
+    for load in busy:
+        for one in load.others:
+            spent[one.name] = spent.get(one.name, 0.0) + one.processors
+    return tuple(sorted(spent, key=lambda name: -spent[name])[:_MOST_NAMED])
+
+
+def listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def drowns(estimate: Estimate, control: Estimate, threshold: float = 0.0) -> bool:
+    """Whether native against itself leaves a wider interval open than ``estimate`` is away from ``threshold``.
+
+    All are fractions; ``control`` is the control's interval at the level of the claim.
+    """
+    return abs(math.log1p(estimate.point) - math.log1p(threshold)) <= OF_A_PAIR * _half_width(control)
+
+
+def drowns_equivalence(control: Estimate, margin: float) -> bool:
+    """Whether native itself could not be shown to lie within the margin; ``control`` at 90 %."""
+    return OF_A_PAIR * _half_width(control) > math.log1p(margin)
+
+
+def _half_width(control: Estimate) -> float:
+    """Of its logarithm; 0 without an interval, which withholds nothing."""
+    if control.low is None or control.high is None:
+        return 0.0
+    return (math.log1p(control.high) - math.log1p(control.low)) / 2
+
+
+def control_said(control: Estimate) -> str:
+    extent = 100 * max(abs(control.low or 0.0), abs(control.high or 0.0))
+    return f"native against itself differs by up to {_PLUS_MINUS}{extent:.{0 if extent >= 10 else 1}f} %"  # noqa: PLR2004
+
+
+def busyness(
+    outcomes: Sequence[Outcome], sessions: Sequence[Session], verdicts: Sequence[Verdict]
+) -> Busyness | None:
+    """What to say of the host over the whole result; ``None`` where it was quiet and nothing was withheld."""
+    loads = block_loads(outcomes)
+    busy = [load for load in loads.values() if load.busy]
+    decided = any(one.word is not Word.UNDECIDED for one in verdicts if one.overhead.summary.primary)
+    sentence = _whole(loads, busy, decided=decided) if loads else _before(sessions)
+    if not sentence:
+        return None
+    return Busyness(blocks=len(loads), busy=len(busy), programs=names(busy), sentence=sentence)
+
+
+def _whole(loads: Mapping[int, HostLoad], busy: Collection[HostLoad], *, decided: bool) -> str:
+    if not busy:
+        return ""
+    much = len(busy) > MOST_BUSY * len(loads)
+    whom = f": {_taken(list(busy))}"
+    where = f"in {len(busy)} of {len(loads)} block{'s' if len(loads) > 1 else ''}"
+    if decided or not much:
+        return f"The machine was busy {where}{whom}"
+    return f"The machine was too busy {where}{whom}; nothing could be decided; stop it or wait, then run this again"
+
+
+def _before(sessions: Sequence[Session]) -> str:
+    """Of a result without a single trial that was measured to its end."""
+    busy = [one.load for one in sessions if one.load is not None and one.load.busy]
+    if not busy:
+        return ""
+    return f"The machine was busy before the start: {_taken(busy)}; nothing was measured to its end"

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No claim of a machine that was too busy to tell: verdicts, losses by company, order experiments, causes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tare.analyze.busy import SENTENCE, blocks_said, control_said, drowns, drowns_equivalence, loads_said
+from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, control_at
+from tare.records import (
+    Attributed,
+    HostLoad,
+    InterventionVerdict,
+    OrderVerdict,
+    OrderWord,
+    SharingLoss,
+    Shift,
+    Summary,
+    Verdict,
+    Withheld,
+    Word,
+)
+
+_Loads = Mapping[Arm, Mapping[int, HostLoad]]
+"""Cell and environment → block → the busiest of its trials' loads."""
+
+
+def without_busy_claims(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """Take the word from every verdict that rests on too many busy blocks, or that the noise floor drowns.
+
+    Its figures stay. Done after the families: a claim that is withheld still counts among those that could be made.
+    """
+    return tuple(map(_judged, verdicts))
+
+
+def _judged(verdict: Verdict) -> Verdict:
+    overhead = verdict.overhead
+    most = overhead.looks[-1].blocks if overhead.looks else None
+    busy, drowned = blocks_said(overhead.summary.blocks, most), _is_drowned(verdict)
+    if not busy and not drowned:
+        return verdict
+    reasons = "; ".join(filter(None, (busy, control_said(overhead.noise_floor) if drowned else None)))
+    return replace(
+        verdict,
+        overhead=replace(overhead, tail_cost=False),
+        word=Word.UNDECIDED,
+        alone=verdict.alone and Word.UNDECIDED,
+        sentence=f"{overhead.summary.environment}: {SENTENCE} ({reasons})",
+        more_blocks=None,
+        withheld=Withheld.BUSY if busy else Withheld.NOISE,
+    )
+
+
+def _is_drowned(verdict: Verdict) -> bool:
+    """Whether native against itself is wider than what is claimed, among all claims or by itself."""
+    overhead = verdict.overhead
+    word = verdict.word if verdict.word is not Word.UNDECIDED else verdict.alone
+    if word is Word.WITHIN:
+        control = control_at(overhead.summary, overhead.looks, EQUIVALENCE_ERROR)
+        return drowns_equivalence(control, verdict.margin)
+    if word in (Word.SLOWER, Word.FASTER):
+        return verdict.below_noise_floor or drowns(overhead.typical, overhead.noise_floor)
+    return False
+
+
+def without_busy_losses(losses: Sequence[SharingLoss], loads: _Loads) -> tuple[SharingLoss, ...]:
+    """The same of what company costs: it rests on the trials alone and those with company."""
+    return tuple(_without_loss(loss, loads) for loss in losses)
+
+
+def _without_loss(loss: SharingLoss, loads: _Loads) -> SharingLoss:
+    summary = loss.summary
+    cells = (summary.cells.shared, summary.cells.alone)
+    own = [loads.get((cell, summary.environment), {}) for cell in cells]
+    if not any(_said(each, summary.blocks) for each in own):
+        return loss
+    return replace(loss, word=Word.UNDECIDED, withheld=Withheld.BUSY)
+
+
+def without_busy_orders(verdicts: Sequence[OrderVerdict], loads: _Loads) -> tuple[OrderVerdict, ...]:
+    """The same of order experiments; their trials have the order in the name of the layout."""
+    return tuple(_without_order(verdict, loads) for verdict in verdicts)
+
+
+def _without_order(verdict: OrderVerdict, loads: _Loads) -> OrderVerdict:
+    summary = verdict.summary
+    blocks = [block.block for block in summary.blocks]
+    reasons = (
+        _said(own, blocks)
+        for (cell, name), own in loads.items()
+        if (cell.workload, cell.layout.partition("~")[0]) == (summary.cell.workload, summary.cell.layout)
+        and "~" in cell.layout
+        and name == summary.environment
+    )
+    said = next(filter(None, reasons), None)
+    if said is None:
+        return verdict
+    sentence = f"{summary.environment}: {SENTENCE} ({said})"
+    return replace(verdict, word=OrderWord.UNDECIDED, sentence=sentence)
+
+
+def _said(own: Mapping[int, HostLoad], blocks: Sequence[int]) -> str | None:
+    return loads_said([own[block] for block in blocks if block in own], len(blocks))
+
+
+def without_busy_causes(
+    verdicts: Sequence[InterventionVerdict], summaries: Sequence[Summary]
+) -> tuple[InterventionVerdict, ...]:
+    """The same of interventions: on a busy machine nothing is a cause, and nothing is shown to be none."""
+    return tuple(_without_cause(verdict, summaries) for verdict in verdicts)
+
+
+def _without_cause(verdict: InterventionVerdict, summaries: Sequence[Summary]) -> InterventionVerdict:
+    own = verdict.intervention
+    arms = {own.environment, own.changed, own.changed_native}
+    reasons = (
+        blocks_said(one.blocks)
+        for one in summaries
+        if one.cell == verdict.cell and one.metric == verdict.metric and one.environment in arms
+    )
+    said = next(filter(None, reasons), None)
+    if said is None:
+        return verdict
+    return replace(
+        verdict,
+        shift=Shift.UNDECIDED,
+        standing=Attributed.UNEXPLAINED,
+        sentence=f"{SENTENCE} ({said}) for {own.subject}",
+    )

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who uses the processors: two snapshots of /proc (proc(5)), and what each program did in between.
+
+A snapshot only reads; all understanding is for later, as it may be taken next to a measurement.
+"""
+
+import os
+import pwd
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.errors import NodeError
+from tare.host.cgroups import group_of
+
+TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
+_KERNEL_THREAD = 0x00200000
+"""PF_KTHREAD of the kernel's sched.h, in a process's flags."""
+_MOST_BYTE = 4096
+_PARENT, _FLAGS, _OWN, _CHILDREN, _STARTED = 1, 6, slice(11, 13), slice(13, 15), 19
+"""Places after the name in /proc/PID/stat."""
+_STEAL = 8
+_PERIOD_S = 0.1
+"""Of a CPU quota, as nearly everybody leaves it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What /proc/PID/stat says."""
+
+    pid: int
+    parent: int
+    started: int
+    """In ticks since the host's start: with the number it names a process for ever."""
+    name: str
+    cpu_s: float
+    """Its own CPU time and that of its children whom it has collected."""
+    kernel: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A process that is there, and the CPU time that it and its ended children used between two snapshots."""
+
+    process: Process
+    cpu_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Processes of one name and user, and how many processors they used in the mean."""
+
+    name: str
+    user: str | None
+    pid: int
+    """Of the busiest of them."""
+    processors: float
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The texts of one moment."""
+
+    at_s: float
+    """CLOCK_MONOTONIC."""
+    processes: Mapping[int, bytes]
+    """Process → its stat."""
+    stat: bytes
+    """/proc/stat; empty where it cannot be read."""
+    throttled: tuple[bytes, ...]
+    """cpu.stat of the control group that this process is in and of those above it."""
+
+
+def snapshot(quotas: Iterable[str] = (), root: str = "/proc") -> Snapshot:
+    """Read all processes; one that ends meanwhile is left out. ``quotas`` are the files of ``quota_files``."""
+    at_s = time.monotonic()
+    found = {}
+    for name in os.listdir(root):  # noqa: PTH208 - next to a measurement; this is a third of what Path costs
+        if name.isdigit() and (text := _read(f"{root}/{name}/stat")):
+            found[int(name)] = text
+    return Snapshot(at_s, found, _read(f"{root}/stat", 1 << 20), tuple(map(_read, quotas)))
+
+
+def quota_files() -> tuple[str, ...]:
+    """Where the kernel counts how often a quota held back this process: its control group and those above it."""
+    try:
+        own = group_of(os.getpid()).file("cpu", "cpu.stat")
+    except (NodeError, OSError, ValueError):
+        return ()
+    folders = () if own is None else (own.parent, *own.parent.parents)
+    return tuple(str(path) for folder in folders if (path := Path(folder, "cpu.stat")).exists())
+
+
+def _read(path: str, most: int = _MOST_BYTE) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, most)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+def parse_process(text: bytes) -> Process:
+    """``ValueError`` when it is no whole line of a process; a name may hold spaces and brackets."""
+    head, bracket, rest = text.rpartition(b")")
+    number, opening, name = head.partition(b" (")
+    fields = rest.split()
+    if not (bracket and opening) or len(fields) <= _STARTED:
+        raise ValueError("it is no whole line of a process")
+    ticks = sum(map(int, (*fields[_OWN], *fields[_CHILDREN])))
+    return Process(
+        pid=int(number),
+        parent=int(fields[_PARENT]),
+        started=int(fields[_STARTED]),
+        name=name.decode(errors="replace"),
+        cpu_s=ticks * TICK_S,
+        kernel=bool(int(fields[_FLAGS]) & _KERNEL_THREAD),
+    )
+
+
+def processes(taken: Snapshot) -> dict[int, Process]:
+    """Those of a snapshot whose text is whole."""
+    found = {}
+    for pid, text in taken.processes.items():
+        with suppress(ValueError):
+            found[pid] = parse_process(text)
+    return found
+
+
+def used(before: Mapping[int, Process], after: Mapping[int, Process]) -> list[Used]:
+    """What every process that is still there used in between.
+
+    A child that ended is in its parent's time as a whole, with what it had used before: that is taken off again.
+    """
+    spent = {pid: one.cpu_s - _earlier(one, before) for pid, one in after.items()}
+    for pid, ended in before.items():
+        if _same(ended, after.get(pid)):
+            continue
+        heir = _living_parent(ended, before, after)
+        if heir is not None:
+            spent[heir] -= ended.cpu_s
+    return [Used(after[pid], max(0.0, cpu_s)) for pid, cpu_s in spent.items()]
+
+
+def _same(one: Process, other: Process | None) -> bool:
+    return other is not None and one.started == other.started
+
+
+def _earlier(one: Process, before: Mapping[int, Process]) -> float:
+    known = before.get(one.pid)
+    return known.cpu_s if known is not None and _same(one, known) else 0.0
+
+
+def _living_parent(ended: Process, before: Mapping[int, Process], after: Mapping[int, Process]) -> int | None:
+    """Who collected it, or whose child did; every parent is asked once, as a snapshot takes time."""
+    asked = {ended.pid}
+    parent = before.get(ended.parent)
+    while parent is not None and parent.pid not in asked:
+        if _same(parent, after.get(parent.pid)):
+            return parent.pid
+        asked.add(parent.pid)
+        parent = before.get(parent.parent)
+    return None
+
+
+def below(roots: Collection[int], known: Mapping[int, Process]) -> frozenset[int]:
+    """These processes and all their descendants."""
+    children: dict[int, list[int]] = {}
+    for one in known.values():
+        children.setdefault(one.parent, []).append(one.pid)
+    found, waiting = set(roots), list(roots)
+    while waiting:
+        for child in children.get(waiting.pop(), ()):
+            if child not in found:
+                found.add(child)
+                waiting.append(child)
+    return frozenset(found)
+
+
+def programs(spent: Iterable[Used], span_s: float) -> list[Program]:
+    """The busiest first, processes of one name and user together."""
+    groups: dict[tuple[str, str | None], list[Used]] = {}
+    for one in spent:
+        if one.cpu_s > 0:
+            groups.setdefault((one.process.name, user_of(one.process.pid)), []).append(one)
+    found = [
+        Program(
+            name=name,
+            user=user,
+            pid=max(own, key=lambda one: one.cpu_s).process.pid,
+            processors=sum(one.cpu_s for one in own) / span_s,
+        )
+        for (name, user), own in groups.items()
+    ]
+    return sorted(found, key=lambda one: -one.processors)
+
+
+def user_of(pid: int) -> str | None:
+    """The name, or the number where it has none; ``None`` when the process is gone."""
+    try:
+        number = Path(f"/proc/{pid}").stat().st_uid
+    except OSError:
+        return None
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
+
+
+def steal_s(text: bytes, numbers: Collection[int]) -> float | None:
+    """What a hypervisor took of these processors since the host's start; ``None`` where /proc/stat does not say."""
+    names = {b"cpu%d" % number for number in numbers}
+    found = [parts for line in text.splitlines() if (parts := line.split()) and parts[0] in names]
+    if len(found) < len(names) or not all(len(p) > _STEAL and p[_STEAL].isdigit() for p in found):
+        return None
+    return sum(int(parts[_STEAL]) for parts in found) * TICK_S
+
+
+def throttled_periods(text: bytes) -> int:
+    """How often a quota held the group back (cpu.stat); 0 where nothing is counted, as without a quota."""
+    for line in text.splitlines():
+        name, _, number = line.partition(b" ")
+        if name == b"nr_throttled" and number.strip().isdigit():
+            return int(number)
+    return 0
+
+
+def throttled_share(before: Snapshot, after: Snapshot) -> float:
+    """Part of the time in which a quota held back the group that this process is in, or one above it."""
+    span_s = after.at_s - before.at_s
+    pairs = zip(before.throttled, after.throttled, strict=False)
+    counts = [throttled_periods(late) - throttled_periods(early) for early, late in pairs]
+    return min(1.0, max([0, *counts]) * _PERIOD_S / span_s) if span_s > 0 else 0.0
+
+
+def stolen(before: Snapshot, after: Snapshot, numbers: Sequence[int]) -> float | None:
+    """Processors' worth that a hypervisor took in between; ``None`` where the kernel does not say."""
+    early, late = steal_s(before.stat, numbers), steal_s(after.stat, numbers)
+    span_s = after.at_s - before.at_s
+    return None if early is None or late is None or span_s <= 0 else max(0.0, late - early) / span_s

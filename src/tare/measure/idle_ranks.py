@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether MPI processes that wait give their processor up: decided for each block, alike for all of its arms.
+
+On a quiet host MPI runs as it is installed, and spins: yielding costs a system call each time, which a seccomp filter
+or a sandbox makes dear. Where others use the processors a process that spins takes them from the one it waits for.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from tare.records import Outcome
+from tare.workloads.kind import Job
+
+FACT = "waiting MPI processes"
+YIELD, SPIN = "yield their processor: it is shared", "spin, as installed"
+_SETTING = "mpi_yield_when_idle"
+
+
+class IdleRanks:
+    """Decides by how busy the host was in the block before, in the first block by the look before the start."""
+
+    def __init__(self, outcomes: Sequence[Outcome] = (), *, busy: bool = False) -> None:
+        """``outcomes`` grows as trials end; ``busy``: what the look before the start of this session saw."""
+        self._outcomes, self._begun, self._busy = outcomes, len(outcomes), busy
+        self._decided: dict[int, bool] = {}
+
+    def yield_in(self, block: int) -> bool:
+        """The same answer for all trials of a block, also of one that an earlier session began."""
+        if block not in self._decided:
+            self._decided[block] = self._as_begun(block, busy=self._busy_before(block))
+        return self._decided[block]
+
+    def _as_begun(self, block: int, *, busy: bool) -> bool:
+        """A layout that asks for too many processors yields in any case, so one that spins is the better witness."""
+        facts = {one.facts.get(FACT) for one in self._outcomes if one.trial.block == block}
+        if SPIN in facts:
+            return False
+        return busy or YIELD in facts
+
+    def _busy_before(self, block: int) -> bool:
+        """Of the last block that this session ran, whatever its number."""
+        earlier = [one for one in self._outcomes[self._begun :] if one.trial.block != block]
+        if not earlier:
+            return self._busy
+        last = [one for one in earlier if one.trial.block == earlier[-1].trial.block]
+        return any(one.load is not None and one.load.busy for one in last)
+
+
+def idle_ranks_fact(job: Job) -> Mapping[str, str]:
+    """What the command says of it; nothing of one without MPI."""
+    if _SETTING not in job.argv:
+        return {}
+    value = job.argv[job.argv.index(_SETTING) + 1]
+    return {FACT: YIELD if value == "1" else SPIN}

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What others use of the processors: just before the first trial, and while each trial's commands run.
+
+A trial's own are all processes below this one, and those of its nodes, their helpers and their neighbours. What the
+kernel's threads and the daemons of environments use then may be an environment's own cost, and is nobody else's load.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tare.environments.provider import NodeGroup
+from tare.host import busy
+from tare.host.facts import online_processors
+from tare.measure.counted import Watched
+from tare.measure.exclusion import FOREIGN
+from tare.measure.signals.place import Place, control_group
+from tare.measure.signals.watch import Found
+from tare.records import BusyProgram, HostLoad
+
+LOOK_S = 0.5
+"""How long the look before the first trial takes: 50 ticks for each processor."""
+NAMED = 0.05
+"""Processors' worth; programs that use less are not named."""
+_MOST_NAMED = 3
+_SLACK_TICKS = 2
+"""Of each processor: what times in ticks may be wrong by, one at each end."""
+UNSEEN = "others, ended meanwhile"
+_DAEMONS = frozenset(
+    {
+        *("containerd", "containerd-shim", "dockerd", "docker-proxy", "libvirtd", "virtqemud", "virtlogd"),
+        *(
+            "lxcfs",
+            "lxc-monitord",
+            "systemd-machine",
+            "VBoxSVC",
+            "VBoxXPCOMIPCD",
+            "vmware-hostd",
+            "xenstored",
+        ),
+    }
+)
+"""As the kernel cuts their names, at 15 letters."""
+
+
+def look_before_start(wait_s: float | None = None) -> HostLoad:
+    """What others use of all processors now; of those, whoever shows nothing in half a second is not seen."""
+    quotas, numbers = busy.quota_files(), online_processors()
+    before = busy.snapshot(quotas)
+    time.sleep(LOOK_S if wait_s is None else wait_s)
+    after = busy.snapshot(quotas)
+    span_s = after.at_s - before.at_s
+    known = busy.processes(after)
+    own = busy.below({os.getpid()}, known)
+    spent = busy.used(busy.processes(before), known)
+    others = [one for one in spent if one.process.pid not in own and not one.process.kernel]
+    load = HostLoad(
+        processors=len(numbers),
+        foreign=min(len(numbers), sum(one.cpu_s for one in others) / span_s),
+        steal=busy.stolen(before, after, numbers) or 0.0,
+        throttled=busy.throttled_share(before, after),
+    )
+    return _named(load, others, span_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shares:
+    """CPU time between two snapshots."""
+
+    others: Sequence[busy.Used]
+    known_s: float
+    """Of all that was seen and is not in the trial's own account: others, the kernel, daemons, Tare's own tools."""
+
+
+class OthersWatch:
+    """Who else uses the processors of one trial."""
+
+    def __init__(self, place: Place, watched: Watched, neighbours: Sequence[NodeGroup] | None) -> None:
+        """``neighbours``: the groups of those that work beside."""
+        self._place, self._watched = place, watched
+        self._groups = [*watched.all_groups, *(neighbours or ())]
+        self._quotas = () if place.elsewhere else busy.quota_files()
+        self._looks: list[busy.Snapshot] = []
+
+    def look(self) -> None:
+        """Once before GO and once after the last DONE, outside of what is timed."""
+        if not self._place.elsewhere:
+            self._looks.append(busy.snapshot(self._quotas))
+
+    def load(self, found: Found, span_s: float) -> HostLoad | None:
+        """``found``: the trial's signals over ``span_s``; ``None`` where the trial ran on another host."""
+        if len(self._looks) < 2:  # noqa: PLR2004 - before and after
+            return None
+        before, after = self._looks[0], self._looks[-1]
+        whole_s = after.at_s - before.at_s
+        shares = self._shares(before, after)
+        steal_s = _signal(found, "host_steal_s") or 0.0
+        count = len(self._place.processors)
+        slack_s = _SLACK_TICKS * busy.TICK_S * count
+        beyond_s = _signal(found, FOREIGN)
+        others_s = sum(one.cpu_s for one in shares.others)
+        unseen_s = 0.0 if beyond_s is None else max(0.0, beyond_s - steal_s - shares.known_s - slack_s)
+        most_s = span_s * count if beyond_s is None else beyond_s - steal_s
+        load = HostLoad(
+            processors=count,
+            foreign=max(0.0, min(others_s + unseen_s, most_s) - slack_s) / span_s,
+            steal=max(0.0, steal_s - slack_s) / span_s,
+            throttled=busy.throttled_share(before, after),
+        )
+        named = _named(load, shares.others, whole_s)
+        return _with_unseen(named, unseen_s / span_s) if named.busy else named
+
+    def _shares(self, before: busy.Snapshot, after: busy.Snapshot) -> _Shares:
+        known = busy.processes(after)
+        of_nodes = busy.below(self._node_processes(), known)
+        own = busy.below({os.getpid()}, known) | of_nodes
+        spent = busy.used(busy.processes(before), known)
+        others = [
+            one
+            for one in spent
+            if one.process.pid not in own and not one.process.kernel and one.process.name not in _DAEMONS
+        ]
+        beside = (one for one in spent if one.process.pid not in of_nodes and one.process.pid != os.getpid())
+        return _Shares(others=others, known_s=sum(one.cpu_s for one in beside))
+
+    def _node_processes(self) -> set[int]:
+        """What the trial's account of CPU time covers."""
+        found = {node.init_pid for node in self._watched.nodes if node.init_pid is not None}
+        found.update(self._watched.helpers())
+        for group in filter(None, map(control_group, self._groups)):
+            found.update(group.processes())
+        return found
+
+
+def said(load: HostLoad) -> str:
+    """Such as "stress (pid 123, user alice) uses 1.0 of 2 processors"."""
+    of = f"of {load.processors} processor{'s' if load.processors > 1 else ''}"
+    parts = [
+        f"{one.name}{_whose(one)} {'use' if one.pid is None else 'uses'} {one.processors:.1f}"
+        for one in load.others
+    ]
+    if load.steal:
+        parts.append(f"a hypervisor below takes {load.steal:.1f}")
+    if parts:
+        parts[-1] += f" {of}"
+    if load.throttled:
+        parts.append(f"a CPU quota holds Tare itself back {100 * load.throttled:.0f} % of the time")
+    return ", ".join(parts) or f"others use {load.foreign:.1f} {of}"
+
+
+def _whose(one: BusyProgram) -> str:
+    known = [f"pid {one.pid}" if one.pid is not None else "", f"user {one.user}" if one.user else ""]
+    words = ", ".join(filter(None, known))
+    return f" ({words})" if words else ""
+
+
+def _signal(found: Found, name: str) -> float | None:
+    return next((one.value for one in found.signals if one.name == name), None)
+
+
+def _named(load: HostLoad, others: Iterable[busy.Used], span_s: float) -> HostLoad:
+    """With the busiest programs, where the host is busy."""
+    if not load.busy:
+        return load
+    found = [one for one in busy.programs(others, span_s) if one.processors >= NAMED]
+    told = (
+        BusyProgram(name=one.name, user=one.user, pid=one.pid, processors=one.processors)
+        for one in found[:_MOST_NAMED]
+    )
+    return replace(load, others=tuple(told))
+
+
+def _with_unseen(load: HostLoad, processors: float) -> HostLoad:
+    """What nobody could be named for is said as such."""
+    if processors < NAMED:
+        return load
+    unseen = BusyProgram(name=UNSEEN, user=None, pid=None, processors=processors)
+    return replace(load, others=(*load.others, unseen))
