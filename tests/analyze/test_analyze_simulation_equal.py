@@ -11,6 +11,7 @@ from bench.simulation.scenarios import SCENARIOS, Arms
 from bench.simulation.signed_ranks import signed_rank
 from bench.simulation.stopping import stopped
 
+from tare.analyze import busy
 from tare.analyze.boundary import ERROR
 from tare.analyze.contrasts import Blocks, Differences, contrast_of, estimate
 from tare.analyze.decisions import rulings
@@ -67,6 +68,13 @@ def course(done: int) -> Course:
     looks = tuple(n for n in intervals.LOOKS if n <= done)
     over = done == intervals.LOOKS[-1]
     return Course(looks=looks, total=intervals.LOOKS[-1], stop=Stop.OUT_OF_BLOCKS if over else None)
+
+
+@pytest.fixture
+def without_noise_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulations of many campaigns leave out what the noise floor withholds: it only makes some of them go on."""
+    monkeypatch.setattr(busy, "drowns", lambda *_: False)
+    monkeypatch.setattr(busy, "drowns_equivalence", lambda *_: False)
 
 
 @pytest.mark.parametrize("n", [6, 10, 30])
@@ -140,6 +148,7 @@ def test_repeated_intervals_are_those_of_every_look(name: str) -> None:
             assert found.high == pytest.approx(math.expm1(high[place]), abs=1e-4)
 
 
+@pytest.mark.usefixtures("without_noise_rule")
 def test_campaigns_stop_where_and_with_what_tare_stops_them() -> None:
     arms = campaigns(1, 120, 32)
     found = stopped(arms, DESIGN)
@@ -158,6 +167,19 @@ def test_campaigns_stop_where_and_with_what_tare_stops_them() -> None:
     assert reasons == {Stop.PRECISE, Stop.EQUIVALENT, Stop.OUT_OF_BLOCKS}
 
 
+def test_what_the_noise_floor_withholds_lets_campaigns_go_on_and_never_stops_them_earlier() -> None:
+    arms = campaigns(1, 120, 32)
+    found = stopped(arms, DESIGN)
+    later = 0
+    for place in range(arms.campaigns):
+        passed = courses([summary(arms, place)], {(CELL, "other"): 32}, DESIGN, ended=False)
+        blocks = passed[CELL, "other"].looks[-1]
+        assert blocks >= found.blocks[place]
+        later += blocks > found.blocks[place]
+    assert later <= 0.05 * arms.campaigns
+
+
+@pytest.mark.usefixtures("without_noise_rule")
 def test_campaigns_decide_what_and_when_tare_decides() -> None:
     arms = campaigns(2, 80, 32)
     found = intervals.decided(arms, 0.01)

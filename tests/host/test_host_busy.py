@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who used the processors between two snapshots: from recorded texts, and of this host."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tare.host import busy
+from tare.host.busy import TICK_S, Process, Snapshot, below, parse_process, processes, used
+
+RECORDED = (
+    b"20799 (dd) R 20780 20799 20799 0 -1 4194560 87 0 0 0 112 345 7 3 20 0 1 0 90413 2966528 471 "
+    b"18446744073709551615 94 95 96 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+)
+KERNEL = (
+    b"77 (kdamond.0) I 2 0 0 0 -1 2129984 0 0 0 0 0 214 0 0 20 0 1 0 4100 0 0 18446744073709551615 0 0 0 0 0 0 0 "
+    b"2147483647 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+)
+
+
+def process(pid: int, cpu_s: float, parent: int = 1, name: str = "work", started: int = 5) -> Process:
+    return Process(pid=pid, parent=parent, started=started, name=name, cpu_s=cpu_s, kernel=False)
+
+
+def spent(before: list[Process], after: list[Process]) -> dict[int, float]:
+    found = used({one.pid: one for one in before}, {one.pid: one for one in after})
+    return {one.process.pid: one.cpu_s for one in found}
+
+
+def test_a_recorded_process_is_read_with_the_time_of_its_children() -> None:
+    found = parse_process(RECORDED)
+    assert (found.pid, found.parent, found.name, found.started) == (20799, 20780, "dd", 90413)
+    assert found.cpu_s == pytest.approx((112 + 345 + 7 + 3) * TICK_S)
+    assert not found.kernel
+
+
+def test_a_thread_of_the_kernel_is_known_by_its_flag() -> None:
+    assert parse_process(KERNEL).kernel
+
+
+@pytest.mark.parametrize("name", [b"a) R 1 (b", b"with space", b"((", b"\xff\xfe"])
+def test_a_name_with_brackets_and_spaces_breaks_nothing(name: bytes) -> None:
+    found = parse_process(RECORDED.replace(b"(dd)", b"(" + name + b")"))
+    assert (found.parent, found.started) == (20780, 90413)
+
+
+@pytest.mark.parametrize("text", [b"", b"20799 (dd", b"20799 (dd) R 1 2", RECORDED.replace(b"112", b"x")])
+def test_a_broken_text_is_no_process_and_is_left_out_of_a_snapshot(text: bytes) -> None:
+    with pytest.raises(ValueError, match="."):
+        parse_process(text)
+    assert processes(Snapshot(0.0, {1: text, 20799: RECORDED}, b"", ())).keys() == {20799}
+
+
+@given(st.binary(max_size=200))
+def test_no_text_at_all_is_anything_but_a_process_or_a_value_error(text: bytes) -> None:
+    assert len(processes(Snapshot(0.0, {1: text}, b"", ()))) <= 1
+
+
+def test_what_was_used_before_the_first_snapshot_does_not_count() -> None:
+    assert spent([process(7, 100.0)], [process(7, 100.4)]) == pytest.approx({7: 0.4})
+
+
+def test_a_process_that_is_new_counts_whole_even_under_a_number_that_was_in_use() -> None:
+    before, after = process(7, 100.0, started=5), process(7, 0.3, started=9)
+    assert spent([before], [after]) == pytest.approx({7: 0.3})
+
+
+def test_short_lived_children_are_found_in_the_time_of_who_collected_them() -> None:
+    """A make whose compilers come and go: its own time has theirs."""
+    assert spent([process(7, 1.0, name="make")], [process(7, 1.9, name="make")]) == pytest.approx({7: 0.9})
+
+
+def test_a_child_that_ended_takes_what_it_had_used_before_with_it() -> None:
+    make, compiler = process(7, 1.0), process(8, 30.0, parent=7)
+    assert spent([make, compiler], [process(7, 31.2)]) == pytest.approx({7: 0.2})
+
+
+def test_a_child_of_a_child_is_taken_off_whoever_is_left() -> None:
+    before = [process(7, 1.0), process(8, 2.0, parent=7), process(9, 30.0, parent=8)]
+    assert spent(before, [process(7, 33.5)]) == pytest.approx({7: 0.5})
+
+
+def test_nobody_has_used_less_than_nothing() -> None:
+    """One that nobody collects, as where SIGCHLD is ignored, is lost to the account."""
+    before = [process(7, 1.0), process(8, 2.0, parent=7)]
+    assert spent(before, [process(7, 1.0)]) == {7: 0.0}
+
+
+def test_parents_in_a_circle_end() -> None:
+    before = [process(8, 2.0, parent=9), process(9, 2.0, parent=8)]
+    assert spent(before, [process(7, 1.0)]) == {7: 1.0}
+
+
+def test_all_descendants_are_below_a_process() -> None:
+    tree = [process(1, 0, parent=0), process(7, 0), process(8, 0, parent=7), process(9, 0, parent=8)]
+    assert below({7}, {one.pid: one for one in tree}) == {7, 8, 9}
+
+
+def test_processes_of_one_name_and_user_are_one_program_named_by_the_busiest() -> None:
+    mine = os.getpid()
+    found = busy.programs(
+        [
+            busy.Used(process(mine, 0, name="stress"), 1.0),
+            busy.Used(process(os.getppid(), 0, name="stress"), 0.5),
+            busy.Used(process(mine, 0, name="idle"), 0.0),
+        ],
+        span_s=2.0,
+    )
+    assert [(one.name, one.pid, one.processors) for one in found] == [("stress", mine, 0.75)]
+
+
+def test_a_user_of_a_process_that_is_gone_is_missing() -> None:
+    assert busy.user_of(2**22 + 1) is None
+    assert busy.user_of(os.getpid()) is not None
+
+
+def test_steal_is_that_of_the_asked_processors_or_missing() -> None:
+    text = b"cpu  1 2 3 4 5 6 7 800 0 0\ncpu0 1 2 3 4 5 6 7 300 0 0\ncpu1 1 2 3 4 5 6 7 500 0 0\n"
+    assert busy.steal_s(text, [1]) == pytest.approx(500 * TICK_S)
+    assert busy.steal_s(text, [0, 2]) is None
+    assert busy.steal_s(b"cpu0 1 2 3\n", [0]) is None
+    assert busy.steal_s(b"", [0]) is None
+
+
+def test_a_quota_that_held_back_in_half_of_the_periods_is_half_of_the_time() -> None:
+    before = Snapshot(0.0, {}, b"", (b"nr_periods 10\nnr_throttled 4\nthrottled_time 1\n", b"broken"))
+    after = Snapshot(2.0, {}, b"", (b"nr_periods 30\nnr_throttled 14\nthrottled_time 9\n", b"broken"))
+    assert busy.throttled_share(before, after) == pytest.approx(0.5)
+    assert busy.throttled_share(before, before) == 0.0
+
+
+def test_a_snapshot_has_this_process_and_leaves_out_what_it_cannot_read(tmp_path: Path) -> None:
+    assert os.getpid() in processes(busy.snapshot(busy.quota_files()))
+    (tmp_path / "17").mkdir()
+    (tmp_path / "self").mkdir()
+    assert busy.snapshot(["/nowhere"], str(tmp_path)).processes == {}
