@@ -49,7 +49,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def quiet_machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests share the machine: what another process does decides no verdict, but where it is marked ``busy_machine``."""
+    """Tests share the machine: what another process does decides no verdict but in a test marked ``busy_machine``."""
     if request.node.get_closest_marker("busy_machine") is None:
         quiet = HostLoad(processors=len(online_processors()), foreign=0.0)
         monkeypatch.setattr("tare.measure.campaign.look_before_start", lambda: quiet)

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.analyze.verdict_example import MARGIN, around, summary_of
+from tests.busy_example import QUIET, busy_load
 
 from tare.analyze import (
     across_workloads,
@@ -20,7 +22,7 @@ from tare.analyze import (
     verdict,
     without_busy_claims,
 )
-from tare.analyze.busy import SENTENCE, blocks_said, drowns, drowns_equivalence
+from tare.analyze.busy import SENTENCE, blocks_said, drowns, drowns_equivalence, names
 from tare.records import (
     Design,
     Estimate,
@@ -34,11 +36,13 @@ from tare.records import (
     Withheld,
     Word,
 )
-from tests.analyze.verdict_example import MARGIN, around, summary_of
-from tests.busy_example import QUIET, busy_load
 
 BUSY = busy_load(1.0, "stress")
-CLAIMS = {Word.SLOWER: around(0.05, 0.002), Word.FASTER: around(-0.05, 0.002), Word.WITHIN: around(0.0, 0.002)}
+CLAIMS = {
+    Word.SLOWER: around(0.05, 0.002),
+    Word.FASTER: around(-0.05, 0.002),
+    Word.WITHIN: around(0.0, 0.002),
+}
 
 
 def loaded(summary: Summary, loads: Sequence[HostLoad | None]) -> Summary:
@@ -114,6 +118,13 @@ def test_who_took_the_processors_is_said(load: HostLoad, says: str) -> None:
     said = blocks_said(loaded(summary_of(around(0.0, 0.1)), [load] * 10).blocks)
     assert said is not None
     assert says in said
+
+
+def test_a_program_that_used_next_to_nothing_is_not_blamed() -> None:
+    load = replace(
+        busy_load(1.0, "stress"), others=(*busy_load(1.0, "stress").others, *busy_load(0.06, "sshd").others)
+    )
+    assert names([load] * 3) == ("stress",)
 
 
 def test_a_claim_that_native_against_itself_drowns_is_withheld_on_a_quiet_host() -> None:
@@ -221,7 +232,10 @@ def test_a_condition_is_neither_kept_nor_exceeded_on_a_busy_machine(
         passed = courses([summary], {(summary.cell, "docker"): 10}, design, ended=False)
         (decision,) = decisions([summary], passed, design)
         assert decision.ruling is wanted
-    assert "undecided whether the overhead exceeds 2 %: the machine was too busy (stress used" in decision.sentence
+    assert (
+        "undecided whether the overhead exceeds 2 %: the machine was too busy (stress used"
+        in decision.sentence
+    )
 
 
 @pytest.mark.parametrize("fail_if", [(), (ASKED,)])

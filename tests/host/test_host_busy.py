@@ -49,7 +49,7 @@ def test_a_name_with_brackets_and_spaces_breaks_nothing(name: bytes) -> None:
 
 @pytest.mark.parametrize("text", [b"", b"20799 (dd", b"20799 (dd) R 1 2", RECORDED.replace(b"112", b"x")])
 def test_a_broken_text_is_no_process_and_is_left_out_of_a_snapshot(text: bytes) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"whole line|invalid literal"):
         parse_process(text)
     assert processes(Snapshot(0.0, {1: text, 20799: RECORDED}, b"", ())).keys() == {20799}
 

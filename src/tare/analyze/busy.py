@@ -11,11 +11,12 @@ from tare.records import BlockValue, Busyness, Estimate, HostLoad, Outcome, Sess
 from tare.treat.busy import block_loads
 
 MOST_BUSY = 0.25
-"""Share of the blocks that a verdict rests on: fewer than 29 % of its values cannot move a Hodges-Lehmann estimate without
-limit, so beyond this those that were busy may decide by themselves."""
+"""Share of the blocks that a verdict rests on: fewer than 29 % of its values cannot move a Hodges-Lehmann estimate
+without limit, so beyond this those that were busy may decide by themselves."""
 OF_A_PAIR = math.sqrt(3) / 2
 """Native against native has the variance 2 s^2, an overhead 1.5 s^2: this brings the width of one to the other's."""
 _MOST_NAMED = 3
+_WORTH_A_NAME = 0.1
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 SENTENCE = "undecided: the machine was too busy"
 
@@ -43,8 +44,9 @@ def _taken(busy: Sequence[HostLoad]) -> str:
         math.fsum(values) / len(busy)
         for values in zip(*((load.foreign, load.steal, load.throttled) for load in busy), strict=True)
     )
-    processors = f"of {max(load.processors for load in busy)} processors"
-    if throttled > max(foreign, steal) / max(load.processors for load in busy):
+    count = max(load.processors for load in busy)
+    processors = f"of {count} processor{'s' if count > 1 else ''}"
+    if throttled > max(foreign, steal) / count:
         return f"a CPU quota held Tare itself back {100 * throttled:.0f} % of the time"
     if steal > foreign:
         return f"a hypervisor below took {steal:.1f} {processors}"
@@ -52,12 +54,14 @@ def _taken(busy: Sequence[HostLoad]) -> str:
 
 
 def names(busy: Iterable[HostLoad]) -> tuple[str, ...]:
-    """Of the programs that used most, over all of these loads."""
+    """Of the programs that used most, over all of these loads; a tenth of it all is worth a name."""
     spent: dict[str, float] = {}
     for load in busy:
         for one in load.others:
             spent[one.name] = spent.get(one.name, 0.0) + one.processors
-    return tuple(sorted(spent, key=lambda name: -spent[name])[:_MOST_NAMED])
+    least = _WORTH_A_NAME * math.fsum(spent.values())
+    found = [name for name in sorted(spent, key=lambda name: -spent[name]) if spent[name] >= least]
+    return tuple(found[:_MOST_NAMED])
 
 
 def listed(words: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ import sys
 import time
 from typing import TextIO
 
-from tare.measure.others import said
+from tare.measure.others import said_of_trial
 from tare.plan.budget import BudgetPlan
 from tare.records import Outcome, Status, Trial
 from tare.units import format_duration
@@ -72,7 +72,7 @@ class Progress:
         load, block = outcome.load, outcome.trial.block
         if load is not None and load.busy:
             if self._busy_block is None:
-                self.says(f"the machine is busy while {outcome.trial.identity} runs: {said(load)}")
+                self.says(f"the machine is busy while {outcome.trial.identity} runs: {said_of_trial(load)}")
             self._busy_block = block
         elif self._busy_block is not None and block > self._busy_block + 1:
             self.says(f"the machine is quiet again since block {self._busy_block + 1}")

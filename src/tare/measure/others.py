@@ -82,11 +82,14 @@ class OthersWatch:
         self._groups = [*watched.all_groups, *(neighbours or ())]
         self._quotas = () if place.elsewhere else busy.quota_files()
         self._looks: list[busy.Snapshot] = []
+        self._members: set[int] = set()
 
     def look(self) -> None:
         """Once before GO and once after the last DONE, outside of what is timed."""
         if not self._place.elsewhere:
             self._looks.append(busy.snapshot(self._quotas))
+            groups = filter(None, map(control_group, self._groups))
+            self._members = {pid for group in groups for pid in group.processes()}
 
     def load(self, found: Found, span_s: float) -> HostLoad | None:
         """``found``: the trial's signals over ``span_s``; ``None`` where the trial ran on another host."""
@@ -127,10 +130,7 @@ class OthersWatch:
     def _node_processes(self) -> set[int]:
         """What the trial's account of CPU time covers."""
         found = {node.init_pid for node in self._watched.nodes if node.init_pid is not None}
-        found.update(self._watched.helpers())
-        for group in filter(None, map(control_group, self._groups)):
-            found.update(group.processes())
-        return found
+        return found | self._members | set(self._watched.helpers())
 
 
 def said(load: HostLoad) -> str:
@@ -145,8 +145,24 @@ def said(load: HostLoad) -> str:
     if parts:
         parts[-1] += f" {of}"
     if load.throttled:
-        parts.append(f"a CPU quota holds Tare itself back {100 * load.throttled:.0f} % of the time")
+        parts.append(_throttled(load))
     return ", ".join(parts) or f"others use {load.foreign:.1f} {of}"
+
+
+def said_of_trial(load: HostLoad) -> str:
+    """Such as "others take 0.5 of its 1 processor: stress (pid 123, user alice)"."""
+    of = f"of its {load.processors} processor{'s' if load.processors > 1 else ''}"
+    who = ", ".join(f"{one.name}{_whose(one)}" for one in load.others)
+    parts = [f"others take {load.foreign:.1f} {of}{f': {who}' if who else ''}"] if load.foreign else []
+    if load.steal:
+        parts.append(f"a hypervisor below takes {load.steal:.1f} {of}")
+    if load.throttled:
+        parts.append(_throttled(load))
+    return "; ".join(parts)
+
+
+def _throttled(load: HostLoad) -> str:
+    return f"a CPU quota holds Tare itself back {100 * load.throttled:.0f} % of the time"
 
 
 def _whose(one: BusyProgram) -> str:
