@@ -9,6 +9,7 @@ import pytest
 from tests.busy_example import QUIET, busy_load, busy_loops
 from tests.fake_campaign import Listener, command_workload, fake_campaign, fake_environment, fake_request
 
+from tare.commands.show import print_analysis
 from tare.journal.reader import read_journal
 from tare.measure.campaign import measure_campaign
 from tare.measure.others import UNSEEN, look_before_start, said, said_of_trial
@@ -127,3 +128,17 @@ def test_steal_and_throttling_are_said_beside_the_programs() -> None:
     )
     assert said_of_trial(load).count("; ") == 2
     assert not QUIET.busy
+
+
+@pytest.mark.usefixtures("fake_image")
+def test_a_run_whose_first_trial_outgrew_the_budget_says_at_its_end_that_the_machine_was_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tare.measure.campaign.look_before_start", lambda: busy_load(2.0))
+    campaign = fake_campaign(workload=command_workload("/bin/sleep", "5"), budget_s=0.5)
+    found = run_campaign(fake_request(campaign, tmp_path / "result"), Listener())
+    assert (found.outcomes, found.verdicts) == ((), ())
+    print_analysis(found, as_json=False, show_all=False)
+    said_at_the_end = " ".join(capsys.readouterr().out.split())
+    assert "The machine was busy before the start: stress used 2.0 of 2 processors" in said_at_the_end
+    assert "nothing was measured to its end" in said_at_the_end
