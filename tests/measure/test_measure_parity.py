@@ -58,7 +58,7 @@ def node(**changes: object) -> Node:
 
 class TestReading:
     def test_a_technologys_own_and_the_hosts_are_told_apart(self) -> None:
-        read = read_parity(node(), {"confinement": SEEN})
+        read = read_parity(Fake(), node(), {"confinement": SEEN})
         assert read.own == {
             "system call filter": "filter (5)",
             "capabilities": "00000000a80425fb",
@@ -76,14 +76,19 @@ class TestReading:
         }
 
     def test_of_a_sandbox_the_limits_inside_are_its_own_business(self) -> None:
-        read = read_parity(node(own_kernel=True, init_pid=os.getpid()), {"confinement": SEEN})
+        read = read_parity(Fake(), node(own_kernel=True, init_pid=os.getpid()), {"confinement": SEEN})
         assert read.host["nice"] == str(os.getpriority(os.PRIO_PROCESS, 0))
         assert not any(label.startswith("limit of") for label in read.host)
         assert read.own["namespaces of its own"] == "all: a kernel of its own"
 
+    def test_limits_that_a_technology_gives_by_itself_are_its_own(self) -> None:
+        read = read_parity(PROVIDERS["openvz"], node(), {"confinement": SEEN})
+        assert read.own["limit of nofile"] == "1024:4096"
+        assert "limit of nofile" not in read.host
+
     @pytest.mark.parametrize("confinement", [None, "nonsense", 3, {}])
     def test_an_older_or_broken_stopwatch_is_not_compared(self, confinement: object) -> None:
-        assert read_parity(node(), {"confinement": confinement}) == Parity()
+        assert read_parity(Fake(), node(), {"confinement": confinement}) == Parity()
 
 
 class TestComparing:

@@ -177,6 +177,9 @@ class Provider(Protocol):
     takes_tap: bool = False
     """Whether a node's link ends in a tap device in the switch's namespace, for a virtual machine's monitor to open
     (``NodeNetwork.tap``), and not in a namespace of the node's own."""
+    own_limits: bool = False
+    """Whether the technology gives its payload resource limits (getrlimit(2)) that Tare does not state: they are then
+    part of what is weighed. Else a node has the runner's."""
     cooperates: bool = True
     """Whether processes of one MPI job can be started in several of its nodes."""
 

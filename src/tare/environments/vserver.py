@@ -28,6 +28,7 @@ _CONTEXTS = Path("/proc/virtual")
 
 class Vserver(Provider):
     technology = "vserver"
+    own_limits = True
     option_names: Mapping[str, str] = {}
     shares = frozenset({Shared.PROCESS_IDS})
 

@@ -43,7 +43,7 @@ def inspect(provider: Provider, node: Node, sleep: Callable[[float], None] = tim
         seen = stopwatch.seen
         group = provider.group(node)
         facts = {} if group is None else verify(node, group, seen)
-        parity = read_parity(node, seen)
+        parity = read_parity(provider, node, seen)
     too_young_ns = LEAST_CLOCK_NS - int(seen["monotonic_ns"])
     if too_young_ns > 0:
         sleep(too_young_ns * 1e-9)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tare.environments.provider import Node
+from tare.environments.provider import Node, Provider
 from tare.environments.unprivileged import ordinary_user
 from tare.errors import NodeError, UnequalArms
 from tare.host import cgroups
@@ -53,7 +53,7 @@ _REMEDIES = {
 }
 
 
-def read_parity(node: Node, seen: Mapping[str, Any]) -> Parity:
+def read_parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Parity:
     """Of a node, by what the stopwatch in it saw (``stopwatch.seen``) and what the host says of its processes."""
     confinement = seen.get("confinement")
     if not isinstance(confinement, Mapping):
@@ -63,10 +63,13 @@ def read_parity(node: Node, seen: Mapping[str, Any]) -> Parity:
         served = {} if node.init_pid is None else _standing(standing(node.init_pid))
         slack = {_SLACK: served.pop(_SLACK)} if _SLACK in served else {}  # QEMU chooses its own
         return Parity(own={**own, **slack}, host={**served, **_path(node.init_pid, node.spec.name)})
-    host = _standing(confinement)
+    host, limits = _standing(confinement), _limits(confinement)
     if node.elsewhere is not None:
-        return Parity(own={**own, **_limits(confinement)}, host=host)
-    return Parity(own=own, host={**host, **_limits(confinement), **_path(node.init_pid, node.spec.name)})
+        return Parity(own={**own, **limits}, host=host)
+    host |= _path(node.init_pid, node.spec.name)
+    if provider.own_limits:
+        return Parity(own={**own, **limits}, host=host)
+    return Parity(own=own, host={**host, **limits})
 
 
 def expected_parity(session: str) -> Mapping[str, str]:
