@@ -90,7 +90,15 @@ def test_what_was_missing_is_tried_again_and_joins_in_the_blocks_that_have_not_b
     assert (verdict.overhead.typical.n, verdict.overhead.summary.dropped_blocks) == (6, 2)
     assert not any("not run together" in warning for warning in verdict.warnings)
     (skipped,) = after.skipped
-    assert (skipped.environment, skipped.reason, skipped.blocks) == ("late", "gone", 2)
+    assert (skipped.environment, skipped.reason, skipped.blocks) == ("late", "gone, at that time", 2)
+
+
+def test_what_missed_no_block_is_not_said_to_have_missed_any(tmp_path: Path) -> None:
+    result = Result(tmp_path / "result", LATE, blocks=6)
+    result.session(late=False)
+    after, listener = result.session(late=True)
+    assert "late is usable now, and no block went on without it" in listener.words
+    assert after.skipped == ()
 
 
 def test_a_block_that_has_begun_without_it_goes_on_without_it(tmp_path: Path) -> None:

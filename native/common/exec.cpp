@@ -16,4 +16,14 @@ int become(std::string_view program, std::span<char* const> arguments) {
     return exit_cannot_execute;
 }
 
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+    std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
+    for (std::string& word : words) {
+        pointers.push_back(word.data());
+    }
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
 }  // namespace tare

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tare {
 
@@ -14,5 +16,8 @@ constexpr int exit_cannot_execute = 127;
 /// Becomes the command `arguments`, found on PATH. Returns only on failure: complains, gives the exit code.
 /// `arguments` must end where the null pointer that ends argv stands.
 [[nodiscard]] int become(std::string_view program, std::span<char* const> arguments);
+
+/// The words as execve(2) wants them; they must outlive what is given.
+[[nodiscard]] std::vector<char*> pointers_to(std::vector<std::string>& words);
 
 }  // namespace tare

@@ -75,16 +75,6 @@ void reset_surroundings() {
     ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-    std::vector<char*> pointers;
-    pointers.reserve(words.size() + 1);
-    for (std::string& word : words) {
-        pointers.push_back(word.data());
-    }
-    pointers.push_back(nullptr);
-    return pointers;
-}
-
 /// What a child needs, made before there is one: it may share our memory.
 struct Plan {
     explicit Plan(channel::Execute asked) : command{std::move(asked)} {}

@@ -2,6 +2,7 @@
 #include "init/attend.hpp"
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -34,6 +35,7 @@ constexpr int power_off_offset =
     3;  // SIGRTMIN+3 halts a container (systemd-nspawn(1), lxc.container.conf(5))
 constexpr std::chrono::seconds ready_limit{10};
 constexpr std::size_t fixed_files = 2;
+constexpr int full_pause_ms = 100;
 
 /// Whoever asked for a command, and the command once it runs.
 struct Client {
@@ -60,6 +62,14 @@ FileDescriptor signals_as_bytes() {
     return signals;
 }
 
+/// Each has a descriptor, and the one that asks needs three more for a moment.
+std::size_t most_clients() {
+    constexpr rlim_t own = 16;
+    rlimit files{};
+    ::getrlimit(RLIMIT_NOFILE, &files);
+    return files.rlim_cur > own ? static_cast<std::size_t>(files.rlim_cur - own) : 1;
+}
+
 Exit exit_of(int status) {
     return WIFSIGNALED(status) ? Exit{.how = Exit::How::signal, .number = WTERMSIG(status), .text = {}}
                                : Exit{.how = Exit::How::code, .number = WEXITSTATUS(status), .text = {}};
@@ -80,12 +90,17 @@ class Attendant {
 
   private:
     void wait() {
+        // Where no more can be taken, whoever waits at the socket is left waiting: it would be readable
+        // without end.
+        const bool full = full_ || clients_.size() >= most_clients_;
         std::vector<pollfd> polled{{.fd = signals_.number(), .events = POLLIN, .revents = 0},
-                                   {.fd = listening_.number(), .events = POLLIN, .revents = 0}};
+                                   {.fd = full ? -1 : listening_.number(), .events = POLLIN, .revents = 0}};
         for (const Client& client : clients_) {
             polled.push_back({.fd = client.connection.number(), .events = POLLIN, .revents = 0});
         }
-        ::poll(polled.data(), polled.size(), -1);  // idle until something happens, however long that takes
+        // Idle until something happens, however long that takes.
+        ::poll(polled.data(), polled.size(), full_ ? full_pause_ms : -1);
+        full_ = false;
         auto place = polled.begin() + fixed_files;
         for (Client& client : clients_) {
             if ((place++)->revents != 0) {
@@ -111,6 +126,7 @@ class Attendant {
     void accept() {
         FileDescriptor connection{
             ::accept4(listening_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+        full_ = !connection && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS);
         if (connection) {
             clients_.push_back({.connection = std::move(connection)});
         }
@@ -176,6 +192,9 @@ class Attendant {
     FileDescriptor listening_;
     std::list<Client> clients_;
     bool told_to_end_ = false;
+    const std::size_t most_clients_ = most_clients();
+    bool full_ =
+        false;  ///< The last client could not be taken, for want of memory or of the host's descriptors.
 };
 
 }  // namespace

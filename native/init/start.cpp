@@ -9,19 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "common/exec.hpp"
+
 namespace tare::init {
 
 namespace {
-
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-    std::vector<char*> pointers;
-    pointers.reserve(words.size() + 1);
-    for (std::string& word : words) {
-        pointers.push_back(word.data());
-    }
-    pointers.push_back(nullptr);
-    return pointers;
-}
 
 /// What posix_spawn(3) does in the child before it executes the command.
 class Actions {

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "common/exec.hpp"
 #include "common/system.hpp"
 
 namespace tare::stopwatch {
@@ -40,16 +41,6 @@ FileDescriptor duplicate(const FileDescriptor& file) {
         throw_errno("cannot duplicate an output file");
     }
     return copy;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-    std::vector<char*> pointers;
-    pointers.reserve(texts.size() + 1);
-    for (std::string& text : texts) {
-        pointers.push_back(text.data());
-    }
-    pointers.push_back(nullptr);
-    return pointers;
 }
 
 }  // namespace

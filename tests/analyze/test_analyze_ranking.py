@@ -6,7 +6,7 @@ import pytest
 from tests.analyze.verdict_example import MARGIN, around, looks_of, summary_of, verdict_of
 
 from tare.analyze import overhead, rankings, verdict
-from tare.records import NATIVE, Verdict
+from tare.records import NATIVE, Estimate, Verdict
 
 
 def shared_noise(n: int = 12) -> list[float]:
@@ -94,3 +94,15 @@ def test_environments_alike_are_told_apart_in_at_most_one_campaign_of_twenty() -
         (found,) = rankings([verdict_of(values, f"e{number}") for number, values in enumerate(arms)])
         wrong += any(pair.distinguished for pair in found.pairs)
     assert wrong / 200 <= 0.05 + 3 * (0.05 * 0.95 / 200) ** 0.5
+
+
+def test_two_environments_are_not_told_apart_by_less_than_native_differs_from_itself() -> None:
+    first, second = verdict_of(around(0.02, 0.001), "first"), verdict_of(around(-0.02, 0.001), "second")
+    noisy = Estimate(point=0.0, low=-0.1, high=0.1, level=0.95, n=10)
+    drowned = [replace(one, overhead=replace(one.overhead, noise_floor=noisy)) for one in (first, second)]
+    told_apart = [
+        {(pair.first, pair.second) for pair in found.pairs if pair.distinguished}
+        for found in (*rankings([first, second]), *rankings(drowned))
+    ]
+    assert len(told_apart[0]) == 3
+    assert told_apart[1] == set()

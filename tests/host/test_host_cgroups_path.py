@@ -118,6 +118,13 @@ def test_what_a_parent_has_is_seen(
     assert tree.read(f"tare/{NODE}")[label] == shown
 
 
+def test_the_many_processes_that_systemd_allows_each_of_its_scopes_are_no_limit(tree: Tree) -> None:
+    path = "tare.slice/docker-0f8c.scope"
+    tree.add(path)
+    tree.plant(path, "pids.max", "9457")
+    assert tree.read(path)["process limit"] == "none"
+
+
 def test_the_nodes_own_quota_and_memory_are_the_campaigns(tree: Tree) -> None:
     tree.add(f"tare/{NODE}")
     quota, memory = (

@@ -2,6 +2,7 @@
 """Equal arms: what a command runs under is read in each trial, and a planted inequality makes the trial void."""
 
 import os
+import resource
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +16,7 @@ from tests.fake_campaign import (
     fake_campaign,
     fake_context,
     fake_request,
+    fake_workload,
 )
 from tests.measure.test_measure_trial import a_trial
 
@@ -23,7 +25,7 @@ from tare.environments.fake import Fake
 from tare.environments.native import Native
 from tare.environments.provider import Node, NodeSpec, Provider
 from tare.errors import HostError, NodeError, UnequalArms
-from tare.host import cgroups
+from tare.host import cgroups, standing
 from tare.host.cgroups.path import path_settings
 from tare.image.store import Image
 from tare.measure.context import Context
@@ -143,13 +145,14 @@ class PrefixedNative(Native):
 
 
 @pytest.fixture
-def real(tmp_path: Path, programs: Path, image: Image, state: Path) -> Context:  # noqa: ARG001 - nodes lie there
-    return replace(
-        fake_context(tmp_path, programs),
-        image_root=image.root,
-        image_digest=image.digest,
-        expected=expected_parity("test"),
-    )
+def real(tmp_path: Path, programs: Path, image: Image, state: Path) -> Iterator[Context]:  # noqa: ARG001 - nodes lie there
+    with standing.plain():
+        yield replace(
+            fake_context(tmp_path, programs),
+            image_root=image.root,
+            image_digest=image.digest,
+            expected=expected_parity("test"),
+        )
 
 
 def run(context: Context, technology: str, provider: Provider) -> Outcome:
@@ -205,11 +208,11 @@ class MovedNative(Native):
 def files_of(version: int) -> Mapping[str, tuple[str, str]]:
     """Controller → the file of its weight or limit, and a value that is not the usual one."""
     if version == cgroups.V2:
-        return {"cpu": ("cpu.weight", "50"), "io": ("io.bfq.weight", "50"), "pids": ("pids.max", "5000")}
+        return {"cpu": ("cpu.weight", "50"), "io": ("io.bfq.weight", "50"), "pids": ("pids.max", "500")}
     return {
         "cpu": ("cpu.shares", "512"),
         "blkio": ("blkio.bfq.weight", "50"),
-        "pids": ("pids.max", "5000"),
+        "pids": ("pids.max", "500"),
     }
 
 
@@ -255,6 +258,59 @@ class TestPlantedInDockersParent:
         with planted_parent("cpu", "cpu.cfs_quota_us", "90000"):
             reason = void(run(real, "docker", PROVIDERS["docker"]))
         assert "CPU quota above 90000 us in each period instead of none" in reason
+
+
+class LaterNiced(Fake):
+    """A way in that gives the second command another standing than the first, as a race in a tool may."""
+
+    def __init__(self) -> None:
+        self._entered = 0
+
+    def prefix(self, node: Node) -> list[str]:  # noqa: ARG002 - the protocol's
+        self._entered += 1
+        return ["nice", "-n", "5"] if self._entered > 1 else []
+
+
+def test_the_command_itself_is_looked_at_and_not_only_the_node(
+    state: Path,  # noqa: ARG001 - nodes lie there
+    tmp_path: Path,
+    programs: Path,
+) -> None:
+    context = replace(
+        fake_context(tmp_path, programs), expected={"nice": "0"}, providers={"fake": LaterNiced()}
+    )
+    outcome = run_trial(context, a_trial(fake_workload()))
+    assert "nice 5 instead of 0" in void(outcome)
+
+
+@WANTED_ROOT
+@pytest.mark.root
+@pytest.mark.usefixtures("docker_daemon")
+@pytest.mark.parametrize("technology", ["docker", "podman"])
+def test_a_low_soft_limit_of_open_files_makes_no_trial_void(
+    tmp_path: Path,
+    programs: Path,
+    image: Image,
+    state: Path,  # noqa: ARG001 - nodes lie there
+    technology: str,
+) -> None:
+    """An engine's exec leaves it to chance whether the command has the soft limit or the hard one."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1] // 2, before[1]))
+    try:
+        with standing.plain():
+            context = replace(
+                fake_context(tmp_path, programs),
+                image_root=image.root,
+                image_digest=image.digest,
+                expected=expected_parity("test"),
+            )
+            PROVIDERS[technology].prepare(image.root, image.digest)
+            outcomes = [run(context, technology, PROVIDERS[technology]) for _ in range(6)]
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (before[1] // 2, before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert {outcome.reason for outcome in outcomes} == {None}
 
 
 @WANTED_ROOT

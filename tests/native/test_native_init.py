@@ -205,3 +205,23 @@ def test_init_that_cannot_listen_says_so(programs: Path, tmp_path: Path) -> None
     done = subprocess.run(argv, capture_output=True, check=False, timeout=20)
     assert done.returncode == 2
     assert b"cannot listen at" in done.stderr
+
+
+def test_init_without_descriptors_waits_idle_and_serves_the_next_when_one_is_free(
+    programs: Path, tmp_path: Path
+) -> None:
+    few = ["prlimit", "--nofile=20:20", programs / "init", "attend", tmp_path / "socket"]
+    with running(few) as process:
+        attending = Attending(programs, tmp_path / "socket")
+        clients = [subprocess.Popen(attending.command("sleep", "1")) for _ in range(6)]
+        time.sleep(0.3)
+        before = cpu_s(process.pid)
+        time.sleep(0.5)
+        spent = cpu_s(process.pid) - before
+        assert [client.wait(timeout=20) for client in clients] == [0] * 6
+    assert spent < 0.1
+
+
+def cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

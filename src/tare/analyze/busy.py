@@ -100,14 +100,14 @@ def busyness(
     loads = block_loads(outcomes)
     busy = [load for load in loads.values() if load.busy]
     decided = any(one.word is not Word.UNDECIDED for one in verdicts if one.overhead.summary.primary)
-    sentence = _whole(loads, busy, decided=decided) if loads else _before(sessions)
+    sentence = _whole(loads, busy, decided=decided) or _before(sessions, measured=bool(loads))
     if not sentence:
         return None
     return Busyness(blocks=len(loads), busy=len(busy), programs=names(busy), sentence=sentence)
 
 
 def _whole(loads: Mapping[int, HostLoad], busy: Collection[HostLoad], *, decided: bool) -> str:
-    if not busy:
+    if not loads or not busy:
         return ""
     much = len(busy) > MOST_BUSY * len(loads)
     whom = f": {_taken(list(busy))}"
@@ -117,9 +117,10 @@ def _whole(loads: Mapping[int, HostLoad], busy: Collection[HostLoad], *, decided
     return f"The machine was too busy {where}{whom}; nothing could be decided; stop it or wait, then run this again"
 
 
-def _before(sessions: Sequence[Session]) -> str:
-    """Of a result without a single trial that was measured to its end."""
+def _before(sessions: Sequence[Session], *, measured: bool) -> str:
+    """Of the look before the start: it may see what trials of a few ticks cannot."""
     busy = [one.load for one in sessions if one.load is not None and one.load.busy]
     if not busy:
         return ""
-    return f"The machine was busy before the start: {_taken(busy)}; nothing was measured to its end"
+    end = "the trials show nothing of it" if measured else "nothing was measured to its end"
+    return f"The machine was busy before the start: {_taken(busy)}; {end}"

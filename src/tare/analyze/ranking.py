@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from tare.analyze.busy import drowns
 from tare.analyze.contrasts import Contrast, Differences, mirrored
 from tare.analyze.diagnostics import holds_together
 from tare.analyze.estimation import as_fraction
@@ -51,10 +52,11 @@ def _ranking(verdicts: Sequence[Verdict]) -> Ranking:
     overheads = {verdict.overhead.summary.environment: verdict.overhead for verdict in verdicts}
     summary, margin = verdicts[0].overhead.summary, verdicts[0].margin
     names = sorted((NATIVE, *overheads), key=lambda name: _point(overheads.get(name)))
+    floor = verdicts[0].overhead.noise_floor
     withheld = {verdict.overhead.summary.environment for verdict in verdicts if verdict.withheld}
     pairs = _judged(
         [
-            _unclaimed(pair) if {pair.first, pair.second} & withheld else pair
+            _unclaimed(pair) if {pair.first, pair.second} & withheld else _above(pair, floor)
             for pair in (_pair(*names_of, overheads, margin) for names_of in combinations(names, 2))
         ]
     )
@@ -73,6 +75,11 @@ def _ranking(verdicts: Sequence[Verdict]) -> Ranking:
 def _unclaimed(pair: _Pair) -> _Pair:
     """Of an environment of which nothing may be claimed, nothing is claimed beside another either."""
     return replace(pair, difference_p=1.0, equivalence_p=1.0)
+
+
+def _above(pair: _Pair, floor: Estimate) -> _Pair:
+    """Two environments are not told apart by less than native against itself differs."""
+    return replace(pair, difference_p=1.0) if drowns(pair.estimate, floor) else pair
 
 
 def _point(overhead: Overhead | None) -> float:

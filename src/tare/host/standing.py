@@ -17,7 +17,14 @@ _IO_CALLS = {"x86_64": (251, 252), "aarch64": (30, 31)}
 """Machine → the numbers of ioprio_set and ioprio_get (the kernel's system call tables)."""
 _IO_PROCESS = 1
 _SET_TIMER_SLACK = 29
-_PLAIN_SLACK_NS = 50_000
+_PLAIN: Mapping[str, Any] = {
+    "nice": 0,
+    "scheduler": os.SCHED_OTHER,
+    "io_priority": 0,
+    "oom_score_adjustment": "0",
+    "timer_slack_ns": 50_000,
+}
+"""What the kernel gives its first process, and daemons theirs."""
 _PID_MAX = Path("/proc/sys/kernel/pid_max")
 _LIMITS = {
     name.removeprefix("RLIMIT_").lower(): getattr(resource, name)
@@ -41,8 +48,13 @@ def standing(pid: int | None = None) -> dict[str, Any]:
 
 
 def resource_limits() -> dict[str, tuple[int, int]]:
-    """This process's own: name → soft and hard, -1 for none. Processes never more than there can be."""
+    """What all nodes get: name → soft and hard, -1 for none. This process's own, with two exceptions.
+
+    Open files: the soft limit is the hard one, as ``docker exec`` and ``podman exec`` leave the soft limit of a command
+    to chance where it is lower (github.com/opencontainers/runc, issue 4195). Processes: never more than there can be.
+    """
     limits = {name: resource.getrlimit(number) for name, number in _LIMITS.items()}
+    limits["nofile"] = (limits["nofile"][1],) * 2
     most = _read(lambda: int(_PID_MAX.read_text()))
     if most is not None and "nproc" in limits:
         soft, hard = (
@@ -56,28 +68,33 @@ def resource_limits() -> dict[str, tuple[int, int]]:
 def plain() -> Iterator[None]:
     """Give this process the standing that daemons give what they start, as far as its rights go, and take it back.
 
-    What the runner starts inherits its own niceness; what a daemon starts does not. Limits are lowered for good.
+    What the runner starts inherits its own niceness; what a daemon starts does not. The limit of processes is lowered
+    for good, as only some may raise one.
     """
-    before = standing()
-    resource.setrlimit(resource.RLIMIT_NPROC, resource_limits()["nproc"])
-    _stand({"nice": 0, "scheduler": os.SCHED_OTHER, "io_priority": 0, "oom_score_adjustment": "0"})
-    _call("prctl", _SET_TIMER_SLACK, _PLAIN_SLACK_NS)
+    before, priority = standing(), os.sched_getparam(0)
+    limits, files = resource_limits(), resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NPROC, limits["nproc"])
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits["nofile"])
+    _stand(_PLAIN, os.sched_param(0))
     try:
         yield
     finally:
-        _stand(before)
+        _stand(before, priority)
+        resource.setrlimit(resource.RLIMIT_NOFILE, files)
 
 
-def _stand(wanted: Mapping[str, Any]) -> None:
+def _stand(wanted: Mapping[str, Any], priority: os.sched_param) -> None:
     """An ordinary user may not rise: then everything that it starts stays as low."""
     with suppress(OSError, TypeError):
-        os.sched_setscheduler(0, wanted["scheduler"], os.sched_param(0))
+        os.sched_setscheduler(0, wanted["scheduler"], priority)
     with suppress(OSError, TypeError):
         os.setpriority(os.PRIO_PROCESS, 0, wanted["nice"])
     with suppress(OSError, TypeError):
         Path("/proc/self/oom_score_adj").write_text(wanted["oom_score_adjustment"])
     if (calls := _IO_CALLS.get(platform.machine())) and wanted["io_priority"] is not None:
         _call("syscall", calls[0], _IO_PROCESS, 0, wanted["io_priority"])
+    if wanted["timer_slack_ns"] is not None:
+        _call("prctl", _SET_TIMER_SLACK, wanted["timer_slack_ns"])
 
 
 def _io_priority(pid: int) -> int | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from tare.measure.counted import CpuUsage, Watched
 from tare.measure.instances import Instance, make_instances, ready_instances, run_on_barrier
 from tare.measure.seats import Seat
-from tare.measure.stopwatch import Beside
+from tare.measure.stopwatch import Beside, Stopwatch
 from tare.measure.verify_unprivileged import rusage_s
 from tare.records import Direction, InstanceRun, Sample, Trial
 from tare.workloads.kind import Options, WorkloadKind
@@ -30,6 +30,8 @@ class Repetition:
 class Around:
     """What happens around the runs."""
 
+    ready: Callable[[Sequence[Instance], Sequence[Stopwatch]], None]
+    """Before each run, when its stopwatches are ready."""
     begin: Callable[[], None]
     """Once, when the first run is about to start."""
     end: Callable[[], None]
@@ -75,6 +77,7 @@ def run_repetitions(
     for repetition in wanted:
         instances = [_within(instance, around.until_s) for instance in repetition.instances]
         with ready_instances(instances) as stopwatches:
+            around.ready(instances, stopwatches)
             gathered.begun += instances
             if repetition is wanted[0]:
                 around.begin()

@@ -104,7 +104,9 @@ def joining_said(now: PlanNow, journal: Journal, absent: AbstractSet[str], again
     for name in sorted(missed - absent):
         left = len(_blocks((trial for trial in now.usable if trial.identity not in done), name))
         over = len(_blocks(now.passed_over, name))
-        if left:
+        if left and not over:
+            yield f"{name} is usable now, and no block went on without it"
+        elif left:
             yield f"{name} is usable now: {left} of its {left + over} blocks are left, the others went on without it"
         else:
             yield (
@@ -117,6 +119,13 @@ def _blocks(trials: Iterable[Trial], environment: str) -> set[int]:
     return {trial.block for trial in trials if environment in environments_of(trial)}
 
 
+def _then(one: Skipped, missing: AbstractSet[str]) -> Skipped:
+    """What is usable by now needs no remedy but blocks of its own."""
+    if one.environment in missing:
+        return one
+    return replace(one, reason=f"{one.reason}, at that time", remedy="begin a new result: it is usable now")
+
+
 def skipped_in(journal: Journal, now: PlanNow) -> tuple[Skipped, ...]:
     """What was skipped in all of a result, or in blocks of it; the reason is the last that was given."""
     last = {one.environment: one for session in journal.sessions for one in session.skipped}
@@ -125,7 +134,7 @@ def skipped_in(journal: Journal, now: PlanNow) -> tuple[Skipped, ...]:
     blocks = {name: len(_blocks(now.passed_over, name)) for name in last}
     missing = {one.environment for one in journal.sessions[-1].skipped} if journal.sessions else set()
     return tuple(
-        one if name in missing - ran else replace(one, blocks=blocks[name])
+        one if name in missing - ran else replace(_then(one, missing), blocks=blocks[name])
         for name, one in last.items()
         if blocks[name] or name in missing & waiting
     )

@@ -11,6 +11,7 @@ from tare.measure.context import Context
 from tare.measure.inspection import inspect
 from tare.measure.instances import Instance, make_instances, ready_instances
 from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.parity import require_equal
 from tare.measure.placement import Places
 from tare.measure.seats import Placed, Seat, seated
 from tare.measure.stopwatch import Stopwatch
@@ -67,7 +68,10 @@ def ready_neighbours(
     specs = context.node_specs(alone, places.neighbours)
     with ExitStack() as stack:
         nodes = stack.enter_context(running_nodes(specs, context.providers, times))
-        held = [inspect(provider, node).group for node in nodes]
+        seen = [inspect(provider, node) for node in nodes]
+        for one in seen:
+            require_equal(one.parity, context.expected, alone.environment.technology)
+        held = [one.group for one in seen]
         groups = [group for group in held if group is not None]
         placed = Placed(
             nodes=tuple(nodes),

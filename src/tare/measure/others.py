@@ -25,7 +25,7 @@ NAMED = 0.05
 """Processors' worth; programs that use less are not named."""
 _MOST_NAMED = 3
 _SLACK_TICKS = 2
-"""Of each processor: what times in ticks may be wrong by, one at each end."""
+"""What a time in ticks may be wrong by, one at each end: of each process, and of each processor as a whole."""
 UNSEEN = "others, ended meanwhile"
 _DAEMONS = frozenset(
     {
@@ -102,12 +102,12 @@ class OthersWatch:
         count = len(self._place.processors)
         slack_s = _SLACK_TICKS * busy.TICK_S * count
         beyond_s = _signal(found, FOREIGN)
-        others_s = sum(one.cpu_s for one in shares.others)
+        others_s = sum(max(0.0, one.cpu_s - _SLACK_TICKS * busy.TICK_S) for one in shares.others)
         unseen_s = 0.0 if beyond_s is None else max(0.0, beyond_s - steal_s - shares.known_s - slack_s)
         most_s = span_s * count if beyond_s is None else beyond_s - steal_s
         load = HostLoad(
             processors=count,
-            foreign=max(0.0, min(others_s + unseen_s, most_s) - slack_s) / span_s,
+            foreign=max(0.0, min(others_s + unseen_s, most_s)) / span_s,
             steal=max(0.0, steal_s - slack_s) / span_s,
             throttled=busy.throttled_share(before, after),
         )

@@ -6,7 +6,7 @@ a daemon or from whoever started the runner are not: where they differ from what
 the trial is void.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from tare.errors import NodeError, UnequalArms
 from tare.host import cgroups
 from tare.host.cgroups.path import path_settings
 from tare.host.standing import resource_limits, standing
+from tare.measure.instances import Instance
+from tare.measure.stopwatch import Stopwatch
 from tare.records import Parity
 
 _SCHEDULERS = {0: "other", 1: "fifo", 2: "round robin", 3: "batch", 5: "idle", 6: "deadline"}
@@ -25,6 +27,7 @@ _IO_CLASSES = {0: "none", 1: "real time", 2: "best effort", 3: "idle"}
 _SECCOMP = {"0": "none", "1": "strict", "2": "filter"}
 """proc(5), Seccomp."""
 _SLACK = "timer slack"
+_LIMIT = "limit of "
 _HOST_LABELS = {
     "nice": "nice",
     "scheduler": "scheduler",
@@ -87,7 +90,31 @@ def require_equal(parity: Parity, expected: Mapping[str, str], where: str) -> No
     differing = [label for label, text in parity.host.items() if expected.get(label, text) != text]
     if differing:
         said = "; ".join(f"{label} {parity.host[label]} instead of {expected[label]}" for label in differing)
-        raise UnequalArms(f"unequal arms: {where} has {said}; {_REMEDIES.get(differing[0], _OTHER_REMEDY)}")
+        raise UnequalArms(f"unequal arms: {where} has {said}; {_remedy(differing[0])}")
+
+
+def _remedy(label: str) -> str:
+    if label.startswith(_LIMIT):
+        name = label.removeprefix(_LIMIT)
+        return f"start tare with the {name} limit that the technology gives (prlimit --{name}=...)"
+    return _REMEDIES.get(label, _OTHER_REMEDY)
+
+
+def require_equal_commands(
+    instances: Sequence[Instance], stopwatches: Sequence[Stopwatch], expected: Mapping[str, str]
+) -> Parity | None:
+    """The same of the stopwatches that are about to start the commands; what the first of them is under.
+
+    mpirun, which starts an instance that spans nodes, is in none of them: ``None``.
+    """
+    read = None
+    for instance, stopwatch in zip(instances, stopwatches, strict=True):
+        seat = instance.seat
+        if seat.node in seat.members:
+            parity = read_parity(seat.provider, seat.node, stopwatch.seen)
+            require_equal(parity, expected, seat.node.spec.technology)
+            read = read or parity
+    return read
 
 
 def require_equal_path(node: Node, expected: Mapping[str, str]) -> None:
@@ -162,7 +189,7 @@ def _limits(seen: Mapping[str, Any]) -> dict[str, str]:
     left_out = _NOT_COMPARED | ({"data"} if ordinary_user() else set())
     if not isinstance(limits, Mapping):
         return {}
-    return {f"limit of {name}": str(text) for name, text in limits.items() if text and name not in left_out}
+    return {f"{_LIMIT}{name}": str(text) for name, text in limits.items() if text and name not in left_out}
 
 
 def _limit(value: int) -> str:

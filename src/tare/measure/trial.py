@@ -35,12 +35,13 @@ from tare.measure.iterations import (
 from tare.measure.neighbours import Neighbours, ready_neighbours
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.observation import Counted, Observation, observed
-from tare.measure.parity import require_equal, require_equal_path
+from tare.measure.parity import require_equal, require_equal_commands, require_equal_path
 from tare.measure.placement import effective_layout, places_of
 from tare.measure.program import program_digest
 from tare.measure.raw_output import keep
 from tare.measure.seats import Placed, seated
 from tare.measure.signals.watch import Found
+from tare.measure.stopwatch import Stopwatch
 from tare.measure.timing import Timing, inversions, judge, wall_samples
 from tare.measure.verify_unprivileged import BY_RUSAGE, CPU_TIME, rusage_s
 from tare.records import ClockQuality, HostLoad, InstanceRun, Outcome, Parity, Rule, Sample, Status, Trial
@@ -246,6 +247,10 @@ def _run(span: _Span, watched: Watched, measured: _Measured) -> None:
     with way_to_clocks as clocks, way_to_signals as observation:
         counted: list[Counters] = []
 
+        def ready(instances: Sequence[Instance], stopwatches: Sequence[Stopwatch]) -> None:
+            read = require_equal_commands(instances, stopwatches, span.context.expected)
+            measured.parity = read or measured.parity
+
         def begin() -> None:
             clocks.begin()
             span.company.begin()
@@ -265,6 +270,7 @@ def _run(span: _Span, watched: Watched, measured: _Measured) -> None:
             observation.glance()
 
         around = Around(
+            ready=ready,
             begin=begin,
             end=end,
             tick=tick,
@@ -278,11 +284,11 @@ def _run(span: _Span, watched: Watched, measured: _Measured) -> None:
             # When the stopwatch was the victim, the limit is the better reason.
             _refuse_memory_kills(watched)
             raise
-    for node in watched.nodes:
-        require_equal_path(node, span.context.expected)
     _note(counted[0], clocks, measured)
     _observe(span.context, observation, measured)
     _refuse_memory_kills(watched)
+    for node in watched.nodes:
+        require_equal_path(node, span.context.expected)
 
 
 def _note(counters: Counters, clocks: ClockWatch, measured: _Measured) -> None:

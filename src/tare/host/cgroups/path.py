@@ -15,6 +15,8 @@ from tare.host.cgroups.hierarchies import V1, Hierarchies
 _DOWN = " > "
 _NONE = "none"
 _UNLIMITED_BYTE = 1 << 60
+_MANY_PROCESSES = 4096
+"""A limit of so many is none: it cannot make a job slower before it makes it fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,11 @@ def _least(texts: list[str]) -> str:
     return str(min(numbers)) if numbers else _NONE
 
 
+def _least_processes(texts: list[str]) -> str:
+    """One that is far off is none: 15 % of all is what systemd gives each of its scopes, whatever it is asked for."""
+    return _least([text for text in texts if not text.isdecimal() or int(text) < _MANY_PROCESSES])
+
+
 def _least_us(texts: list[str]) -> str:
     least = _least(texts)
     return least if least == _NONE else f"{least} us in each period"
@@ -94,7 +101,7 @@ _VERSION_1: Mapping[str, _Setting] = {
     "CPU quota above": _Setting("cpu", ("cpu.cfs_quota_us",), _least_us, above=True),
     "I/O weight": _Setting("blkio", ("blkio.bfq.weight", "blkio.weight"), _weights),
     "I/O limits": _Setting("blkio", _THROTTLES, _all),
-    "process limit": _Setting("pids", ("pids.max",), _least),
+    "process limit": _Setting("pids", ("pids.max",), _least_processes),
     "memory limit above": _Setting("memory", ("memory.limit_in_bytes",), _least, above=True),
 }
 _VERSION_2: Mapping[str, _Setting] = {
@@ -102,6 +109,6 @@ _VERSION_2: Mapping[str, _Setting] = {
     "CPU quota above": _Setting("cpu", ("cpu.max",), _quota, above=True),
     "I/O weight": _Setting("io", ("io.bfq.weight", "io.weight"), _weights),
     "I/O limits": _Setting("io", ("io.max",), _all),
-    "process limit": _Setting("pids", ("pids.max",), _least),
+    "process limit": _Setting("pids", ("pids.max",), _least_processes),
     "memory limit above": _Setting("memory", ("memory.max",), _least, above=True),
 }
