@@ -88,6 +88,12 @@ class TestReading:
         assert read.own["limit of nofile"] == "1024:4096"
         assert "limit of nofile" not in read.host
 
+    @pytest.mark.parametrize("nonsense", [[], {"a": []}, None, 1.5, "\x00", -1, 10**400])
+    @pytest.mark.parametrize("key", sorted(SEEN))
+    def test_what_a_node_makes_up_breaks_nothing(self, key: str, nonsense: object) -> None:
+        read = read_parity(Fake(), node(), {"confinement": {**SEEN, key: nonsense}})
+        assert all(isinstance(text, str) for text in (*read.own.values(), *read.host.values()))
+
     @pytest.mark.parametrize("confinement", [None, "nonsense", 3, {}])
     def test_an_older_or_broken_stopwatch_is_not_compared(self, confinement: object) -> None:
         assert read_parity(Fake(), node(), {"confinement": confinement}) == Parity()
@@ -107,7 +113,7 @@ class TestComparing:
             require_equal(differing, expected, "docker")
         assert str(caught.value) == (
             "unequal arms: docker has nice 5 instead of 0; CPU weight 512 > 1024 instead of 1024 > 1024; "
-            "start it without nice, and the technology's daemon too"
+            "start the technology's daemon without nice, and tare too where it is not root's"
         )
 
 

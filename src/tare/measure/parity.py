@@ -44,10 +44,12 @@ _CAPABILITIES = {
 _NOT_COMPARED = {"fsize", "locks"}
 """Tare's own limit of the command's output, and one that Linux has had no use for since 2.4.25."""
 _OTHER_REMEDY = 'see docs/environments.md, "Equal arms"'
+_NESTED = ("namespaces", "limits")
+"""What the stopwatch gives as a table of its own."""
 _REMEDIES = {
-    "nice": "start it without nice, and the technology's daemon too",
-    "scheduler": "start it with the default scheduling, and the technology's daemon too (chrt --other 0)",
-    "I/O class": "start it without ionice, and the technology's daemon too",
+    "nice": "start the technology's daemon without nice, and tare too where it is not root's",
+    "scheduler": "start the technology's daemon with the default scheduling (chrt --other 0), and tare too",
+    "I/O class": "start the technology's daemon without ionice, and tare too where it is not root's",
     "CPU weight": "take the weight back (cpu.shares = 1024, or cpu.weight = 100) in the groups above the node",
     "I/O weight": "take the weight back in the groups above the node",
     "CPU quota above": "take the quota off the groups above the node",
@@ -58,8 +60,8 @@ _REMEDIES = {
 
 def read_parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Parity:
     """Of a node, by what the stopwatch in it saw (``stopwatch.seen``) and what the host says of its processes."""
-    confinement = seen.get("confinement")
-    if not isinstance(confinement, Mapping):
+    confinement = _texts_and_numbers(seen.get("confinement"))
+    if not confinement:
         return Parity()
     own = _own(node, confinement)
     if node.own_kernel:
@@ -73,6 +75,16 @@ def read_parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Pari
     if provider.own_limits:
         return Parity(own={**own, **limits}, host=host)
     return Parity(own=own, host={**host, **limits})
+
+
+def _texts_and_numbers(told: Any) -> dict[str, Any]:
+    """Of what a node may have made up, only what has the shape of an answer."""
+    if not isinstance(told, Mapping):
+        return {}
+    flat = {
+        name: value for name, value in told.items() if isinstance(value, str | int) and name not in _NESTED
+    }
+    return flat | {name: _texts_and_numbers(told[name]) for name in _NESTED if name in told}
 
 
 def expected_parity(session: str) -> Mapping[str, str]:
