@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Self
 
 import pytest
+from tests.contract import test_environment_confinement as confinement
 from tests.contract import test_environment_contract as contract
 from tests.contract import test_environment_endings as endings
 from tests.contract.contract_nodes import execute, make_spec, running
@@ -36,6 +37,7 @@ NOT_FOR_A_USER = {
     "test_the_quota_holds_while_burning",  # takes a control group
     "test_memory_beyond_the_limit_kills_the_victim_that_the_provider_states",  # the same; see below
     "test_no_write_reaches_the_image",  # looks into the image's /root, which is closed to the user
+    "test_a_measured_command_is_confined_as_the_payload_of_the_bare_tool",  # the bare tools are root's
 }
 
 
@@ -95,7 +97,7 @@ def _wanted(function: Callable[..., None]) -> set[str]:
 
 
 vars(contract)["make_spec"] = without_quota
-globals().update(for_a_user(contract) | for_a_user(endings))
+globals().update(for_a_user(confinement) | for_a_user(contract) | for_a_user(endings))
 
 
 def test_memory_beyond_the_limit_is_refused_to_a_process_and_the_node_lives(
