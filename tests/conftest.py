@@ -35,8 +35,10 @@ BUILD = REPOSITORY / "build" / "native"
 os.environ["PATH"] = f"{REPOSITORY / 'build' / 'gvisor'}:{os.environ['PATH']}"  # scripts/build-runsc
 
 
-# A shell ignores interrupts in what it starts in the background, and all that follows would inherit that.
+# A shell ignores interrupts in what it starts in the background, nohup(1) the terminal's end, and all that follows
+# would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
