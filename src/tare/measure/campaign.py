@@ -180,9 +180,8 @@ def _measure(
     now = plan_now(campaign, journal, absent)
     planned, outcomes = now.trials, list(journal.outcomes)
     budget = _Budget(campaign, planned, outcomes)
-    for one in skipped:
-        audience.says(f"{one.environment} is skipped: {one.reason}; {one.remedy}")
-    for words in joining_said(now, journal, absent, f"tare run {request.folder.path / CAMPAIGN_FILE}"):
+    again = f"tare run {request.folder.path / CAMPAIGN_FILE}"
+    for words in (*map(_skip_said, skipped), *joining_said(now, journal, absent, again)):
         audience.says(words)
     wanted = Wanted(campaign, now.usable, request.stopping, outcomes, audience.stops, now.passed_over)
     wanted.look()
@@ -196,19 +195,11 @@ def _measure(
             "nothing is run: no environment is usable, and native would have nothing to compare with"
         )
     load = _look_at_host(audience) if any(one.identity not in journal.done for one in still) else None
-    context = Context(
-        image_root=image.root,
-        image_digest=image.digest,
-        raw_directory=request.folder.raw,
-        available_processors=online_processors(),
-        providers=request.providers,
-        binds=tuple(map(parse_bind, campaign.binds)),
-        exclude=campaign.exclude,
+    context = replace(
+        _context(request, campaign, image, audience),
         lacking_flags=_lacking_flags(request, campaign, absent, journal),
-        tick=audience.tick,
         idle_ranks=IdleRanks(outcomes, busy=load is not None and load.busy),
     )
-    context = replace(context, expected=expected_parity(context.session))
     if request.pilot and compares and not outcomes:
         _pilot(context, planned)
     if not request.folder.exists():
@@ -224,6 +215,25 @@ def _measure(
 
         allowance = replace(budget.allowance(), is_wanted=wanted.may_run)
         return run_trials(context, left, write, allowance, audience)
+
+
+def _skip_said(one: Skipped) -> str:
+    return f"{one.environment} is skipped: {one.reason}; {one.remedy}"
+
+
+def _context(request: Request, campaign: Campaign, image: Image, audience: Audience) -> Context:
+    """What all trials of this session share, whatever was measured before."""
+    context = Context(
+        image_root=image.root,
+        image_digest=image.digest,
+        raw_directory=request.folder.raw,
+        available_processors=online_processors(),
+        providers=request.providers,
+        binds=tuple(map(parse_bind, campaign.binds)),
+        exclude=campaign.exclude,
+        tick=audience.tick,
+    )
+    return replace(context, expected=expected_parity(context.session))
 
 
 def _look_at_host(audience: Audience) -> HostLoad:
