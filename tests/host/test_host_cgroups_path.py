@@ -125,6 +125,17 @@ def test_the_many_processes_that_systemd_allows_each_of_its_scopes_are_no_limit(
     assert tree.read(path)["process limit"] == "none"
 
 
+def test_a_weight_that_is_not_handed_down_to_the_node_is_not_compared(tmp_path: Path) -> None:
+    """As systemd leaves the io controller out of a scope that asks for none."""
+    tree = Tree(tmp_path, V2)
+    tree.add("tare.slice/docker-0f8c.scope")
+    for name in ("io.weight", "io.max"):
+        (tmp_path / "tare.slice" / "docker-0f8c.scope" / name).unlink()
+    read = tree.read("tare.slice/docker-0f8c.scope")
+    assert "I/O weight" not in read
+    assert (read["I/O limits"], read["CPU weight"]) == ("none", "100 > 100")
+
+
 def test_the_nodes_own_quota_and_memory_are_the_campaigns(tree: Tree) -> None:
     tree.add(f"tare/{NODE}")
     quota, memory = (

@@ -42,7 +42,7 @@ def _along(setting: _Setting, group: Group, host: Hierarchies, node: str) -> str
     if directory is None or root is None or directory == root:
         return ""
     levels = _levels(directory, root, node)[: -1 if setting.above else None]
-    return setting.shown([text for level in levels if (text := _text(level, setting.files))])
+    return setting.shown([_text(level, setting.files) for level in levels])
 
 
 def _levels(directory: Path, root: Path, node: str) -> list[Path]:
@@ -63,7 +63,12 @@ def _text(level: Path, files: Iterable[str]) -> str:
 
 
 def _weights(texts: list[str]) -> str:
-    """Version 2 writes ``default 100`` before the weights of single devices."""
+    """Version 2 writes ``default 100`` before the weights of single devices.
+
+    Nothing where a level has none, as its controller is not handed down so far: it shares what its parent has.
+    """
+    if not all(texts):
+        return ""
     return _DOWN.join(" ".join(text.split()).removeprefix("default ") for text in texts)
 
 
@@ -84,13 +89,13 @@ def _least_us(texts: list[str]) -> str:
 
 def _quota(texts: list[str]) -> str:
     """Each text is ``quota period``, both in microseconds; a quota of max is none."""
-    pairs = [text.split() for text in texts]
+    pairs = [text.split() for text in texts if text]
     shares = [int(quota) / int(period) for quota, period in pairs if quota.isdecimal()]
     return f"{min(shares):g} processors" if shares else _NONE
 
 
 def _all(texts: list[str]) -> str:
-    return "; ".join(" ".join(text.split()) for text in texts) or _NONE
+    return "; ".join(" ".join(text.split()) for text in texts if text) or _NONE
 
 
 _THROTTLES = tuple(
