@@ -113,7 +113,7 @@ class TestComparing:
             require_equal(differing, expected, "docker")
         assert str(caught.value) == (
             "unequal arms: docker has nice 5 instead of 0; CPU weight 512 > 1024 instead of 1024 > 1024; "
-            "start the technology's daemon without nice, and tare too where it is not root's"
+            "restart its daemon without nice (and tare, if you are not root)"
         )
 
 

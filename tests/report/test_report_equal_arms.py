@@ -76,18 +76,18 @@ def test_what_is_equal_everywhere_is_said_in_one_line(analysis: Analysis) -> Non
 def test_what_was_unequal_is_shown_in_the_short_form_too() -> None:
     niced = with_parity(example(), replace(DOCKER, host={"nice": "5", "scheduler": "other"}))
     assert "≠ 5" in printed(niced, show_all=False)
-    found = parity_json(niced)
-    assert found is not None
-    assert found["unequal"] == ["nice"]
-    assert found["environments"]["docker"]["host"]["nice"] == "5"
+    read = parity_json(niced)
+    assert read is not None
+    assert read["unequal"] == ["nice"]
+    assert read["environments"]["docker"]["host"]["nice"] == "5"
 
 
 def test_trials_of_one_environment_that_differ_stand_side_by_side() -> None:
     first, *rest = with_parity(example()).outcomes
     void = replace(first, status=Status.INVALID, parity=replace(first.parity, host={"nice": "3"}))
-    found = parity_json(replace(example(), outcomes=(void, *rest)))
-    assert found is not None
-    assert found["environments"][first.trial.environment.name]["host"]["nice"] in {"3 / 0", "3"}
+    read = parity_json(replace(example(), outcomes=(void, *rest)))
+    assert read is not None
+    assert read["environments"][first.trial.environment.name]["host"]["nice"] in {"3 / 0", "3"}
 
 
 def test_the_page_has_the_table_with_its_marks(analysis: Analysis) -> None:

@@ -60,8 +60,8 @@ def names(busy: Iterable[HostLoad]) -> tuple[str, ...]:
         for one in load.others:
             spent[one.name] = spent.get(one.name, 0.0) + one.processors
     least = _WORTH_A_NAME * math.fsum(spent.values())
-    found = [name for name in sorted(spent, key=lambda name: -spent[name]) if spent[name] >= least]
-    return tuple(found[:_MOST_NAMED])
+    worth_it = [name for name in sorted(spent, key=lambda name: -spent[name]) if spent[name] >= least]
+    return tuple(worth_it[:_MOST_NAMED])
 
 
 def listed(words: Sequence[str]) -> str:

@@ -36,10 +36,10 @@ def across_workloads(verdicts: Sequence[Verdict]) -> tuple[AcrossWorkloads, ...]
 
 def _judged(environment: str, layout: str, group: Sequence[Verdict]) -> AcrossWorkloads | None:
     """Without an interval where nothing may be claimed of one of the workloads."""
-    found = _across(environment, layout, [verdict.overhead for verdict in group])
-    if found is None or not any(verdict.withheld for verdict in group):
-        return found
-    return replace(found, overhead=replace(found.overhead, low=None, high=None))
+    mean = _across(environment, layout, [verdict.overhead for verdict in group])
+    if mean is None or not any(verdict.withheld for verdict in group):
+        return mean
+    return replace(mean, overhead=replace(mean.overhead, low=None, high=None))
 
 
 def _across(environment: str, layout: str, group: Sequence[Overhead]) -> AcrossWorkloads | None:

@@ -139,9 +139,9 @@ def _is_withheld(primary: Summary, looks: Sequence[Look], stop: Stop, margin: fl
         return True
     if stop is Stop.EQUIVALENT:
         return busy.drowns_equivalence(control_at(primary, looks, EQUIVALENCE_ERROR), margin)
-    found = looks[-1].estimate
-    claimed = found.low is not None and found.high is not None and (found.low > 0 or found.high < 0)
-    return claimed and busy.drowns(found, control_at(primary, looks))
+    last = looks[-1].estimate
+    claimed = last.low is not None and last.high is not None and (last.low > 0 or last.high < 0)
+    return claimed and busy.drowns(last, control_at(primary, looks))
 
 
 def control_at(summary: Summary, looks: Sequence[Look], error: float = ERROR) -> Estimate:

@@ -76,11 +76,11 @@ class Snapshot:
 def snapshot(quotas: Iterable[str] = (), root: str = "/proc") -> Snapshot:
     """Read all processes; one that ends meanwhile is left out. ``quotas`` are the files of ``quota_files``."""
     at_s = time.monotonic()
-    found = {}
+    texts = {}
     for name in os.listdir(root):  # noqa: PTH208 - next to a measurement; this is a third of what Path costs
         if name.isdigit() and (text := _read(f"{root}/{name}/stat")):
-            found[int(name)] = text
-    return Snapshot(at_s, found, _read(f"{root}/stat", 1 << 20), tuple(map(_read, quotas)))
+            texts[int(name)] = text
+    return Snapshot(at_s, texts, _read(f"{root}/stat", 1 << 20), tuple(map(_read, quotas)))
 
 
 def quota_files() -> tuple[str, ...]:
@@ -126,11 +126,11 @@ def parse_process(text: bytes) -> Process:
 
 def processes(taken: Snapshot) -> dict[int, Process]:
     """Those of a snapshot whose text is whole."""
-    found = {}
+    parsed = {}
     for pid, text in taken.processes.items():
         with suppress(ValueError):
-            found[pid] = parse_process(text)
-    return found
+            parsed[pid] = parse_process(text)
+    return parsed
 
 
 def used(before: Mapping[int, Process], after: Mapping[int, Process]) -> list[Used]:
@@ -174,13 +174,13 @@ def below(roots: Collection[int], known: Mapping[int, Process]) -> frozenset[int
     children: dict[int, list[int]] = {}
     for one in known.values():
         children.setdefault(one.parent, []).append(one.pid)
-    found, waiting = set(roots), list(roots)
+    members, waiting = set(roots), list(roots)
     while waiting:
         for child in children.get(waiting.pop(), ()):
-            if child not in found:
-                found.add(child)
+            if child not in members:
+                members.add(child)
                 waiting.append(child)
-    return frozenset(found)
+    return frozenset(members)
 
 
 def programs(spent: Iterable[Used], span_s: float) -> list[Program]:
@@ -189,7 +189,7 @@ def programs(spent: Iterable[Used], span_s: float) -> list[Program]:
     for one in spent:
         if one.cpu_s > 0:
             groups.setdefault((one.process.name, user_of(one.process.pid)), []).append(one)
-    found = [
+    grouped = [
         Program(
             name=name,
             user=user,
@@ -198,7 +198,7 @@ def programs(spent: Iterable[Used], span_s: float) -> list[Program]:
         )
         for (name, user), own in groups.items()
     ]
-    return sorted(found, key=lambda one: -one.processors)
+    return sorted(grouped, key=lambda one: -one.processors)
 
 
 def user_of(pid: int) -> str | None:
@@ -216,10 +216,10 @@ def user_of(pid: int) -> str | None:
 def steal_s(text: bytes, numbers: Collection[int]) -> float | None:
     """What a hypervisor took of these processors since the host's start; ``None`` where /proc/stat does not say."""
     names = {b"cpu%d" % number for number in numbers}
-    found = [parts for line in text.splitlines() if (parts := line.split()) and parts[0] in names]
-    if len(found) < len(names) or not all(len(p) > _STEAL and p[_STEAL].isdigit() for p in found):
+    rows = [parts for line in text.splitlines() if (parts := line.split()) and parts[0] in names]
+    if len(rows) < len(names) or not all(len(p) > _STEAL and p[_STEAL].isdigit() for p in rows):
         return None
-    return sum(int(parts[_STEAL]) for parts in found) * TICK_S
+    return sum(int(parts[_STEAL]) for parts in rows) * TICK_S
 
 
 def throttled_periods(text: bytes) -> int:

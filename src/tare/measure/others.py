@@ -91,17 +91,17 @@ class OthersWatch:
             groups = filter(None, map(control_group, self._groups))
             self._members = {pid for group in groups for pid in group.processes()}
 
-    def load(self, found: Found, span_s: float) -> HostLoad | None:
-        """``found``: the trial's signals over ``span_s``; ``None`` where the trial ran on another host."""
+    def load(self, signals: Found, span_s: float) -> HostLoad | None:
+        """``signals``: the trial's signals over ``span_s``; ``None`` where the trial ran on another host."""
         if len(self._looks) < 2:  # noqa: PLR2004 - before and after
             return None
         before, after = self._looks[0], self._looks[-1]
         whole_s = after.at_s - before.at_s
         shares = self._shares(before, after)
-        steal_s = _signal(found, "host_steal_s") or 0.0
+        steal_s = _signal(signals, "host_steal_s") or 0.0
         count = len(self._place.processors)
         slack_s = _SLACK_TICKS * busy.TICK_S * count
-        beyond_s = _signal(found, FOREIGN)
+        beyond_s = _signal(signals, FOREIGN)
         others_s = sum(max(0.0, one.cpu_s - _SLACK_TICKS * busy.TICK_S) for one in shares.others)
         unseen_s = 0.0 if beyond_s is None else max(0.0, beyond_s - steal_s - shares.known_s - slack_s)
         most_s = span_s * count if beyond_s is None else beyond_s - steal_s
@@ -129,8 +129,8 @@ class OthersWatch:
 
     def _node_processes(self) -> set[int]:
         """What the trial's account of CPU time covers."""
-        found = {node.init_pid for node in self._watched.nodes if node.init_pid is not None}
-        return found | self._members | set(self._watched.helpers())
+        own = {node.init_pid for node in self._watched.nodes if node.init_pid is not None}
+        return own | self._members | set(self._watched.helpers())
 
 
 def said(load: HostLoad) -> str:
@@ -171,20 +171,20 @@ def _whose(one: BusyProgram) -> str:
     return f" ({words})" if words else ""
 
 
-def _signal(found: Found, name: str) -> float | None:
-    return next((one.value for one in found.signals if one.name == name), None)
+def _signal(signals: Found, name: str) -> float | None:
+    return next((one.value for one in signals.signals if one.name == name), None)
 
 
 def _named(load: HostLoad, others: Iterable[busy.Used], span_s: float) -> HostLoad:
     """With the busiest programs, where the host is busy."""
     if not load.busy:
         return load
-    found = [one for one in busy.programs(others, span_s) if one.processors >= NAMED]
-    told = (
+    largest = [one for one in busy.programs(others, span_s) if one.processors >= NAMED]
+    named = (
         BusyProgram(name=one.name, user=one.user, pid=one.pid, processors=one.processors)
-        for one in found[:_MOST_NAMED]
+        for one in largest[:_MOST_NAMED]
     )
-    return replace(load, others=tuple(told))
+    return replace(load, others=tuple(named))
 
 
 def _with_unseen(load: HostLoad, processors: float) -> HostLoad:

@@ -47,9 +47,9 @@ _OTHER_REMEDY = 'see docs/environments.md, "Equal arms"'
 _NESTED = ("namespaces", "limits")
 """What the stopwatch gives as a table of its own."""
 _REMEDIES = {
-    "nice": "start the technology's daemon without nice, and tare too where it is not root's",
-    "scheduler": "start the technology's daemon with the default scheduling (chrt --other 0), and tare too",
-    "I/O class": "start the technology's daemon without ionice, and tare too where it is not root's",
+    "nice": "restart its daemon without nice (and tare, if you are not root)",
+    "scheduler": "restart its daemon with the default scheduling, chrt --other 0 (and tare, if you are not root)",
+    "I/O class": "restart its daemon without ionice (and tare, if you are not root)",
     "CPU weight": "take the weight back (cpu.shares = 1024, or cpu.weight = 100) in the groups above the node",
     "I/O weight": "take the weight back in the groups above the node",
     "CPU quota above": "take the quota off the groups above the node",
@@ -77,14 +77,14 @@ def read_parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Pari
     return Parity(own=own, host={**host, **limits})
 
 
-def _texts_and_numbers(told: Any) -> dict[str, Any]:
+def _texts_and_numbers(answer: Any) -> dict[str, Any]:
     """Of what a node may have made up, only what has the shape of an answer."""
-    if not isinstance(told, Mapping):
+    if not isinstance(answer, Mapping):
         return {}
     flat = {
-        name: value for name, value in told.items() if isinstance(value, str | int) and name not in _NESTED
+        name: value for name, value in answer.items() if isinstance(value, str | int) and name not in _NESTED
     }
-    return flat | {name: _texts_and_numbers(told[name]) for name in _NESTED if name in told}
+    return flat | {name: _texts_and_numbers(answer[name]) for name in _NESTED if name in answer}
 
 
 def expected_parity(session: str) -> Mapping[str, str]:

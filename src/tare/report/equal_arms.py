@@ -14,11 +14,11 @@ from tare.records import NATIVE, Analysis, Outcome
 from tare.report.name_column import add_name_column, name_cell, name_width
 from tare.report.words import one_line
 
-TITLE = "Under what the commands ran"
+TITLE = "What the commands ran under"
 OWN_EXPLANATION = (
-    "What each technology gives its payload is part of what is weighed; ≠ marks what native has otherwise."
+    "What each technology gives its payload is part of what is weighed; ≠ marks a difference from native."
 )
-UNEQUAL_EXPLANATION = "What the host gave otherwise than natively. Such trials are void."
+UNEQUAL_EXPLANATION = "What the host gave these commands and not native ones. Such trials are void."
 _HEXADECIMAL = 16
 _SEVERAL = " / "
 _MARK = "≠ "
@@ -53,7 +53,7 @@ class ParityTable:
 
 def parity_table(analysis: Analysis) -> ParityTable | None:
     """All trials of the result; ``None`` where none of them says under what it ran."""
-    read = [outcome for outcome in analysis.outcomes if outcome.parity.own or outcome.parity.host]
+    read = _read(analysis)
     names = sorted({_name(outcome) for outcome in read}, key=lambda name: (name != NATIVE, name))
     if not names:
         return None
@@ -73,7 +73,7 @@ def parity_json(analysis: Analysis) -> dict[str, Any] | None:
     table = parity_table(analysis)
     if table is None:
         return None
-    read = [outcome for outcome in analysis.outcomes if outcome.parity.own or outcome.parity.host]
+    read = _read(analysis)
     return {
         "environments": {
             name: {kind: _texts(read, name, kind=kind) for kind in ("own", "host")}
@@ -104,6 +104,11 @@ def capabilities_said(mask: str) -> str:
         return f"{int(mask, _HEXADECIMAL).bit_count()} ({mask.lstrip('0') or '0'})"
     except ValueError:
         return mask
+
+
+def _read(analysis: Analysis) -> list[Outcome]:
+    """The trials that say under what they ran."""
+    return [outcome for outcome in analysis.outcomes if outcome.parity.own or outcome.parity.host]
 
 
 def _name(outcome: Outcome) -> str:

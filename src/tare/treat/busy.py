@@ -14,10 +14,10 @@ def busiest(loads: Iterable[HostLoad | None]) -> HostLoad | None:
 
 def block_loads(outcomes: Sequence[Outcome]) -> dict[int, HostLoad]:
     """The busiest trial's load of each block, over all cells; blocks of which none is known are left out."""
-    found: dict[int, HostLoad | None] = {}
+    loads: dict[int, HostLoad | None] = {}
     for outcome in outcomes:
-        found[outcome.trial.block] = busiest((found.get(outcome.trial.block), outcome.load))
-    return {block: load for block, load in found.items() if load is not None}
+        loads[outcome.trial.block] = busiest((loads.get(outcome.trial.block), outcome.load))
+    return {block: load for block, load in loads.items() if load is not None}
 
 
 def arm_loads(outcomes: Sequence[Outcome]) -> dict[tuple[Cell, str], dict[int, HostLoad]]:
