@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <exception>
+#include <iostream>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -12,6 +13,7 @@
 #include "common/system.hpp"
 #include "fake/behaviour.hpp"
 #include "fake/options.hpp"
+#include "fake/slices.hpp"
 #include "fake/state.hpp"
 
 namespace {
@@ -35,6 +37,9 @@ int main(int argc, char** argv) {
             const char* const file = std::getenv("TARE_FAKE_STATE");
             const unsigned runs = file == nullptr ? 0 : tare::fake::runs_before(file);
             options.slowdown = tare::fake::grown(options.slowdown, accumulate, runs);
+        }
+        if (options.slices) {
+            return tare::fake::serve_slices(options, std::cin, std::cout);
         }
         return tare::fake::act(options);
     } catch (const std::exception& error) {

@@ -75,6 +75,8 @@ void set_option(Options& options, std::string_view name, std::string_view value)
         options.sleep_s = parse_amount(value);
     } else if (name == "--curve") {
         options.curve = parse_curve(value);
+    } else if (name == "--slices" && value == "yes") {
+        options.slices = true;
     } else if (name == "--behaviour") {
         options.behaviour = parse_behaviour(value);
     } else {

@@ -36,6 +36,8 @@ class Command {
     [[nodiscard]] bool ended() const { return phase_ == Phase::ended; }
     /// When `keep_time` has something to do; nothing: never.
     [[nodiscard]] std::optional<std::int64_t> deadline_ns() const { return deadline_ns_; }
+    /// The exchange with a command that works in turns; null: it reads nothing.
+    [[nodiscard]] Turns* turns() { return launch_.turns(); }
     /// What became of it, as one JSON object.
     [[nodiscard]] std::string report() const;
 

@@ -13,6 +13,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "common/exec.hpp"
 #include "common/system.hpp"
@@ -85,9 +86,24 @@ Launch::Launch(const Options& options)
     stdout_ = open_output(options.stdout_file);
     const bool same = options.stderr_file == options.stdout_file;
     stderr_ = same ? duplicate(stdout_) : open_output(options.stderr_file);
+    if (options.turns) {
+        redirect_to_turns();
+    }
     if (!options.processors.empty()) {
         processors_.emplace(options.processors);
     }
+}
+
+void Launch::redirect_to_turns() {
+    turns_.emplace(std::move(stdout_), file_limit_byte_);
+    stdin_ = turns_->take_command_input();
+    stdout_ = turns_->take_command_output();
+}
+
+/// Only then do pipes end with the command.
+void Launch::close_redirected() {
+    stdin_ = FileDescriptor{};
+    stdout_ = FileDescriptor{};
 }
 
 pid_t Launch::start() {
@@ -98,6 +114,7 @@ pid_t Launch::start() {
     if (child < 0) {
         throw_errno("cannot start a process");
     }
+    close_redirected();
     if (progress_.error_number != 0) {
         throw std::runtime_error(failure());
     }

@@ -10,6 +10,7 @@
 #include "common/file_descriptor.hpp"
 #include "common/processors.hpp"
 #include "stopwatch/options.hpp"
+#include "stopwatch/turns.hpp"
 
 namespace tare::stopwatch {
 
@@ -24,6 +25,9 @@ class Launch {
     /// Throws `std::runtime_error` that says what stood in the way.
     [[nodiscard]] pid_t start();
 
+    /// The exchange with a command that works in turns; null: it reads nothing.
+    [[nodiscard]] Turns* turns() { return turns_ ? &*turns_ : nullptr; }
+
   private:
     /// How far the new process got; it shares this memory until it executes.
     struct Progress {
@@ -32,6 +36,8 @@ class Launch {
     };
 
     static int run_child(void* launch);
+    void redirect_to_turns();
+    void close_redirected();
     void prepare_child();
     void execute();
     [[nodiscard]] std::string failure() const;
@@ -45,6 +51,7 @@ class Launch {
     FileDescriptor stdin_;
     FileDescriptor stdout_;
     FileDescriptor stderr_;
+    std::optional<Turns> turns_;
     std::optional<ProcessorSet> processors_;
     std::optional<std::uint64_t> file_limit_byte_;
     std::vector<char> stack_;

@@ -39,9 +39,16 @@ void set_file_limit(Options& options, std::string_view text) {
     }
 }
 
+void set_turns(Options& options, std::string_view text) {
+    if (text != "yes" && text != "no") {
+        throw WrongUse("'" + std::string{text} + "' is neither yes nor no");
+    }
+    options.turns = text == "yes";
+}
+
 using Setter = void (*)(Options&, std::string_view);
 
-constexpr std::array<std::pair<std::string_view, Setter>, 8> setters{{
+constexpr std::array<std::pair<std::string_view, Setter>, 9> setters{{
     {"--directory", [](Options& options, std::string_view text) { options.directory = text; }},
     {"--stdout", [](Options& options, std::string_view text) { options.stdout_file = text; }},
     {"--stderr", [](Options& options, std::string_view text) { options.stderr_file = text; }},
@@ -51,6 +58,7 @@ constexpr std::array<std::pair<std::string_view, Setter>, 8> setters{{
     {"--limit-s", [](Options& options, std::string_view text) { options.limit = parse_seconds(text); }},
     {"--grace-s", [](Options& options, std::string_view text) { options.grace = parse_seconds(text); }},
     {"--file-limit-byte", set_file_limit},
+    {"--turns", set_turns},
 }};
 
 void set_option(Options& options, std::string_view name, std::string_view value) {

@@ -14,7 +14,8 @@ namespace tare::stopwatch {
 
 constexpr std::string_view how_to_use =
     "write: stopwatch [--directory DIR] [--stdout FILE] [--stderr FILE] [--env NAME=VALUE]... "
-    "[--processors LIST] [--limit-s S] [--grace-s S] [--file-limit-byte N] -- COMMAND ARGUMENT...";
+    "[--processors LIST] [--limit-s S] [--grace-s S] [--file-limit-byte N] [--turns yes|no] -- COMMAND "
+    "ARGUMENT...";
 
 using Seconds = std::chrono::duration<double>;
 constexpr Seconds usual_grace{2.0};
@@ -29,6 +30,7 @@ struct Options {
     std::optional<Seconds> limit;
     Seconds grace = usual_grace;
     std::optional<std::uint64_t> file_limit_byte;
+    bool turns = false;  ///< The command reads turns and answers them; see `Turns`.
     std::vector<std::string> command;
 };
 

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +20,8 @@
 #include "stopwatch/clocks.hpp"
 #include "stopwatch/facts.hpp"
 #include "stopwatch/quality.hpp"
+#include "stopwatch/signals.hpp"
+#include "stopwatch/turns.hpp"
 
 namespace tare::stopwatch {
 
@@ -29,41 +30,6 @@ namespace {
 constexpr std::chrono::seconds write_limit{10};
 constexpr std::size_t longest_line = 4096;
 constexpr int signal_exit_offset = 128;
-
-constexpr int last_signal = 64;
-
-/// As the kernel reads it, rt_sigaction(2); all zero is SIG_DFL.
-struct KernelDisposition {
-    void* handler = nullptr;
-    unsigned long flags = 0;
-    void* restorer = nullptr;
-    std::uint64_t mask = 0;
-};
-
-/// Past signal(2): that refuses the two numbers which the C library keeps, and those can be inherited ignored
-/// too.
-void make_default(int number) {
-    const KernelDisposition disposition;
-    static_cast<void>(::syscall(SYS_rt_sigaction, number, &disposition, nullptr, sizeof disposition.mask));
-}
-
-/// The command inherits dispositions, so all become the default; SIGPIPE is blocked to see EPIPE instead.
-FileDescriptor take_signals() {
-    for (int number = 1; number <= last_signal; ++number) {
-        make_default(number);
-    }
-    sigset_t taken;
-    ::sigemptyset(&taken);
-    for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
-        ::sigaddset(&taken, number);
-    }
-    FileDescriptor signals{::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK)};
-    ::sigaddset(&taken, SIGPIPE);
-    if (!signals || ::sigprocmask(SIG_SETMASK, &taken, nullptr) != 0) {
-        throw_errno("cannot take over the signals");
-    }
-    return signals;
-}
 
 /// Milliseconds for poll(2), rounded up so that it does not wake before the deadline; -1: no limit.
 int poll_limit_ms(std::optional<std::int64_t> deadline_ns) {
@@ -95,12 +61,17 @@ int Session::run() {
 
 void Session::wait_for_event() {
     constexpr short any_end = POLLIN | POLLHUP | POLLERR | POLLNVAL;
-    std::array<pollfd, 2> waited{{
+    Turns* const turns = command_.turns();
+    std::array<pollfd, 3> waited{{
         {.fd = signals_.number(), .events = POLLIN, .revents = 0},
         {.fd = input_open_ ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0},
+        {.fd = turns != nullptr ? turns->number() : -1, .events = POLLIN, .revents = 0},
     }};
     const int ready = ::poll(waited.data(), waited.size(), poll_limit_ms(command_.deadline_ns()));
     const std::int64_t now_ns = monotonic_raw_ns();
+    if (ready > 0 && waited[2].revents != 0) {
+        receive_answer();
+    }
     if (ready > 0 && waited[0].revents != 0) {
         handle_signals(now_ns);
     }
@@ -146,35 +117,87 @@ void Session::handle_input() {
 }
 
 void Session::handle_line(std::string_view line) {
-    if (line == "PING") {
-        send("PONG", ' ' + std::to_string(monotonic_raw_ns()));
-    } else if (line == "CLOCKS") {
-        send("CLOCKS", ' ' + clock_readings());
-    } else if (line == "STEAL") {
-        send("STEAL", ' ' + stolen_time());
-    } else if (line == "QUALITY") {
-        send("QUALITY", ' ' + clock_quality());
-    } else if (line == "GO" && !started_) {
-        started_ = true;
-        command_.start();
-        report_if_ended();
-    } else if (line == "GO") {
-        refuse("GO was given before; one stopwatch measures one command");
-    } else if (line == "QUIT") {
-        finish(0);
+    struct Word {
+        std::string_view name;
+        void (*act)(Session&);
+    };
+    static constexpr std::array<Word, 7> words{{
+        {"PING", [](Session& self) { self.send("PONG", ' ' + std::to_string(monotonic_raw_ns())); }},
+        {"CLOCKS", [](Session& self) { self.send("CLOCKS", ' ' + clock_readings()); }},
+        {"STEAL", [](Session& self) { self.send("STEAL", ' ' + stolen_time()); }},
+        {"QUALITY", [](Session& self) { self.send("QUALITY", ' ' + clock_quality()); }},
+        {"GO", [](Session& self) { self.start_command(); }},
+        {"END", [](Session& self) { self.end_turns(); }},
+        {"QUIT", [](Session& self) { self.finish(0); }},
+    }};
+    constexpr std::string_view turn = "TURN ";
+    const auto* const known =
+        std::find_if(words.begin(), words.end(), [line](const Word& word) { return word.name == line; });
+    if (known != words.end()) {
+        known->act(*this);
+    } else if (line.starts_with(turn)) {
+        give_turn(line.substr(turn.size()));
     } else {
-        refuse("'" + std::string{line} + "' is not one of PING, CLOCKS, STEAL, QUALITY, GO and QUIT");
+        refuse("'" + std::string{line} +
+               "' is not one of PING, CLOCKS, STEAL, QUALITY, GO, TURN text, END and QUIT");
     }
+}
+
+void Session::start_command() {
+    if (started_) {
+        refuse("GO was given before; one stopwatch measures one command");
+        return;
+    }
+    started_ = true;
+    command_.start();
+    report_if_ended();
+}
+
+void Session::give_turn(std::string_view text) {
+    if (command_.turns() == nullptr || !command_.running()) {
+        refuse("TURN needs a command that was started with --turns yes and runs");
+        return;
+    }
+    try {
+        command_.turns()->give(text);
+    } catch (const WrongTurn& error) {
+        refuse(error.what());
+    }
+}
+
+void Session::receive_answer() {
+    try {
+        if (const auto answer = command_.turns()->receive()) {
+            send("TOOK", ' ' + answer->report());
+        }
+    } catch (const WrongTurn& error) {
+        refuse(error.what());
+    }
+}
+
+void Session::end_turns() {
+    if (command_.turns() == nullptr || !started_) {
+        refuse("END needs a command that was started with --turns yes");
+        return;
+    }
+    command_.turns()->close();
 }
 
 void Session::report_if_ended() {
-    if (command_.ended() && !reported_) {
-        reported_ = true;
-        send("DONE", ' ' + command_.report());
+    if (!command_.ended() || reported_) {
+        return;
     }
+    reported_ = true;
+    if (command_.turns() != nullptr) {
+        receive_answer();  // its last words
+    }
+    send("DONE", ' ' + command_.report());
 }
 
 void Session::refuse(const std::string& message) {
+    if (!input_open_) {
+        return;  // the session ends already
+    }
     send("ERROR", ' ' + JsonObject{}.add("message", message).text());
     finish(exit_wrong_use);
 }

@@ -18,8 +18,10 @@ namespace tare::stopwatch {
 ///     → CLOCKS             ← CLOCKS {json}          at any time: what the node's clocks say
 ///     → STEAL              ← STEAL {json}           at any time: what a hypervisor took from the node
 ///     → GO                 ← DONE {json}            when the command has ended
-///     → QUIT, or the end of the input               ends the session, and the command before
-///     → anything else      ← ERROR {json}           ends it too
+///     → TURN text          ← TOOK {json}            when the command has answered with a line, or DONE if it
+///     ended → END                closes the command's input; it is expected to end by itself → QUIT, or the
+///     end of the input               ends the session, and the command before → anything else      ← ERROR
+///     {json}           ends it too
 class Session {
   public:
     /// Blocks the signals that end a session, and adopts the command's orphans; throws `std::system_error`.
@@ -33,6 +35,10 @@ class Session {
     void handle_signals(std::int64_t now_ns);
     void handle_input();
     void handle_line(std::string_view line);
+    void start_command();
+    void give_turn(std::string_view text);
+    void receive_answer();
+    void end_turns();
     void report_if_ended();
     void refuse(const std::string& message);
     void finish(int exit_code);

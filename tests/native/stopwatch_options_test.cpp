@@ -23,14 +23,19 @@ TEST_CASE("a bare command gets no variables, no limits and no outputs") {
     CHECK(options.stderr_file == "/dev/null");
     CHECK_FALSE(options.limit.has_value());
     CHECK_FALSE(options.file_limit_byte.has_value());
+    CHECK_FALSE(options.turns);
     CHECK(options.grace.count() == 2.0);
 }
 
 TEST_CASE("every option of the stopwatch is read") {
-    const Arguments arguments{"--directory", "/mnt",  "--stdout",          "o",    "--stderr",  "e",
-                              "--env",       "A=1=2", "--processors",      "0-1",  "--limit-s", "1.5",
-                              "--grace-s",   "0.5",   "--file-limit-byte", "4096", "--",        "sh",
-                              "--",          "-c"};
+    const Arguments arguments{"--directory", "/mnt",      "--stdout",
+                              "o",           "--stderr",  "e",
+                              "--env",       "A=1=2",     "--processors",
+                              "0-1",         "--limit-s", "1.5",
+                              "--grace-s",   "0.5",       "--file-limit-byte",
+                              "4096",        "--turns",   "yes",
+                              "--",          "sh",        "--",
+                              "-c"};
     const Options options = parse_options(arguments.span());
     CHECK(options.directory == "/mnt");
     CHECK(options.stdout_file == "o");
@@ -40,6 +45,7 @@ TEST_CASE("every option of the stopwatch is read") {
     CHECK(options.limit->count() == 1.5);
     CHECK(options.grace.count() == 0.5);
     CHECK(options.file_limit_byte == 4096U);
+    CHECK(options.turns);
     CHECK(options.command == std::vector<std::string>{"sh", "--", "-c"});
 }
 
@@ -63,6 +69,7 @@ TEST_CASE("a wrong command line is refused with the option's name") {
         {{"--grace-s", "1h", "--", "true"}, "--grace-s: '1h'"},
         {{"--processors", "x", "--", "true"}, "--processors: 'x'"},
         {{"--file-limit-byte", "1.5", "--", "true"}, "--file-limit-byte: '1.5'"},
+        {{"--turns", "1", "--", "true"}, "--turns: '1' is neither yes nor no"},
         {{"--"}, "no command"},
         {{}, "no command"},
     };

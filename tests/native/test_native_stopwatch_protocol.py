@@ -209,7 +209,9 @@ def test_it_costs_nothing_while_it_waits(programs: Path, options: list[str]) -> 
     assert sleeps_after - sleeps <= 1
 
 
-WORDS = st.sampled_from([b"PING", b"CLOCKS", b"STEAL", b"QUALITY", b"GO", b"QUIT", b"READY", b"DONE {}"])
+WORDS = st.sampled_from(
+    [b"PING", b"CLOCKS", b"STEAL", b"QUALITY", b"GO", b"TURN 1", b"END", b"QUIT", b"READY", b"DONE {}"]
+)
 
 
 @settings(max_examples=60, deadline=None)
