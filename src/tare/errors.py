@@ -10,12 +10,16 @@
     │   └── JournalError           3   the journal cannot be written or read
     └── TrialError                 -   becomes a failed outcome, never an exit
         ├── NodeError              -   a node did not start, stop or keep its limits
+        │   └── EndedInTurn        -   a command ended where it was to answer a turn
         ├── ClockFault             -   a clock in a node is wrong: the outcome is invalid
         ├── UnequalArms            -   a node ran under other conditions than native: the outcome is invalid
+        ├── WorkOutOfTurn          -   a waiting node was at work: the outcome is invalid
         └── WrongOutput            -   the workload's output is missing, cut or wrong
 
 Each message says what happened, where, and what to do next.
 """
+
+from collections.abc import Mapping
 
 
 class TareError(Exception):
@@ -62,12 +66,24 @@ class NodeError(TrialError):
     """A node did not start, did not stop, or does not keep its limits."""
 
 
+class EndedInTurn(NodeError):
+    """A command ended where it was to answer a turn; ``done`` is what its stopwatch saw of it."""
+
+    def __init__(self, message: str, done: Mapping[str, object]) -> None:
+        super().__init__(message)
+        self.done = done
+
+
 class ClockFault(TrialError):
     """A clock in a node is wrong, so that nothing timed by it can be used."""
 
 
 class UnequalArms(TrialError):
     """The host gave a node's commands another priority, weight or limit than native ones have."""
+
+
+class WorkOutOfTurn(TrialError):
+    """A node that waited for its turn used processors while others had theirs."""
 
 
 class WrongOutput(TrialError):

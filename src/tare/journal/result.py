@@ -51,6 +51,11 @@ class ResultFolder:
         """A copy of the calibration that the result cites; there only if one fitted."""
         return self.path / "calibration.json"
 
+    @property
+    def noise(self) -> Path:
+        """How noisy the host was, for later runs to read in no time; there once a run of some blocks has ended."""
+        return self.path / "noise.json"
+
     def explanations(self) -> list["ResultFolder"]:
         """Result folders below this one that were made to explain it, by name."""
         kept = (self.path / EXPLANATIONS).glob(f"*/{CAMPAIGN_FILE}")

@@ -10,6 +10,8 @@ from tare.records.activities import Activity, ActivityEstimate, ActivitySplit, A
 from tare.records.analyzed import (
     TOO_BUSY,
     Analysis,
+    Answer,
+    AnswerPart,
     CurveEstimate,
     HelperCost,
     Overhead,
@@ -39,10 +41,10 @@ from tare.records.busy import BUSY_PROCESSORS, BUSY_SHARE, Busyness, BusyProgram
 from tare.records.calibration import Calibration, Gate, Passing
 from tare.records.clock_quality import ClockQuality, ClockTest
 from tare.records.diagnostics import Check, Effect, Finding, Predecessors
-from tare.records.estimates import Estimate
+from tare.records.estimates import Estimate, SlowRuns
 from tare.records.exclusion import Exclude, Exclusions
 from tare.records.families import Family, Standing
-from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise
+from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
 from tare.records.levels import BlockStarts, Levels, Start, VarianceSplit
 from tare.records.looks import Course, Decision, Design, FailIf, Look, Ruling, Stop, Stopped
 from tare.records.measured import (
@@ -88,6 +90,7 @@ from tare.records.steadiness import IterationCourse, IterationSeries, Steadiness
 from tare.records.timers import TimerAgreement, TimerSummary
 from tare.records.treated import (
     CONTROL_NAME,
+    BlockRounds,
     BlockValue,
     Cell,
     Curve,
@@ -98,13 +101,16 @@ from tare.records.treated import (
     Summary,
     WaitSummary,
 )
+from tare.records.turns import CPU_TIME, NET_OF_LOAD, Turns, TurnsTaken, Way, is_without_load
 
 __all__ = [
     "BLAS",
     "BUSY_PROCESSORS",
     "BUSY_SHARE",
     "CONTROL_NAME",
+    "CPU_TIME",
     "NATIVE",
+    "NET_OF_LOAD",
     "POWER",
     "PROGRAM",
     "SCHEMA",
@@ -115,11 +121,14 @@ __all__ = [
     "ActivitySplit",
     "ActivitySummary",
     "Analysis",
+    "Answer",
+    "AnswerPart",
     "ArmFigure",
     "ArmSpread",
     "Attributed",
     "Attribution",
     "BlockFacts",
+    "BlockRounds",
     "BlockStarts",
     "BlockValue",
     "BusyProgram",
@@ -204,6 +213,8 @@ __all__ = [
     "SignalSummary",
     "SignalTable",
     "Skipped",
+    "SliceLength",
+    "SlowRuns",
     "Standing",
     "Start",
     "Status",
@@ -217,14 +228,18 @@ __all__ = [
     "TimerSummary",
     "Treatment",
     "Trial",
+    "Turns",
+    "TurnsTaken",
     "Unlike",
     "VarianceSplit",
     "Verdict",
     "WaitCost",
     "WaitSummary",
+    "Way",
     "Withheld",
     "Word",
     "Workload",
+    "is_without_load",
 ]
 
 SCHEMA = 1

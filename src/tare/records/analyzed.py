@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What may be said of it: estimates with intervals, verdicts, and all that a report draws."""
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,7 +11,7 @@ from tare.records.attribution import Attribution, InterventionVerdict
 from tare.records.busy import Busyness, Withheld
 from tare.records.calibration import Calibration
 from tare.records.diagnostics import Finding
-from tare.records.estimates import Estimate
+from tare.records.estimates import Estimate, SlowRuns
 from tare.records.exclusion import Exclusions
 from tare.records.families import Standing
 from tare.records.levels import VarianceSplit
@@ -30,7 +31,8 @@ class Word(StrEnum):
     SLOWER = "slower"
     FASTER = "faster"
     WITHIN = "within the margin"
-    UNDECIDED = "not enough data"
+    BOUNDED = "bounded"
+    UNDECIDED = "undecided"
 
 
 TOO_BUSY = "too busy to tell"
@@ -57,8 +59,13 @@ class Overhead:
     """The A/A control by the same estimator."""
     looks: tuple[Look, ...] = ()
     """Those that were reached, the last of which gives ``typical``; empty: the number of blocks was fixed."""
+    slow: SlowRuns | None = None
+    """Of the blocks that the last look took in; ``None``: not looked at."""
     stopped: Stop | None = None
     """Why no further blocks are run; ``None``: more may come, or the number of blocks was fixed."""
+    native_p: float | None = None
+    """Of native against itself: p-value of "both are alike" among all such rows; ``None``: an environment's, whose
+    verdict has its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +75,17 @@ class Verdict:
     overhead: Overhead
     word: Word
     margin: float
+    """Declared by the campaign."""
     sentence: str
     """Such as "docker: slower by 5-8 % (n = 10)"."""
     more_blocks: int | None
     """About how many further blocks would decide; ``None`` when decided or not estimable."""
     below_noise_floor: bool
     """The whole interval lies within what native against native showed."""
+    within: float | None = None
+    """The narrowest of the nested margins, as a fraction, that is shown to hold; also of a difference inside it."""
+    at_most: float | None = None
+    """Upper bound of the cost, as a fraction, of what is ``BOUNDED``."""
     alone: Word | None = None
     """The word of this claim if it were the campaign's only one; ``None``: not looked at."""
     standing: Standing | None = None
@@ -87,8 +99,42 @@ class Verdict:
 
     @property
     def said(self) -> str:
-        """The word, or why there is none."""
-        return TOO_BUSY if self.withheld else str(self.word)
+        """The word with its figure, or why there is none."""
+        if self.withheld:
+            return TOO_BUSY
+        if self.word is Word.WITHIN and self.within is not None:
+            return f"within \N{PLUS-MINUS SIGN}{100 * self.within:g} %"
+        if self.word is Word.BOUNDED and self.at_most is not None:
+            return f"at most {math.ceil(1000 * self.at_most) / 10:g} %"
+        return str(self.word)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerPart:
+    """What is said alike of some of an environment's primary metrics."""
+
+    word: Word | None
+    """``None`` where there is no result."""
+    metrics: tuple[str, ...]
+    """As the text calls them."""
+    text: str
+    """Such as "compute and system calls within ±2 % of native"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What is said of one environment in one layout, over all primary metrics there."""
+
+    environment: str
+    layout: str
+    subject: str
+    """The environment, with its layout where the campaign has several."""
+    parts: tuple[AnswerPart, ...]
+    """Losses first, the largest in front; then what is like native, the narrowest margin in front; then the rest."""
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.subject}: {'; '.join(part.text for part in self.parts)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +227,8 @@ class Analysis:
     skipped: tuple[Skipped, ...]
     margin: float
     planned_trials: int
+    answers: tuple[Answer, ...] = ()
+    """One per environment and layout that has a verdict on a primary metric."""
     cut_by_budget: bool = False
     repeated_trials: tuple[str, ...] = ()
     """The trial of each outcome that is left out, as the journal holds an earlier one of that trial."""

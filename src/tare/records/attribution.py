@@ -194,7 +194,7 @@ class Shift(StrEnum):
     FALLS = "falls"
     RISES = "rises"
     SAME = "stays within the margin"
-    UNDECIDED = "not enough data"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

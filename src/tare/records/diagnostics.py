@@ -23,7 +23,7 @@ class Check(StrEnum):
 class Effect(StrEnum):
     """What follows when a check finds something."""
 
-    BLOCKS = "blocks the interval"
+    WIDENS = "widens the interval"
     QUALIFIES = "qualifies the verdict"
     STORED = "decides nothing"
 

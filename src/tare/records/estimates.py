@@ -14,3 +14,16 @@ class Estimate:
     high: float | None
     level: float
     n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowRuns:
+    """Runs that took a fifth more time than the middle one of their block, or longer."""
+
+    runs: int
+    slow: int
+    """Of the environment's."""
+    native_runs: int
+    native_slow: int
+    by: float | None
+    """Median of what the environment's slow ones took more, as a fraction; ``None``: there was none."""

@@ -52,5 +52,16 @@ class Foresight:
         return next((look.blocks for look in self.looks if look.within >= POWER), None)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceLength:
+    """What slices of one length decide."""
+
+    length_s: float
+    deviation: float
+    """Standard deviation of the log-ratio of two arms' slices."""
+    half_width: float
+    """Of the 95 % interval, as a fraction."""
+
+
 POWER = 0.8
 """The chance with which something must be found to count as found."""

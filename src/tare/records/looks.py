@@ -45,7 +45,7 @@ class FailIf:
     environment: str | None = None
     """``None``: all."""
     metric: str | None = None
-    """``None``: each workload's primary metric."""
+    """``None``: all primary metrics of each workload."""
 
 
 class Ruling(StrEnum):
@@ -95,7 +95,7 @@ class Design:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """The looks that an arm has passed, by its workload's primary metric; its other metrics follow."""
+    """The looks that an arm has passed, by its workload's primary metrics; the others follow."""
 
     looks: tuple[int, ...]
     """Those reached, as numbers of blocks; empty before the first."""

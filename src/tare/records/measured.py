@@ -10,6 +10,7 @@ from tare.records.clock_quality import ClockQuality
 from tare.records.parity import Parity
 from tare.records.planned import Trial
 from tare.records.signals import Signal
+from tare.records.turns import TurnsTaken
 
 
 class Direction(StrEnum):
@@ -39,6 +40,8 @@ class Rule(StrEnum):
     """The processors' frequency changed by more than the campaign allows, or they were too hot."""
     UNEQUAL = "unequal arms"
     """The host gave the node another priority, weight or limit than native ones have (docs/environments.md)."""
+    OUT_OF_TURN = "work out of turn"
+    """The nodes used processors while other arms had their turns (docs/turns.md)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,11 @@ class Sample:
     iteration: int | None = None
     """Which run of the command within one start of the nodes, from 0; ``None``: there was one. Iterations of a trial
     are joined before anything is compared, and never count as n."""
+    round: int | None = None
+    """Of which round of turns, from 0, over all starts of the program in the node; ``None``: it ran by itself. All arms
+    of a block have their slices of a round one right after the other."""
+    process: int | None = None
+    """Which start of the program in the node, from 0; only with a ``round``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +154,8 @@ class Outcome:
     """Under what the commands ran, in the first of the nodes; empty in results of earlier versions."""
     load: HostLoad | None = None
     """What others used of the processors while the commands ran; ``None``: it is not known, as of another host."""
+    turns: TurnsTaken | None = None
+    """How it took turns with the other arms; ``None``: it ran by itself."""
     image_digest: str
     facts: Mapping[str, str] = field(default_factory=dict)
     """Evidence beside the numbers: limits as seen, BLAS kernel, storage driver, ..."""

@@ -57,7 +57,7 @@ class OrderWord(StrEnum):
 
     ACCUMULATES = "state accumulates"
     WITHIN = "no material state"
-    UNDECIDED = "not enough data"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Self, TypeAlias
 
 from tare.records.series import Series
+from tare.records.turns import Turns, Way
 
 NATIVE = "native"
 
@@ -97,6 +98,10 @@ class Workload:
     """Those of the campaign's in which it runs; ``None``: all."""
     iterations: int = 1
     """How often the command runs within one start of the nodes."""
+    primary: tuple[str, ...] = ()
+    """Samples that are judged before all others, and together; empty: what its kind declares."""
+    way: Way = Way.WHOLE
+    """How it can take turns with other arms, as its kind says."""
 
     def runs_in(self, layout: Layout) -> bool:
         return self.layouts is None or str(layout) in self.layouts
@@ -152,6 +157,8 @@ class Trial:
     neighbour: Neighbour | None = None
     series: Series | None = None
     """``None``: it is no trial of an order experiment."""
+    turns: Turns | None = None
+    """How it takes turns with the other arms of its block; ``None``: it runs by itself."""
 
     @property
     def setting(self) -> str:

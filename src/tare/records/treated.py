@@ -16,6 +16,24 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BlockRounds:
+    """One block's slices of three arms that took turns, compared within their rounds."""
+
+    rounds: int
+    """That all three arms have."""
+    log_ratio: float
+    """Centre of ln(time per work here) - mean of the two natives' ln, over rounds."""
+    control_log_ratio: float
+    """The same of the second native against the first."""
+    slow: int
+    """Slices of the environment that took 1.2 times their block's median or more."""
+    native_slow: int
+    """The same of both natives together, of twice as many."""
+    slow_by: float | None = None
+    """Median of what the environment's slow ones took more than that, as a fraction; ``None``: there was none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlockValue:
     """One block's values of one metric, in the metric's own unit."""
 
@@ -25,6 +43,8 @@ class BlockValue:
     environment: float
     load: HostLoad | None = None
     """Of the trial among the three whose host was busiest; ``None``: nobody looked."""
+    rounds: BlockRounds | None = None
+    """``None``: the arms ran one after the other."""
 
 
 CONTROL_NAME = "native again"
