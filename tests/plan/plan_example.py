@@ -76,7 +76,7 @@ class CountOptions(Options):
     label: str | None = None
 
 
-class Count:
+class Count(WorkloadKind):
     """Takes a second for each step, says so unless ``known`` is false, and needs a mebibyte for each."""
 
     name = "count"

@@ -36,7 +36,7 @@ def subject(technology: str = "docker", options: Mapping[str, OptionValue] | Non
 
 
 def campaign() -> Campaign:
-    found = load_preset("quick", host_processors=4, host_memory_byte=1 << 34)
+    found = load_preset("hpcc", host_processors=4, host_memory_byte=1 << 34)
     return replace(found, limits=replace(found.limits, cpu_quota=0.5))
 
 

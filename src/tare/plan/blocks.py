@@ -20,7 +20,7 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-def _one_or_several(value: object) -> object:
+def one_or_several(value: object) -> object:
     """A text by itself is a list of one."""
     return [value] if isinstance(value, str) else value
 
@@ -35,7 +35,7 @@ class PrecisionTable(Table):
 class DecisionTable(Table):
     """``[decision]``: what ``tare run`` is asked to fail for."""
 
-    fail_if: Annotated[list[str], BeforeValidator(_one_or_several)] = []
+    fail_if: Annotated[list[str], BeforeValidator(one_or_several)] = []
     undecided: Literal["fail", "pass"] = "fail"
 
 

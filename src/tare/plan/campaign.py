@@ -151,6 +151,8 @@ def _build(
     ordered = orders(
         source.data, host, workloads, _layouts((table and table.layouts) or (), shared), kinds, problems
     )
+    if table is not None and table.turns.turns is None:
+        problems += entries.whole_run_problems(workloads)
     if table is None or problems:
         raise failure(source.label, problems, source.lines)
     campaign = Campaign(
@@ -172,6 +174,8 @@ def _build(
         sharings=tuple(shared),
         orders=tuple(ordered),
         exclude=table.exclude.rules(),
+        turns=table.turns.turns,
+        auto_slice=table.turns.auto_slice,
     )
     if problems:
         raise failure(source.label, problems, source.lines)

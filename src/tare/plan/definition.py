@@ -25,6 +25,7 @@ from tare.records import (
     Layout,
     Limits,
     SharedCell,
+    Turns,
     Workload,
 )
 from tare.workloads import KINDS
@@ -89,6 +90,10 @@ class Campaign:
             ),
         )
 
+    turns: Turns | None = dataclasses.field(default_factory=Turns)
+    """How the arms of a block take turns, where they can; ``None``: every trial runs whole, by itself."""
+    auto_slice: bool = False
+    """A native pilot is to choose the slices' length; what a result keeps has it chosen."""
     exclude: Exclude = dataclasses.field(default_factory=Exclude)
     """The rules, fixed before the start, that take a trial out whatever it measured."""
     intervention: Intervention | None = None

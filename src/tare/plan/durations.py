@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tare.environments import PROVIDERS
 from tare.plan.definition import shape_of
-from tare.records import Outcome, Trial
+from tare.plan.turns import turn_s
+from tare.records import Outcome, Trial, Turns, Way
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
 
@@ -16,6 +17,8 @@ NODE_ALLOWANCE_S = 0.3
 _MACHINE_ALLOWANCE_S = 5.0
 """The same of virtual machines: 3 to 5 s."""
 _SAFETY = 1.1
+_PROCESS_S = 0.1
+"""Start and end of a resident program."""
 
 _Key = tuple[str, ...]
 
@@ -35,7 +38,8 @@ def trial_durations_s(
     for outcome in outcomes:
         for key in _keys(outcome.trial):
             measured[key].append(outcome.elapsed_s)
-    return [_estimate_s(trial, measured, summarize, kinds) for trial in trials]
+    started: set[_Key] = set()
+    return [_estimate_s(trial, measured, summarize, kinds, started) for trial in trials]
 
 
 def next_block_fits(
@@ -74,15 +78,33 @@ def _estimate_s(
     measured: Mapping[_Key, list[float]],
     summarize: Callable[[list[float]], float],
     kinds: Mapping[str, WorkloadKind],
+    started: set[_Key],
 ) -> float | None:
+    """``started``: arms whose nodes' start is counted already; resident programs of a block share it."""
     for key in _keys(trial):
         if key in measured:
             return summarize(measured[key])
     kind, shape = kinds[trial.workload.kind], shape_of(trial.layout, trial.limits)
+    if trial.turns is not None and trial.workload.way is Way.SLICES:
+        pieces = kind.pieces(kind.options_model.model_validate(trial.workload.options))
+        arm = (str(trial.block), trial.setting, trial.environment.name, str(trial.replicate))
+        start_s = 0.0 if arm in started else _start_s(trial)
+        started.add(arm)
+        return start_s + _slices_s(trial.turns, len(pieces))
     wanted = [kind.options_model.model_validate(dict(options)) for options in trial.run_options]
     runs_s = total_s(kind.expected_s(options, shape) for options in wanted)
     if runs_s is None:
         return None
+    return runs_s + _start_s(trial)
+
+
+def _start_s(trial: Trial) -> float:
     provider = PROVIDERS.get(trial.environment.technology)
     starts = provider is not None and provider.takes_tap
-    return runs_s + (_MACHINE_ALLOWANCE_S if starts else NODE_ALLOWANCE_S)
+    return _MACHINE_ALLOWANCE_S if starts else NODE_ALLOWANCE_S
+
+
+def _slices_s(turns: Turns, pieces: int) -> float:
+    """One arm's share of its block, without the start of its nodes."""
+    slices = turns.rounds * pieces * turn_s(turns.slice_s)
+    return turns.processes * (_PROCESS_S + slices)

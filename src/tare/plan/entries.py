@@ -11,7 +11,7 @@ from tare.environments.provider import Provider
 from tare.plan.problems import Problem, from_validation, nearest, shown
 from tare.plan.schema import EnvironmentTable, Host, WorkloadTable
 from tare.plan.toml_lines import Path
-from tare.records import NATIVE, Environment, NetworkKind, OptionValue, Workload
+from tare.records import NATIVE, Environment, NetworkKind, OptionValue, Workload, is_without_load
 from tare.workloads.kind import WorkloadKind
 
 _Table = TypeVar("_Table", bound=BaseModel)
@@ -188,13 +188,48 @@ def _workload(
     if options is None:
         return None
     layouts = None if table.layouts is None else tuple(table.layouts)
+    primary = tuple(table.primary or ())
+    problems += _primary_problems(kind, options, primary, table.iterations, path)
     return Workload(
         name=table.name or wanted,
         kind=wanted,
         options=options,
         layouts=layouts,
         iterations=table.iterations,
+        primary=primary,
+        way=kind.way(kind.options_model.model_validate(dict(options))),
     )
+
+
+def _primary_problems(
+    kind: WorkloadKind,
+    options: Mapping[str, OptionValue],
+    primary: Sequence[str],
+    iterations: int,
+    path: Path,
+) -> list[Problem]:
+    """Of a resident program it is known what it measures; what another prints is known when it has run."""
+    if iterations > 1 and any(map(is_without_load, primary)):
+        return [Problem((*path, "primary"), f"{_NEEDS_TURNS}; leave out iterations")]
+    pieces = kind.pieces(kind.options_model.model_validate(dict(options)))
+    slices = [metric for piece in pieces for metric in piece.metrics]
+    return [
+        Problem((*path, "primary"), f"{kind.name} does not measure {shown(name)}{nearest(name, slices)}")
+        for name in primary
+        if slices and name not in slices
+    ]
+
+
+_NEEDS_TURNS = "the CPU time and the net time of a slice are measured by turns alone"
+
+
+def whole_run_problems(workloads: Sequence[Entry[Workload]]) -> list[Problem]:
+    """What is declared to be judged, and whole runs do not measure."""
+    return [
+        Problem(("workload", entry.position, "primary"), f'{_NEEDS_TURNS}; leave out way = "whole"')
+        for entry in workloads
+        if any(map(is_without_load, entry.record.primary))
+    ]
 
 
 def _kind_options(

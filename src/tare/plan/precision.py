@@ -14,7 +14,7 @@ _Z_95 = 1.96
 def least_blocks(claims: int) -> int:
     """Blocks below which no difference can be shown, however large, as Holm's first step asks for 5 % / ``claims``.
 
-    6 for one claim, 8 for 6, 10 for 21.
+    6 for one claim, 7 for 25, 8 for 128.
     """
     return fewest_blocks(ERROR / max(1, claims))
 

@@ -19,10 +19,12 @@ from pydantic import (
 )
 
 from tare.plan.binds import normal_bind
-from tare.plan.blocks import BlocksTable, Count, DecisionTable, Table
+from tare.plan.blocks import BlocksTable, Count, DecisionTable, Table, one_or_several
 from tare.plan.problems import shown
+from tare.plan.quantities import duration_s, quantity, text_of, whole_ms
+from tare.plan.turns import TurnsTable
 from tare.records import Exclude, Layout, Limits, NetworkKind, Storage
-from tare.units import GIBIBYTE, MEBIBYTE, format_byte, parse_byte, parse_duration_s
+from tare.units import GIBIBYTE, MEBIBYTE, format_byte, parse_byte
 
 LARGEST_SEED = 2**63 - 1
 MOST_NODES = 200
@@ -36,8 +38,6 @@ _DEFAULT_TIME_S = 600.0
 LEAST_MEMORY_BYTE = 16 * MEBIBYTE
 _LEAST_CPU_QUOTA = 0.01
 """1 ms in each 100 ms: the kernel's shortest quota (sched-bwc: min_cfs_quota_period)."""
-_MILLISECOND_S = 0.001
-_LONGEST_S = 366 * 24 * 3600.0
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _LAYOUT_INSIDE = re.compile(r"(?:^|-)\d+c\d+p\d+i(?:-|$)")
 
@@ -50,16 +50,8 @@ class Host:
     memory_byte: int
 
 
-def _text(value: object, example: str) -> str:
-    if not isinstance(value, str):
-        raise ValueError(  # noqa: TRY004 - pydantic turns only ValueError into a finding
-            f'must be text such as "{example}", but is {shown(value)}'
-        )
-    return value
-
-
 def _slug(value: object) -> str:
-    text = _text(value, "my-name")
+    text = text_of(value, "my-name")
     if not _SLUG.fullmatch(text) or ".." in text:
         raise ValueError(
             f"{shown(text)} is not a name; write at most 40 letters, digits, '-', '_' or '.', "
@@ -70,44 +62,8 @@ def _slug(value: object) -> str:
     return text
 
 
-def _quantity(parse: Callable[[str], float], example: str) -> Callable[[object], float]:
-    def validate(value: object) -> float:
-        text = _text(value, example)
-        try:
-            quantity = parse(text)
-        except OverflowError:
-            quantity = math.inf
-        except ValueError as error:
-            raise ValueError(_shortened(str(error))) from None
-        if not quantity > 0:
-            raise ValueError(f"{shown(text)} must be more than 0")
-        return quantity
-
-    return validate
-
-
-def _shortened(message: str) -> str:
-    longest = 160
-    return message if len(message) <= longest else f"{message[:longest]}..."
-
-
-def _duration_s(value: object) -> float:
-    duration_s = _quantity(parse_duration_s, "10m")(value)
-    if duration_s > _LONGEST_S:
-        raise ValueError(f"{shown(value)} is more than a year")
-    return duration_s
-
-
-def _whole_ms(value: object) -> float:
-    """As the kernel counts a route's least retransmission timeout (ip-route(8))."""
-    duration_s = _duration_s(value)
-    if duration_s < _MILLISECOND_S or not math.isclose(duration_s * 1000, round(duration_s * 1000)):
-        raise ValueError(f"{shown(value)} is no whole number of milliseconds, which the kernel counts in")
-    return duration_s
-
-
 def _memory_byte(value: object, info: ValidationInfo) -> float:
-    memory_byte = _quantity(parse_byte, "2 GiB")(value)
+    memory_byte = quantity(parse_byte, "2 GiB")(value)
     host = _host(info)
     if memory_byte > host.memory_byte:
         raise ValueError(f"{shown(value)} is more than this host's {format_byte(host.memory_byte)}")
@@ -119,7 +75,7 @@ def _memory_byte(value: object, info: ValidationInfo) -> float:
 
 
 def _layout(value: object, info: ValidationInfo) -> Layout:
-    return parse_layout(_text(value, "1c2p1i"), _host(info))
+    return parse_layout(text_of(value, "1c2p1i"), _host(info))
 
 
 def parse_layout(text: str, host: Host) -> Layout:
@@ -175,7 +131,7 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 
 def _choice(kind: type[_Choice]) -> Callable[[object], _Choice]:
     def validate(value: object) -> _Choice:
-        text = _text(value, next(iter(kind)))
+        text = text_of(value, next(iter(kind)))
         if text not in list(kind):
             raise ValueError(f"must be one of {', '.join(kind)}, but is {shown(text)}")
         return kind(text)
@@ -196,9 +152,9 @@ def _mebibyte(size_byte: int) -> str:
 
 
 Slug = Annotated[str, BeforeValidator(_slug)]
-Duration = Annotated[float, BeforeValidator(_duration_s)]
+Duration = Annotated[float, BeforeValidator(duration_s)]
 Memory = Annotated[int, BeforeValidator(_memory_byte)]
-Size = Annotated[int, BeforeValidator(_quantity(parse_byte, "256 MiB"))]
+Size = Annotated[int, BeforeValidator(quantity(parse_byte, "256 MiB"))]
 Network = Annotated[NetworkKind, BeforeValidator(_choice(NetworkKind))]
 Limit = Annotated[float | None, BeforeValidator(_limit)]
 LayoutText = Annotated[Layout, BeforeValidator(_layout)]
@@ -267,6 +223,7 @@ class CampaignTable(Table):
     layouts: list[LayoutText] | None = Field(default=None, min_length=1)
     limits: LimitsTable = LimitsTable()
     exclude: ExcludeTable = ExcludeTable()
+    turns: TurnsTable = TurnsTable()
     networks: list[Network] | None = Field(default=None, min_length=1)
     """Every environment without a network of its own is measured in each of these."""
     binds: list[Annotated[str, AfterValidator(normal_bind)]] = Field(default_factory=list)
@@ -284,7 +241,7 @@ class EnvironmentTable(BaseModel):
     technology: str
     name: Slug | None = None
     network: Network | None = None
-    rto_min: Annotated[float, BeforeValidator(_whole_ms)] | None = None
+    rto_min: Annotated[float, BeforeValidator(whole_ms)] | None = None
     measure: bool = True
 
 
@@ -298,6 +255,7 @@ class WorkloadTable(BaseModel):
     measure: bool = True
     layouts: list[str] | None = Field(default=None, min_length=1)
     iterations: Annotated[int, Field(ge=1, le=MOST_ITERATIONS)] = 1
+    primary: Annotated[list[str], BeforeValidator(one_or_several)] | None = Field(default=None, min_length=1)
 
 
 class SharingTable(Table):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from tare.plan.definition import Campaign
 from tare.plan.order import starts
 from tare.plan.sharing import NATIVE_ENVIRONMENT, Setting
-from tare.records import Environment, Trial, Workload
+from tare.records import Environment, Trial, Turns, Way, Workload
 
 _Arm = tuple[Environment, int]
 _Cell = tuple[Workload, Setting]
@@ -88,4 +88,12 @@ def _trial(campaign: Campaign, block: int, slot: int, cell: _Cell, arm: _Arm) ->
         workload=workload,
         limits=campaign.limits_of(environment, setting.limits),
         neighbour=setting.company.beside(environment) if setting.company else None,
+        turns=turns_of(campaign, workload, setting),
     )
+
+
+def turns_of(campaign: Campaign, workload: Workload, setting: Setting) -> Turns | None:
+    """Nothing where a trial is not by itself, or repeats its command within one start of the nodes."""
+    if setting.alone is not None or setting.company is not None or workload.iterations > 1:
+        return None
+    return None if workload.way is Way.WHOLE else campaign.turns
