@@ -198,7 +198,7 @@ def test_a_random_access_cut_by_its_time_bound_is_a_fact_and_still_a_rate() -> N
 
 def test_facts_of_garbage_are_only_what_was_asked() -> None:
     output = Output(stdout="", stderr="", files={OUTPUT: "\0\0"})
-    assert HPCC.facts(OPTIONS, output) == {"mpi single copy": "none", "blas kernel asked": "pinned"}
+    assert HPCC.facts(OPTIONS, output) == {"mpi single copy": "natural", "blas kernel asked": "pinned"}
 
 
 def test_a_matrix_larger_than_the_instance_is_refused_before_any_run() -> None:
@@ -222,10 +222,10 @@ def test_the_job_pins_the_kernel_that_every_environment_can_run_and_says_so(
     assert HPCC.job(HpccOptions(), SHAPE).variables["OPENBLAS_CORETYPE"] == "Haswell"
 
 
-def test_the_job_leaves_the_single_copy_to_open_mpi_only_when_natural_is_asked() -> None:
+def test_the_job_leaves_the_single_copy_to_open_mpi_unless_another_is_asked() -> None:
     name = "btl_vader_single_copy_mechanism"
-    assert name in HPCC.job(HpccOptions(), SHAPE).argv
-    assert name not in HPCC.job(HpccOptions(single_copy="natural"), SHAPE).argv
+    assert name in HPCC.job(HpccOptions(single_copy="none"), SHAPE).argv
+    assert name not in HPCC.job(HpccOptions(), SHAPE).argv
 
 
 @pytest.fixture(scope="module")

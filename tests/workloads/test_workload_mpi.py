@@ -46,6 +46,11 @@ def test_nothing_is_left_of_the_report_of_transports(name: str) -> None:
     assert mpi.without_chatter(f"{said(name)}its own words\n") == "its own words\n"
 
 
+def test_open_mpis_race_with_its_own_daemon_is_nobodys_last_words() -> None:
+    race = "[vm:14655] plm:rsh: Warning: setpgid(14660,14660) failed in parent with errno=Permission denied(13)\n"
+    assert mpi.last_words(f"no daemon here\n{race}") == "no daemon here"
+
+
 BOX = "-" * 74
 EXPLANATION = f"{BOX}\nmpirun was unable to find\nthe program\n{BOX}\n"
 

@@ -11,9 +11,9 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from tare.errors import InputError
-from tare.records import Sample
+from tare.records import Sample, Way
 from tare.workloads import mpi, profile
-from tare.workloads.kind import Job, Options, Output, Shape, own
+from tare.workloads.kind import Job, Options, Output, Piece, Shape, WorkloadKind, own
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 
@@ -51,6 +51,8 @@ class CommandOptions(Options):
     """Start it by mpirun, one process for each of the instance's processors."""
     threads: Annotated[int, Field(ge=1)] = 1
     """Of each MPI process, which then has as many processors to itself."""
+    turns: bool = False
+    """It does one iteration for each line of its standard input, and answers each with a line."""
     profile: bool = False
     """Load Tare's MPI profiler into each process."""
 
@@ -65,12 +67,22 @@ class CommandOptions(Options):
         return self
 
 
-class Command:
+_ITERATION = Piece(name="turn", metric="iteration", start_count=1, fixed=True)
+
+
+class Command(WorkloadKind):
     """Any argv."""
 
     name = "command"
     options_model: type[Options] = CommandOptions
     primary_metric = "wall_s"
+
+    def pieces(self, options: Options) -> tuple[Piece, ...]:
+        return (_ITERATION,) if own(CommandOptions, options).turns else ()
+
+    def way(self, options: Options) -> Way:
+        chosen = own(CommandOptions, options)
+        return Way.SLICES if chosen.turns else Way.WHOLE if chosen.profile else Way.FREEZER
 
     def expected_s(self, options: Options, shape: Shape) -> float | None:
         return None

@@ -14,7 +14,7 @@ from pydantic import Field
 from tare.errors import WrongOutput
 from tare.records import Direction, Sample
 from tare.workloads import excerpt
-from tare.workloads.kind import Job, Options, Output, Shape, own
+from tare.workloads.kind import Job, Options, Output, Piece, Shape, WorkloadKind, own
 
 _WHOLE = re.compile(r"time_s (\S+)\n((?:point [1-9]\d{0,18} \S+\n)*)end of output\n", re.ASCII)
 
@@ -33,15 +33,22 @@ class FakeOptions(Options):
     sleep_s: Annotated[Finite, Field(ge=0)] = 0.0
     curve: Annotated[int, Field(ge=0, le=60)] = 0
     """How many points of a planted latency over message size to report too, from ``value`` at 1 byte on."""
+    slices: bool = False
+    """Take turns by slices of nothing, each of which reports ``value`` for each unit of its work."""
     behaviour: Literal["ok", "fail", "crash", "hang", "garbage", "endless", "truncated", "missing"] = "ok"
 
 
-class Fake:
+class Fake(WorkloadKind):
     """The program ``fake`` of ``native/``."""
 
     name = "fake"
     options_model: type[Options] = FakeOptions
     primary_metric = "time_s"
+
+    def pieces(self, options: Options) -> tuple[Piece, ...]:
+        if not own(FakeOptions, options).slices:
+            return ()
+        return (Piece(name="fake", metric=self.primary_metric, start_count=1),)
 
     def expected_s(self, options: Options, shape: Shape) -> float | None:
         return own(FakeOptions, options).sleep_s
@@ -52,6 +59,8 @@ class Fake:
         argv += ["--sleep-s", repr(chosen.sleep_s), "--behaviour", chosen.behaviour]
         if chosen.seed is not None:
             argv += ["--seed", str(chosen.seed)]
+        if chosen.slices:
+            argv += ["--slices", "yes"]
         if chosen.curve:
             argv += ["--curve", str(chosen.curve)]
         return Job(argv=tuple(argv))

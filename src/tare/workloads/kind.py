@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from tare.records import Sample
+from tare.records import CPU_TIME, NET_OF_LOAD, Sample, Way
 
 
 class Options(BaseModel):
@@ -93,6 +93,38 @@ class Output:
     """The collected files that exist."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """Work of a resident program, done in slices of so many units."""
+
+    name: str
+    """As a turn asks for it."""
+    metric: str
+    """The sample's name: the time of one unit of work."""
+    unit: str = "s"
+    start_count: int
+    """Units in a slice, to begin the search for a fitting count with; a plain trial does as many."""
+    fixed: bool = False
+    """Whether a slice is always ``start_count`` units, as the program does not read how many are wanted."""
+    alone: bool = False
+    """Whether a single thread does all of the work, so that its wall time less what it waited is its own."""
+
+    @property
+    def cpu_metric(self) -> str:
+        """The CPU time of one unit of work, of all processes that take part."""
+        return f"{self.metric}{CPU_TIME}"
+
+    @property
+    def net_metric(self) -> str:
+        """The time of one unit less what it waited for a processor that others had; only of what works ``alone``."""
+        return f"{self.metric}{NET_OF_LOAD}"
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """All that a campaign may declare as primary."""
+        return (self.metric, self.cpu_metric, self.net_metric) if self.alone else (self.metric,)
+
+
 class WorkloadKind(Protocol):
     """One kind of workload; the explicit list is in ``workloads/__init__.py``."""
 
@@ -101,6 +133,14 @@ class WorkloadKind(Protocol):
     primary_metric: str
     """The sample name whose overhead is this workload's headline, declared before any run."""
 
+    def pieces(self, options: Options) -> tuple[Piece, ...]:
+        """What its program does slice by slice; empty: it runs from start to end."""
+        return ()
+
+    def way(self, options: Options) -> Way:
+        """How its program can take turns: one that reports times of its own must not be paused."""
+        return Way.SLICES if self.pieces(options) else Way.WHOLE
+
     def expected_s(self, options: Options, shape: Shape) -> float | None:
         """Guess the run time roughly, for the plan; ``None`` when unknowable."""
         ...
@@ -108,6 +148,10 @@ class WorkloadKind(Protocol):
     def job(self, options: Options, shape: Shape) -> Job:
         """Compose the command of one instance; raises ``InputError`` if the shape cannot hold it."""
         ...
+
+    def resident(self, options: Options, shape: Shape) -> Job:
+        """Compose the command that waits for turns, where there are ``pieces``; raises the same."""
+        return self.job(options, shape)
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
         """Turn text to samples, purely; raises ``WrongOutput`` when missing, cut or failing its own check.

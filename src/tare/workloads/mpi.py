@@ -13,7 +13,8 @@ SingleCopy = Literal["none", "cma", "natural"]
 """How large messages cross between the processes of a node (Open MPI's vader transport).
 
 ``none``: copied twice through shared memory, which works wherever there is a /dev/shm. ``cma``: copied once by
-process_vm_readv(2), which some sandboxes forbid. ``natural``: left to Open MPI, so it may differ between arms.
+process_vm_readv(2), which some sandboxes forbid. ``natural``: left to Open MPI, as it is installed; where a sandbox
+forbids the single copy, losing it is a cost of that sandbox, and the facts say so.
 """
 CLOCK_FAULT = 3
 """The exit code of ``mpiprobe`` when MPI's clock cannot be trusted."""
@@ -26,7 +27,9 @@ _SENDING = re.compile(r"^\[[^\]]*\] mca: bml: Using (\w+) btl for send to .* on 
 _CONNECTED = re.compile(
     r"^\[[^\]]*\] btl:\s?tcp: .*?(?:now connected to|connect\(\) to) ([0-9a-f.:]+?)(?::\d+ |,)", re.MULTILINE
 )
-_CHATTER = re.compile(r"^\[[^\]]*\] (?:mca: b|select: init|btl:).*\n?", re.MULTILINE)
+_CHATTER = re.compile(
+    r"^\[[^\]]*\] (?:mca: b|select: init|btl:|plm:rsh: Warning: setpgid).*\n?", re.MULTILINE
+)
 _TRANSPORTS = {"vader": "shared memory", "sm": "shared memory", "tcp": "TCP"}
 
 
@@ -39,7 +42,7 @@ def refused_single_copy(stderr: str) -> str | None:
 def launch(
     shape: Shape,
     *,
-    single_copy: SingleCopy = "none",
+    single_copy: SingleCopy = "natural",
     variables: Mapping[str, str] | None = None,
     exported: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
@@ -60,7 +63,7 @@ def launch_each(
     parts: list[str] = []
     for program in programs:
         parts += [*([":"] if parts else []), "-np", "1", *pinned(shape), *program]
-    return (*_mpirun(shape, "none", variables or {}), *parts)
+    return (*_mpirun(shape, "natural", variables or {}), *parts)
 
 
 def pinned(shape: Shape) -> tuple[str, ...]:
@@ -147,5 +150,8 @@ def last_words(stderr: str) -> str:
 
 
 def without_chatter(stderr: str) -> str:
-    """What is left when Open MPI's report of its transports is taken out."""
+    """What is left when Open MPI's report of its transports is taken out, and a warning of a race of its own.
+
+    mpirun and the daemon that it has just started both give the daemon a process group; whoever comes late complains.
+    """
     return _CHATTER.sub("", stderr)

@@ -15,7 +15,7 @@ from tare.workloads.kind import Options, Output, Shape
 class MpiOptions(Options):
     """How messages cross, and whether the profiler watches."""
 
-    single_copy: mpi.SingleCopy = "none"
+    single_copy: mpi.SingleCopy = "natural"
     """How large messages cross between ranks: see ``tare.workloads.mpi``."""
     profile: bool = False
     """Load Tare's MPI profiler into each rank: where the time goes, as further metrics."""

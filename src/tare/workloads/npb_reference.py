@@ -12,7 +12,7 @@ from pydantic import Field
 from tare.errors import WrongOutput
 from tare.records import Direction, Sample
 from tare.workloads import excerpt, mpi, mpi_job
-from tare.workloads.kind import Job, Options, Output, Shape, own
+from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 
 _LINE = re.compile(r"^ *([A-Z][A-Za-z/ ]*?) *= *(\S.*?) *$", re.MULTILINE | re.ASCII)
 _NUMBER = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
@@ -27,7 +27,7 @@ class NpbReferenceOptions(mpi_job.HybridOptions):
     """Its path in the image, such as ``/opt/npb/bin/lu.A.x``."""
 
 
-class NpbReference:
+class NpbReference(WorkloadKind):
     """One program of the reference or of another implementation."""
 
     name = "npb-reference"

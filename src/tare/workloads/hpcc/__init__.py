@@ -19,7 +19,7 @@ from tare.workloads.hpcc.facts import run_facts
 from tare.workloads.hpcc.input import check_fits, input_text, problem_size, process_grid
 from tare.workloads.hpcc.metrics import METRICS, MISSING
 from tare.workloads.hpcc.summary import last_run, number, parse_summary
-from tare.workloads.kind import Job, Options, Output, Shape, own
+from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 
 INPUT = "hpccinf.txt"
 OUTPUT = "hpccoutf.txt"
@@ -37,7 +37,7 @@ class HpccOptions(mpi_job.MpiOptions):
     """``pinned`` to what all environments can run, ``natural`` (OpenBLAS chooses in the node), or OpenBLAS's name."""
 
 
-class Hpcc:
+class Hpcc(WorkloadKind):
     """hpcc as Debian ships it, its BLAS being OpenBLAS."""
 
     name = "hpcc"

@@ -16,7 +16,7 @@ from tare.errors import InputError, WrongOutput
 from tare.records import Sample
 from tare.units import MEBIBYTE, format_byte
 from tare.workloads import excerpt, mpi, mpi_job
-from tare.workloads.kind import Job, Options, Output, Shape, Span, own
+from tare.workloads.kind import Job, Options, Output, Shape, Span, WorkloadKind, own
 from tare.workloads.netpipe.metrics import samples_of
 from tare.workloads.netpipe.output import parse_points
 from tare.workloads.netpipe.sizes import message_sizes
@@ -73,7 +73,7 @@ class NetpipeOptions(mpi_job.MpiOptions):
         return message_sizes(self.smallest, self.largest, self.perturbation)
 
 
-class Netpipe:
+class Netpipe(WorkloadKind):
     """NPopenmpi and NPtcp as Debian ships them."""
 
     name = "netpipe"

@@ -12,7 +12,7 @@ from tare.host.facts import cpu_flags
 from tare.records import Direction, Sample
 from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.code_path import NATURAL, PINNED, common_flags
-from tare.workloads.kind import Job, Options, Output, Shape, own
+from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 from tare.workloads.npb.problems import Benchmark, ProblemClass, check_fits, expected_s
 from tare.workloads.npb.result import Result, parse_result
 from tare.workloads.npb.simd import VARIANTS
@@ -27,7 +27,7 @@ class NpbOptions(mpi_job.HybridOptions):
     """``pinned`` to the widest vectors that all environments have, ``natural`` (the widest in the node), or named."""
 
 
-class Npb:
+class Npb(WorkloadKind):
     """npb-bt to npb-sp, as Tare compiles them for the image."""
 
     name = "npb"

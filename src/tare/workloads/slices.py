@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tare's own resident programs: small pieces of work, done in slices of a fixed count of units.
+
+In: which pieces. Out: the launch of ``slices`` or ``slices-mpi``, and its answers as times per unit of work. The same
+programs take turns (``resident``): a line ``PIECE COUNT`` each, answered by ``slice WALL_NS CPU_NS WAITED_NS CHECK``.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from tare.errors import InputError, WrongOutput
+from tare.records import Direction, Sample
+from tare.workloads import excerpt, mpi, mpi_job
+from tare.workloads.kind import Job, Options, Output, Piece, Shape, WorkloadKind, own
+
+ROUNDS = 15
+"""Of a plain trial: how often each piece is done."""
+
+_SLICE_S = 0.075
+"""One with its warming part, roughly."""
+_LAUNCH_S = 1.0
+_LEAST_RANKS = 2
+_NUMBER = r"[0-9]{1,18}"
+_ANSWER = re.compile(rf"slice ({_NUMBER}) ({_NUMBER}|-) ({_NUMBER}|-) ([0-9a-f]{{1,16}}|-)")
+_LINE = re.compile(rf"([a-z-]+) ({_NUMBER}) (slice .+)")
+_LAST_LINE = "end of slices\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """What a resident program says of one turn."""
+
+    wall_ns: int
+    cpu_ns: int | None = None
+    """``None``: it does not count that, as below."""
+    waited_ns: int | None = None
+    """Ready to run, without a processor; ``None`` where the node does not count that."""
+    check: str | None = None
+    """Equal for equal work, in every arm; ``None`` of programs that have none."""
+
+
+def parse_slice(line: str) -> Slice:
+    """Read an answer; raises ``WrongOutput`` for any other line."""
+    match = _ANSWER.fullmatch(line)
+    if not match or int(match[1]) == 0:
+        raise WrongOutput(f"{excerpt.printable(line[:80])!r} is not an answer to a turn", excerpt.tail(line))
+    return Slice(
+        wall_ns=int(match[1]),
+        cpu_ns=None if match[2] == "-" else int(match[2]),
+        waited_ns=None if match[3] == "-" else int(match[3]),
+        check=None if match[4] == "-" else match[4],
+    )
+
+
+class SlicesOptions(Options):
+    """Which pieces of the kind to do."""
+
+    known: ClassVar[tuple[Piece, ...]] = ()
+
+    pieces: list[str] | None = Field(default=None, min_length=1)
+    """By their names; ``None``: all."""
+
+    @model_validator(mode="after")
+    def _check_pieces(self) -> Self:
+        names = [piece.name for piece in self.known]
+        for name in self.pieces or []:
+            if name not in names:
+                raise ValueError(f"there is no piece {name!r}; choose of {', '.join(names)}")
+        return self
+
+    @property
+    def chosen(self) -> tuple[Piece, ...]:
+        """In the kind's own order."""
+        return tuple(piece for piece in self.known if self.pieces is None or piece.name in self.pieces)
+
+
+class ComputeOptions(SlicesOptions):
+    known = (Piece(name="compute", metric="compute", start_count=2000, alone=True),)
+
+
+class MemoryOptions(SlicesOptions):
+    known = (
+        Piece(name="bandwidth", metric="memory bandwidth", start_count=200, alone=True),
+        Piece(name="random", metric="random access", start_count=3000, alone=True),
+    )
+
+
+class OsOptions(SlicesOptions):
+    known = (
+        Piece(name="system-calls", metric="system calls", start_count=600_000, alone=True),
+        Piece(name="process-start", metric="process start", start_count=100),
+    )
+
+
+class MessagesOptions(SlicesOptions, mpi_job.MpiOptions):
+    known = (
+        Piece(name="latency", metric="message latency", start_count=50_000),
+        Piece(name="messages", metric="message bandwidth", start_count=200),
+    )
+
+
+class Slices(WorkloadKind):
+    """One kind: a program and the pieces that it does."""
+
+    def __init__(self, name: str, program: str, options_model: type[SlicesOptions]) -> None:
+        self.name = name
+        self.options_model: type[Options] = options_model
+        self.primary_metric = options_model.known[0].metric
+        self._program = program
+
+    def pieces(self, options: Options) -> tuple[Piece, ...]:
+        return own(SlicesOptions, options).chosen
+
+    def expected_s(self, options: Options, shape: Shape) -> float | None:
+        launch_s = _LAUNCH_S if isinstance(options, mpi_job.MpiOptions) else 0.0
+        return launch_s + ROUNDS * _SLICE_S * len(own(SlicesOptions, options).chosen)
+
+    def job(self, options: Options, shape: Shape) -> Job:
+        """Each piece in rounds, in one run."""
+        turns = [word for piece in self.pieces(options) for word in (piece.name, str(piece.start_count))]
+        return self._job(options, shape, ("--rounds", str(ROUNDS), "--once", *turns))
+
+    def resident(self, options: Options, shape: Shape) -> Job:
+        """The same program, waiting for turns on its standard input."""
+        return self._job(options, shape, ())
+
+    def _job(self, options: Options, shape: Shape, asked: tuple[str, ...]) -> Job:
+        program = f"{shape.tools_directory}/{self._program}"
+        if not isinstance(options, mpi_job.MpiOptions):
+            if shape.span is not None:
+                raise InputError(f"{self.name} is one process, and an instance spans several nodes here")
+            return Job(argv=(program, *asked))
+        if shape.processors < _LEAST_RANKS:
+            raise InputError(
+                f"{self.name} needs two processors or more in each instance; 1c2p1i is the least"
+            )
+        return Job(
+            argv=(*mpi_job.launch(options, shape), program, *asked),
+            program=program,
+            collect=mpi_job.collected(options),
+            preflight=mpi.preflight(shape),
+        )
+
+    def samples(self, options: Options, output: Output) -> list[Sample]:
+        profiled = mpi_job.samples(options, output) if isinstance(options, mpi_job.MpiOptions) else []
+        chosen = own(SlicesOptions, options).chosen
+        answers = _answers(output, chosen)
+        return [_sample(piece, answers[piece.name]) for piece in chosen] + profiled
+
+    def facts(self, options: Options, output: Output) -> dict[str, str]:
+        crossed = mpi_job.facts(options, output) if isinstance(options, mpi_job.MpiOptions) else {}
+        try:
+            answers = _answers(output, own(SlicesOptions, options).chosen)
+        except WrongOutput:
+            return crossed
+        return crossed | {f"check of {name}": str(slices[0].check) for name, slices in answers.items()}
+
+
+def _answers(output: Output, pieces: tuple[Piece, ...]) -> Mapping[str, list[Slice]]:
+    """Of each piece, every round; raises ``WrongOutput`` when any is missing or did other work."""
+    if not output.stdout.endswith(_LAST_LINE):
+        raise WrongOutput("the slices are cut", excerpt.tail(output.stdout or output.stderr))
+    counts = {piece.name: str(piece.start_count) for piece in pieces}
+    answers: dict[str, list[Slice]] = defaultdict(list)
+    for line in output.stdout.removesuffix(_LAST_LINE).splitlines():
+        match = _LINE.fullmatch(line)
+        if not match or counts.get(match[1]) != match[2]:
+            raise WrongOutput(
+                f"{excerpt.printable(line[:80])!r} was not asked for", excerpt.tail(output.stdout)
+            )
+        answers[match[1]].append(parse_slice(match[3]))
+    for name in counts:
+        _check_rounds(name, answers[name], output)
+    return answers
+
+
+def _check_rounds(name: str, slices: list[Slice], output: Output) -> None:
+    if len(slices) != ROUNDS:
+        raise WrongOutput(f"{len(slices)} slices of {name} instead of {ROUNDS}", excerpt.tail(output.stdout))
+    if len({each.check for each in slices}) != 1:
+        raise WrongOutput(f"slices of {name} came to different results", excerpt.tail(output.stdout))
+
+
+def _sample(piece: Piece, slices: list[Slice]) -> Sample:
+    """Time of one unit of work: of the slice in the middle, since bursts of other load hit single slices."""
+    time_s = median(each.wall_ns for each in slices) * 1e-9 / piece.start_count
+    return Sample(name=piece.metric, value=time_s, unit=piece.unit, direction=Direction.LESS)
+
+
+COMPUTE = Slices("compute", "slices", ComputeOptions)
+MEMORY = Slices("memory", "slices", MemoryOptions)
+OS = Slices("os", "slices", OsOptions)
+MESSAGES = Slices("messages", "slices-mpi", MessagesOptions)
