@@ -48,10 +48,11 @@ def state_with(image: Image, folder: Path) -> Path:
 
 
 def campaign_file(folder: Path, *argv: str, technology: str = "native") -> Path:
-    """One block of one command, natively and in one technology."""
+    """One block of one command, natively and in one technology, one trial after the other."""
     path = folder / "campaign.toml"
     path.write_text(
         f'name = "test"\nblocks = 1\nlayouts = ["1c1p1i"]\nseed = 3\n\n'
+        f'[turns]\nway = "whole"\n\n'
         f'[limits]\nmemory = "128 MiB"\nshm = "4 MiB"\ntime = "60s"\n\n'
         f'[[environment]]\ntechnology = "{technology}"\nname = "other"\n\n'
         f'[[workload]]\nkind = "command"\nname = "work"\nargv = {json.dumps(argv)}\n'

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import select
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -204,8 +205,10 @@ def test_an_answer_to_no_question_is_an_error(monkeypatch: pytest.MonkeyPatch) -
     with ExitStack() as stack:
         clocks = stack.enter_context(speaking(monkeypatch, [twice, "more"]))
         clocks.ask()
+        select.select([clocks], [], [], 5.0)
         clocks.heard()
         clocks._stopwatch._send(b"anything\n")
+        select.select([clocks], [], [], 5.0)
         with pytest.raises(NodeError, match="makes no sense"):
             clocks.heard()
 

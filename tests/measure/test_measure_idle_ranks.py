@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.busy_example import QUIET, busy_load
 from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request
+from tests.plan.plan_example import outcome
 
 from tare.measure.campaign import measure_campaign
 from tare.measure.context import Context
@@ -30,25 +31,7 @@ def shape(*, shared: bool) -> Shape:
 def outcomes() -> list[Outcome]:
     """Three trials in each of four blocks; nobody ran them."""
     trials = plan_trials(fake_campaign(fake_environment("other"), blocks=4), 1)
-    return [
-        Outcome(
-            trial=trial,
-            status="ok",  # type: ignore[arg-type]
-            reason=None,
-            excerpt=None,
-            started_utc="",
-            elapsed_s=1.0,
-            node_start_s=None,
-            node_stop_s=None,
-            barrier_skew_s=None,
-            cpu_s=None,
-            samples=(),
-            instances=(),
-            image_digest="",
-            load=QUIET,
-        )
-        for trial in trials
-    ]
+    return [replace(outcome(trial, 1.0), load=QUIET) for trial in trials]
 
 
 def played(outcomes: list[Outcome], loads: dict[int, HostLoad], *, first: bool) -> dict[int, set[bool]]:
@@ -56,11 +39,11 @@ def played(outcomes: list[Outcome], loads: dict[int, HostLoad], *, first: bool) 
     done: list[Outcome] = []
     ranks = IdleRanks(done, busy=first)
     answers: dict[int, set[bool]] = {}
-    for place, outcome in enumerate(outcomes):
-        block = outcome.trial.block
+    for place, each in enumerate(outcomes):
+        block = each.trial.block
         answers.setdefault(block, set()).add(ranks.yield_in(block))
         last = place + 1 == len(outcomes) or outcomes[place + 1].trial.block != block
-        done.append(replace(outcome, load=loads.get(block, QUIET) if last else QUIET))
+        done.append(replace(each, load=loads.get(block, QUIET) if last else QUIET))
     return answers
 
 

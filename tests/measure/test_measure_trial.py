@@ -16,7 +16,7 @@ from tare.environments.provider import Node, NodeGroup, NodeSpec
 from tare.errors import NodeError
 from tare.image.store import Image
 from tare.measure import iterations, timing
-from tare.measure import trial as module
+from tare.measure import prepared as module
 from tare.measure.context import MINIMAL_VARIABLES, Context
 from tare.measure.inspection import Inspected
 from tare.measure.trial import run_trial

@@ -34,8 +34,9 @@ from tare.measure.lock import host_lock, tools_lock
 from tare.measure.others import look_before_start, said
 from tare.measure.parity import expected_parity
 from tare.measure.session import Allowance, Watcher, interruptible, run_trials
-from tare.measure.stopping import Stopping, Wanted, never
+from tare.measure.stopping import Stopping, Wanted, cell_of, never
 from tare.measure.trial import run_trial
+from tare.measure.turns.together import WHOLE
 from tare.measure.usable import Wants, skipped_environments
 from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits, next_block_fits
@@ -195,11 +196,22 @@ def _measure(
             "nothing is run: no environment is usable, and native would have nothing to compare with"
         )
     load = _look_at_host(audience) if any(one.identity not in journal.done for one in still) else None
+    turned = {cell_of(one.trial) for one in outcomes if one.turns}
     context = replace(
         _context(request, campaign, image, audience),
         lacking_flags=_lacking_flags(request, campaign, absent, journal),
         idle_ranks=IdleRanks(outcomes, busy=load is not None and load.busy),
+        counts={one.trial.workload.name: one.turns.counts for one in outcomes if one.turns},
+        turned=turned,
+        whole={
+            cell: outcome.facts[WHOLE]
+            for outcome in outcomes
+            if WHOLE in outcome.facts and (cell := cell_of(outcome.trial)) not in turned
+        },
     )
+    context.allotment.learn(outcomes)
+    for outcome in outcomes:
+        _remember_peak(context, outcome)
     if request.pilot and compares and not outcomes:
         _pilot(context, planned)
     if not request.folder.exists():
@@ -232,6 +244,8 @@ def _context(request: Request, campaign: Campaign, image: Image, audience: Audie
         binds=tuple(map(parse_bind, campaign.binds)),
         exclude=campaign.exclude,
         tick=audience.tick,
+        say=audience.says,
+        seed=campaign.seed or 0,
     )
     return replace(context, expected=expected_parity(context.session))
 
@@ -262,9 +276,20 @@ def _pilot(context: Context, planned: Sequence[Trial]) -> None:
     outcome = run_trial(context, trial)
     if outcome.excluded_by is Rule.UNEQUAL:
         raise HostError(f"nothing can be compared with native as it is here: {outcome.reason}")
+    _remember_peak(context, outcome)
     if outcome.status is Status.FAILED:
         said = f"\n{outcome.excerpt.strip()}" if outcome.excerpt else ""
         raise InputError(f"the command does not run natively in the image: {outcome.reason}{said}")
+
+
+def _remember_peak(context: Context, outcome: Outcome) -> None:
+    """What a native command was seen to use, as if each of its processors had a process of that size."""
+    trial = outcome.trial
+    if trial.environment.name == NATIVE and outcome.instances:
+        largest_byte = max(run.maximum_rss_byte for run in outcome.instances)
+        seen_byte = trial.layout.total_processors * largest_byte
+        known_byte = context.peak_byte.get(trial.workload.name, 0)
+        context.peak_byte[trial.workload.name] = max(known_byte, seen_byte)
 
 
 class _Budget:

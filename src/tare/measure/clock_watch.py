@@ -2,7 +2,8 @@
 """The clocks of nodes that have their own, asked before, once a second during, and after a trial's run.
 
 The one asked is a stopwatch that never runs anything; docs/method.md says what an answer costs. While a command runs
-it is not waited for, so that the command's end is not noticed late.
+it is not waited for, so that the command's end is not noticed late. Where arms take turns it is asked between two
+turns and waited for, so that no arm's turn pays for the answer of another's node.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +43,7 @@ class NodeClocks:
 
     def begin(self) -> None:
         self._steal_before_s = self._stopwatch.steal_s()
-        self._probe()
+        self.probe(PROBES)
 
     def end(self) -> None:
         if self._asked_ns is not None:
@@ -50,7 +51,7 @@ class NodeClocks:
         after_s = self._stopwatch.steal_s()
         if after_s and self._steal_before_s is not None:  # a kernel that cannot know says 0 for ever
             self.steal_s = after_s - self._steal_before_s
-        self._probe()
+        self.probe(PROBES)
 
     def ask(self) -> None:
         """Without waiting; nothing as long as an answer is due, or the last one is fresh."""
@@ -68,8 +69,9 @@ class NodeClocks:
         """Facts on how its clocks went against each other."""
         return relations(self._told[:READINGS], self._told[-READINGS:])
 
-    def _probe(self) -> None:
-        for _ in range(PROBES):
+    def probe(self, times: int) -> None:
+        """Ask, and wait for each answer."""
+        for _ in range(times):
             self._ask()
             self._note(self._stopwatch.await_clocks())
 
@@ -109,6 +111,11 @@ class ClockWatch:
     def ask(self) -> None:
         for clocks in self._nodes.values():
             clocks.ask()
+
+    def probe(self) -> None:
+        """Ask once and wait for the answer: for when no command is at work."""
+        for clocks in self._nodes.values():
+            clocks.probe(1)
 
     def end(self) -> None:
         for clocks in self._nodes.values():

@@ -13,8 +13,9 @@ from tare.environments.provider import Bind, NodeSpec, Provider
 from tare.host.paths import nodes_directory
 from tare.measure.idle_ranks import IdleRanks
 from tare.measure.placement import NodePlace
+from tare.measure.turns.allotment import Allotment
 from tare.network import plan_networks
-from tare.records import Exclude, NetworkKind, Trial
+from tare.records import Cell, Exclude, NetworkKind, Trial
 
 MINIMAL_VARIABLES = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -25,6 +26,10 @@ MINIMAL_VARIABLES = {
 
 
 def _ignore() -> None:
+    return
+
+
+def _keep_quiet(words: str) -> None:  # noqa: ARG001 - nobody listens
     return
 
 
@@ -47,6 +52,10 @@ class Context:
     """What the host is to give every node alike (``measure.parity``); what is not here is not compared."""
     tick: Callable[[], None] = _ignore
     """Called about once a second while a command runs."""
+    seed: int = 0
+    """The campaign's: the orders of turns follow from it."""
+    say: Callable[[str], None] = _keep_quiet
+    """Takes a sentence for the user."""
     until_s: float = math.inf
     """When the budget ends, by ``time.monotonic``: no command may last longer."""
     tested_clocks: set[tuple[str, str]] = field(default_factory=set)
@@ -55,6 +64,16 @@ class Context:
     """Whether waiting MPI processes give their processor up, block by block."""
     session: str = field(default_factory=lambda: secrets.token_hex(4))
     counter: Iterator[int] = field(default_factory=itertools.count)
+    counts: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    """Workload → piece → units of work in a slice, as the result's first block found them natively."""
+    allotment: Allotment = field(default_factory=Allotment)
+    """Shares the rounds of slices out."""
+    whole: dict[Cell, str] = field(default_factory=dict)
+    """Cell → why its commands run whole although they were to take turns."""
+    turned: set[Cell] = field(default_factory=set)
+    """Cells that have taken turns in this result: they go on doing so."""
+    peak_byte: dict[str, int] = field(default_factory=dict)
+    """Workload → memory that a command was seen to use, all its processes together."""
     programs: dict[tuple[str, str, str], Mapping[str, str]] = field(default_factory=dict)
     """What was learnt of the measured program, once for each environment, workload and layout."""
 

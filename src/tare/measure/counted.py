@@ -13,14 +13,25 @@ class Watched:
     """Where to look: the nodes' control groups, their helpers, and the threads that are their processors."""
 
     def __init__(
-        self, provider: Provider, nodes: Sequence[Node], groups: Sequence[NodeGroup], seats: Sequence[Seat]
+        self,
+        provider: Provider,
+        nodes: Sequence[Node],
+        groups: Sequence[NodeGroup],
+        seats: Sequence[Seat],
+        killed_before: int = 0,
     ) -> None:
+        """``killed_before``: the nodes' memory kills of earlier trials, where several share one start of them."""
         self.provider, self.nodes = provider, tuple(nodes)
         self.groups, self.seats = list(groups), tuple(seats)
         self.memory_byte = nodes[0].spec.memory_byte
+        self._killed_before = killed_before
         beside = [seat.provider.group(seat.node) for seat in seats if seat.node not in nodes]
         self.launchers = [group for group in beside if group is not None]
         self.all_groups = [*groups, *self.launchers]
+
+    def memory_kills(self) -> int:
+        """How many processes the nodes' memory limits have killed in this trial."""
+        return memory_kills(self.groups) - self._killed_before
 
     def helpers(self) -> list[int]:
         """Those at work now: some come with each command that enters."""
@@ -28,6 +39,11 @@ class Watched:
 
     def virtual_processors(self) -> list[int]:
         return [thread for node in self.nodes for thread in self.provider.virtual_processors(node)]
+
+
+def memory_kills(groups: Sequence[NodeGroup]) -> int:
+    """Since the groups' start; one whose kernel does not count them adds none."""
+    return sum(group.memory_kills() or 0 for group in groups)
 
 
 class Counters:

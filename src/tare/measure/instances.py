@@ -9,6 +9,7 @@ from typing import Any
 
 from tare.environments.provider import Node, Provider
 from tare.errors import ClockFault, NodeError, WrongOutput
+from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import compare, host_start_ns
 from tare.measure.node_files import opened_inside
 from tare.measure.protocol import RUN_FIELDS
@@ -34,6 +35,8 @@ class Instance:
     limit_s: float
     iteration: int | None = None
     """Which of several runs of the command; ``None``: the only one."""
+    resident: str | None = None
+    """Of a resident program, which works when it is its turn: the workload's name, as several share the nodes."""
 
     @property
     def number(self) -> int:
@@ -42,7 +45,8 @@ class Instance:
     @property
     def name(self) -> str:
         """Of its folder in the work directory of each of its nodes; every iteration has one."""
-        return f"i{self.number}" if self.iteration is None else f"i{self.number}-{self.iteration}"
+        own = f"i{self.number}" if self.iteration is None else f"i{self.number}-{self.iteration}"
+        return own if self.resident is None else f"{self.resident}-{own}"
 
     @property
     def work(self) -> Path:
@@ -54,7 +58,9 @@ class Instance:
         """Its own folder there."""
         return self.work / self.name
 
-    def stopwatch(self, argv: tuple[str, ...], limit_s: float, output: str) -> Stopwatch:
+    def stopwatch(
+        self, argv: tuple[str, ...], limit_s: float, output: str, *, turns: bool = False
+    ) -> Stopwatch:
         """Start a stopwatch that will run ``argv`` in the node and keep what it prints in the folder ``output``."""
         seat = self.seat
         inside = f"{seat.node.work_directory}/{self.name}"
@@ -65,6 +71,7 @@ class Instance:
             limit_s=limit_s,
             processors=seat.node.numbered_inside(seat.processors),
             file_limit_byte=seat.file_limit_byte,
+            turns=turns,
         )
         (self.folder / output).mkdir()
         seat.provider.send(seat.node, [f"{self.name}/{output}"])
@@ -116,13 +123,19 @@ def way_to_stopwatch(provider: Provider, node: Node, command: Command, output_fo
 
 
 def make_instances(
-    kind: WorkloadKind, options: Options, seats: Sequence[Seat], limit_s: float, iteration: int | None = None
+    kind: WorkloadKind,
+    options: Options,
+    seats: Sequence[Seat],
+    limit_s: float,
+    iteration: int | None = None,
+    *,
+    resident: str | None = None,
 ) -> list[Instance]:
     """All instances in the order of their seats, their input files written."""
     found = []
     for seat in seats:
-        job = kind.job(options, seat.shape)
-        instance = Instance(seat=seat, job=job, limit_s=limit_s, iteration=iteration)
+        job = kind.job(options, seat.shape) if resident is None else kind.resident(options, seat.shape)
+        instance = Instance(seat=seat, job=job, limit_s=limit_s, iteration=iteration, resident=resident)
         for node in seat.members:
             _write_files(node.spec.work / instance.name, instance.job.files)
             seat.member_provider.send(node, [instance.name])
@@ -196,7 +209,9 @@ def ready_instances(instances: Sequence[Instance]) -> Iterator[list[Stopwatch]]:
     with ExitStack() as stack:
         stopwatches = []
         for instance in instances:
-            started = instance.stopwatch(instance.job.argv, instance.limit_s, ".output")
+            started = instance.stopwatch(
+                instance.job.argv, instance.limit_s, ".output", turns=instance.resident is not None
+            )
             stopwatches.append(stack.enter_context(started))
         for stopwatch in stopwatches:
             stopwatch.wait_ready(_READY_LIMIT_S)
@@ -214,18 +229,30 @@ def run_on_barrier(
 
     ``WrongOutput`` when a command could not be executed at all, ``NodeError`` when a launch cannot go on.
     """
+    before = [stopwatch.probe() for stopwatch in stopwatches]
+    for stopwatch in stopwatches:
+        stopwatch.go()
+    return ended_runs(instances, stopwatches, before, tick, at_end, beside)
+
+
+def ended_runs(
+    instances: Sequence[Instance],
+    stopwatches: Sequence[Stopwatch],
+    before: Sequence[Sequence[ClockProbe]],
+    tick: Callable[[], None] = lambda: None,
+    at_end: Callable[[], None] = lambda: None,
+    beside: Sequence[Beside] = (),
+) -> list[InstanceRun]:
+    """Wait for the end of all that had their GO; ``before``: each one's clock probes of then. Raises the same."""
     watch = _launch_watch(instances, ".output")
 
     def look() -> None:
         tick()
         watch()
 
-    before = [stopwatch.probe() for stopwatch in stopwatches]
-    for stopwatch in stopwatches:
-        stopwatch.go()
     said = wait_all(stopwatches, instances[0].limit_s + _STOP_SLACK_S, look, beside)
     at_end()
-    _refuse_unexecuted(said)
+    refuse_unexecuted(said)
     after = [stopwatch.probe() for stopwatch in stopwatches]
     for stopwatch in stopwatches:
         stopwatch.quit()
@@ -234,18 +261,18 @@ def run_on_barrier(
     for number, words in enumerate(said):
         clocks = compare(words["start_ns"], words["end_ns"], before[number], after[number])
         offset_s = (starts[number] - min(starts)) * 1e-9
-        runs.append(_record(number, words, clocks, offset_s, stopwatches[number].host_span_s))
+        runs.append(record(number, words, clocks, offset_s, stopwatches[number].host_span_s))
     return runs
 
 
-def _refuse_unexecuted(said: Sequence[Mapping[str, Any]]) -> None:
+def refuse_unexecuted(said: Sequence[Mapping[str, Any]]) -> None:
     for words in said:
         if words["error"]:
             advice = "is it in the image? (tare image list; tare weigh --bind DIR for your own files)"
             raise WrongOutput(f"{words['error']}; {advice}")
 
 
-def _record(
+def record(
     number: int, words: Mapping[str, Any], clocks: Clocks, offset_s: float, host_span_s: float
 ) -> InstanceRun:
     return InstanceRun(

@@ -10,10 +10,14 @@ from tare.measure.instances import Instance, make_instances, ready_instances, ru
 from tare.measure.seats import Seat
 from tare.measure.stopwatch import Beside, Stopwatch
 from tare.measure.verify_unprivileged import rusage_s
-from tare.records import Direction, InstanceRun, Sample, Trial
+from tare.records import Direction, InstanceRun, Sample, Trial, Turns, Way
 from tare.workloads.kind import Options, WorkloadKind
 
 _LEAST_LIMIT_S = 0.1
+MOST_RUNS = 10
+"""Of an unmodified program that is so short that it is run several times in each block."""
+_MOST_ARMS = 100
+"""A resident program waits while others have their turns; its limit ends it only if the runner is gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +65,33 @@ class Gathered:
 def repetitions(kind: WorkloadKind, trial: Trial, seats: Sequence[Seat]) -> list[Repetition]:
     """All runs of a trial with their jobs, their input files written; ``ValueError`` for options that are none."""
     wanted = trial.run_options
-    found = []
+    runs = []
     for position, chosen in enumerate(wanted):
         options = kind.options_model.model_validate(dict(chosen))
         number = position if len(wanted) > 1 else None
         instances = make_instances(kind, options, seats, trial.limits.time_s, number)
-        found.append(Repetition(number=number, options=options, instances=tuple(instances)))
-    return found
+        runs.append(Repetition(number=number, options=options, instances=tuple(instances)))
+    return runs
+
+
+def starts_by_turns(
+    kind: WorkloadKind, trial: Trial, seats: Sequence[Seat], turns: Turns
+) -> list[Repetition]:
+    """The starts of a program within one start of the nodes, the most there may be; ``ValueError`` as above."""
+    options = kind.options_model.model_validate(dict(trial.workload.options))
+    if trial.workload.way is Way.SLICES:
+        count, resident = turns.processes, trial.workload.name
+        limit_s = trial.limits.time_s + turns.rounds * turns.slice_s * _MOST_ARMS
+    else:
+        count, resident, limit_s = MOST_RUNS, None, trial.limits.time_s
+    return [
+        Repetition(
+            number=number,
+            options=options,
+            instances=tuple(make_instances(kind, options, seats, limit_s, number, resident=resident)),
+        )
+        for number in range(count)
+    ]
 
 
 def run_repetitions(
@@ -84,7 +108,7 @@ def run_repetitions(
             at_end = _AtEnd(watched, around.end if repetition is wanted[-1] else None)
             uptime_s = time.monotonic() - around.up_s
             runs = run_on_barrier(instances, stopwatches, around.tick, at_end, around.beside)
-        gathered.runs += [_of(run, repetition.number, uptime_s) for run in runs]
+        gathered.runs += with_start(runs, repetition.number, uptime_s)
         gathered.cpu_s[repetition.number] = at_end.cpu_s
         if not all(map(_ended_well, runs)):
             if repetition is not wanted[-1]:
@@ -126,8 +150,9 @@ def cpu_samples(gathered: Gathered, whole_s: float | None, *, by_rusage: bool) -
     ]
 
 
-def _of(run: InstanceRun, number: int | None, uptime_s: float) -> InstanceRun:
-    return replace(run, iteration=number, uptime_s=uptime_s + run.start_offset_s)
+def with_start(runs: Sequence[InstanceRun], number: int | None, uptime_s: float) -> list[InstanceRun]:
+    """Which run of the command it was, and how long the nodes were up when it began."""
+    return [replace(run, iteration=number, uptime_s=uptime_s + run.start_offset_s) for run in runs]
 
 
 def _within(instance: Instance, until_s: float) -> Instance:

@@ -18,6 +18,7 @@ from tare.environments.provider import Node, NodeSpec, Provider
 from tare.errors import HostError, NodeError
 from tare.host.mounts import mounts_below
 from tare.host.paths import nodes_directory
+from tare.measure.node_freezer import thaw_node
 
 _RECORD = "node.json"
 
@@ -100,6 +101,7 @@ def _connected(spec: NodeSpec, provider: Provider) -> Node:
 def stop_node(spec: NodeSpec, provider: Provider) -> None:
     """Stop it and forget it; ``NodeError`` if something of it stays."""
     try:
+        thaw_node(spec.directory)
         provider.stop(spec)
         network.remove(spec)
         _forget(spec.directory)

@@ -22,6 +22,8 @@ QUALITY_FIELDS = (
 )
 _MOST_NS = 1 << 63
 """What a clock of 64 bits with a sign can say."""
+TOOK_FIELDS = ("wall_ns", "begin_ns", "end_ns", "line")
+"""Of a turn: how long its answer took by the node's clock, and the answer's text."""
 DONE_FIELDS = ("start_ns", "end_ns", "error", *RUN_FIELDS)
 
 
@@ -53,6 +55,17 @@ def clock_readings(line: bytes) -> Mapping[str, int]:
 
 def _is_reading(value: Any) -> bool:
     return type(value) is int and abs(value) < _MOST_NS
+
+
+def took(line: bytes) -> Mapping[str, Any]:
+    """What became of a turn, in nanoseconds and words; ``NodeError`` when its clocks cannot be right."""
+    said = fields(line, TOOK_FIELDS)
+    numbers = [said[name] for name in ("wall_ns", "begin_ns", "end_ns")]
+    if not (all(map(_is_reading, numbers)) and isinstance(said["line"], str)):
+        raise nonsense(line)
+    if said["wall_ns"] != said["end_ns"] - said["begin_ns"] or said["wall_ns"] < 0:
+        raise nonsense(line)
+    return {name: said[name] for name in TOOK_FIELDS}
 
 
 def steal_s(line: bytes) -> float | None:

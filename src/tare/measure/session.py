@@ -10,7 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from tare.measure.context import Context
+from tare.measure.stopping import cell_of
 from tare.measure.trial import run_trial
+from tare.measure.turns.frozen import BudgetSpentError
+from tare.measure.turns.together import WHOLE, run_together
+from tare.measure.units import units, wanted_of
 from tare.records import Outcome, Trial
 
 
@@ -42,15 +46,52 @@ def run_trials(
     watcher: Watcher,
 ) -> bool:
     """Run until the end or the budget's; returns whether the budget cut something off."""
-    for trial in trials:
-        if not allowance.is_wanted(trial):
+    for unit in units(trials):
+        wanted = wanted_of(unit, allowance.is_wanted)
+        if not wanted:
             continue
-        if not allowance.may_begin(trial):
+        if not allowance.may_begin(wanted[0]):
             return True
-        watcher.begins(trial)
+        watcher.begins(wanted[0])
+        try:
+            outcomes = _by_turns(context, wanted, allowance.remaining_s())
+        except BudgetSpentError:
+            return True
+        if outcomes is None:
+            if _run_whole(context, wanted, write, allowance, watcher):
+                return True
+            continue
+        for outcome in outcomes:
+            write(outcome)
+            watcher.ended(outcome)
+    return False
+
+
+def _by_turns(context: Context, trials: Sequence[Trial], remaining_s: float) -> list[Outcome] | None:
+    """``None`` where they take no turns; ``BudgetSpentError`` when the budget ended them: they count as not begun."""
+    if trials[0].turns is None:
+        return None
+    return run_together(replace(context, until_s=time.monotonic() + remaining_s), trials)
+
+
+def _run_whole(
+    context: Context,
+    trials: Sequence[Trial],
+    write: Callable[[Outcome], None],
+    allowance: Allowance,
+    watcher: Watcher,
+) -> bool:
+    """One trial after the other; returns whether the budget cut something off."""
+    for trial in trials:
+        if trial is not trials[0]:
+            if not allowance.may_begin(trial):
+                return True
+            watcher.begins(trial)
         outcome = _run_within(context, trial, allowance.remaining_s())
         if outcome is None:
             return True
+        reason = context.whole.get(cell_of(trial)) if trial.turns is not None else None
+        outcome = replace(outcome, facts={**outcome.facts, WHOLE: reason}) if reason else outcome
         write(outcome)
         watcher.ended(outcome)
     return False

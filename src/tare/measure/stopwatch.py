@@ -3,7 +3,8 @@
 
 The stopwatch says READY with what it sees of its node, answers PING and CLOCKS with its clocks, QUALITY with a test of
 these and STEAL with what a hypervisor took from it, starts the command on GO, and says DONE with what it saw of it; it
-ends on QUIT or when the pipe closes, and takes the command with it.
+ends on QUIT or when the pipe closes, and takes the command with it. A command that works in turns gets each by TURN,
+and TOOK is what it answered; END closes its input, so that it ends by itself.
 """
 
 import os
@@ -17,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
-from tare.errors import NodeError
+from tare.errors import EndedInTurn, NodeError
 from tare.host.process import tool_environment
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import PROBES, host_ns
@@ -30,6 +31,7 @@ from tare.measure.protocol import (
     clock_readings,
     fields,
     steal_s,
+    took,
 )
 
 _CHATTER_LIMIT_BYTE = 1 << 20
@@ -50,17 +52,29 @@ class Command:
     limit_s: float
     processors: tuple[int, ...] = ()
     file_limit_byte: int = 1 << 30
+    turns: bool = False
+    """It reads a line for each of its turns and answers it with one."""
 
     def options(self, output_folder: str) -> list[str]:
         """The stopwatch's own arguments."""
         parts = ["--directory", self.directory, "--limit-s", f"{self.limit_s:.3f}"]
         parts += ["--stdout", f"{output_folder}/stdout", "--stderr", f"{output_folder}/stderr"]
         parts += ["--file-limit-byte", str(self.file_limit_byte)]
+        if self.turns:
+            parts += ["--turns", "yes"]
         if self.processors:
             parts += ["--processors", ",".join(map(str, self.processors))]
         for name, value in self.variables.items():
             parts += ["--env", f"{name}={value}"]
         return [*parts, "--", *self.argv]
+
+
+def _ending(done: Mapping[str, Any]) -> str:
+    if done["error"] is not None:
+        return str(done["error"])
+    if done["timed_out"]:
+        return "its time limit was over"
+    return f"signal {done['signal']}" if done["signal"] is not None else f"exit code {done['exit_code']}"
 
 
 class Stopwatch:
@@ -137,7 +151,7 @@ class Stopwatch:
         return clock_readings(self._expect(b"CLOCKS ", time.monotonic() + _PROBE_LIMIT_S))
 
     def told_clocks(self) -> Mapping[str, int] | None:
-        """The same, once its line is here; call when the pipe is readable."""
+        """The same, once its line is here; never waits."""
         line = self._next_line(b"CLOCKS ")
         return None if line is None else clock_readings(line)
 
@@ -156,12 +170,41 @@ class Stopwatch:
         self._send(b"GO\n")
 
     def done(self) -> Mapping[str, Any] | None:
-        """What DONE said, once its line is here; call when the pipe is readable."""
+        """What DONE said, once its line is here; never waits."""
         line = self._next_line(b"DONE ")
         if line is None:
             return None
         self._done_ns = host_ns()
         return fields(line, DONE_FIELDS)
+
+    def turn(self, text: str) -> None:
+        """Give the command a turn: one line for its standard input."""
+        self._send(f"TURN {text}\n".encode())
+
+    def took(self) -> Mapping[str, Any] | None:
+        """What TOOK said, once its line is here; never waits.
+
+        ``EndedInTurn`` when the command ended instead.
+        """
+        line = self._next_line(b"TOOK ", b"DONE ")
+        return None if line is None else self._taken(line)
+
+    def await_took(self, limit_s: float) -> Mapping[str, Any]:
+        """The same, as soon as it is here; ``NodeError`` after ``limit_s``."""
+        return self._taken(self._expect(b"TOOK ", time.monotonic() + limit_s, b"DONE "))
+
+    def end_turns(self) -> None:
+        """No more turns: the command's input ends, and so should it; ``done`` says when."""
+        self._send(b"END\n")
+
+    def _taken(self, line: bytes) -> Mapping[str, Any]:
+        if not line.startswith(b"DONE "):
+            return took(line)
+        self._done_ns = host_ns()
+        done = fields(line.removeprefix(b"DONE "), DONE_FIELDS)
+        raise EndedInTurn(
+            f"the program ended in the middle of its turns: {_ending(done)}; its output says why", done
+        )
 
     @property
     def host_span_s(self) -> float:
@@ -170,10 +213,16 @@ class Stopwatch:
 
     def has_said(self) -> bool:
         """Whether something waits to be read."""
-        return bool(self._readable.poll(0))
+        return b"\n" in self._received or bool(self._readable.poll(0))
 
     def quit(self) -> None:
         self._send(b"QUIT\n")
+
+    def end_command(self, limit_s: float) -> None:
+        """Have the command ended and wait until the stopwatch has gone, whatever it still says; no error if not."""
+        self._close_input()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=limit_s)
 
     def _send(self, line: bytes) -> None:
         assert self._process.stdin is not None  # noqa: S101 - it was asked for as a pipe
@@ -182,19 +231,21 @@ class Stopwatch:
         except BrokenPipeError:
             raise self._ended() from None
 
-    def _expect(self, word: bytes, deadline: float) -> bytes:
+    def _expect(self, word: bytes, deadline: float, *others: bytes) -> bytes:
+        """The rest of the next line, which begins with ``word``; the whole of one that begins with another."""
         while b"\n" not in self._received:
             if not self._readable.poll(max(0.0, deadline - time.monotonic()) * 1000):
                 said = self._complaint()
                 words = f"the stopwatch in the node did not say {word.decode().strip()} in time"
                 raise NodeError(f"{words}: {_last(said)}", said or None)
             self._receive()
-        return self._line(word)
+        return self._line(word, *others)
 
-    def _next_line(self, word: bytes) -> bytes | None:
-        """What is there, of a pipe that is readable; ``None`` as long as the line is not whole."""
-        self._receive()
-        return self._line(word) if b"\n" in self._received else None
+    def _next_line(self, word: bytes, *others: bytes) -> bytes | None:
+        """What is there; ``None`` as long as the line is not whole. It never waits."""
+        if b"\n" not in self._received and self._readable.poll(0):
+            self._receive()
+        return self._line(word, *others) if b"\n" in self._received else None
 
     def _receive(self) -> None:
         chunk = os.read(self.fileno(), 65536)
@@ -206,8 +257,10 @@ class Stopwatch:
                 "the node floods the stopwatch's channel", self._received[:400].decode(errors="replace")
             )
 
-    def _line(self, word: bytes) -> bytes:
+    def _line(self, word: bytes, *others: bytes) -> bytes:
         line, _, self._received = self._received.partition(b"\n")
+        if line.startswith(others):
+            return line
         if not line.startswith(word):
             said = line.decode(errors="replace")[:400]
             if line.startswith(b"ERROR "):
@@ -265,27 +318,34 @@ def wait_all(
 
     ``NodeError`` after ``limit_s``.
     """
-    found: dict[int, Mapping[str, Any]] = {}
+    ended = _already_done(stopwatches)
     deadline = time.monotonic() + limit_s
     next_tick = time.monotonic() + _TICK_S
     with selectors.DefaultSelector() as selector:
         for index, stopwatch in enumerate(stopwatches):
-            selector.register(stopwatch, selectors.EVENT_READ, index)
+            if index not in ended:
+                selector.register(stopwatch, selectors.EVENT_READ, index)
         for one in beside:
             selector.register(one, selectors.EVENT_READ, one)
-        while len(found) < len(stopwatches):
+        while len(ended) < len(stopwatches):
             for key, _ in selector.select(max(0.0, min(next_tick, deadline) - time.monotonic())):
                 if not isinstance(key.data, int):
                     key.data.heard()
                 elif (said := stopwatches[key.data].done()) is not None:
-                    found[key.data] = said
+                    ended[key.data] = said
                     selector.unregister(stopwatches[key.data])
                     next_tick = 0.0
-            if len(found) < len(stopwatches) and time.monotonic() > deadline:
+            if len(ended) < len(stopwatches) and time.monotonic() > deadline:
                 raise NodeError(
                     f"no end of the command after {limit_s:.0f} s, though the stopwatch was to end it"
                 )
             if time.monotonic() >= next_tick:
                 next_tick = time.monotonic() + _TICK_S
                 tick()
-    return [found[index] for index in range(len(stopwatches))]
+    return [ended[index] for index in range(len(stopwatches))]
+
+
+def _already_done(stopwatches: Sequence[Stopwatch]) -> dict[int, Mapping[str, Any]]:
+    """Those whose DONE was read together with what came before it, so that their pipes may stay silent."""
+    said = {index: each.done() for index, each in enumerate(stopwatches) if each.has_said()}
+    return {index: done for index, done in said.items() if done is not None}

@@ -41,11 +41,11 @@ def _along(setting: _Setting, group: Group, host: Hierarchies, node: str) -> str
     directory, root = group.file(setting.controller, ""), host.mounts.get(setting.controller)
     if directory is None or root is None or directory == root:
         return ""
-    levels = _levels(directory, root, node)[: -1 if setting.above else None]
-    return setting.shown([_text(level, setting.files) for level in levels])
+    shared = levels(directory, root, node)[: -1 if setting.above else None]
+    return setting.shown([_text(level, setting.files) for level in shared])
 
 
-def _levels(directory: Path, root: Path, node: str) -> list[Path]:
+def levels(directory: Path, root: Path, node: str) -> list[Path]:
     """From the first below the root to the node's own: the first that bears its name, else the process's own."""
     names = directory.relative_to(root).parts
     own = next((place for place, name in enumerate(names) if node in name), len(names) - 1)

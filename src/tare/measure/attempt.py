@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trial under way: what it has gathered so far, and how it ended."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from tare.errors import ClockFault, InputError, TrialError, UnequalArms, WorkOutOfTurn
+from tare.measure.exclusion import Excluded
+from tare.measure.iterations import Gathered
+from tare.measure.node_life import NodeTimes
+from tare.measure.signals.watch import Found
+from tare.measure.timing import Timing
+from tare.records import (
+    ClockQuality,
+    HostLoad,
+    InstanceRun,
+    Outcome,
+    Parity,
+    Rule,
+    Sample,
+    Status,
+    Trial,
+    TurnsTaken,
+)
+
+EXCERPT_CHARACTERS = 2000
+_BETWEEN = " | "
+_RULES = {ClockFault: Rule.CLOCK, UnequalArms: Rule.UNEQUAL, WorkOutOfTurn: Rule.OUT_OF_TURN}
+"""Errors that make a trial invalid, and by which rule."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Measured:
+    """What a trial has gathered so far; a failure keeps what was there before it."""
+
+    times: NodeTimes = field(default_factory=NodeTimes)
+    cpu_s: float | None = None
+    helper_cpu_s: float | None = None
+    helpers: int | None = None
+    vcpu_wait_s: float | None = None
+    steal_s: float | None = None
+    timing: Timing = field(default_factory=Timing)
+    timer_inversions: int | None = None
+    signals: Found = field(default_factory=Found)
+    excluded: Excluded | None = None
+    load: HostLoad | None = None
+    samples: list[Sample] = field(default_factory=list)
+    clock_quality: tuple[ClockQuality, ...] = ()
+    gathered: Gathered = field(default_factory=Gathered)
+    parity: Parity | None = None
+    turns: TurnsTaken | None = None
+    facts: dict[str, str] = field(default_factory=dict)
+
+    def learn(self, facts: Mapping[str, str]) -> None:
+        """Facts of one node or instance beside the others': what differs stands side by side."""
+        for label, text in facts.items():
+            known = self.facts.get(label)
+            if known is None:
+                self.facts[label] = text
+            elif text not in known.split(_BETWEEN):
+                self.facts[label] = f"{known}{_BETWEEN}{text}"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a trial ended; as in ``Outcome``."""
+
+    status: Status = Status.OK
+    rule: Rule | None = None
+    reason: str | None = None
+    excerpt: str | None = None
+
+
+class Attempt:
+    """One trial: whatever goes wrong becomes a failed or invalid outcome with its reason."""
+
+    def __init__(self, trial: Trial, image_digest: str) -> None:
+        self.trial, self._image_digest = trial, image_digest
+        self.measured = Measured()
+        self._started_utc = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._begun = time.monotonic()
+        self.end = End()
+
+    @property
+    def lost(self) -> bool:
+        """Whether nothing more can come of it."""
+        return self.end.status is not Status.OK
+
+    def follow(self, first: "Attempt") -> None:
+        """Share its nodes: what was learnt of them, and their end if they did not come up."""
+        self.end = first.end
+        self.measured.times, self.measured.parity = first.measured.times, first.measured.parity
+        self.measured.facts = dict(first.measured.facts)
+        self.measured.clock_quality = first.measured.clock_quality
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Keep what goes wrong inside as the trial's end."""
+        try:
+            yield
+        except TrialError as error:
+            rule = _RULES.get(type(error))
+            self.end = End(Status.INVALID if rule else Status.FAILED, rule, str(error), error.excerpt)
+        except (InputError, OSError) as error:
+            self.end = End(Status.FAILED, None, str(error))
+
+    def finish(self) -> None:
+        """Take it out if a rule says so, once all is measured; what failed before has failed."""
+        rule, reason = _taken_out(self.measured)
+        if rule is not None and reason is not None and not self.lost:
+            self.end = End(Status.INVALID, rule, reason)
+
+    def outcome(self, elapsed_s: float | None = None) -> Outcome:
+        """``elapsed_s``: its share of the time of several that ran together; all of its own without it."""
+        measured, end = self.measured, self.end
+        if measured.times.problems:
+            measured.facts["not stopped cleanly"] = "; ".join(measured.times.problems)
+        return Outcome(
+            trial=self.trial,
+            status=end.status,
+            reason=end.reason,
+            excerpt=end.excerpt[-EXCERPT_CHARACTERS:] if end.excerpt else None,
+            started_utc=self._started_utc,
+            elapsed_s=time.monotonic() - self._begun if elapsed_s is None else elapsed_s,
+            node_start_s=measured.times.start_s,
+            node_stop_s=measured.times.stop_s,
+            barrier_skew_s=_skew_s(measured.gathered.runs),
+            cpu_s=measured.cpu_s,
+            helper_cpu_s=measured.helper_cpu_s,
+            helpers=measured.helpers,
+            vcpu_wait_s=measured.vcpu_wait_s,
+            steal_s=measured.steal_s,
+            clock_fault=measured.timing.fault,
+            timer_inversions=measured.timer_inversions,
+            samples=tuple(measured.samples) if end.status is not Status.FAILED else (),
+            instances=tuple(measured.gathered.runs),
+            signals=tuple(measured.signals.signals),
+            missing_signals=measured.signals.missing,
+            clock_quality=measured.clock_quality,
+            excluded_by=end.rule,
+            parity=measured.parity or Parity(),
+            load=measured.load,
+            turns=measured.turns,
+            image_digest=self._image_digest,
+            facts=measured.facts,
+        )
+
+
+def _taken_out(measured: Measured) -> tuple[Rule | None, str | None]:
+    """By which rule, and why; a disturbed host goes before a clock, as its whole block is disturbed."""
+    if measured.excluded is not None:
+        return measured.excluded.rule, measured.excluded.reason
+    return (Rule.CLOCK, measured.timing.doubt) if measured.timing.doubt else (None, None)
+
+
+def _skew_s(runs: Sequence[InstanceRun]) -> float | None:
+    if len({run.instance for run in runs}) < 2:  # noqa: PLR2004 - one instance has no skew
+        return None
+    return max(run.start_offset_s for run in runs)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a command did not end well, in words."""
+
+import signal
+from collections.abc import Sequence
+
+from tare.errors import NodeError, WrongOutput
+from tare.measure.attempt import EXCERPT_CHARACTERS
+from tare.measure.counted import Watched, memory_kills
+from tare.measure.instances import Instance
+from tare.records import InstanceRun, Trial
+from tare.units import format_byte, format_duration
+from tare.workloads.mpi import without_chatter
+
+_ILLEGAL_INSTRUCTION = (
+    ": an instruction that the node's processor lacks, as with another processor model than the host's; for hpcc "
+    'choose an older BLAS kernel in every environment, such as blas_kernel = "Haswell"'
+)
+_SIGNALLED = 128
+"""What a shell adds to the signal's number for an exit code, and mpirun as well."""
+
+
+def refuse_memory_kills(watched: Watched) -> None:
+    if watched.memory_kills() > 0:
+        limit = format_byte(watched.memory_byte)
+        raise NodeError(
+            f"the node's memory limit of {limit} killed a process; give it more memory or less work"
+        )
+    if memory_kills(watched.launchers) > 0:
+        raise NodeError("mpirun ran out of the memory that it has beside the nodes; have the job print less")
+
+
+def explain_failure(runs: Sequence[InstanceRun], instances: Sequence[Instance], trial: Trial) -> None:
+    """``WrongOutput`` in words for the first instance that did not end well."""
+    for run, instance in zip(runs, instances, strict=True):
+        if words := _failure(run, instance, trial):
+            raise WrongOutput(words, _last_output(instance))
+
+
+def _last_output(instance: Instance) -> str | None:
+    try:
+        output = instance.output()
+    except WrongOutput as error:  # too long to be read: its beginning is there all the same
+        return error.excerpt
+    return (without_chatter(output.stderr).strip() or output.stdout.strip())[-EXCERPT_CHARACTERS:] or None
+
+
+def _failure(run: InstanceRun, instance: Instance, trial: Trial) -> str | None:
+    program = instance.job.argv[0]
+    if run.timed_out:
+        return f"{program} ran into its time limit of {format_duration(trial.limits.time_s)} and was ended"
+    if run.signal is not None:
+        words = f"{program} was ended by signal {run.signal} ({_signal_name(run.signal)})"
+        return words + _reason_behind(run.signal, instance)
+    if run.exit_code != 0:
+        words = f"{program} ended with exit code {run.exit_code}"
+        return words + _reason_behind((run.exit_code or 0) - _SIGNALLED, instance)
+    return None
+
+
+def _reason_behind(number: int, instance: Instance) -> str:
+    """What to know about the signal that ended the command, or, told by an exit code, a process of it."""
+    if number == signal.SIGXFSZ:
+        return f": a file, or what it prints, may have {format_byte(instance.seat.file_limit_byte)} at most"
+    if number == signal.SIGILL:
+        return _ILLEGAL_INSTRUCTION
+    return ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # most real-time signals have no name
+        return signal.strsignal(number) or "unknown"

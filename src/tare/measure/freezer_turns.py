@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unmodified programs by turns: all arms are frozen, and one after the other is thawed for a moment until it has ended.
+
+Slow moments of the machine then meet all arms alike. An arm's time is what it spent thawed, from each thaw's completion
+to the next freeze's request. An arm that fails is ended and disturbs no other.
+"""
+
+import random
+import selectors
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tare.environments.provider import NodeGroup
+from tare.errors import NodeError, TrialError, WrongOutput
+from tare.host.cgroups.freezer import Freezer, freeze_all, thaw_all, thawed_at_end
+from tare.measure.clock_line import ClockProbe
+from tare.measure.clocks import compare, host_ns, host_start_ns
+from tare.measure.counted import CpuUsage
+from tare.measure.instances import record, refuse_unexecuted
+from tare.measure.stopwatch import Stopwatch
+from tare.measure.thawed import Turn, thawed_s
+from tare.measure.waits import ProcessorWaits
+from tare.records import InstanceRun
+from tare.units import format_duration
+
+TURN_S = 0.08
+_END_LIMIT_S = 15.0
+"""How long an ended arm may take to go: the stopwatch's own patience with a command that does not die."""
+_NS = 1e-9
+
+
+def stopwatch_limit_s(limit_s: float, arms: int) -> float:
+    """The limit by the wall clock for a stopwatch whose command may run ``limit_s`` thawed, among so many arms."""
+    return limit_s * arms * 1.5 + 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """What takes turns with others. Everything of it is in its nodes already: nothing enters what is frozen."""
+
+    stopwatches: Sequence[Stopwatch]
+    """Of its instances, all ready."""
+    freezers: Sequence[Freezer]
+    """One for each of its nodes, a launcher's included."""
+    groups: Sequence[NodeGroup]
+    """Of the same nodes, for the CPU time."""
+    limit_s: float
+    """Of thawed time."""
+    look: Callable[[], None] = lambda: None
+    """Called after each of its turns; may raise ``TrialError``, as when a launch has failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmRun:
+    """What is left of an arm."""
+
+    runs: tuple[InstanceRun, ...]
+    """One for each stopwatch, their ``clocks`` and ``host_span_s`` without the time frozen; none after an error."""
+    error: TrialError | None
+    turns: tuple[Turn, ...]
+    """See ``tare.measure.thawed`` for what they say: latencies, CPU time, whether turns suit the program."""
+
+
+def take_turns(
+    arms: Sequence[Arm],
+    draw: random.Random,
+    turn_s: float = TURN_S,
+    tick: Callable[[], None] = lambda: None,
+) -> list[ArmRun]:
+    """Until all have ended, in a new random order each round; ``tick`` is called after each, with all frozen.
+
+    What ``tick`` raises is raised, after all are thawed. An arm's own errors are in its ``ArmRun``.
+    """
+    conducted = [_Conducted(arm) for arm in arms]
+    with thawed_at_end([freezer for arm in arms for freezer in arm.freezers]):
+        for arm in conducted:
+            arm.guarded(arm.prepare)
+        for arm in conducted:
+            arm.guarded(arm.freeze)
+        while going := [arm for arm in conducted if arm.going]:
+            draw.shuffle(going)
+            for arm in going:
+                arm.guarded(lambda arm=arm: arm.turn(turn_s))  # type: ignore[misc]
+            tick()
+        for arm in conducted:
+            arm.guarded(arm.finish)
+    return [arm.told() for arm in conducted]
+
+
+@dataclass(slots=True)
+class _Conducted:
+    """An arm on its way."""
+
+    arm: Arm
+    error: TrialError | None = None
+    before: list[list[ClockProbe]] = field(default_factory=list)
+    said: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    went_ns: int = 0
+    done_ns: dict[int, int] = field(default_factory=dict)
+    turns: list[Turn] = field(default_factory=list)
+    runs: list[InstanceRun] = field(default_factory=list)
+
+    @property
+    def going(self) -> bool:
+        return self.error is None and len(self.said) < len(self.arm.stopwatches)
+
+    def guarded(self, step: Callable[[], None]) -> None:
+        """A step of this arm's; what goes wrong in it ends this arm and no other."""
+        if self.error is None:
+            try:
+                step()
+            except TrialError as error:
+                self.error = error
+                self._end()
+
+    def prepare(self) -> None:
+        self.before = [stopwatch.probe() for stopwatch in self.arm.stopwatches]
+
+    def freeze(self) -> None:
+        freeze_all(self.arm.freezers)
+
+    def turn(self, turn_s: float) -> None:
+        self._listen(0.0)  # an end that was on its way when the freeze came
+        if not self.going:
+            return
+        usage, waits = CpuUsage(self.arm.groups), ProcessorWaits(self.arm.freezers)
+        thaw_asked_ns, thawed_ns = thaw_all(self.arm.freezers)
+        self._go_once()
+        self._listen(thawed_ns * _NS + turn_s - host_ns() * _NS)
+        freeze_asked_ns, frozen_ns = freeze_all(self.arm.freezers)
+        self.turns.append(
+            Turn(
+                thaw_asked_ns=thaw_asked_ns,
+                thawed_ns=thawed_ns,
+                freeze_asked_ns=freeze_asked_ns,
+                frozen_ns=frozen_ns,
+                cpu_s=usage.used_s(),
+                waited_s=waits.waited_s(),
+                stolen_s=waits.stolen_s(),
+            )
+        )
+        self.arm.look()
+        self._keep_limit()
+
+    def _go_once(self) -> None:
+        if not self.went_ns:
+            self.went_ns = host_ns()
+            for stopwatch in self.arm.stopwatches:
+                stopwatch.go()
+
+    def _listen(self, limit_s: float) -> None:
+        """Until all have said DONE, but no longer than ``limit_s``."""
+        deadline = time.monotonic() + limit_s
+        with selectors.DefaultSelector() as selector:
+            for number, stopwatch in enumerate(self.arm.stopwatches):
+                if number not in self.said:
+                    selector.register(stopwatch, selectors.EVENT_READ, number)
+            while self.going:
+                ready = selector.select(max(0.0, deadline - time.monotonic()))
+                for key, _ in ready:
+                    if self._heard(key.data):
+                        selector.unregister(key.fileobj)
+                if not ready and time.monotonic() >= deadline:
+                    return
+
+    def _heard(self, number: int) -> bool:
+        words = self.arm.stopwatches[number].done()
+        if words is None:
+            return False
+        self.said[number], self.done_ns[number] = words, host_ns()
+        return True
+
+    def _keep_limit(self) -> None:
+        if self.going and sum(turn.counted_s for turn in self.turns) > self.arm.limit_s:
+            limit = format_duration(self.arm.limit_s)
+            raise WrongOutput(f"the command ran into its time limit of {limit} and was ended")
+
+    def _end(self) -> None:
+        """End what is left of it, while nobody else runs, and keep it frozen for as long as others go on."""
+        with suppress(NodeError):
+            thaw_all(self.arm.freezers)
+        left = [stopwatch for number, stopwatch in enumerate(self.arm.stopwatches) if number not in self.said]
+        for stopwatch in left:
+            stopwatch.end_command(_END_LIMIT_S)
+        with suppress(NodeError):
+            freeze_all(self.arm.freezers)
+
+    def finish(self) -> None:
+        """What the clocks say at the end, and each instance's record."""
+        thaw_all(self.arm.freezers)
+        words = [self.said[number] for number in range(len(self.arm.stopwatches))]
+        refuse_unexecuted(words)
+        after = [stopwatch.probe() for stopwatch in self.arm.stopwatches]
+        for stopwatch in self.arm.stopwatches:
+            stopwatch.quit()
+        starts = [
+            host_start_ns(said["start_ns"], probes) for said, probes in zip(words, self.before, strict=True)
+        ]
+        self.runs = [
+            self._record(number, starts[number] - min(starts), after[number]) for number in range(len(words))
+        ]
+
+    def _record(self, number: int, offset_ns: float, after: Sequence[ClockProbe]) -> InstanceRun:
+        words, before = self.said[number], self.before[number]
+        whole = compare(words["start_ns"], words["end_ns"], before, after)
+        wall_s = thawed_s(
+            self.turns, host_start_ns(words["start_ns"], before), host_start_ns(words["end_ns"], after)
+        )
+        # By how much the clocks disagree is as it was; only the time frozen is left out.
+        clocks = replace(whole, wall_s=wall_s, host_wall_s=wall_s + whole.host_wall_s - whole.wall_s)
+        host_span_s = thawed_s(self.turns, self.went_ns, self.done_ns[number])
+        return record(number, words, clocks, offset_ns * _NS, host_span_s)
+
+    def told(self) -> ArmRun:
+        runs = () if self.error else tuple(self.runs)
+        return ArmRun(runs=runs, error=self.error, turns=tuple(self.turns))

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is read around the measured part of a trial: clocks, signals, CPU time, what the commands run under."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from tare.environments.provider import NodeGroup
+from tare.measure.attempt import Measured
+from tare.measure.clock_watch import ClockWatch, watched_clocks
+from tare.measure.context import Context
+from tare.measure.counted import Counters
+from tare.measure.failures import refuse_memory_kills
+from tare.measure.instances import Instance
+from tare.measure.iterations import Around, cpu_samples
+from tare.measure.observation import Counted, Observation, observed
+from tare.measure.parity import require_equal_commands, require_equal_path
+from tare.measure.prepared import Prepared
+from tare.measure.stopwatch import Stopwatch
+from tare.measure.timing import inversions, judge, wall_samples
+from tare.measure.verify_unprivileged import BY_RUSAGE, CPU_TIME, rusage_s
+
+
+class Look:
+    """One trial's looks; what they show is noted in its ``Measured``."""
+
+    def __init__(
+        self,
+        context: Context,
+        prepared: Prepared,
+        measured: Measured,
+        clocks: ClockWatch,
+        observation: Observation,
+    ) -> None:
+        self._context, self._prepared, self._measured = context, prepared, measured
+        self._watched = prepared.watched
+        self._clocks, self._observation = clocks, observation
+        self._counters: Counters | None = None
+
+    def around(self) -> Around:
+        return Around(
+            ready=self.ready,
+            begin=self.begin,
+            end=self.end,
+            tick=self.tick,
+            beside=self._clocks.beside,
+            up_s=self._prepared.up.up_s,
+            until_s=self._context.until_s,
+        )
+
+    def ready(self, instances: Sequence[Instance], stopwatches: Sequence[Stopwatch]) -> None:
+        """Before each start of the commands; ``UnequalArms`` where the host treats them otherwise than native ones."""
+        read = require_equal_commands(instances, stopwatches, self._context.expected)
+        self._measured.parity = read or self._measured.parity
+
+    def begin(self) -> None:
+        """When the first commands are about to start."""
+        self._clocks.begin()
+        self._prepared.company.begin()
+        self._observation.begin()
+        self._counters = Counters(self._watched)
+        self._measured.helpers = self._counters.helpers
+
+    def end(self) -> None:
+        """Right after the last command's end."""
+        if self._counters is not None:
+            self._counters.stop()
+        self._observation.end()
+        self._prepared.company.check()
+        self._clocks.end()
+
+    def tick(self) -> None:
+        self._context.tick()
+        self._clocks.ask()
+        self._observation.glance()
+
+    def between_turns(self) -> None:
+        """As ``tick``, but while no arm has its turn; all is over on return, so that none of it falls into a turn."""
+        self._observation.glance()
+        self._clocks.probe()
+
+    def note(self, *, whole: bool = True) -> None:
+        """Note all that was counted; ``NodeError`` if a limit killed, ``UnequalArms`` if a weight changed meanwhile.
+
+        ``whole``: the commands ran from GO to DONE without a pause, so that their wall and CPU times are samples.
+        """
+        self._count(whole=whole)
+        self._observe()
+        refuse_memory_kills(self._watched)
+        for node in self._watched.nodes:
+            require_equal_path(node, self._context.expected)
+
+    def _count(self, *, whole: bool) -> None:
+        measured, counters = self._measured, self._counters
+        if counters is None:
+            return
+        by_rusage = measured.facts.get(CPU_TIME) == BY_RUSAGE
+        instances, runs = measured.gathered.begun, measured.gathered.runs
+        measured.cpu_s = rusage_s(runs) if by_rusage else counters.cpu_s
+        measured.helper_cpu_s, measured.vcpu_wait_s = counters.helper_cpu_s, counters.vcpu_wait_s
+        measured.steal_s = self._clocks.steal_s
+        findings = self._clocks.findings()
+        for facts in findings.facts:
+            measured.learn(facts)
+        inverted = inversions(runs, instances)
+        measured.timer_inversions = len(inverted)
+        if inverted:
+            measured.facts["CPU time over wall time"] = "; ".join(inverted)
+        measured.timing = judge(runs, instances, findings.fault)
+        if whole:
+            measured.samples += wall_samples(runs, instances, measured.timing)
+            measured.samples += cpu_samples(measured.gathered, measured.cpu_s, by_rusage=by_rusage)
+
+    def _observe(self) -> None:
+        measured = self._measured
+        counted = Counted(
+            cpu_s=measured.cpu_s,
+            helper_cpu_s=measured.helper_cpu_s,
+            vcpu_wait_s=measured.vcpu_wait_s,
+            steal_s=measured.steal_s,
+            runs=measured.gathered.runs,
+        )
+        measured.signals, measured.excluded = self._observation.told(counted, self._context.exclude)
+        measured.load = self._observation.load(measured.signals)
+
+
+@contextmanager
+def looked_at(
+    context: Context, prepared: Prepared, measured: Measured, others: Sequence[NodeGroup] = ()
+) -> Iterator[Look]:
+    """All that the looks need is opened here, before anything is timed.
+
+    ``others``: the groups of the other arms, where several take turns: their load is nobody's foreign load.
+    """
+    watched, company = prepared.watched, prepared.company.groups
+    beside = None if company is None else [*company, *others]
+    with (
+        watched_clocks(watched.provider, watched.nodes) as clocks,
+        observed(watched, beside) as observation,
+    ):
+        yield Look(context, prepared, measured, clocks, observation)

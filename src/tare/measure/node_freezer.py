@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The freezer of a node, written down in its folder before it is used, so that whoever stops the node can thaw it.
+
+In version 1 nothing that is frozen dies, so that a runner's kill -9 between two turns would leave a node for ever.
+"""
+
+import json
+from pathlib import Path
+
+from tare.environments.node_group import LocalGroup
+from tare.environments.provider import Node, NodeGroup
+from tare.errors import NodeError
+from tare.host.cgroups.freezer import Freezer, freezer_of
+
+_FILE = "freezer"
+
+
+def node_freezer(node: Node, group: NodeGroup | None) -> Freezer | None:
+    """What freezes all of a node (``group`` is what its provider says); ``None``: it cannot take turns.
+
+    One with a kernel of its own cannot: its clock would go on, and gVisor's watchdog would end it. ``NodeError``
+    when the freezer cannot be written down.
+    """
+    if node.own_kernel or node.elsewhere is not None or not isinstance(group, LocalGroup):
+        return None
+    freezer = freezer_of(group.group, node.spec.name)
+    if freezer is not None:
+        _write_down(freezer, node.spec.directory)
+    return freezer
+
+
+def _write_down(freezer: Freezer, folder: Path) -> None:
+    try:
+        (folder / _FILE).write_text(
+            json.dumps({"version": freezer.version, "directory": str(freezer.directory)})
+        )
+    except OSError as error:
+        raise NodeError(f"cannot write to {folder}: {error.strerror}") from error
+
+
+def thaw_node(folder: Path) -> None:
+    """Thaw the node of this folder if it was ever to be frozen; raises ``NodeError`` as ``Freezer.thaw`` does."""
+    try:
+        written = json.loads((folder / _FILE).read_text())
+    except (OSError, ValueError):
+        return  # never written, or torn by a kill: nothing was frozen yet
+    Freezer(written["version"], Path(written["directory"])).thaw()

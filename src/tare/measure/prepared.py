@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a trial to commands that wait for GO: its nodes up and looked at, its instances seated, its company ready."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from tare import network
+from tare.environments.provider import Node, NodeGroup, Provider
+from tare.errors import NodeError
+from tare.measure.attempt import Measured
+from tare.measure.clock_quality import tested_clocks
+from tare.measure.context import Context
+from tare.measure.counted import Watched, memory_kills
+from tare.measure.idle_ranks import idle_ranks_fact
+from tare.measure.inspection import inspect
+from tare.measure.instances import Instance, gather_evidence, run_preflight
+from tare.measure.iterations import Repetition, repetitions, starts_by_turns
+from tare.measure.neighbours import Neighbours, ready_neighbours
+from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.parity import require_equal
+from tare.measure.placement import Places, effective_layout, places_of
+from tare.measure.program import program_digest
+from tare.measure.seats import Placed, seated
+from tare.records import Trial, Turns
+from tare.workloads import KINDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Up:
+    """The running nodes of an arm."""
+
+    provider: Provider
+    nodes: tuple[Node, ...]
+    groups: tuple[NodeGroup, ...]
+    places: Places
+    up_s: float
+    """When they were up, by ``time.monotonic``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A trial whose commands can be started."""
+
+    trial: Trial
+    up: Up
+    wanted: Sequence[Repetition]
+    company: Neighbours
+    watched: Watched
+
+
+@contextmanager
+def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]:
+    """Start the nodes of a trial, verify them, and stop them at the end; raises ``TrialError``."""
+    places = places_of(trial, context.available_processors)
+    specs = context.node_specs(trial, places.measured)
+    provider = context.providers[trial.environment.technology]
+    with running_nodes(specs, context.providers, measured.times) as nodes:
+        up_s = time.monotonic()
+        groups = _inspect(context, provider, nodes, measured)
+        measured.clock_quality, untested = tested_clocks(context, trial, provider, nodes)
+        measured.learn(untested)
+        yield Up(provider=provider, nodes=tuple(nodes), groups=tuple(groups), places=places, up_s=up_s)
+
+
+@contextmanager
+def prepared(
+    context: Context, trial: Trial, up: Up, measured: Measured, *, by_turns: bool = False
+) -> Iterator[Prepared]:
+    """Seat the instances of a trial in nodes that are up, try their launch, and gather evidence."""
+    oversubscription = up.places.oversubscription
+    if oversubscription > 1:
+        measured.facts["oversubscription"] = f"{oversubscription:g} processors asked for per processor"
+    # Trials that take turns share the start of their nodes; a node of a trial by itself is fresh.
+    killed_before = memory_kills(up.groups) if by_turns else 0
+    with ExitStack() as stack:
+        placed = Placed(
+            nodes=up.nodes,
+            places=up.places.measured,
+            provider=up.provider,
+            layout=effective_layout(trial),
+            oversubscribed=oversubscription > 1 or context.idle_ranks.yield_in(trial.block),
+            lacking_flags=context.lacking_flags,
+            times=NodeTimes(problems=measured.times.problems),
+        )
+        seats = stack.enter_context(seated(context, trial, placed))
+        kind = KINDS[trial.workload.kind]
+        if by_turns:
+            wanted = starts_by_turns(kind, trial, seats, trial.turns or Turns())
+        else:
+            wanted = repetitions(kind, trial, seats)
+        for instance in wanted[0].instances:
+            run_preflight(instance)
+        first = wanted[0].instances[0]
+        measured.facts.update({**first.job.facts, **idle_ranks_fact(first.job), **gather_evidence(first)})
+        measured.facts.update(_program(context, trial, first))
+        company = stack.enter_context(ready_neighbours(context, trial, up.places, placed.times))
+        watched = Watched(up.provider, up.nodes, up.groups, seats, killed_before)
+        yield Prepared(trial=trial, up=up, wanted=wanted, company=company, watched=watched)
+
+
+def _inspect(
+    context: Context, provider: Provider, nodes: Sequence[Node], measured: Measured
+) -> list[NodeGroup]:
+    """Limits verified in every node, and that the host treats it as it does native ones.
+
+    All know each other's names afterwards, where the image can write them down.
+    """
+    try:
+        network.name_nodes(nodes, provider)
+    except NodeError as error:
+        measured.facts["names of the nodes"] = f"not resolved: {error}"
+    groups = []
+    for node in nodes:
+        group, limits, parity = inspect(provider, node)
+        measured.learn({**node.facts, **network.describe(node), **limits})
+        measured.parity = measured.parity or parity
+        require_equal(parity, context.expected, node.spec.technology)
+        if group is not None:
+            groups.append(group)
+    return groups
+
+
+def _program(context: Context, trial: Trial, instance: Instance) -> Mapping[str, str]:
+    """Looked at in an environment's first trial of the session, and told with all of them."""
+    key = (trial.environment.name, trial.workload.name, trial.setting)
+    if key not in context.programs:
+        context.programs[key] = program_digest(instance)
+    return context.programs[key]

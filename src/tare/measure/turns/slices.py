@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns by slices: in each round every arm does the same small piece of work, one arm after the other.
+
+The amount of work is found once, natively, and is the same in all arms and in all blocks of a result.
+"""
+
+import random
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from tare.errors import WrongOutput
+from tare.measure.context import Context
+from tare.measure.turns.allotment import FEWEST_ROUNDS
+from tare.measure.turns.glances import Glances
+from tare.measure.turns.orders import orders
+from tare.measure.turns.player import Player
+from tare.records import NATIVE, Direction, Sample, Turns, TurnsTaken, Way
+from tare.workloads import pieces_of
+from tare.workloads.kind import Piece
+from tare.workloads.slices import Slice, parse_slice
+
+_NS = 1e-9
+_TRIES = 12
+_LAST_TRIES = 3
+_MOST_GROWTH = 10.0
+
+
+def answer_of(took: Mapping[str, Any]) -> Slice:
+    """Of the stopwatch's TOOK: the program's own figures, or the stopwatch's where it gives none."""
+    line = str(took["line"])
+    return parse_slice(line) if line.startswith("slice ") else Slice(wall_ns=took["wall_ns"])
+
+
+def play_slices(context: Context, ready: Sequence[Player], source: random.Random, together: str) -> None:
+    """All starts of the programs, all rounds; the samples go to each player's trial.
+
+    Once the budget's end has come, there are no more than ``FEWEST_ROUNDS`` of one start.
+    """
+    turns = ready[0].attempt.trial.turns or Turns()
+    counts: Mapping[str, int] = {}
+    glances = Glances(context, ready)
+    for process in range(turns.processes):
+        if process and _budget_spent(context):
+            break
+        counts = _play_start(context, ready, source, process, glances)
+    for player in ready:
+        player.attempt.measured.turns = TurnsTaken(
+            way=Way.SLICES,
+            together=together,
+            arms=len(ready),
+            turns=player.turns,
+            counts=counts,
+            busy_cpu_s=player.busy_s,
+            waiting_cpu_s=player.waiting_cpu_s,
+            waiting_s=player.waiting_s,
+        )
+
+
+def _budget_spent(context: Context) -> bool:
+    return time.monotonic() > context.until_s
+
+
+def _play_start(
+    context: Context, ready: Sequence[Player], source: random.Random, process: int, glances: Glances
+) -> Mapping[str, int]:
+    """One start of the programs and all its rounds; the units of work in its slices."""
+    first = ready[0].attempt.trial
+    turns, pieces = first.turns or Turns(), pieces_of(first.workload)
+    with ExitStack() as stack:
+        for player in ready:
+            if player.playing:
+                player.start(process, stack)
+                player.go()
+                _warm_up(player, pieces)
+        counts = _counts(context, ready, pieces, turns)
+        rounds = {piece.name: context.allotment.rounds(piece.metric, turns.rounds) for piece in pieces}
+        most = max(rounds.values())
+        for number, order in enumerate(orders(len(ready), most, source)):
+            if number >= FEWEST_ROUNDS and _budget_spent(context):
+                break
+            for piece in pieces:
+                if number < rounds[piece.name]:
+                    glances.between_turns()
+                    _round(ready, order, piece, counts, (process * most + number, process))
+        for player in ready:
+            if player.playing:
+                player.stop()
+    return counts
+
+
+def _warm_up(player: Player, pieces: Sequence[Piece]) -> None:
+    """A program of the user's may prepare itself before it reads: its first turn is not counted."""
+    for piece in pieces:
+        if piece.fixed:
+            player.turn(f"{piece.name} {piece.start_count}")
+
+
+def _round(
+    ready: Sequence[Player],
+    order: Sequence[int],
+    piece: Piece,
+    counts: Mapping[str, int],
+    at: tuple[int, int],
+) -> None:
+    checks: dict[int, tuple[str | None, ...]] = {}
+    for place in order:
+        player = ready[place]
+        if not player.playing:
+            continue
+        answers = player.turn(f"{piece.name} {counts[piece.name]}")
+        with player.attempt.guarded():
+            slices = [answer_of(answer) for answer in answers]
+            checks[place] = tuple(done.check for done in slices)
+            for instance, done in enumerate(slices):
+                counted = samples(piece, counts[piece.name], done, instance, at)
+                player.attempt.measured.samples += counted[:1] if player.own_kernel else counted
+    _refuse_other_results(ready, checks, piece)
+
+
+def _refuse_other_results(
+    ready: Sequence[Player], checks: Mapping[int, tuple[str | None, ...]], piece: Piece
+) -> None:
+    """The same work has the same result; native's is the one to go by."""
+    native = {own for place, own in checks.items() if ready[place].name == NATIVE and own}
+    for place, own in checks.items():
+        if own and native and (len(native) > 1 or own not in native):
+            with ready[place].attempt.guarded():
+                raise WrongOutput(
+                    f"a slice of {piece.name} came to another result ({_shown(own)}) than natively"
+                )
+
+
+def _shown(checks: Sequence[str | None]) -> str:
+    return ", ".join(check or "none" for check in checks)
+
+
+def samples(piece: Piece, count: int, done: Slice, instance: int, at: tuple[int, int]) -> list[Sample]:
+    """Per unit of work: the wall time, and beside it the CPU time and the wall time less the time it waited.
+
+    A kernel of the node's own counts CPU time in ticks and sees nothing of what the host's took: only its first counts.
+    """
+    number, process = at
+    wall = Sample(
+        name=piece.metric,
+        value=done.wall_ns * _NS / count,
+        unit="s",
+        direction=Direction.LESS,
+        instance=instance,
+        round=number,
+        process=process,
+    )
+    beside = [wall]
+    if done.cpu_ns is not None:
+        beside.append(replace(wall, name=piece.cpu_metric, value=done.cpu_ns * _NS / count))
+    if piece.alone and done.waited_ns is not None and done.waited_ns < done.wall_ns:
+        net_s = (done.wall_ns - done.waited_ns) * _NS
+        beside.append(replace(wall, name=piece.net_metric, value=net_s / count))
+    return beside
+
+
+def _counts(
+    context: Context, ready: Sequence[Player], pieces: Sequence[Piece], turns: Turns
+) -> Mapping[str, int]:
+    """Units of work in each slice: as in the result's earlier blocks, else what a native program shows now."""
+    key = ready[0].attempt.trial.workload.name
+    for native in (player for player in ready if player.name == NATIVE):
+        if key not in context.counts and native.playing:
+            counts = {piece.name: _count(native, piece, turns) for piece in pieces}
+            if native.playing:
+                context.counts[key] = counts
+    return context.counts.get(key) or {piece.name: piece.start_count for piece in pieces}
+
+
+def _count(native: Player, piece: Piece, turns: Turns) -> int:
+    if piece.fixed:
+        return piece.start_count
+    return fitting_count(partial(_wall_s, native, piece), piece.start_count, turns.slice_s)
+
+
+def _wall_s(player: Player, piece: Piece, count: int) -> float | None:
+    """``None`` when its trial is lost."""
+    walls_s: list[float] = []
+    with player.attempt.guarded():
+        walls_s += [answer_of(answer).wall_ns * _NS for answer in player.turn(f"{piece.name} {count}")]
+    return max(walls_s, default=None)
+
+
+def fitting_count(wall_s: Callable[[int], float | None], start: int, target_s: float) -> int:
+    """How many units of work take ``target_s``, by trying; ``start`` when nothing is learnt."""
+    count = start
+    for _ in range(_TRIES):
+        took = wall_s(count)
+        if took is None:
+            return count
+        if took >= target_s / 2:
+            break
+        count = max(count + 1, round(count * min(_MOST_GROWTH, target_s / max(took, target_s / 100))))
+    last = [took for _ in range(_LAST_TRIES) if (took := wall_s(count)) is not None]
+    return max(1, round(count * target_s / statistics.median(last))) if last else count

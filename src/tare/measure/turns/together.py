@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The trials of a block that take turns: one start of the nodes for each arm, then workload after workload."""
+
+import random
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from tare.measure.attempt import Attempt
+from tare.measure.context import Context
+from tare.measure.prepared import Up, nodes_up
+from tare.measure.stopping import cell_of
+from tare.measure.turns.frozen import play_frozen, too_large, unfit
+from tare.measure.turns.player import players
+from tare.measure.turns.slices import play_slices
+from tare.records import Outcome, Trial, Way
+from tare.workloads import pieces_of
+
+
+@dataclass(slots=True)
+class _Arm:
+    """An environment's or a native slot's trials, which share one start of its nodes."""
+
+    attempts: list[Attempt] = field(default_factory=list)
+    up: Up | None = None
+
+    def start(self, context: Context, stack: ExitStack) -> None:
+        """All of its trials are lost with its nodes."""
+        first, *others = self.attempts
+        with first.guarded():
+            self.up = stack.enter_context(nodes_up(context, first.trial, first.measured))
+        for attempt in others:
+            attempt.follow(first)
+
+
+RESIDENT_BYTE = 512 << 20
+"""What Tare's own resident programs of one node use at most, their tables of 32 to 128 MiB included."""
+WHOLE = "run whole"
+"""The fact that says why a command that was to take turns did not."""
+
+
+def run_together(context: Context, trials: Sequence[Trial]) -> list[Outcome] | None:
+    """Measure trials of one block and layout, in the order of their slots; one outcome each, in the given order.
+
+    ``None`` where they must run whole, one by one: ``context.whole`` says why.
+    """
+    cell = cell_of(trials[0])
+    if cell not in context.whole and (reason := _unfit(context, trials)):
+        _give_up_turns(context, trials, reason)
+    if cell not in context.whole:
+        outcomes, reason = _by_turns(context, trials)
+        if reason is None:
+            context.allotment.learn(outcomes)
+            context.turned.update(cell_of(outcome.trial) for outcome in outcomes if outcome.turns)
+            return outcomes
+        _give_up_turns(context, trials, reason)
+    return None
+
+
+def _unfit(context: Context, trials: Sequence[Trial]) -> str | None:
+    """Resident programs of several workloads share the nodes of their arm."""
+    if any(cell_of(trial) in context.turned for trial in trials):
+        return None
+    name = trials[0].workload.name
+    own = [trial for trial in trials if trial.workload.name == name]
+    if trials[0].workload.way is Way.FREEZER:
+        return unfit(own, context.peak_byte.get(name))
+    answers_only = any(piece.fixed for piece in pieces_of(trials[0].workload))
+    return None if answers_only else too_large(own, context.peak_byte.get(name, RESIDENT_BYTE))
+
+
+def _give_up_turns(context: Context, trials: Sequence[Trial], reason: str) -> None:
+    for cell in dict.fromkeys(map(cell_of, trials)):
+        context.whole[cell] = reason
+        context.say(f"{cell.workload} takes no turns, every run is timed from start to end: {reason}")
+
+
+def _by_turns(context: Context, trials: Sequence[Trial]) -> tuple[list[Outcome], str | None]:
+    """The outcomes, the time that all of it took shared equally among them; why they cannot be used, if so."""
+    begun = time.monotonic()
+    attempts = [Attempt(trial, context.image_digest) for trial in trials]
+    arms = _arms(attempts)
+    source = random.Random(f"{context.seed}-{trials[0].identity}-turns")  # noqa: S311 - an order, not a secret
+    with ExitStack() as nodes:
+        for arm in arms:
+            arm.start(context, nodes)
+        reasons = [_play(context, group, source) for group in _by_workload(arms)]
+    elapsed_s = (time.monotonic() - begun) / len(attempts)
+    return [attempt.outcome(elapsed_s) for attempt in attempts], next(filter(None, reasons), None)
+
+
+def _arms(attempts: Sequence[Attempt]) -> list[_Arm]:
+    arms: dict[tuple[str, int], _Arm] = {}
+    for attempt in attempts:
+        trial = attempt.trial
+        arms.setdefault((trial.environment.name, trial.replicate), _Arm()).attempts.append(attempt)
+    return list(arms.values())
+
+
+def _by_workload(arms: Sequence[_Arm]) -> Iterator[list[tuple[Attempt, Up]]]:
+    """In the order of the trials; each with those arms whose nodes are up."""
+    names = dict.fromkeys(attempt.trial.workload.name for arm in arms for attempt in arm.attempts)
+    for name in names:
+        yield [
+            (attempt, arm.up)
+            for arm in arms
+            if arm.up is not None
+            for attempt in arm.attempts
+            if attempt.trial.workload.name == name
+        ]
+
+
+def _play(context: Context, group: Sequence[tuple[Attempt, Up]], source: random.Random) -> str | None:
+    """Let the arms of one workload take turns; why they must run whole instead."""
+    reason, together = None, secrets.token_hex(4)
+    with ExitStack() as stack:
+        ready = players(context, group, stack)
+        if not ready:
+            return None
+        resident = ready[0].attempt.trial.workload.way is Way.SLICES
+        if resident:
+            play_slices(context, ready, source, together)
+        else:
+            reason = play_frozen(context, ready, source, together)
+        for player in ready:
+            if reason is None:
+                player.finish(whole=not resident)
+    return reason
