@@ -29,7 +29,7 @@ from tare.records import (
 from tare.treat import curves, summaries
 from tare.treat.columns import with_joined_samples
 
-PRIMARY = {"work": "wall_s"}
+PRIMARY = {"work": ("wall_s",)}
 NAMES = st.sampled_from(
     [("wall_s", "s", Direction.LESS), ("rate", "1/s", Direction.MORE), ("free", "s", Direction.LESS)]
 )

@@ -39,7 +39,7 @@ def test_trials_of_other_cells_may_lie_in_between() -> None:
 
 def test_a_verdict_says_how_many_of_its_blocks_were_torn_apart() -> None:
     made = outcomes_of({"a": 0.1}, blocks=6, source=np.random.default_rng(1))
-    judged = verdicts(summaries(made, {"work": "wall_s"}), 0.01)
+    judged = verdicts(summaries(made, {"work": ("wall_s",)}), 0.01)
     cell = judged[0].overhead.summary.cell
     assert with_order_warnings(judged, ()) == judged
     assert "a block was not run together" in with_order_warnings(judged, [(cell, 3)])[0].warnings[-1]

@@ -18,6 +18,8 @@ from tare.records import (
     Status,
     Summary,
     Trial,
+    TurnsTaken,
+    Way,
     Workload,
 )
 from tare.treat import per_instance, summaries
@@ -25,7 +27,7 @@ from tare.treat import per_instance, summaries
 NATIVE = Environment(name="native", technology="native")
 DOCKER = Environment(name="docker", technology="docker")
 NO_OP = Environment(name="no-op", technology="native")
-PRIMARY = {"burn": "wall_s"}
+PRIMARY = {"burn": ("wall_s",)}
 LESS, MORE = Direction.LESS, Direction.MORE
 TRIPLES = st.lists(st.tuples(*[st.floats(min_value=1e-6, max_value=1e6)] * 3), min_size=1, max_size=12)
 Triples = list[tuple[float, float, float]]
@@ -87,7 +89,7 @@ def blocks_of(triples: Triples) -> list[Outcome]:
     return [each for number, triple in enumerate(triples) for each in block_of(number, *map(time, triple))]
 
 
-def only(outcomes: Sequence[Outcome], primary_metrics: Mapping[str, str] = PRIMARY) -> Summary:
+def only(outcomes: Sequence[Outcome], primary_metrics: Mapping[str, tuple[str, ...]] = PRIMARY) -> Summary:
     (summary,) = summaries(outcomes, primary_metrics)
     return summary
 
@@ -279,3 +281,39 @@ def test_each_begun_block_is_either_used_or_counted_as_dropped(presence: list[li
     for summary in summaries(outcomes, PRIMARY):
         assert len(summary.blocks) == sum(all(flags) for flags in presence)
         assert len(summary.blocks) + summary.dropped_blocks == begun
+
+
+def by_turns(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The same, as if their commands had been frozen between their turns."""
+    turns = TurnsTaken(way=Way.FREEZER, together="a", arms=3, turns=1)
+    return [
+        replace(
+            each,
+            turns=turns,
+            samples=tuple(replace(sample, round=0, process=0) for sample in each.samples),
+        )
+        for each in outcomes
+    ]
+
+
+@pytest.mark.parametrize("turned_first", [True, False])
+def test_blocks_by_turns_and_blocks_of_whole_runs_are_never_summed_up_together(*, turned_first: bool) -> None:
+    early = block_of(0, time(1.0), time(1.0), time(2.0))
+    late = block_of(1, time(1.0), time(1.0), time(3.0)) + block_of(2, time(1.0), time(1.0), time(4.0))
+    mixed = [*by_turns(early), *late] if turned_first else [*early, *by_turns(late)]
+    summary = only(mixed)
+    assert [block.block for block in summary.blocks] == [1, 2], "the way of most trials is the result's"
+    assert summary.log_ratios == pytest.approx([math.log(3.0), math.log(4.0)])
+    assert summary.dropped_blocks == 1
+
+
+def test_of_as_many_trials_in_either_way_the_earlier_ones_count() -> None:
+    early, late = (block_of(number, time(1.0), time(1.0), time(2.0)) for number in range(2))
+    assert [block.block for block in only([*early, *by_turns(late)]).blocks] == [0]
+    assert [block.block for block in only([*by_turns(early), *late]).blocks] == [0]
+
+
+def test_a_failed_trial_does_not_say_in_which_way_its_cell_is_measured() -> None:
+    lost = [replace(each, status=Status.FAILED, turns=None) for each in block_of(0, *[time(1.0)] * 3)]
+    summary = only([*lost, *by_turns(block_of(1, time(1.0), time(1.0), time(2.0)))])
+    assert [block.block for block in summary.blocks] == [1]

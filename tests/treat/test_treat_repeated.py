@@ -31,7 +31,7 @@ def campaign(native: Sequence[float], other: Sequence[float], blocks: int = 2) -
     for block in range(blocks):
         outcomes += [outcome(trial(block, NATIVE, slot, len(native)), native) for slot in (0, 1)]
         outcomes.append(outcome(trial(block, "box", 0, len(other)), other))
-    return summaries(outcomes, {"work": "time_s"})
+    return summaries(outcomes, {"work": ("time_s",)})
 
 
 @given(st.lists(POSITIVE, min_size=1, max_size=8))

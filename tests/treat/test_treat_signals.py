@@ -11,7 +11,7 @@ from tare.treat import signal_evidence, summaries
 
 
 def evidence(outcomes: tuple[Outcome, ...]) -> SignalEvidence:
-    (found,) = signal_evidence(outcomes, summaries(outcomes, {"work": "wall_s"}))
+    (found,) = signal_evidence(outcomes, summaries(outcomes, {"work": ("wall_s",)}))
     return found
 
 

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from tare.records import NATIVE, Activity, ActivitySummary, Cell, Outcome, Status
 from tare.treat.aggregate import whole_trial
-from tare.treat.pairing import by_metric, cell_of, disturbed_blocks
+from tare.treat.pairing import blocks_left_out, by_metric, cell_of
 
 _Times = tuple[float, ...]
 """In seconds, one for each ``Activity``."""
@@ -17,14 +17,14 @@ _Slots = dict[int, dict[int, _Times]]
 def activity_summaries(outcomes: Sequence[Outcome]) -> tuple[ActivitySummary, ...]:
     """One per cell and environment with a profile, the cells in order and in each native first.
 
-    Only ``OK`` outcomes count, and no block that goes as a whole since the host was disturbed.
+    Only ``OK`` outcomes count, and no block of those ``blocks_left_out``.
     """
     cells: dict[Cell, dict[str, _Slots]] = {}
-    disturbed = disturbed_blocks(outcomes)
+    left_out = blocks_left_out(outcomes)
     for outcome in outcomes:
         trial, cell = outcome.trial, cell_of(outcome)
         times = _times(outcome) if outcome.status is Status.OK else None
-        if times and (cell, trial.block) not in disturbed:
+        if times and (cell, trial.block) not in left_out:
             slots = cells.setdefault(cell, {}).setdefault(trial.environment.name, {})
             slots.setdefault(trial.block, {})[trial.replicate] = times
     return tuple(

@@ -44,14 +44,28 @@ def whole_trial(samples: Sequence[Sample], instances: int) -> float | None:
     up, and a time is that of the slowest. ``None`` when an instance is missing or stands twice, or when a
     value is not ``usable``: part of a trial is no trial. Iterations are joined last, by the mean of their logarithms.
     """
+    if samples and samples[0].round is not None:
+        return _over_rounds(samples, instances)
     iterations: dict[int | None, list[Sample]] = {}
     for sample in samples:
         iterations.setdefault(sample.iteration, []).append(sample)
-    values = [_one_run(runs, instances) for runs in iterations.values()]
+    values = [one_run(runs, instances) for runs in iterations.values()]
     known = [value for value in values if value is not None]
     if not known or len(known) < len(values):
         return None
     return known[0] if len(known) == 1 else math.exp(statistics.fmean(map(math.log, known)))
+
+
+def _over_rounds(samples: Sequence[Sample], instances: int) -> float | None:
+    """The arithmetic mean of the slices' times per unit of work: what they cost in all, slow ones too."""
+    rounds: dict[int | None, list[Sample]] = {}
+    for sample in samples:
+        rounds.setdefault(sample.round, []).append(sample)
+    values = [value for run in rounds.values() if (value := one_run(run, instances)) is not None]
+    if not values:
+        return None
+    direction = samples[0].direction
+    return time_per_work(statistics.fmean(time_per_work(value, direction) for value in values), direction)
 
 
 def over_iterations(samples: Sequence[Sample]) -> list[Sample]:
@@ -70,7 +84,8 @@ def over_iterations(samples: Sequence[Sample]) -> list[Sample]:
     return joined
 
 
-def _one_run(samples: Sequence[Sample], instances: int) -> float | None:
+def one_run(samples: Sequence[Sample], instances: int) -> float | None:
+    """One value of all instances' at once, or of the whole trial; ``None`` as in ``whole_trial``."""
     if not all(usable(sample.value) for sample in samples):
         return None
     whole = [sample.value for sample in samples if sample.instance is None]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tare.records import Cell, Direction, Outcome, Status
 from tare.treat.aggregate import median, over_iterations, usable
-from tare.treat.pairing import Metric, by_metric, cell_of
+from tare.treat.pairing import Metric, blocks_left_out, by_metric, cell_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +46,10 @@ def per_instance(outcomes: Sequence[Outcome]) -> tuple[InstanceFigure, ...]:
     """
     values: dict[_Key, list[float]] = {}
     metrics: dict[Metric, int] = {}
-    for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
-        if outcome.status is Status.OK and outcome.trial.layout.instances > 1:
+    left_out = blocks_left_out(outcomes)
+    several = [outcome for outcome in outcomes if outcome.trial.layout.instances > 1]
+    for outcome in sorted(several, key=lambda each: (each.trial.block, each.trial.slot)):
+        if outcome.status is Status.OK and (cell_of(outcome), outcome.trial.block) not in left_out:
             _enter(outcome, values, metrics)
     keys = sorted(values, key=lambda key: _order(key, metrics))
     return tuple(_figure(key, values[key]) for key in keys)

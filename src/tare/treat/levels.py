@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tare.records import NATIVE, BlockStarts, Cell, Levels, Outcome, Start, Status
 from tare.treat.aggregate import log_time_per_work, whole_trial
-from tare.treat.pairing import cell_of
+from tare.treat.pairing import blocks_left_out, cell_of
 from tare.treat.repeated import by_iteration
 
 _Arm = tuple[str, int]
@@ -20,8 +20,9 @@ def levels(outcomes: Sequence[Outcome], primary_metrics: Mapping[str, str]) -> t
     iteration by iteration, as ``whole_trial`` does.
     """
     cells: dict[Cell, list[Outcome]] = {}
+    left_out = blocks_left_out(outcomes)
     for outcome in outcomes:
-        if outcome.status is Status.OK:
+        if outcome.status is Status.OK and (cell_of(outcome), outcome.trial.block) not in left_out:
             cells.setdefault(cell_of(outcome), []).append(outcome)
     ordered = sorted(cells, key=lambda cell: (cell.workload, cell.layout))
     return tuple(

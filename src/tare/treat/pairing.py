@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each environment's trial beside the two native trials of the same block."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tare.records import (
     NATIVE,
+    BlockRounds,
     BlockValue,
     Cell,
     Direction,
@@ -18,9 +19,11 @@ from tare.records import (
     Status,
     Summary,
     Trial,
+    Way,
 )
 from tare.treat.aggregate import log_time_per_work, usable, whole_trial
 from tare.treat.busy import busiest
+from tare.treat.rounds import block_rounds, round_times
 
 FIRST = " (first)"
 """Ends the name of a metric that is of the first iteration alone, where there are several: a cold run and the steady
@@ -62,21 +65,27 @@ class Table:
     """In the order in which the workload reports them."""
     values: dict[tuple[int, Arm, Metric], float] = field(default_factory=dict)
     loads: dict[tuple[int, Arm], HostLoad] = field(default_factory=dict)
+    rounds: dict[tuple[int, Arm, Metric], Mapping[int, float]] = field(default_factory=dict)
+    """Of arms that took turns: round → ln(time per work)."""
+    together: dict[tuple[int, Arm], str] = field(default_factory=dict)
+    """With whom they did: only arms of one name are compared."""
 
 
-def summaries(outcomes: Sequence[Outcome], primary_metrics: Mapping[str, str]) -> tuple[Summary, ...]:
+def summaries(
+    outcomes: Sequence[Outcome], primary_metrics: Mapping[str, tuple[str, ...]]
+) -> tuple[Summary, ...]:
     """One summary per cell, metric and environment other than native, whatever the outcomes' order.
 
-    ``primary_metrics`` maps a workload's name to the sample name declared as its headline. Only ``OK``
+    ``primary_metrics`` maps a workload's name to the sample names declared as its headlines. Only ``OK``
     outcomes count. A block counts when both native slots and the environment have a usable value of the
     metric (see ``whole_trial``); every other begun block is dropped as a whole and counted, so a summary
-    may hold no block at all. So is a block of which a trial was taken out as the host was disturbed. Raises
+    may hold no block at all. So are the ``blocks_left_out``. Raises
     ``ValueError`` when a trial stands twice among the outcomes.
     """
     return tuple(
         summary
         for cell, table in tables(outcomes, by_metric).items()
-        for summary in _of_cell(cell, table, primary_metrics.get(cell.workload))
+        for summary in _of_cell(cell, table, primary_metrics.get(cell.workload, ()))
     )
 
 
@@ -89,9 +98,9 @@ def tables(
     """
     _refuse_repeats(outcomes)
     found: dict[Cell, Table] = {}
-    disturbed = disturbed_blocks(outcomes)
+    left_out = blocks_left_out(outcomes)
     for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
-        whole = (cell_of(outcome), outcome.trial.block) not in disturbed
+        whole = (cell_of(outcome), outcome.trial.block) not in left_out
         _enter(
             outcome, found.setdefault(cell_of(outcome), Table()), grouped(outcome.samples) if whole else {}
         )
@@ -102,11 +111,34 @@ def cell_of(outcome: Outcome) -> Cell:
     return Cell(workload=outcome.trial.workload.name, layout=outcome.trial.setting)
 
 
-def disturbed_blocks(outcomes: Sequence[Outcome]) -> frozenset[tuple[Cell, int]]:
-    """The blocks of a cell that go as a whole, for every environment, since one of their trials was taken out."""
-    return frozenset(
+def blocks_left_out(outcomes: Sequence[Outcome]) -> frozenset[tuple[Cell, int]]:
+    """The blocks of a cell that go as a whole, for every environment.
+
+    One of their trials was taken out for the host's sake, or they were not measured in the way of most of the cell's
+    trials: times by turns and times of whole runs are never summed up together.
+    """
+    disturbed = {
         (cell_of(outcome), outcome.trial.block) for outcome in outcomes if outcome.excluded_by in OF_THE_HOST
-    )
+    }
+    return frozenset(disturbed | _in_another_way(outcomes))
+
+
+def _in_another_way(outcomes: Sequence[Outcome]) -> set[tuple[Cell, int]]:
+    """A failed trial may not have come to its first turn: only ``OK`` ones show the way."""
+    sound = [outcome for outcome in outcomes if outcome.status is Status.OK]
+    counts: dict[Cell, Counter[Way]] = defaultdict(Counter)
+    for outcome in sorted(sound, key=lambda each: each.trial.block):
+        counts[cell_of(outcome)][_way(outcome)] += 1
+    ways = {cell: count.most_common(1)[0][0] for cell, count in counts.items()}
+    return {
+        (cell_of(outcome), outcome.trial.block)
+        for outcome in sound
+        if _way(outcome) is not ways[cell_of(outcome)]
+    }
+
+
+def _way(outcome: Outcome) -> Way:
+    return Way.WHOLE if outcome.turns is None else outcome.turns.way
 
 
 def by_metric(samples: Sequence[Sample]) -> dict[Metric, list[Sample]]:
@@ -161,17 +193,21 @@ def _enter(outcome: Outcome, table: Table, samples_of: Mapping[Metric, Sequence[
     arm = Arm(trial.environment.name, trial.replicate)
     if outcome.load is not None:
         table.loads[trial.block, arm] = outcome.load
+    if outcome.turns is not None:
+        table.together[trial.block, arm] = outcome.turns.together
     for metric, samples in samples_of.items():
         table.metrics.setdefault(metric)
         value = whole_trial(samples, trial.layout.instances)
         if value is not None:
             table.values[trial.block, arm, metric] = value
+            if rounds := round_times(samples, trial.layout.instances):
+                table.rounds[trial.block, arm, metric] = rounds
 
 
-def _of_cell(cell: Cell, table: Table, primary: str | None) -> Iterator[Summary]:
-    for metric in sorted(table.metrics, key=lambda each: each.name != primary):
+def _of_cell(cell: Cell, table: Table, primary: tuple[str, ...]) -> Iterator[Summary]:
+    for metric in sorted(table.metrics, key=lambda each: each.name not in primary):
         for environment in sorted(table.environments):
-            yield _summary(cell, table, metric, environment, primary=metric.name == primary)
+            yield _summary(cell, table, metric, environment, primary=metric.name in primary)
 
 
 def _summary(cell: Cell, table: Table, metric: Metric, environment: str, *, primary: bool) -> Summary:
@@ -194,16 +230,33 @@ def complete_blocks(table: Table, metric: Metric, environment: str) -> Iterator[
     arms = (*NATIVE_ARMS, Arm(environment, 0))
     for block in sorted(table.begun):
         first, second, other = (table.values.get((block, arm, metric)) for arm in arms)
-        if first is not None and second is not None and other is not None:
+        rounds, comparable = _rounds(table, block, metric, arms)
+        if first is not None and second is not None and other is not None and comparable:
             load = busiest(table.loads.get((block, arm)) for arm in arms)
-            yield BlockValue(block=block, native=(first, second), environment=other, load=load)
+            yield BlockValue(block=block, native=(first, second), environment=other, load=load, rounds=rounds)
+
+
+def _rounds(table: Table, block: int, metric: Metric, arms: Sequence[Arm]) -> tuple[BlockRounds | None, bool]:
+    """The rounds in which all arms had a slice, and whether the arms can be compared at all.
+
+    Arms that took turns at another time than the others cannot, nor can arms without a round in common.
+    """
+    if len({table.together.get((block, arm)) for arm in arms}) > 1:
+        return None, False
+    first, second, other = (table.rounds.get((block, arm, metric), {}) for arm in arms)
+    rounds = block_rounds((first, second), other)
+    return rounds, rounds is not None or not (first or second or other)
 
 
 def log_ratio(block: BlockValue, direction: Direction) -> float:
+    if block.rounds is not None:
+        return block.rounds.log_ratio
     first, second = (log_time_per_work(value, direction) for value in block.native)
     return log_time_per_work(block.environment, direction) - (first + second) / 2
 
 
 def control_log_ratio(block: BlockValue, direction: Direction) -> float:
+    if block.rounds is not None:
+        return block.rounds.control_log_ratio
     first, second = (log_time_per_work(value, direction) for value in block.native)
     return second - first

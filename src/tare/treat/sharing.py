@@ -8,7 +8,7 @@ from statistics import fmean
 
 from tare.records import NATIVE, Cell, Outcome, Sample, SharedCell, SharingSummary, Status
 from tare.treat.aggregate import log_time_per_work, over_iterations, usable
-from tare.treat.pairing import Metric, by_metric, cell_of, disturbed_blocks
+from tare.treat.pairing import Metric, blocks_left_out, by_metric, cell_of
 
 _Logs = tuple[float, ...]
 """Per instance ln(time per work)."""
@@ -37,9 +37,9 @@ def sharing_summaries(
     counts when all these trials have a usable value; every other begun block is dropped and counted.
     """
     tables: dict[Cell, _Table] = {}
-    disturbed = disturbed_blocks(outcomes)
+    left_out = blocks_left_out(outcomes)
     for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
-        whole = (cell_of(outcome), outcome.trial.block) not in disturbed
+        whole = (cell_of(outcome), outcome.trial.block) not in left_out
         _enter(outcome, tables.setdefault(cell_of(outcome), _Table()), whole=whole)
     return tuple(
         summary

@@ -4,7 +4,7 @@
 import math
 from collections.abc import Sequence
 
-from tare.records import NATIVE, Cell, Outcome, Status, TimerSummary
+from tare.records import NATIVE, Cell, Outcome, Status, TimerSummary, Way
 from tare.treat.pairing import cell_of
 
 _WAITS = ("steal_s", "throttled_s")
@@ -44,9 +44,11 @@ def _summary(cell: Cell, name: str, arms: dict[_Arm, dict[int, float]]) -> Timer
 def _log_rho(outcome: Outcome) -> float | None:
     """``None`` when a time is not above 0. Waits that are not known are not taken off.
 
-    Where an instance spans several nodes the command that is timed is the launcher, which computes nothing.
+    Where an instance spans several nodes the command that is timed is the launcher, which computes nothing. A resident
+    program's wall time holds all arms' turns.
     """
-    if outcome.trial.layout.cooperative:
+    by_slices = outcome.turns is not None and outcome.turns.way is Way.SLICES
+    if outcome.trial.layout.cooperative or by_slices:
         return None
     processors = outcome.trial.layout.total_processors / outcome.trial.layout.instances
     had_s = processors * sum(run.clocks.wall_s for run in outcome.instances)
