@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tare.analyze.aligned_ranks import bounds, log_ratios_of, points, runs_of, statistic
-from tare.blocks import farthest, fewest_blocks, quantile
+from tare.analyze.aligned_ranks import bounds, log_ratios_of, points, reaches, runs_of, statistic
+from tare.blocks import farthest, quantile
 
 ERROR = 0.05
 SEEDS = st.integers(0, 10_000)
@@ -94,7 +94,7 @@ def test_without_any_noise_the_interval_is_the_overhead() -> None:
 
 @pytest.mark.parametrize(("error", "fewest"), [(0.1, 6), (0.05, 6), (0.01, 8), (0.05 / 6, 8), (0.0025, 10)])
 def test_so_few_blocks_are_enough_and_fewer_are_refused(error: float, fewest: int) -> None:
-    assert fewest_blocks(error) == fewest
+    assert reaches(fewest, error)
     assert np.isfinite(bounds(*sample(1, fewest), error)).all()
     with pytest.raises(ValueError, match="no interval"):
         bounds(*sample(1, fewest - 1), error)

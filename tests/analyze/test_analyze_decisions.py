@@ -46,7 +46,7 @@ def test_an_arm_that_is_asked_for_stops_for_nothing_else() -> None:
     course, decision = asked(summary_of(around), design())
     assert (course.looks, course.stop) == (LOOKS, Stop.OUT_OF_BLOCKS)
     assert decision.ruling is Ruling.UNDECIDED
-    assert "blocks would decide" in decision.sentence
+    assert "more blocks" in decision.sentence
 
 
 def test_what_is_asked_of_another_environment_leaves_this_one_to_the_usual_rules() -> None:
@@ -97,3 +97,10 @@ def test_at_the_threshold_itself_each_answer_is_rare(side: str, ruling: Ruling) 
     rulings = [asked(noisy_summary(seed, 0.02, 0.02), design())[1].ruling for seed in range(CAMPAIGNS)]
     allowed = 0.025 + 3 * math.sqrt(0.025 * 0.975 / CAMPAIGNS)
     assert rulings.count(ruling) / CAMPAIGNS <= allowed, side
+
+
+def test_without_a_named_metric_every_primary_one_is_asked() -> None:
+    quick, slow = summary_of(noisy(1, 0.002)), summary_of(noisy(2, 0.002, 0.1), metric="cpu_s")
+    found = courses([quick, slow], {ARM: 32}, design(), ended=False)
+    ruled = {one.metric: one.ruling for one in decisions([quick, slow], found, design())}
+    assert ruled == {"wall_s": Ruling.KEPT, "cpu_s": Ruling.EXCEEDED}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a check does to the verdict."""
 
+import pytest
 from tests.analyze.verdict_example import around, verdict_of
 
 from tare.analyze import diagnosed
@@ -10,20 +11,25 @@ CELL = Cell(workload="work", layout="1c1p1i")
 WALK = [0.30, 0.31, 0.33, 0.34, 0.36, 0.37, 0.38, 0.10, 0.11, 0.12, 0.14, 0.15, 0.16, 0.17]
 
 
-def test_blocks_that_depend_on_each_other_have_no_interval_and_decide_nothing() -> None:
+def test_blocks_that_depend_on_each_other_have_a_wide_interval_and_it_is_said_why() -> None:
     before = verdict_of(WALK)
-    assert before.word is Word.SLOWER
     (after,) = diagnosed([before])
+    assert (after.word, after.overhead) == (before.word, before.overhead)
     assert after.word is Word.UNDECIDED
-    assert (after.overhead.typical.low, after.overhead.typical.high, after.overhead.mean.low) == (
-        None,
-        None,
-        None,
-    )
-    assert after.overhead.typical.point == before.overhead.typical.point
-    assert after.more_blocks is None
-    assert after.sentence.startswith("docker: not enough data: successive blocks depend on each other")
-    assert after.sentence.endswith("(n = 14)")
+    (finding,) = (one for one in after.findings if one.check is Check.AUTOCORRELATION)
+    assert finding.sentence.startswith("successive blocks depend on each other (lag-1 autocorrelation 0.72")
+    assert finding.sentence.endswith("so the interval is 3.0 times as wide as of independent ones")
+
+
+def test_dependence_moves_no_estimate_and_widens_whatever_is_made_of_it() -> None:
+    in_order, mixed = [0.01 * block for block in range(16)], [0.01 * (7 * block % 16) for block in range(16)]
+    dependent, independent = verdict_of(in_order).overhead, verdict_of(mixed).overhead
+    assert dependent.typical.point == pytest.approx(independent.typical.point, abs=1e-6)
+    assert dependent.mean.point == pytest.approx(independent.mean.point)
+    for wide, narrow in ((dependent.typical, independent.typical), (dependent.mean, independent.mean)):
+        assert wide.low is not None
+        assert narrow.low is not None
+        assert wide.low < narrow.low - 0.05
 
 
 def test_what_only_qualifies_leaves_the_verdict_as_it_was() -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau, kruskal, shapiro
 from tests.analyze.verdict_example import around
 
-from tare.analyze.diagnostics import chance, findings, holds_together
+from tare.analyze.diagnostics import chance, findings, widening
 from tare.analyze.diagnostics.carry_over import carry_over
 from tare.analyze.diagnostics.chance import kendall_p
 from tare.analyze.diagnostics.series import jump, kendall, lag_limit, lag_one, mean_ranks
@@ -59,19 +59,36 @@ def test_clean_series_seldom_raise_an_alarm(noise: object, n: int) -> None:
         assert alarms[check] / SERIES <= limit + 3 * math.sqrt(limit * (1 - limit) / SERIES), check
 
 
-def test_a_walk_of_the_machine_blocks_the_interval() -> None:
+def test_a_walk_of_the_machine_widens_the_interval() -> None:
     generator = np.random.default_rng(2)
     walks = np.cumsum(generator.normal(0, 0.03, (100, 16)), axis=1)
-    blocked = [found(list(walk), Check.AUTOCORRELATION) for walk in walks]
-    assert np.mean(blocked) > 0.7
-    assert [holds_together(list(walk)) for walk in walks] == [not each for each in blocked]
+    dependent = [found(list(walk), Check.AUTOCORRELATION) for walk in walks]
+    assert np.mean(dependent) > 0.7
+    assert all(widening(list(walk)) > 1.7 for walk, shown in zip(walks, dependent, strict=True) if shown)
 
 
-def test_autocorrelation_alone_blocks_and_normality_alone_decides_nothing() -> None:
+def test_values_that_show_no_dependence_and_too_few_of_them_widen_nothing() -> None:
+    assert widening([1.0, -1.0] * 5) == widening([2.0] * 10) == widening([1.0, 2.0, 3.0, 4.0, 5.0]) == 1.0
+
+
+def test_no_interval_is_widened_more_than_three_times() -> None:
+    assert widening([float(block) for block in range(32)]) == pytest.approx(3.0)
+
+
+def test_the_effective_number_of_blocks_is_that_of_the_corrected_autocorrelation() -> None:
+    values = [1.0, 1.0, -1.0, -1.0] * 4
+    assert lag_one(values) < 0.125
+    assert widening(values) == 1.0
+    values = [1.0, 1.0, 1.0, -1.0, -1.0, -1.0] * 2
+    rho = lag_one(values) + (1 + 4 * lag_one(values)) / 12
+    assert widening(values) == pytest.approx(math.sqrt((1 + rho) / (1 - rho)))
+
+
+def test_autocorrelation_alone_widens_and_normality_alone_decides_nothing() -> None:
     effects = {
         finding.check: finding.effect for finding in findings(around(0.0, 0.1), ["native"] * 5 + ["x"] * 5)
     }
-    assert [check for check, effect in effects.items() if effect is Effect.BLOCKS] == [Check.AUTOCORRELATION]
+    assert [check for check, effect in effects.items() if effect is Effect.WIDENS] == [Check.AUTOCORRELATION]
     assert [check for check, effect in effects.items() if effect is Effect.STORED] == [Check.NORMALITY]
     assert len(effects) == len(Check)
 

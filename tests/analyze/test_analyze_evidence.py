@@ -17,7 +17,7 @@ from tare.blocks import farthest, quantile
 from tare.records import Estimate
 
 LOOKS = Reach((10, 16, 24, 32), (100 / 1024, 256 / 1024, 576 / 1024, 1.0))
-ERRORS = st.sampled_from([0.2, 0.1, 0.05, 0.01])
+ERRORS = st.sampled_from([0.2, 0.1, 0.05, 0.01, 0.002, 0.0004])
 
 
 def samples(least: int = 6, most: int = 20) -> st.SearchStrategy[Contrast]:
@@ -39,19 +39,12 @@ def leaves_out(found: Estimate) -> bool:
     return found.low is not None and found.high is not None and (found.low > 0 or found.high < 0)
 
 
-def at_an_end(found: Estimate) -> bool:
-    """Within a fiftieth of the interval: there the studentized statistic may waver from one rank to the next."""
-    if found.low is None or found.high is None:
-        return False
-    return min(abs(found.low), abs(found.high)) <= (found.high - found.low) / 50
-
-
 @given(samples(), ERRORS)
 def test_the_interval_leaves_out_zero_exactly_when_p_is_at_most_its_error(
     one: Contrast, error: float
 ) -> None:
     found = estimate(one, error)
-    assert leaves_out(found) == (difference_p(one, Reach.at_once(found.n)) <= error) or at_an_end(found)
+    assert leaves_out(found) == (difference_p(one, Reach.at_once(found.n)) <= error)
 
 
 @given(samples())
@@ -68,7 +61,8 @@ def test_p_of_pairs_is_that_of_scipys_exact_test() -> None:
 
 @pytest.mark.parametrize("n", [6, 10, 20])
 def test_an_environment_that_is_always_the_slowest_has_the_smallest_p_there_is(n: int) -> None:
-    smallest = 2 * float(ndtr(-farthest(n)))
+    """Of all placements there are; above ten blocks of those that are drawn."""
+    smallest = 2 * 3.0**-n if n <= 10 else 2 * float(ndtr(-farthest(n)))
     assert difference_p(sample(n, 1, shift=5.0), Reach.at_once(n)) == pytest.approx(smallest)
 
 
@@ -82,7 +76,7 @@ def test_values_that_straddle_the_margin_on_both_sides_are_no_evidence_of_equiva
 def test_with_looks_p_agrees_with_the_repeated_interval(one: Contrast, error: float) -> None:
     found = interval(one, LOOKS, error)
     assert found.low is not None
-    assert leaves_out(found) == (difference_p(one, LOOKS) <= error) or at_an_end(found)
+    assert leaves_out(found) == (difference_p(one, LOOKS) <= error)
 
 
 def test_looking_more_often_costs_evidence() -> None:
@@ -98,7 +92,7 @@ def test_at_the_first_look_the_p_that_is_asked_for_is_the_nominal_level() -> Non
 
 def test_an_error_out_of_reach_has_no_interval() -> None:
     one = sample(6, 2, shift=0.0)
-    found = interval(one, Reach.at_once(6), 0.01)
+    found = interval(one, Reach.at_once(6), 0.001)
     assert (found.low, found.high, found.n, found.point) == (None, None, 6, one.point())
 
 

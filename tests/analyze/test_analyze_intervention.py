@@ -7,6 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from tare.analyze import intervention_verdicts
+from tare.analyze.contrasts import Differences, estimate
+from tare.analyze.diagnostics import widening
+from tare.analyze.estimation import as_fraction
 from tare.records import (
     Attributed,
     BlockValue,
@@ -18,7 +21,8 @@ from tare.records import (
     Summary,
 )
 
-SPREAD = (-1.0, -0.7, -0.4, -0.2, -0.1, 0.1, 0.2, 0.4, 0.7, 1.0)
+SPREAD = (0.1, 0.7, -1.0, 0.2, -0.4, 1.0, -0.7, 0.4, -0.2, -0.1)
+"""In an order in which no block looks as if it depended on the one before: that would widen every interval."""
 INTERVENTION = Intervention(
     parent="../..",
     parent_campaign="one",
@@ -98,16 +102,27 @@ def test_time_won_without_an_overhead_is_no_cause_of_one() -> None:
     assert "had no overhead for certain" in found.sentence
 
 
-def test_noise_beyond_the_change_is_not_enough_data() -> None:
+def test_noise_beyond_the_change_is_undecided() -> None:
     found = judged(around(0.1, 0.2), around(0.05, -0.2))
     assert found.shift is Shift.UNDECIDED
-    assert "not enough data on the CPU quota" in found.sentence
+    assert "undecided on the CPU quota" in found.sentence
 
 
 def test_a_limit_that_slows_native_as_much_is_no_cause_of_the_overhead() -> None:
     found = judged(around(0.1), around(-0.45), native=around(-0.5))
     assert found.after.point == pytest.approx(0.1, abs=0.01)
     assert (found.shift, found.standing) == (Shift.SAME, Attributed.UNEXPLAINED)
+
+
+def test_a_change_is_widened_by_its_own_dependence_and_not_by_that_of_what_drifts_in_both() -> None:
+    drift = [0.01 * block for block in range(len(SPREAD))]
+    moved = around(-0.05, 0.03)
+    after = [first + second for first, second in zip(drift, moved, strict=True)]
+    assert widening(drift) > widening(after) > widening(moved) == 1.0
+    expected = as_fraction(estimate(Differences(tuple(moved))))
+    found = judged(drift, after)
+    assert (found.change.low, found.change.high) == pytest.approx((expected.low, expected.high))
+    assert found.change.point == pytest.approx(expected.point)
 
 
 def test_only_blocks_with_all_arms_count() -> None:

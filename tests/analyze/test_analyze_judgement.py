@@ -11,7 +11,8 @@ from tare.analyze.contrasts import contrast_of
 from tare.analyze.judgement import is_equivalent
 from tare.records import BlockValue, Cell, Direction, Summary, Verdict, Word
 
-SPREAD = (-1.0, -0.7, -0.4, -0.2, -0.1, 0.1, 0.2, 0.4, 0.7, 1.0)
+SPREAD = (0.1, -0.7, 1.0, -0.2, 0.4, -1.0, 0.7, -0.4, 0.2, -0.1)
+"""In no order by which a block would depend on the one before."""
 
 
 def summary_of(log_ratios: Sequence[float], control: Sequence[float] | None = None) -> Summary:
@@ -57,24 +58,55 @@ def test_an_interval_inside_the_margin_is_within_though_it_excludes_zero() -> No
     assert (found.word, found.more_blocks) == (Word.WITHIN, None)
 
 
-def test_an_interval_over_zero_and_beyond_the_margin_is_undecided() -> None:
-    found = judged(around(0.006, 0.03))
+@pytest.mark.parametrize(
+    ("spread", "within"), [(0.005, 0.01), (0.02, 0.02), (0.06, 0.05), (0.17, 0.1), (0.3, None)]
+)
+def test_the_narrowest_margin_that_holds_is_said(spread: float, within: float | None) -> None:
+    found = judged(around(0.002, spread))
+    assert found.within == within
+    assert found.word is (Word.WITHIN if within else Word.UNDECIDED)
+    assert found.more_blocks is None or not within
+
+
+def test_a_difference_inside_a_wider_margin_still_says_its_range() -> None:
+    found = judged(around(0.03, 0.02))
+    assert (found.word, found.within) == (Word.SLOWER, 0.05)
+    assert found.sentence.startswith("docker: slower by ")
+
+
+def test_the_campaigns_own_margin_comes_before_a_difference() -> None:
+    found = verdict(overhead(summary_of(around(0.03, 0.02))), 0.05)
+    assert (found.word, found.within) == (Word.WITHIN, 0.05)
+
+
+def test_a_cost_that_has_an_upper_bound_and_no_margin_is_bounded() -> None:
+    found = judged(around(-0.1, 0.3))
+    assert found.word is Word.BOUNDED
+    assert found.at_most == found.overhead.typical.high
+    assert found.sentence.startswith("docker: typically costs at most ")
+
+
+def test_an_interval_over_zero_and_beyond_all_margins_is_undecided() -> None:
+    found = judged(around(0.006, 0.5))
     assert found.word is Word.UNDECIDED
-    deviation = 0.03 * math.sqrt(3.4 / 9)
-    assert found.more_blocks == math.ceil((1.96 * deviation / 0.006) ** 2 + 2) - 10
+    deviation = 0.5 * math.sqrt(3.4 / 9)
+    distance = math.log1p(0.1 - found.overhead.typical.point)
+    assert found.more_blocks == math.ceil((1.96 * deviation / distance) ** 2 + 2) - 10
 
 
 def test_the_advice_is_the_planning_formula_at_the_nearer_decision() -> None:
-    log_ratios = around(0.0, 0.04)
+    log_ratios = around(0.0, 0.4)
     deviation = math.sqrt(sum(value**2 for value in log_ratios) / 9)
-    expected = math.ceil((1.96 * deviation / math.log1p(0.01)) ** 2 + 2) - 10
+    expected = math.ceil((1.96 * deviation / math.log1p(0.1)) ** 2 + 2) - 10
     assert judged(log_ratios).more_blocks == expected
 
 
 def test_hopeless_noise_promises_no_number_of_blocks() -> None:
-    found = judged(around(0.0, 4.0))
+    found = judged(around(0.0, 40.0))
     assert (found.word, found.more_blocks) == (Word.UNDECIDED, None)
-    assert "no feasible number of blocks would decide" in found.sentence
+    assert (
+        "more blocks alone would hardly decide; a quieter machine or longer runs would help" in found.sentence
+    )
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
@@ -92,7 +124,7 @@ def test_five_blocks_that_agree_with_native_are_still_too_few() -> None:
 def test_one_block_gives_no_advice() -> None:
     found = judged([0.5])
     assert (found.word, found.more_blocks) == (Word.UNDECIDED, None)
-    assert found.sentence == "docker: not enough data: a 95 % interval needs at least 6 blocks (n = 1)"
+    assert found.sentence == "docker: undecided: a 95 % interval needs at least 6 blocks (n = 1)"
 
 
 def test_values_without_any_spread_are_decided() -> None:
@@ -128,15 +160,18 @@ def test_each_word_means_what_the_interval_shows(log_ratios: list[float], margin
     summary = summary_of(log_ratios)
     found = verdict(overhead(summary), margin)
     low, high = found.overhead.typical.low, found.overhead.typical.high
-    assert (found.word is Word.WITHIN) == (low is not None and is_equivalent(contrast_of(summary), margin))
+    assert (found.word is Word.WITHIN) <= (found.within is not None)
+    assert (found.word is Word.BOUNDED) == (found.at_most is not None)
+    if low is not None and is_equivalent(contrast_of(summary), margin):
+        assert found.word is Word.WITHIN
     if low is None or high is None:
         assert found.word is Word.UNDECIDED
     elif found.word is Word.SLOWER:
         assert low > 0
     elif found.word is Word.FASTER:
         assert high < 0
-    elif found.word is Word.UNDECIDED:
-        assert low <= 0 <= high
+    else:
+        assert low <= 0 <= high or found.within is not None
     assert found.more_blocks is None or (found.word is Word.UNDECIDED and found.more_blocks >= 1)
 
 
@@ -145,4 +180,5 @@ def test_swapped_arms_swap_slower_and_faster(log_ratios: list[float]) -> None:
     swapped = {Word.SLOWER: Word.FASTER, Word.FASTER: Word.SLOWER}
     forward = verdict(overhead(summary_of(log_ratios)), 1e-9)
     backward = verdict(overhead(summary_of([-value for value in log_ratios])), 1e-9)
-    assert backward.word is swapped.get(forward.word, forward.word)
+    for one, other in ((forward, backward), (backward, forward)):
+        assert other.word is swapped.get(one.word, other.word)

@@ -5,7 +5,7 @@ import pytest
 
 from tare.analyze import overhead
 from tare.analyze.sentence import sentence
-from tare.records import BlockValue, Cell, Direction, Estimate, Overhead, Summary, Word
+from tare.records import BlockValue, Cell, Direction, Estimate, Overhead, Summary, Verdict, Word
 
 DASH = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
@@ -27,11 +27,22 @@ def measured(low: float, high: float, floor: float = 0.001, n: int = 10) -> Over
     )
     typical = Estimate(point=(low + high) / 2, low=low, high=high, level=0.951, n=n)
     noise_floor = Estimate(point=0.0, low=-floor, high=floor / 2, level=0.951, n=n)
-    return replace(overhead(summary), typical=typical, noise_floor=noise_floor)
+    return replace(overhead(summary), typical=typical, noise_floor=noise_floor, slow=None)
 
 
-def said(low: float, high: float, word: Word, more_blocks: int | None = None, n: int = 10) -> str:
-    return sentence(measured(low, high, n=n), word, 0.01, more_blocks, below_noise_floor=False)
+def judged(low: float, high: float, word: Word, *, floor: float = 0.001, n: int = 10) -> Verdict:
+    return Verdict(
+        overhead=measured(low, high, floor, n),
+        word=word,
+        margin=0.01,
+        sentence="",
+        more_blocks=None,
+        below_noise_floor=False,
+    )
+
+
+def said(low: float, high: float, word: Word, more_blocks: int | None = None) -> str:
+    return sentence(replace(judged(low, high, word), more_blocks=more_blocks))
 
 
 @pytest.mark.parametrize(
@@ -59,36 +70,43 @@ def test_the_bound_next_to_zero_is_never_printed_as_zero() -> None:
     assert said(0.0003, 0.11, Word.SLOWER) == f"docker: slower by 0.03{DASH}11 % (n = 10)"
 
 
-@pytest.mark.parametrize(("margin", "expected"), [(0.01, "±1 %"), (0.025, "±2.5 %")])
-def test_within_names_the_margin(margin: float, expected: str) -> None:
-    found = sentence(measured(0.001, 0.002, n=24), Word.WITHIN, margin, None, below_noise_floor=True)
+@pytest.mark.parametrize(("margin", "expected"), [(0.01, "±1 %"), (0.025, "±2.5 %"), (0.1, "±10 %")])
+def test_within_names_the_margin_that_holds(margin: float, expected: str) -> None:
+    found = sentence(replace(judged(0.001, 0.002, Word.WITHIN, n=24), within=margin, below_noise_floor=True))
     assert found == f"docker: within {expected} of native (n = 24)"
+
+
+@pytest.mark.parametrize(("at_most", "expected"), [(0.0704, "7.1"), (0.02, "2"), (0.0001, "0.1")])
+def test_a_bound_is_never_rounded_down(at_most: float, expected: str) -> None:
+    found = sentence(replace(judged(-0.2, at_most, Word.BOUNDED), at_most=at_most))
+    assert found == f"docker: costs at most {expected} % (n = 10)"
 
 
 @pytest.mark.parametrize(
     ("more_blocks", "advice"),
     [
-        (14, "about 14 more blocks"),
-        (1, "about 1 more block"),
-        (None, "no feasible number of blocks would decide"),
+        (14, "about 14 more blocks, a quieter machine or longer runs would help"),
+        (1, "about 1 more block, a quieter machine or longer runs would help"),
+        (None, "more blocks alone would hardly decide; a quieter machine or longer runs would help"),
     ],
 )
-def test_undecided_shows_the_signed_interval_and_what_would_decide(
+def test_undecided_shows_the_signed_interval_the_noise_and_what_would_help(
     more_blocks: int | None, advice: str
 ) -> None:
-    found = said(-0.008, 0.021, Word.UNDECIDED, more_blocks)
-    assert found == f"docker: not enough data: {MINUS}0.8 to +2.1 % (n = 10; {advice})"
+    found = said(-0.08, 0.21, Word.UNDECIDED, more_blocks)
+    noise = "native against native differs by up to ±0.10 %"
+    assert found == f"docker: undecided: {MINUS}8 to +21 % (n = 10; {noise}; {advice})"
 
 
 def test_a_bound_of_exactly_zero_has_no_sign() -> None:
-    assert "not enough data: 0.0 to +2.1 %" in said(0.0, 0.021, Word.UNDECIDED, 3)
+    assert "undecided: 0.0 to +2.1 %" in said(0.0, 0.021, Word.UNDECIDED, 3)
 
 
 @pytest.mark.parametrize("word", [Word.SLOWER, Word.FASTER])
 def test_a_difference_below_the_noise_floor_is_said_to_be(word: Word) -> None:
     sign = 1 if word is Word.SLOWER else -1
     low, high = sorted((sign * 0.004, sign * 0.008))
-    found = sentence(measured(low, high, floor=0.012), word, 0.001, None, below_noise_floor=True)
+    found = sentence(replace(judged(low, high, word, floor=0.012), below_noise_floor=True))
     assert found == (
         f"docker: {word.value} by 0.40{DASH}0.80 % (n = 10), "
         "but native against native differs by up to ±1.2 %"

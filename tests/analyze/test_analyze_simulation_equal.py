@@ -58,6 +58,7 @@ def campaigns(seed: int, count: int, blocks: int) -> Arms:
 
 
 def contrast(arms: Arms, place: int) -> Blocks:
+    """As Tare judges it: widened where its blocks depend on each other."""
     found = contrast_of(summary(arms, place))
     assert isinstance(found, Blocks)
     return found
@@ -78,7 +79,7 @@ def without_noise_rule(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("n", [6, 10, 30])
-@pytest.mark.parametrize("error", [0.10, 0.05])
+@pytest.mark.parametrize("error", [0.10, 0.05, 0.005])
 def test_intervals_and_points_are_those_of_one_campaign(n: int, error: float) -> None:
     arms = campaigns(n, 25, n)
     low, high = intervals.bounds(arms, error)
@@ -104,6 +105,21 @@ def test_an_interval_contains_what_lies_between_its_ends(name: str) -> None:
         assert not intervals.contains(arms, value).any()
 
 
+@pytest.mark.parametrize("n", [7, 10, 20])
+@pytest.mark.parametrize("error", [0.05, 0.004, 0.002])
+def test_what_an_interval_leaves_out_is_what_one_campaigns_interval_leaves_out(n: int, error: float) -> None:
+    arms = campaigns(100 * n, 60, n)
+    values = arms.log_ratios.mean(axis=-1) - np.linspace(0, 3, 60) * arms.log_ratios.std(axis=-1)
+    above, below = intervals.beyond(arms, values, error)
+    assert 5 < np.sum(above) < 60
+    for place in range(arms.campaigns):
+        found = estimate(contrast(arms, place), error)
+        assert found.low is not None
+        assert found.high is not None
+        assert bool(above[place]) == (found.low > values[place])
+        assert bool(below[place]) == (found.high < values[place])
+
+
 def test_no_interval_of_five_blocks_leaves_out_anything() -> None:
     arms = campaigns(1, 10, 5)
     assert intervals.contains(arms, 100.0).all()
@@ -123,6 +139,8 @@ def test_signed_ranks_are_those_of_one_campaign(n: int) -> None:
 def test_p_values_are_those_of_one_campaign(n: int) -> None:
     arms = campaigns(n, 60, n)
     found = intervals.difference_p(arms)
+    assert np.any(found < 0.01)
+    assert np.any(found > 0.01)
     for place in range(arms.campaigns):
         assert found[place] == pytest.approx(difference_p(contrast(arms, place), Reach.at_once(n)), rel=1e-9)
 

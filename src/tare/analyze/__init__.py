@@ -2,14 +2,16 @@
 """Summaries in, overheads and verdicts out: pure functions, no input or output."""
 
 from tare.analyze.activities import activity_splits
+from tare.analyze.answers import answers
 from tare.analyze.attribution import attributions, intervention_verdicts
 from tare.analyze.busy import busyness
 from tare.analyze.clock_warnings import with_clock_warnings
 from tare.analyze.condensed import with_unseen_iterations
+from tare.analyze.controls import controls
 from tare.analyze.curves import curve_estimates
 from tare.analyze.decisions import decisions
 from tare.analyze.diagnostics import diagnosed
-from tare.analyze.estimation import CONTROL_NAME, controls, overhead
+from tare.analyze.estimation import CONTROL_NAME, overhead
 from tare.analyze.families import in_families
 from tare.analyze.foresight import expected_blocks, look_foresights
 from tare.analyze.geometric import across_workloads
@@ -37,6 +39,7 @@ __all__ = [
     "CONTROL_NAME",
     "across_workloads",
     "activity_splits",
+    "answers",
     "arm_spreads",
     "attributions",
     "busyness",

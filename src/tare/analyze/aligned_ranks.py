@@ -12,7 +12,7 @@ The scores' sum is divided by the root of the sum of their squares, not by what 
 that an environment with more noise than native does not get an interval that is too narrow (Janssen, Statistics and
 Probability Letters 36 (1997) 9-21, on studentized permutation statistics). Such a self-normalized sum is compared with
 the normal distribution, whose tails are heavier than its own (Efron, Journal of the American Statistical Association 64
-(1969) 1278-1302). docs/statistics.md shows what that gives.
+(1969) 1278-1302). ``sharper`` goes on where that ends. docs/statistics.md shows what both give.
 """
 
 import math
@@ -21,17 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tare.analyze.ranks import average_ranks
-from tare.blocks import fewest_blocks, quantile
+from tare.blocks import LEAST_BLOCKS, farthest, quantile
 
 Floats = NDArray[np.float64]
 _SHIFTS = 8
 """Tried at once: calls of numpy cost more than what they compute, where there is one sample."""
+_FEW = 64
+"""Samples up to which that holds; of more, halving the range computes a third. It finds the same only where the
+statistic changes its sign: the sum of the environment's ranks never rises, so it has one crossing there."""
 PRECISION = 1e-10
 """Of a bound, as a share of the range in which it may be."""
 _DECIMALS = 13
 """Of logarithms that count as different: equal times must not be ranked by the rounding of their logarithms."""
-_AT_ONCE = 2_000_000
-"""Values ranked in one call."""
+_AT_ONCE = 50_000
+"""Values ranked in one call: they and what is made of them fit into a processor's cache."""
 
 
 def statistic(log_ratios: Floats, controls: Floats, shifts: Floats) -> Floats:
@@ -54,11 +57,21 @@ def bounds(
 ) -> tuple[Floats, Floats]:
     """Give the ends of each row's interval, which misses with a chance of ``error``, both sides together.
 
-    Raises ``ValueError`` for fewer blocks than ``fewest_blocks``.
+    Raises ``ValueError`` for fewer blocks than the normal distribution needs for that (``reaches``).
     """
-    if log_ratios.shape[-1] < fewest_blocks(error):
+    if not reaches(log_ratios.shape[-1], error):
         raise ValueError(f"{log_ratios.shape[-1]} blocks give no interval that misses in {error:.2g}")
     return _ends(log_ratios, controls, quantile(error), precision)
+
+
+def lower_bound(log_ratios: Floats, controls: Floats, limit: float) -> float:
+    """Give the least shift of one sample whose statistic is at most ``limit``."""
+    return float(_least(runs_of(log_ratios, controls)[None], limit, PRECISION)[0])
+
+
+def reaches(blocks: int, error: float) -> bool:
+    """Whether so many blocks' scores can lie beyond the normal distribution's quantile for this ``error``."""
+    return error > 0 and blocks >= LEAST_BLOCKS and farthest(blocks) > quantile(error)
 
 
 def runs_of(log_ratios: Floats, controls: Floats) -> Floats:
@@ -71,7 +84,18 @@ def log_ratios_of(runs: Floats) -> tuple[Floats, Floats]:
     return runs[..., 0] - runs[..., 1:].mean(axis=-1), runs[..., 2] - runs[..., 1]
 
 
+def scores(log_ratios: Floats, controls: Floats, shift: float) -> Floats:
+    """Rank each run less the mean rank of its block, shape (blocks, 3), the environment's first: of one sample."""
+    return _scores(runs_of(log_ratios, controls), np.asarray(shift, dtype=np.float64))
+
+
 def _statistic(runs: Floats, shifts: Floats) -> Floats:
+    own = _scores(runs, shifts)[..., 0]
+    squares = np.sqrt(np.sum(own**2, axis=-1))
+    return np.asarray(own.sum(axis=-1) / np.where(squares > 0, squares, 1.0))
+
+
+def _scores(runs: Floats, shifts: Floats) -> Floats:
     here = runs[..., 0] - shifts[..., None]
     one, other = runs[..., 1], runs[..., 2]
     smaller, larger = np.minimum(one, other), np.maximum(one, other)
@@ -79,9 +103,7 @@ def _statistic(runs: Floats, shifts: Floats) -> Floats:
     aligned = np.stack([here - middle, one - middle, other - middle], axis=-1).round(_DECIMALS)
     flat = aligned.reshape(*aligned.shape[:-2], -1)
     ranks = average_ranks(flat).reshape(aligned.shape)
-    scores = ranks[..., 0] - ranks.mean(axis=-1)
-    squares = np.sqrt(np.sum(scores**2, axis=-1))
-    return np.asarray(scores.sum(axis=-1) / np.where(squares > 0, squares, 1.0))
+    return np.asarray(ranks - ranks.mean(axis=-1, keepdims=True))
 
 
 def _ends(log_ratios: Floats, controls: Floats, limit: float, precision: float) -> tuple[Floats, Floats]:
@@ -107,12 +129,13 @@ def _least(runs: Floats, limit: float, precision: float) -> Floats:
     low, high = differences.min(axis=(-2, -1)), differences.max(axis=(-2, -1))
     margin = PRECISION * np.maximum(1.0, high - low)
     low, high = low - margin, high + margin
-    inner = np.arange(1, _SHIFTS + 1) / (_SHIFTS + 1)
+    shifts = 1 if limit == 0 and len(runs) > _FEW else _SHIFTS
+    inner = np.arange(1, shifts + 1) / (shifts + 1)
     rows = np.arange(len(runs))
-    for _ in range(math.ceil(-math.log(precision) / math.log(_SHIFTS + 1))):
+    for _ in range(math.ceil(-math.log(precision) / math.log(shifts + 1))):
         tried = low[:, None] + (high - low)[:, None] * inner
         reached = _statistic(runs[:, None], tried) <= limit
-        place = np.where(reached.any(axis=1), reached.argmax(axis=1), _SHIFTS)
+        place = np.where(reached.any(axis=1), reached.argmax(axis=1), shifts)
         edges = np.concatenate([low[:, None], tried, high[:, None]], axis=1)
         low, high = edges[rows, place], edges[rows, place + 1]
     return np.asarray((low + high) / 2).round(_DECIMALS - 1)

@@ -6,13 +6,27 @@ docs/method.md gives the rules, their reasons, and how often they withhold what 
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from tare.records import BlockValue, Busyness, Estimate, HostLoad, Outcome, Session, Verdict, Word
+from tare.records import (
+    BlockValue,
+    Busyness,
+    Estimate,
+    HostLoad,
+    Outcome,
+    Session,
+    Summary,
+    Verdict,
+    Word,
+    is_without_load,
+)
 from tare.treat.busy import block_loads
 
 MOST_BUSY = 0.25
 """Share of the blocks that a verdict rests on: fewer than 29 % of its values cannot move a Hodges-Lehmann estimate
 without limit, so beyond this those that were busy may decide by themselves."""
+MOST_STOLEN = 0.5
+"""Part of the processors: beyond it there is no telling, in turns either."""
 OF_A_PAIR = math.sqrt(3) / 2
 """Native against native has the variance 2 s^2, an overhead 1.5 s^2: this brings the width of one to the other's."""
 _MOST_NAMED = 3
@@ -21,13 +35,27 @@ _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 SENTENCE = "undecided: the machine was too busy"
 
 
-def blocks_said(blocks: Sequence[BlockValue], most: int | None = None) -> str | None:
+def blocks_said(summary: Summary, most: int | None = None) -> str | None:
     """Such as "stress used 1.0 of 2 processors in 8 of 10 blocks"; ``None`` where enough of them were quiet.
 
     ``most``: only blocks with smaller numbers count.
     """
-    own = [block for block in blocks if most is None or block.block < most]
-    return loads_said([block.load for block in own if block.load is not None], len(own))
+    own = [block for block in summary.blocks if most is None or block.block < most]
+    net = summary.primary and is_without_load(summary.metric)
+    return loads_said([load for block in own if (load := _disturbing(block, net=net))], len(own))
+
+
+def _disturbing(block: BlockValue, *, net: bool) -> HostLoad | None:
+    """The block's load, without what a hypervisor took in turns from all arms alike.
+
+    It comes and goes within tenths of a second, so that the slices of a round share it, and nobody on this host can end
+    it. What other programs took is no part of a metric that is ``net`` of it. What is left of both shows in native
+    against native.
+    """
+    load = block.load
+    if load is None or block.rounds is None or load.steal > MOST_STOLEN * load.processors:
+        return load
+    return replace(load, steal=0.0, foreign=0.0 if net else load.foreign)
 
 
 def loads_said(loads: Iterable[HostLoad], blocks: int) -> str | None:

@@ -7,12 +7,15 @@ from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
-from scipy.special import ndtr
 
-from tare.analyze import aligned_ranks
+from tare.analyze import aligned_ranks, sharper
+from tare.analyze.diagnostics.series import widening
 from tare.analyze.signed_rank import LEVEL, hodges_lehmann, lower_tail, walsh_averages
-from tare.blocks import LEAST_BLOCKS, farthest, fewest_blocks
+from tare.blocks import LEAST_BLOCKS
 from tare.records import CONTROL_NAME, Estimate, Summary
+
+_NEXT_TO_0 = 1e-12
+"""A logarithm that is shown to differ from 0 is at least so large."""
 
 
 class Contrast(Protocol):
@@ -47,10 +50,10 @@ class Differences:
         return hodges_lehmann(self.log_ratios).point
 
     def bounds(self, error: float) -> tuple[float, float, float] | None:
-        found = hodges_lehmann(self.log_ratios, 1 - error)
-        if found.low is None or found.high is None or found.n < LEAST_BLOCKS:
+        ends = hodges_lehmann(self.log_ratios, 1 - error)
+        if ends.low is None or ends.high is None or ends.n < LEAST_BLOCKS:
             return None
-        return found.low, found.high, found.level
+        return ends.low, ends.high, ends.level
 
     def above(self, shift: float) -> float:
         averages = walsh_averages(self.log_ratios)
@@ -74,29 +77,23 @@ class Blocks:
         return _point(self)
 
     def bounds(self, error: float) -> tuple[float, float, float] | None:
-        if error <= 0 or len(self.log_ratios) < fewest_blocks(error):
-            return None
-        return (*_bounds(self, error), 1 - error)
+        ends = _bounds(self, error)
+        return None if ends is None else (*ends, 1 - error)
 
     def above(self, shift: float) -> float:
-        return float(ndtr(-self._statistic(shift)))
+        return sharper.one_sided(self.log_ratios, self.controls, shift)
 
     def below(self, shift: float) -> float:
-        return float(ndtr(self._statistic(shift)))
-
-    def _statistic(self, shift: float) -> float:
-        """Never farther from 0 than what every interval of so many blocks could show."""
-        n = len(self.log_ratios)
-        if n < LEAST_BLOCKS:
-            return 0.0
-        log_ratios, controls = np.asarray(self.log_ratios), np.asarray(self.controls)
-        found = float(aligned_ranks.statistic(log_ratios, controls, np.asarray(shift)))
-        most = farthest(n)
-        return min(most, max(-most, found))
+        return sharper.one_sided(_turned(self.log_ratios), self.controls, -shift)
 
 
 def contrast_of(summary: Summary, numbers: Container[int] | None = None) -> Contrast:
-    """The blocks of a summary that have one of the ``numbers``; all of them without these.
+    """The blocks of a summary that have one of the ``numbers``, widened; all of them without these."""
+    return widened(unwidened_of(summary, numbers))
+
+
+def unwidened_of(summary: Summary, numbers: Container[int] | None = None) -> Contrast:
+    """The same as they were measured: what is made of several summaries is widened once, by its own dependence.
 
     Native against native has no third run, and its two are alike, which makes their difference symmetric.
     """
@@ -106,9 +103,24 @@ def contrast_of(summary: Summary, numbers: Container[int] | None = None) -> Cont
     return Differences(log_ratios) if summary.environment == CONTROL_NAME else Blocks(log_ratios, controls)
 
 
-def controls_of(summary: Summary, numbers: Container[int] | None = None) -> Differences:
+def controls_of(summary: Summary, numbers: Container[int] | None = None) -> Contrast:
     """Native against native in those blocks."""
-    return Differences(_taken(summary, summary.control_log_ratios, numbers))
+    return widened(Differences(_taken(summary, summary.control_log_ratios, numbers)))
+
+
+def widened(contrast: Contrast) -> Contrast:
+    """The blocks stretched about their centre as far as they depend on each other.
+
+    So every interval, p-value and word made of them is as of fewer independent blocks.
+    """
+    factor = widening(contrast.log_ratios)
+    if factor <= 1:
+        return contrast
+    centre = contrast.point()
+    stretched = tuple(centre + factor * (value - centre) for value in contrast.log_ratios)
+    if isinstance(contrast, Blocks):
+        return Blocks(stretched, tuple(factor * value for value in contrast.controls))
+    return Differences(stretched)
 
 
 def _taken(summary: Summary, values: Sequence[float], numbers: Container[int] | None) -> tuple[float, ...]:
@@ -134,8 +146,12 @@ def joined(contrasts: Sequence[Contrast]) -> Contrast:
 
 def mirrored(contrast: Contrast) -> Contrast:
     """Native against the environment instead of the environment against native."""
-    turned = tuple(-value for value in contrast.log_ratios)
+    turned = _turned(contrast.log_ratios)
     return replace(contrast, log_ratios=turned) if isinstance(contrast, Blocks) else Differences(turned)
+
+
+def _turned(log_ratios: Sequence[float]) -> tuple[float, ...]:
+    return tuple(-value for value in log_ratios)
 
 
 def estimate(contrast: Contrast, error: float = 1 - LEVEL) -> Estimate:
@@ -166,7 +182,19 @@ def _point(contrast: Blocks) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _bounds(contrast: Blocks, error: float) -> tuple[float, float]:
-    """Kept, as every look is asked for by those who decide, by those who tell, and by those who judge."""
-    low, high = aligned_ranks.bounds(np.asarray(contrast.log_ratios), np.asarray(contrast.controls), error)
-    return float(low), float(high)
+def _bounds(contrast: Blocks, error: float) -> tuple[float, float] | None:
+    """Kept, as every look is asked for by those who decide, by those who tell, and by those who judge.
+
+    A bound next to 0 is on that side of it where the p-value puts it: equal times make steps there, and the search for
+    a step's place ends a rounding beside it.
+    """
+    ends = sharper.bounds(contrast.log_ratios, contrast.controls, error / 2)
+    if ends is None:
+        return None
+    low, high = ends
+    slower, faster = (side(0.0) <= error / 2 for side in (contrast.above, contrast.below))
+    return _beside(low, beyond=slower), -_beside(-high, beyond=faster)
+
+
+def _beside(bound: float, *, beyond: bool) -> float:
+    return max(bound, _NEXT_TO_0) if beyond else min(bound, 0.0)

@@ -65,17 +65,18 @@ def rulings(
 ) -> tuple[Ruled, ...]:
     """What each condition that is about this arm shows at the looks that ``course`` passed; ``metrics``: the arm's."""
     asked = [one for one in design.fail_if if one.environment in (None, arm[1])]
-    return tuple(_ruled(one, _metric(one, metrics), course, design.looks_of(arm[0])) for one in asked)
+    planned = design.looks_of(arm[0])
+    return tuple(_ruled(one, summary, course, planned) for one in asked for summary in _metrics(one, metrics))
 
 
-def _metric(condition: FailIf, metrics: Sequence[Summary]) -> Summary | None:
-    """The primary one, or the one that the condition names."""
-    named = (
+def _metrics(condition: FailIf, metrics: Sequence[Summary]) -> Sequence[Summary | None]:
+    """The primary ones, or the one that the condition names; ``None`` in the place of none."""
+    named = [
         summary
         for summary in metrics
         if (summary.primary if condition.metric is None else summary.metric == condition.metric)
-    )
-    return next(named, None)
+    ]
+    return named or [None]
 
 
 def _ruled(
@@ -93,7 +94,7 @@ def _ruled(
                 )
     n = interval.n if interval else len(summary.blocks) if summary else 0
     if interval is None or _ruling(interval, condition.threshold) is Ruling.UNDECIDED:
-        withheld = None if summary is None else busy.blocks_said(summary.blocks)
+        withheld = None if summary is None else busy.blocks_said(summary)
     return Ruled(
         condition=condition,
         summary=summary,
@@ -108,7 +109,7 @@ def _withheld(
     summary: Summary, blocks: int, interval: Estimate, control: Estimate, threshold: float
 ) -> str | None:
     """Why nothing may be decided at a look after so many ``blocks``, whatever the interval; ``None``: it may."""
-    if said := busy.blocks_said(summary.blocks, blocks):
+    if said := busy.blocks_said(summary, blocks):
         return said
     return busy.control_said(control) if busy.drowns(interval, control, threshold) else None
 
@@ -187,7 +188,7 @@ def _said(ruled: Ruled) -> str:
 
 def _lacking(ruled: Ruled) -> str:
     if ruled.summary is None or not ruled.summary.blocks:
-        what = ruled.condition.metric or "the primary metric"
+        what = ruled.condition.metric or "a primary metric"
         return f"no complete block has a value of {what}"
     least = fewest_blocks(ERROR)
     if ruled.n < least:

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Block log-ratios to overheads, and the A/A control; docs/method.md gives the reasons."""
+"""Block log-ratios to overheads; docs/method.md gives the reasons."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tare.analyze.contrasts import contrast_of, controls_of, estimate
-from tare.analyze.looks import Arm, control_course, interim_look, looks_at, repeated, repeated_mean, seen
+from tare.analyze.diagnostics import widening
+from tare.analyze.looks import interim_look, looks_at, repeated, repeated_mean
 from tare.analyze.scale import as_fraction, transformed
+from tare.analyze.slow_runs import slow_runs
 from tare.analyze.student import mean_estimate
-from tare.records import CONTROL_NAME, BlockValue, Cell, Course, Direction, Estimate, Look, Overhead, Summary
+from tare.records import CONTROL_NAME, Course, Direction, Estimate, Look, Overhead, Summary
 from tare.treat.aggregate import median, time_per_work
+from tare.treat.pairing import control_log_ratio, log_ratio
 
-__all__ = ["CONTROL_NAME", "SPIKE_FACTOR", "as_fraction", "controls", "overhead", "transformed"]
+__all__ = ["CONTROL_NAME", "SPIKE_FACTOR", "as_fraction", "overhead", "transformed"]
 
 SPIKE_FACTOR = 1.2
 _ROUNDING = 1e-12
@@ -40,6 +43,7 @@ def overhead(summary: Summary, course: Course | None = None) -> Overhead:
         native_median=median(native, summary.direction),
         noise_floor=noise_floor,
         looks=looks,
+        slow=slow_runs(summary, looks[-1].blocks if looks else None),
         stopped=course.stop if course else None,
     )
 
@@ -55,32 +59,34 @@ def _intervals(summary: Summary, looks: Sequence[Look]) -> tuple[Estimate, Estim
     if not looks:
         estimates = (
             estimate(contrast_of(summary)),
-            mean_estimate(summary.log_ratios),
+            _mean(summary),
             estimate(controls_of(summary)),
         )
         typical, mean, noise_floor = map(as_fraction, estimates)
         return typical, mean, noise_floor
     return (
         looks[-1].estimate,
-        repeated_mean(looks, seen(summary, looks).log_ratios),
+        repeated_mean(looks, _until(summary, looks[-1].blocks)),
         repeated(looks, controls_of(summary, range(looks[-1].blocks))),
     )
 
 
-def controls(
-    summaries: Sequence[Summary], courses: Mapping[Arm, Course] | None = None
-) -> tuple[Overhead, ...]:
-    """Make the A/A rows, one per cell and metric: the second native slot as if it were an environment.
+def _until(summary: Summary, blocks: int) -> tuple[float, ...]:
+    rows = zip(summary.blocks, _ratios_of_means(summary), strict=True)
+    return tuple(value for block, value in rows if block.block < blocks)
 
-    A row uses each block that is complete for any environment of its cell, so that one environment's
-    failures do not thin the control of the others.
-    """
-    groups: dict[tuple[Cell, str, str, Direction], list[Summary]] = {}
-    for summary in summaries:
-        key = (summary.cell, summary.metric, summary.unit, summary.direction)
-        groups.setdefault(key, []).append(summary)
-    rows = (_control_summary(group) for group in groups.values())
-    return tuple(overhead(row, control_course(courses or {}, row.cell)) for row in rows if row.blocks)
+
+def _mean(summary: Summary) -> Estimate:
+    ratios = _ratios_of_means(summary)
+    return mean_estimate(ratios, widening=widening(ratios))
+
+
+def _ratios_of_means(summary: Summary) -> tuple[float, ...]:
+    """Of arms that took turns each block's log-ratio is typical, and its values are means over all slices."""
+    if not all(block.rounds is not None for block in summary.blocks):
+        return summary.log_ratios
+    ratio = control_log_ratio if summary.environment == CONTROL_NAME else log_ratio
+    return tuple(ratio(replace(block, rounds=None), summary.direction) for block in summary.blocks)
 
 
 def _has_tail_cost(typical: Estimate, mean: Estimate) -> bool:
@@ -93,21 +99,3 @@ def _spike_rate(values: Sequence[float], direction: Direction) -> float:
     times = [time_per_work(value, direction) for value in values]
     limit = SPIKE_FACTOR * median(times, Direction.LESS)
     return sum(time > limit for time in times) / len(times)
-
-
-def _control_summary(group: Sequence[Summary]) -> Summary:
-    found: dict[int, tuple[BlockValue, float]] = {}
-    for summary in group:
-        for block, log_ratio in zip(summary.blocks, summary.control_log_ratios, strict=True):
-            found[block.block] = (replace(block, environment=block.native[1]), log_ratio)
-    rows = [found[number] for number in sorted(found)]
-    begun = len(group[0].blocks) + group[0].dropped_blocks
-    log_ratios = tuple(log_ratio for _, log_ratio in rows)
-    return replace(
-        group[0],
-        environment=CONTROL_NAME,
-        blocks=tuple(block for block, _ in rows),
-        log_ratios=log_ratios,
-        control_log_ratios=log_ratios,
-        dropped_blocks=begun - len(rows),
-    )

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from tare.analyze.boundary import boundary
 from tare.analyze.contrasts import Contrast, looked
-from tare.analyze.looks import seen
-from tare.records import Estimate, Overhead
+from tare.records import Estimate, Look, Overhead
 
 _COUNTS = (*range(1, 26), *(round(25 * 1.1**step) for step in range(1, 40)))
 _ERRORS: tuple[float, ...] = (*(0.05 / count for count in reversed(_COUNTS)), 0.07, 0.1, 0.2, 0.5, 1.0)
@@ -32,9 +31,13 @@ class Reach:
     @classmethod
     def of(cls, overhead: Overhead) -> "Reach":
         """The looks that an overhead passed; of one without looks, all of its values at once."""
-        looks = overhead.looks
+        return cls.after(overhead.looks, overhead.typical.n)
+
+    @classmethod
+    def after(cls, looks: Sequence[Look], n: int) -> "Reach":
+        """These looks; without any, ``n`` values at once."""
         if not looks:
-            return cls.at_once(overhead.typical.n)
+            return cls.at_once(n)
         return cls(tuple(look.n for look in looks), tuple(look.spent for look in looks))
 
     @classmethod
@@ -60,8 +63,9 @@ class Reach:
 def by_block(overhead: Overhead) -> dict[int, float]:
     """Number of each block that the last look took in → its log-ratio."""
     summary = overhead.summary
-    values = seen(summary, overhead.looks).log_ratios
-    return dict(zip((block.block for block in summary.blocks[: len(values)]), values, strict=True))
+    rows = zip(summary.blocks, summary.log_ratios, strict=True)
+    most = overhead.looks[-1].blocks if overhead.looks else math.inf
+    return {block.block: value for block, value in rows if block.block < most}
 
 
 def controls_by_block(overhead: Overhead) -> dict[int, float]:
@@ -83,6 +87,11 @@ def equivalence_p(contrast: Contrast, margin: float, reach: Reach) -> float:
     larger = max(contrast.above(math.log1p(-margin)), contrast.below(math.log1p(margin)))
     error = least_error(reach, 2 * larger)
     return error / 2 if error < 1 else 1.0
+
+
+def bound_p(contrast: Contrast, bound: float, reach: Reach) -> float:
+    """Of "costs ``bound`` or more": twice the one-sided one, as the two-sided interval's upper end is what is said."""
+    return least_error(reach, 2 * contrast.below(math.log1p(bound)))
 
 
 def interval(contrast: Contrast, reach: Reach, error: float) -> Estimate:

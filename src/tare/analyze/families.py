@@ -2,33 +2,39 @@
 """Each verdict among all those of its family: what may be claimed when all must hold together."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 from scipy.special import ndtri
 
+from tare.analyze.claims import MOST_BOUND, claim, margins, narrowest
 from tare.analyze.estimation import as_fraction
-from tare.analyze.evidence import Reach, difference_p, equivalence_p, interval
+from tare.analyze.evidence import Reach, bound_p, difference_p, equivalence_p, interval
 from tare.analyze.family_words import family_sentence
 from tare.analyze.judgement import MOST_BLOCKS
 from tare.analyze.looks import seen
-from tare.analyze.multiplicity import ERROR, adjusted, holds
+from tare.analyze.multiplicity import ERROR, adjusted, benjamini_hochberg, holds, holm
+from tare.analyze.sentence import sentence
 from tare.analyze.student import standard_deviation
 from tare.blocks import fewest_blocks
-from tare.records import Estimate, Family, Overhead, Standing, Verdict, Word
+from tare.records import Estimate, Family, Standing, Verdict, Word
 
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
     reach: Reach
     difference: float
-    equivalence: float
+    equivalence: Mapping[float, float]
+    """Margin → p-value of "beyond it"."""
+    bound: float
+    """Of "costs as much as no bound would be worth saying"."""
 
 
 def in_families(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     """Let each word stand only if it holds together with those of all other claims of the same family.
 
-    The primary claims (each environment in each cell, on the metric declared before the start) are one family,
+    The primary claims (each environment in each cell, on each metric declared before the start) are one family,
     by Holm's procedure; all other metrics another, by that of Benjamini and Hochberg. Differences and
     equivalences are adjusted each by themselves. The order is kept.
     """
@@ -47,58 +53,92 @@ def _family(verdict: Verdict) -> Family:
 def _judge(verdicts: Sequence[Verdict], family: Family) -> list[Verdict]:
     claims = [_claim(verdict) for verdict in verdicts]
     exploratory = family is Family.EXPLORATORY
-    differences = adjusted([claim.difference for claim in claims], exploratory=exploratory)
-    equivalences = adjusted([claim.equivalence for claim in claims], exploratory=exploratory)
-    claimed = [holds(min(pair)) for pair in zip(differences, equivalences, strict=True)]
+    differences = adjusted([each.difference for each in claims], exploratory=exploratory)
+    bounds = adjusted([each.bound for each in claims], exploratory=exploratory)
+    equivalences = nested([each.equivalence for each in claims], exploratory=exploratory)
+    claimed = [
+        any(map(holds, (difference, bound, *equivalence.values())))
+        for difference, bound, equivalence in zip(differences, bounds, equivalences, strict=True)
+    ]
     error = ERROR * (sum(claimed) if exploratory else 1) / max(1, len(claims))
     result = []
-    for number, (verdict, claim) in enumerate(zip(verdicts, claims, strict=True)):
-        told = not exploratory or claimed[number]
+    for number, (verdict, own) in enumerate(zip(verdicts, claims, strict=True)):
         standing = Standing(
             family=family,
             size=len(claims),
-            difference_p=claim.difference,
+            difference_p=own.difference,
             adjusted_difference_p=differences[number],
-            equivalence_p=claim.equivalence,
-            adjusted_equivalence_p=equivalences[number],
-            together=_together(verdict.overhead, claim.reach, error) if told else None,
+            equivalence_p=own.equivalence[verdict.margin],
+            adjusted_equivalence_p=equivalences[number][verdict.margin],
+            together=_together(verdict, own.reach, error) if claimed[number] or not exploratory else None,
         )
-        result.append(_standing_in(verdict, standing))
+        result.append(_standing_in(verdict, standing, equivalences[number]))
     return result
 
 
 def _claim(verdict: Verdict) -> _Claim:
     """An interval that does not hold, or that is not there, is no evidence."""
     overhead = verdict.overhead
-    reach = Reach.of(overhead)
+    reach, tested = Reach.of(overhead), margins(verdict.margin)
     if overhead.typical.low is None:
-        return _Claim(reach, 1.0, 1.0)
+        return _Claim(reach, 1.0, dict.fromkeys(tested, 1.0), 1.0)
     contrast = seen(overhead.summary, overhead.looks)
-    return _Claim(reach, difference_p(contrast, reach), equivalence_p(contrast, verdict.margin, reach))
+    return _Claim(
+        reach,
+        difference_p(contrast, reach),
+        {margin: equivalence_p(contrast, margin, reach) for margin in tested},
+        bound_p(contrast, MOST_BOUND, reach),
+    )
 
 
-def _together(overhead: Overhead, reach: Reach, error: float) -> Estimate:
-    found = as_fraction(interval(seen(overhead.summary, overhead.looks), reach, error))
-    return replace(found, low=None, high=None) if overhead.typical.low is None else found
+def nested(claims: Sequence[Mapping[float, float]], *, exploratory: bool) -> list[dict[float, float]]:
+    """Adjust each claim's p-values at all margins; ``claims``: of the same margins.
+
+    By Benjamini and Hochberg margin by margin. By Holm, a claim leaves its part of the error to the others only with
+    its narrowest margin, so that no false word at any margin is said: closed testing, Marcus, Peritz and Gabriel,
+    Biometrika 63 (1976) 655-660, of the combinations that margins within each other leave possible.
+    """
+    if not claims:
+        return []
+    table = np.array([[claim[margin] for margin in claims[0]] for claim in claims])
+    if exploratory:
+        adjusted_p = benjamini_hochberg(table.T).T
+    else:
+        adjusted_p = np.empty_like(table)
+        last = table[:, list(claims[0]).index(min(claims[0]))]
+        for place in range(table.shape[1]):
+            families = np.where(np.eye(len(claims), dtype=bool), table[:, place, None], last)
+            adjusted_p[:, place] = np.diagonal(holm(families))
+    return [dict(zip(claims[0], map(float, row), strict=True)) for row in adjusted_p]
 
 
-def _standing_in(verdict: Verdict, standing: Standing) -> Verdict:
+def _together(verdict: Verdict, reach: Reach, error: float) -> Estimate:
+    overhead = verdict.overhead
+    together = as_fraction(interval(seen(overhead.summary, overhead.looks), reach, error))
+    return replace(together, low=None, high=None) if overhead.typical.low is None else together
+
+
+def _standing_in(verdict: Verdict, standing: Standing, equivalences: Mapping[float, float]) -> Verdict:
     """One claim alone stays as it was judged; else the word is what its adjusted p-values allow."""
-    word = verdict.word if standing.size == 1 else _word(verdict, standing)
-    found = replace(verdict, alone=verdict.word, standing=standing, word=word)
-    if word is Word.UNDECIDED and verdict.word is not Word.UNDECIDED:
-        found = replace(found, more_blocks=_blocks_wanted(verdict, standing.size), below_noise_floor=False)
-    return replace(found, sentence=family_sentence(found))
+    judged = replace(verdict, alone=verdict.word, standing=standing)
+    if standing.size > 1 and verdict.word is not Word.UNDECIDED:
+        judged = _among_all(judged, standing, equivalences)
+    return replace(judged, sentence=family_sentence(judged, verdict.sentence))
 
 
-def _word(verdict: Verdict, standing: Standing) -> Word:
-    if verdict.word is Word.UNDECIDED:
-        return Word.UNDECIDED
-    if verdict.word is Word.WITHIN and holds(standing.adjusted_equivalence_p):
-        return Word.WITHIN
-    if holds(standing.adjusted_difference_p):
-        return Word.SLOWER if verdict.overhead.typical.point > 0 else Word.FASTER
-    return Word.UNDECIDED
+def _among_all(verdict: Verdict, standing: Standing, equivalences: Mapping[float, float]) -> Verdict:
+    bound = standing.together.high if standing.together else None
+    own = claim(
+        replace(verdict.overhead.typical, high=math.inf if bound is None else bound),
+        verdict.margin,
+        narrowest(verdict.margin, lambda margin: holds(equivalences[margin])),
+        differs=holds(standing.adjusted_difference_p),
+    )
+    judged = replace(verdict, word=own.word, within=own.within, at_most=own.at_most)
+    if own.word is Word.UNDECIDED:
+        wanted = _blocks_wanted(verdict, standing.size)
+        return replace(judged, more_blocks=wanted, below_noise_floor=False)
+    return replace(judged, sentence=sentence(judged))
 
 
 def _blocks_wanted(verdict: Verdict, size: int) -> int | None:
@@ -106,7 +146,7 @@ def _blocks_wanted(verdict: Verdict, size: int) -> int | None:
     overhead = verdict.overhead
     n, point = overhead.typical.n, abs(overhead.typical.point)
     deviation = standard_deviation(overhead.summary.log_ratios)
-    distance = max(point, verdict.margin - point)
+    distance = max(point, margins(verdict.margin)[0] - point)
     if deviation is None or distance <= 0:
         return None
     quantile = -float(ndtri(ERROR / size / 2))

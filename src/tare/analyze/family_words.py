@@ -5,8 +5,8 @@ from tare.analyze.sentence import advice
 from tare.records import Family, Verdict, Word
 
 
-def family_sentence(verdict: Verdict) -> str:
-    """Add the family to a sentence, or say what would have been said of the claim by itself.
+def family_sentence(verdict: Verdict, by_itself: str) -> str:
+    """Add the family to a verdict's sentence, or say what would have been said of the claim ``by_itself``.
 
     Such as "docker: slower by 5.2-8.1 % (n = 10; 1 of 6 primary claims)". Of one primary claim alone nothing is said.
     """
@@ -14,7 +14,7 @@ def family_sentence(verdict: Verdict) -> str:
     if standing is None or (standing.size == 1 and standing.family is Family.PRIMARY):
         return verdict.sentence
     if verdict.word is Word.UNDECIDED and alone is not Word.UNDECIDED:
-        return _not_together(verdict, standing.family, standing.size)
+        return _not_together(verdict, by_itself, standing.family, standing.size)
     return _with_family(verdict.sentence, standing.family, standing.size)
 
 
@@ -28,13 +28,14 @@ def _with_family(sentence: str, family: Family, size: int) -> str:
 
 
 def _named(family: Family, size: int) -> str:
-    return f"1 of {size} {'primary claims' if family is Family.PRIMARY else 'exploratory comparisons'}"
+    return f"1 of {size} {_plural(family)}"
 
 
-def _not_together(verdict: Verdict, family: Family, size: int) -> str:
+def _plural(family: Family) -> str:
+    return "primary claims" if family is Family.PRIMARY else "exploratory comparisons"
+
+
+def _not_together(verdict: Verdict, by_itself: str, family: Family, size: int) -> str:
     name = verdict.overhead.summary.environment
-    own = verdict.sentence.removeprefix(f"{name}: ")
-    what = "primary claims" if family is Family.PRIMARY else "exploratory comparisons"
-    return (
-        f"{name}: not enough data for {size} {what} at once; by itself {own}; {advice(verdict.more_blocks)}"
-    )
+    own = by_itself.removeprefix(f"{name}: ")
+    return f"{name}: undecided among {size} {_plural(family)}; by itself {own}; {advice(verdict.more_blocks)}"

@@ -12,10 +12,12 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from tare.analyze import aligned_ranks
 from tare.analyze.aligned_ranks import Floats
 from tare.analyze.boundary import ERROR, boundary, spending
+from tare.analyze.sharper import SHARPER
 from tare.records import POWER, Design, ExpectedBlocks, LookForesight
 
 EFFECTS = (0.0, 0.02, 0.05, 0.2)
@@ -44,18 +46,18 @@ class _Seen:
 
 def look_foresights(spread: float, looks: tuple[int, ...], margin: float) -> tuple[LookForesight, ...]:
     """What each of the looks decides; ``spread``: the standard deviation of the block log-ratios."""
-    found = []
+    foresights = []
     for seen in _campaigns(looks):
         inside = _inside(seen.narrow, spread, 0.0, margin, seen.points.size)
         slowest = None if seen.bounds is None else float(-np.quantile(spread * seen.bounds[0], 1 - POWER))
-        found.append(
+        foresights.append(
             LookForesight(
                 blocks=seen.blocks,
                 smallest_slowdown=None if slowest is None else math.expm1(slowest),
                 within=float(inside.mean()),
             )
         )
-    return tuple(found)
+    return tuple(foresights)
 
 
 def expected_blocks(
@@ -112,8 +114,21 @@ def _campaigns(looks: tuple[int, ...]) -> tuple[_Seen, ...]:
 
 
 def _look(log_ratios: Floats, controls: Floats, strict: float, loose: float) -> _Seen:
-    def bounds(nominal: float) -> _Bounds | None:
-        return aligned_ranks.bounds(log_ratios, controls, nominal, _PRECISION) if nominal > 0 else None
-
     points = aligned_ranks.points(log_ratios, controls, _PRECISION)
-    return _Seen(blocks=log_ratios.shape[-1], points=points, bounds=bounds(strict), narrow=bounds(loose))
+    both = (_bounds(log_ratios, controls, nominal) for nominal in (strict, loose))
+    return _Seen(log_ratios.shape[-1], points, *both)
+
+
+def _bounds(log_ratios: Floats, controls: Floats, nominal: float) -> _Bounds | None:
+    """As ``sharper.lower_bound`` gives them, but for the placements: in normal noise Student's t asks for more."""
+    n = log_ratios.shape[-1]
+    levels = [level for level in (nominal, 2 * SHARPER) if aligned_ranks.reaches(n, level)]
+    if not levels:
+        return None
+    ends = [aligned_ranks.bounds(log_ratios, controls, level, _PRECISION) for level in levels]
+    if nominal >= 2 * SHARPER:
+        return ends[0]
+    half_width = float(stdtrit(n - 1, 1 - nominal / 2)) * log_ratios.std(axis=-1, ddof=1) / math.sqrt(n)
+    mean = log_ratios.mean(axis=-1)
+    low, high = np.minimum(ends[-1][0], mean - half_width), np.maximum(ends[-1][1], mean + half_width)
+    return (np.maximum(low, ends[0][0]), np.minimum(high, ends[0][1])) if len(ends) > 1 else (low, high)

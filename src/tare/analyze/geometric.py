@@ -5,16 +5,15 @@ Fleming and Wallace, Communications of the ACM 29 (1986) 218-221: of ratios to o
 does not depend on which arm is the base.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tare.analyze.contrasts import Blocks
-from tare.analyze.diagnostics import holds_together
+from tare.analyze.contrasts import Blocks, widened
 from tare.analyze.estimation import as_fraction
 from tare.analyze.evidence import Reach, by_block, controls_by_block, interval
 from tare.analyze.means import Quantity, arithmetic_mean
 from tare.analyze.multiplicity import ERROR
-from tare.records import AcrossWorkloads, Overhead, Verdict
+from tare.records import AcrossWorkloads, Estimate, Overhead, Verdict
 
 _FEWEST_WORKLOADS = 2
 
@@ -22,41 +21,61 @@ _FEWEST_WORKLOADS = 2
 def across_workloads(verdicts: Sequence[Verdict]) -> tuple[AcrossWorkloads, ...]:
     """One figure per environment and layout in which it has two workloads or more, from their primary metrics.
 
-    In each block that is complete for all of the workloads their log-ratios are averaged; the interval is over
-    blocks, each workload counting alike. Cells with a neighbour are left out: company is not a workload.
+    In each block that is complete for all of the workloads their log-ratios are averaged, of several primary metrics
+    of a workload first; the interval is over blocks, each workload counting alike. Cells with a neighbour are left
+    out: company is not a workload.
     """
     groups: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in verdicts:
         summary = verdict.overhead.summary
         if summary.primary and "+" not in summary.cell.layout:
             groups.setdefault((summary.environment, summary.cell.layout), []).append(verdict)
-    found = (_judged(*key, group) for key, group in groups.items() if len(group) >= _FEWEST_WORKLOADS)
-    return tuple(each for each in found if each)
+    judged = (_judged(*key, group) for key, group in groups.items() if _workloads(group))
+    return tuple(each for each in judged if each)
+
+
+def _workloads(group: Sequence[Verdict]) -> tuple[str, ...]:
+    """Of the group, each once; empty of too few."""
+    named = tuple(dict.fromkeys(verdict.overhead.summary.cell.workload for verdict in group))
+    return named if len(named) >= _FEWEST_WORKLOADS else ()
 
 
 def _judged(environment: str, layout: str, group: Sequence[Verdict]) -> AcrossWorkloads | None:
     """Without an interval where nothing may be claimed of one of the workloads."""
-    mean = _across(environment, layout, [verdict.overhead for verdict in group])
-    if mean is None or not any(verdict.withheld for verdict in group):
-        return mean
-    return replace(mean, overhead=replace(mean.overhead, low=None, high=None))
+    estimate = _across([verdict.overhead for verdict in group])
+    if estimate is None:
+        return None
+    withheld = any(verdict.withheld for verdict in group)
+    return AcrossWorkloads(
+        environment=environment,
+        layout=layout,
+        workloads=_workloads(group),
+        overhead=replace(estimate, low=None, high=None) if withheld else estimate,
+    )
 
 
-def _across(environment: str, layout: str, group: Sequence[Overhead]) -> AcrossWorkloads | None:
+def _across(group: Sequence[Overhead]) -> Estimate | None:
     values = [by_block(overhead) for overhead in group]
     common = [block for block in values[0] if all(block in other for other in values)]
     if not common:
         return None
-    means, controls = _means(values, common), _means([controls_by_block(one) for one in group], common)
-    estimate = as_fraction(interval(Blocks(means, controls), Reach.common(group, len(means)), ERROR))
-    return AcrossWorkloads(
-        environment=environment,
-        layout=layout,
-        workloads=tuple(overhead.summary.cell.workload for overhead in group),
-        overhead=estimate if holds_together(means) else replace(estimate, low=None, high=None),
-    )
+    names = [overhead.summary.cell.workload for overhead in group]
+    means = _means(names, values, common)
+    controls = _means(names, [controls_by_block(one) for one in group], common)
+    reach = Reach.common(group, len(means))
+    return as_fraction(interval(widened(Blocks(means, controls)), reach, ERROR))
 
 
-def _means(values: Sequence[Mapping[int, float]], blocks: Sequence[int]) -> tuple[float, ...]:
-    """Over workloads, for each of the blocks."""
-    return tuple(arithmetic_mean([own[block] for own in values], Quantity.LOGARITHM) for block in blocks)
+def _means(
+    workloads: Sequence[str], values: Sequence[Mapping[int, float]], blocks: Sequence[int]
+) -> tuple[float, ...]:
+    """Over workloads, of the mean over each one's metrics, for each of the blocks."""
+    groups = [
+        [own for name, own in zip(workloads, values, strict=True) if name == workload]
+        for workload in dict.fromkeys(workloads)
+    ]
+    return tuple(_mean(_mean(own[block] for own in group) for group in groups) for block in blocks)
+
+
+def _mean(logarithms: Iterable[float]) -> float:
+    return arithmetic_mean(list(logarithms), Quantity.LOGARITHM)

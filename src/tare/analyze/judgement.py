@@ -3,11 +3,15 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tare.analyze.boundary import ERROR
-from tare.analyze.contrasts import Contrast, estimate
-from tare.analyze.estimation import as_fraction, overhead
-from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, repeated, seen
+from tare.analyze.claims import claim, margins, narrowest
+from tare.analyze.contrasts import Contrast
+from tare.analyze.estimation import overhead
+from tare.analyze.evidence import Reach, equivalence_p
+from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, seen
+from tare.analyze.multiplicity import holds
 from tare.analyze.sentence import sentence
 from tare.analyze.student import standard_deviation
 from tare.blocks import fewest_blocks
@@ -25,9 +29,9 @@ def verdicts(
 
     ``courses`` are the looks of each arm; without them the number of blocks was fixed.
     """
-    found = courses or {}
+    known = courses or {}
     return tuple(
-        verdict(overhead(summary, found.get((summary.cell, summary.environment))), margin)
+        verdict(overhead(summary, known.get((summary.cell, summary.environment))), margin)
         for summary in summaries
         if summary.blocks
     )
@@ -35,28 +39,32 @@ def verdicts(
 
 def verdict(judged: Overhead, margin: float) -> Verdict:
     """Judge one overhead; ``margin`` is the fraction that counts as no difference, declared beforehand."""
-    word = word_of(judged.typical, seen(judged.summary, judged.looks), margin, judged.looks)
-    more_blocks = blocks_wanted(judged, margin) if word is Word.UNDECIDED else None
-    below_noise_floor = _is_below_noise_floor(judged.typical, judged.noise_floor)
-    return Verdict(
+    contrast = seen(judged.summary, judged.looks)
+    within = narrowest(margin, lambda each: is_equivalent(contrast, each, judged.looks))
+    own = claim(judged.typical, margin, within, differs=leaves_out_0(judged.typical))
+    unsaid = Verdict(
         overhead=judged,
-        word=word,
+        word=own.word,
+        within=own.within,
+        at_most=own.at_most,
         margin=margin,
-        sentence=sentence(judged, word, margin, more_blocks, below_noise_floor=below_noise_floor),
-        more_blocks=more_blocks,
-        below_noise_floor=below_noise_floor,
+        sentence="",
+        more_blocks=blocks_wanted(judged, margin) if own.word is Word.UNDECIDED else None,
+        below_noise_floor=_is_below_noise_floor(judged.typical, judged.noise_floor),
     )
+    return replace(unsaid, sentence=sentence(unsaid))
+
+
+def leaves_out_0(typical: Estimate) -> bool:
+    """Whether the interval shows a difference."""
+    return typical.low is not None and typical.high is not None and (typical.low > 0 or typical.high < 0)
 
 
 def word_of(typical: Estimate, contrast: Contrast, margin: float, looks: Sequence[Look] = ()) -> Word:
-    """Give the word for an overhead (as a fraction) that was estimated from ``contrast`` at the last look."""
-    if typical.low is None or typical.high is None:
-        return Word.UNDECIDED
-    if is_equivalent(contrast, margin, looks):
-        return Word.WITHIN
-    if typical.low > 0:
-        return Word.SLOWER
-    return Word.FASTER if typical.high < 0 else Word.UNDECIDED
+    """Give the word, by the declared margin alone, for an overhead (as a fraction) that ``contrast`` gave."""
+    within = margin if is_equivalent(contrast, margin, looks) else None
+    own = claim(typical, margin, within, differs=leaves_out_0(typical)).word
+    return Word.UNDECIDED if own is Word.BOUNDED else own
 
 
 def is_equivalent(contrast: Contrast, margin: float, looks: Sequence[Look] = ()) -> bool:
@@ -65,13 +73,7 @@ def is_equivalent(contrast: Contrast, margin: float, looks: Sequence[Look] = ())
     With ``looks`` it is the repeated 90 % interval: each of the two tests then errs at any look with 5 % at most.
     Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987) 657-680.
     """
-    if looks:
-        found = repeated(looks, contrast, EQUIVALENCE_ERROR)
-    else:
-        found = as_fraction(estimate(contrast, EQUIVALENCE_ERROR))
-    if found.low is None or found.high is None:
-        return False
-    return -margin < found.low and found.high < margin
+    return holds(equivalence_p(contrast, margin, Reach.after(looks, len(contrast.log_ratios))))
 
 
 def blocks_wanted(judged: Overhead, margin: float) -> int | None:
@@ -83,7 +85,7 @@ def blocks_wanted(judged: Overhead, margin: float) -> int | None:
     """
     n = judged.typical.n
     deviation = standard_deviation(judged.summary.log_ratios)
-    distance = max(abs(judged.typical.point), margin - abs(judged.typical.point))
+    distance = max(abs(judged.typical.point), margins(margin)[0] - abs(judged.typical.point))
     if deviation is None or distance <= 0:
         return None
     needed = (1.96 * deviation / math.log1p(distance)) ** 2 + 2

@@ -11,6 +11,7 @@ from tare.analyze import busy
 from tare.analyze.boundary import ERROR, boundary, spending
 from tare.analyze.contrasts import Contrast, contrast_of, controls_of, estimate, looked
 from tare.analyze.decisions import rulings
+from tare.analyze.diagnostics import widening
 from tare.analyze.scale import as_fraction
 from tare.analyze.student import mean_estimate
 from tare.records import Cell, Course, Design, Estimate, Look, Ruling, Stop, Stopped, Summary
@@ -78,7 +79,7 @@ def repeated(looks: Sequence[Look], contrast: Contrast, error: float = ERROR) ->
 def repeated_mean(looks: Sequence[Look], log_ratios: Sequence[float]) -> Estimate:
     """The same of the mean, with Student's t."""
     levels = boundary(tuple(look.n for look in looks), tuple(look.spent for look in looks))
-    return as_fraction(mean_estimate(log_ratios, 1 - levels[-1]))
+    return as_fraction(mean_estimate(log_ratios, 1 - levels[-1], widening=widening(log_ratios)))
 
 
 def seen(summary: Summary, looks: Sequence[Look]) -> Contrast:
@@ -122,11 +123,18 @@ def _course(metrics: Sequence[Summary], done: int, design: Design, arm: Arm, end
 
 
 def _stop(metrics: Sequence[Summary], course: Course, design: Design, arm: Arm) -> Stop | None:
-    """Whether this look is the last; an arm that ``--fail-if`` asks for goes on until that is decided."""
+    """Whether this look is the last, for all primary metrics; an arm that ``--fail-if`` asks for goes on for that."""
     if asked := rulings(metrics, course, design, arm):
         return Stop.DECIDED if all(one.ruling is not Ruling.UNDECIDED for one in asked) else None
-    primary = next((one for one in metrics if one.primary), None)
-    if primary is None or not contrast_of(primary, range(course.looks[-1])).log_ratios:
+    stops = {_stop_of(one, course, design) for one in metrics if one.primary}
+    if not stops or None in stops:
+        return None
+    return Stop.PRECISE if Stop.PRECISE in stops else Stop.EQUIVALENT
+
+
+def _stop_of(primary: Summary, course: Course, design: Design) -> Stop | None:
+    """Whether this metric is known well enough."""
+    if not contrast_of(primary, range(course.looks[-1])).log_ratios:
         return None
     looks = looks_at(primary, course)
     stop = _precise_or_equivalent(looks[-1].estimate, design)
@@ -135,7 +143,7 @@ def _stop(metrics: Sequence[Summary], course: Course, design: Design, arm: Arm) 
 
 def _is_withheld(primary: Summary, looks: Sequence[Look], stop: Stop, margin: float) -> bool:
     """Whether what the arm would stop with may not be claimed: then it goes on, as the host may become quiet."""
-    if busy.blocks_said(primary.blocks, looks[-1].blocks):
+    if busy.blocks_said(primary, looks[-1].blocks):
         return True
     if stop is Stop.EQUIVALENT:
         return busy.drowns_equivalence(control_at(primary, looks, EQUIVALENCE_ERROR), margin)

@@ -147,7 +147,7 @@ def _sentence(summary: OrderSummary, growth: Estimate, word: OrderWord, margin: 
     name, metric = summary.environment, summary.metric
     counted = f"n = {growth.n} starts in each order"
     if growth.low is None or growth.high is None:
-        return f"{name}: not enough data on {metric}, which takes 6 starts in each order ({counted})"
+        return f"{name}: undecided on {metric}, which takes 6 starts in each order ({counted})"
     span = f"{growth.low * 100:+.2g} to {growth.high * 100:+.2g} %"
     if word is OrderWord.WITHIN:
         return f"{name}: no material state, {metric} changes by less than {margin * 100:g} % over a series ({counted})"
@@ -155,4 +155,4 @@ def _sentence(summary: OrderSummary, growth: Estimate, word: OrderWord, margin: 
         return (
             f"{name}: state accumulates, {metric} takes {span} more time at the end of a series ({counted})"
         )
-    return f"{name}: not enough data, {metric} takes {span} more time at the end of a series ({counted})"
+    return f"{name}: undecided, {metric} takes {span} more time at the end of a series ({counted})"

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from tare.analyze.busy import drowns
-from tare.analyze.contrasts import Contrast, Differences, mirrored
-from tare.analyze.diagnostics import holds_together
+from tare.analyze.contrasts import Contrast, Differences, mirrored, widened
 from tare.analyze.estimation import as_fraction
 from tare.analyze.evidence import Reach, by_block, difference_p, equivalence_p, interval
 from tare.analyze.letters import letters
@@ -96,7 +95,7 @@ def _pair(first: str, second: str, overheads: Mapping[str, Overhead], margin: fl
         )
     reach = Reach.common([each for each in (ours, theirs) if each], n)
     estimate = as_fraction(interval(contrast, reach, ERROR))
-    if estimate.low is None or not holds_together(contrast.log_ratios):
+    if estimate.low is None:
         without = Estimate(point=estimate.point, low=None, high=None, level=estimate.level, n=estimate.n)
         return _Pair(first, second, without, 1.0, 1.0)
     equivalence = equivalence_p(contrast, margin, reach)
@@ -113,7 +112,7 @@ def _contrast(first: Overhead | None, second: Overhead | None) -> Contrast:
         return Differences(())
     theirs = by_block(second)
     pairs = ((theirs.get(block), value) for block, value in by_block(first).items())
-    return Differences(tuple(one - other for one, other in pairs if one is not None))
+    return widened(Differences(tuple(one - other for one, other in pairs if one is not None)))
 
 
 def _judged(pairs: Sequence[_Pair]) -> tuple[PairDifference, ...]:

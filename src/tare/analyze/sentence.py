@@ -3,59 +3,105 @@
 
 import math
 
+from tare.analyze.slow_runs import SLOW, covers_mean
 from tare.blocks import fewest_blocks
-from tare.records import Estimate, Overhead, Word
+from tare.records import Estimate, Overhead, SlowRuns, Verdict, Word
 
 _DASH = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 _MOST_DECIMALS = 3
+_ELSE = "a quieter machine or longer runs"
 _TIMES_FROM = 9.0
 """An overhead of 900 % is ten times native's time: beyond it per cent are hard to read."""
 
 
-def sentence(
-    overhead: Overhead, word: Word, margin: float, more_blocks: int | None, *, below_noise_floor: bool
-) -> str:
+def sentence(verdict: Verdict) -> str:
     """Such as "docker: slower by 5.2-8.1 % (n = 10)"; slower means more time per unit of work."""
-    claim = _claim(overhead, word, margin, more_blocks)
-    remarkable = below_noise_floor and word in (Word.SLOWER, Word.FASTER)
-    remark = _noise_remark(overhead.noise_floor) if remarkable else ""
-    return f"{overhead.summary.environment}: {claim}{remark}"
+    overhead = verdict.overhead
+    remarkable = verdict.below_noise_floor and verdict.word in (Word.SLOWER, Word.FASTER)
+    remark = f", but {_noise_said(overhead.noise_floor)}" if remarkable else ""
+    return f"{overhead.summary.environment}: {_claim(verdict)}{remark}"
 
 
-def _claim(overhead: Overhead, word: Word, margin: float, more_blocks: int | None) -> str:
-    typical = overhead.typical
+def _claim(verdict: Verdict) -> str:
+    typical, word = verdict.overhead.typical, verdict.word
     if typical.low is None or typical.high is None:
         return _too_few(typical)
     if word is Word.WITHIN:
-        return f"within {_PLUS_MINUS}{100 * margin:g} % of native (n = {typical.n})"
+        return _typically(f"{verdict.said} of native", verdict)
+    if word is Word.BOUNDED:
+        return _typically(f"costs {verdict.said}", verdict)
     if word is Word.UNDECIDED:
-        found = signed_range(typical.low, typical.high)
-        return f"not enough data: {found} (n = {typical.n}; {advice(more_blocks)})"
-    if typical.low >= _TIMES_FROM:
-        return f"{word.value}: {1 + typical.low:.0f}{_DASH}{1 + typical.high:.0f} times native's time (n = {typical.n})"
-    near, far = sorted((abs(typical.low), abs(typical.high)))
+        return f"undecided: {signed_range(typical.low, typical.high)} ({_why(verdict)})"
+    return _difference(word, typical, typical.low, typical.high)
+
+
+def _typically(claim: str, verdict: Verdict) -> str:
+    """The claim, of the typical run alone where slow ones may make the mean another."""
+    slow, count = verdict.overhead.slow, f"(n = {verdict.overhead.typical.n})"
+    bound = verdict.within or verdict.at_most or 0.0
+    if slow is None or covers_mean(slow, bound) or _mean_within(verdict.overhead, bound):
+        return f"{claim} {count}"
+    return f"typically {claim}{_slow_said(slow)} {count}"
+
+
+def _mean_within(overhead: Overhead, bound: float) -> bool:
+    """Whether the mean over many slices of each block is known to lie within the bound."""
+    mean = overhead.mean
+    by_slices = all(block.rounds is not None for block in overhead.summary.blocks)
+    return (
+        by_slices
+        and mean.low is not None
+        and mean.high is not None
+        and -bound < mean.low
+        and mean.high < bound
+    )
+
+
+def _slow_said(slow: SlowRuns) -> str:
+    if slow.by is None:
+        return f"; no run of {slow.runs} was slower by {100 * SLOW:g} %"
+    own, native = f"{slow.slow} of {slow.runs} runs", f"{slow.native_slow} of {slow.native_runs}"
+    if slow.slow * slow.native_runs <= slow.native_slow * slow.runs:
+        return f"; slow runs are no more frequent than native's: {own}, natively {native}"
+    natively = f" (natively {native})" if slow.native_slow else ""
+    were = "runs were" if slow.slow > 1 else "runs was"
+    return f", but {slow.slow} of {slow.runs} {were} slower by {100 * slow.by:.0f} %{natively}"
+
+
+def _difference(word: Word, typical: Estimate, low: float, high: float) -> str:
+    if low >= _TIMES_FROM:
+        return f"{word.value}: {1 + low:.0f}{_DASH}{1 + high:.0f} times native's time (n = {typical.n})"
+    near, far = sorted((abs(low), abs(high)))
     return f"{word.value} by {_range(near, far)} (n = {typical.n})"
 
 
 def _too_few(typical: Estimate) -> str:
     needed = fewest_blocks(1 - typical.level)
     if typical.n >= needed:
-        return f"not enough data: the looks so far may use up too little of the error (n = {typical.n})"
-    return f"not enough data: a {100 * typical.level:g} % interval needs at least {needed} blocks (n = {typical.n})"
+        return f"undecided: the looks so far may use up too little of the error (n = {typical.n})"
+    return f"undecided: a {100 * typical.level:g} % interval needs at least {needed} blocks (n = {typical.n})"
+
+
+def _why(verdict: Verdict) -> str:
+    """What the noise is, and what would help against it."""
+    overhead = verdict.overhead
+    count = f"n = {overhead.typical.n}"
+    noise = None if overhead.noise_floor.low is None else _noise_said(overhead.noise_floor)
+    return "; ".join(filter(None, (count, noise, advice(verdict.more_blocks))))
 
 
 def advice(more_blocks: int | None) -> str:
-    """Say how many further blocks would decide."""
+    """Say what would decide: how many further blocks, and what else helps."""
     if more_blocks is None:
-        return "no feasible number of blocks would decide"
-    return f"about {more_blocks} more block{'s' if more_blocks > 1 else ''}"
+        return f"more blocks alone would hardly decide; {_ELSE} would help"
+    return f"about {more_blocks} more block{'s' if more_blocks > 1 else ''}, {_ELSE} would help"
 
 
-def _noise_remark(noise_floor: Estimate) -> str:
+def _noise_said(noise_floor: Estimate) -> str:
     extent = max(abs(noise_floor.low or 0.0), abs(noise_floor.high or 0.0))
-    return f", but native against native differs by up to {_PLUS_MINUS}{_percent(extent, extent)} %"
+    return f"native against native differs by up to {_PLUS_MINUS}{_percent(extent, extent)} %"
 
 
 def _range(near: float, far: float) -> str:

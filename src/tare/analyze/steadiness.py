@@ -144,8 +144,10 @@ def _judged(verdict: Verdict, unsteady: Sequence[Steadiness]) -> Verdict:
             tail_cost=False,
         ),
         word=Word.UNDECIDED,
+        within=None,
+        at_most=None,
         sentence=(
-            f"{summary.environment}: not enough data: {told} reached no steady state (n = {overhead.typical.n})"
+            f"{summary.environment}: undecided: {told} reached no steady state (n = {overhead.typical.n})"
         ),
         more_blocks=None,
         below_noise_floor=False,

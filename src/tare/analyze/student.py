@@ -16,8 +16,11 @@ def standard_deviation(values: Sequence[float]) -> float | None:
     return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
-def mean_estimate(values: Sequence[float], level: float = LEVEL) -> Estimate:
-    """Mean ± t s / sqrt(n); no bounds from one value. Raises ``ValueError`` without values."""
+def mean_estimate(values: Sequence[float], level: float = LEVEL, *, widening: float = 1.0) -> Estimate:
+    """Mean ± t s / sqrt(n), ``widening`` times as wide; no bounds from one value.
+
+    Raises ``ValueError`` without values.
+    """
     n = len(values)
     if n == 0:
         raise ValueError("no values to estimate from")
@@ -25,5 +28,5 @@ def mean_estimate(values: Sequence[float], level: float = LEVEL) -> Estimate:
     deviation = standard_deviation(values)
     if deviation is None:
         return Estimate(point=mean, low=None, high=None, level=level, n=n)
-    half_width = float(stdtrit(n - 1, (1 + level) / 2)) * deviation / math.sqrt(n)
+    half_width = widening * float(stdtrit(n - 1, (1 + level) / 2)) * deviation / math.sqrt(n)
     return Estimate(point=mean, low=mean - half_width, high=mean + half_width, level=level, n=n)

@@ -5,9 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tare.analyze.busy import SENTENCE, blocks_said, control_said, drowns, drowns_equivalence, loads_said
+from tare.analyze.claims import margins
+from tare.analyze.family_words import family_sentence
 from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, control_at
+from tare.analyze.sentence import sentence
 from tare.records import (
     Attributed,
+    Estimate,
     HostLoad,
     InterventionVerdict,
     OrderVerdict,
@@ -35,14 +39,18 @@ def without_busy_claims(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
 def _judged(verdict: Verdict) -> Verdict:
     overhead = verdict.overhead
     most = overhead.looks[-1].blocks if overhead.looks else None
-    busy, drowned = blocks_said(overhead.summary.blocks, most), _is_drowned(verdict)
+    busy, drowned = blocks_said(overhead.summary, most), _is_drowned(verdict)
     if not busy and not drowned:
         return verdict
+    if not busy and (wider := _wider(verdict)):
+        return wider
     reasons = "; ".join(filter(None, (busy, control_said(overhead.noise_floor) if drowned else None)))
     return replace(
         verdict,
         overhead=replace(overhead, tail_cost=False),
         word=Word.UNDECIDED,
+        within=None,
+        at_most=None,
         alone=verdict.alone and Word.UNDECIDED,
         sentence=f"{overhead.summary.environment}: {SENTENCE} ({reasons})",
         more_blocks=None,
@@ -54,12 +62,30 @@ def _is_drowned(verdict: Verdict) -> bool:
     """Whether native against itself is wider than what is claimed, among all claims or by itself."""
     overhead = verdict.overhead
     word = verdict.word if verdict.word is not Word.UNDECIDED else verdict.alone
-    if word is Word.WITHIN:
-        control = control_at(overhead.summary, overhead.looks, EQUIVALENCE_ERROR)
-        return drowns_equivalence(control, verdict.margin)
+    if word in (Word.WITHIN, Word.BOUNDED):
+        return drowns_equivalence(
+            _control(verdict), verdict.within or verdict.at_most or margins(verdict.margin)[0]
+        )
     if word in (Word.SLOWER, Word.FASTER):
         return verdict.below_noise_floor or drowns(overhead.typical, overhead.noise_floor)
     return False
+
+
+def _wider(verdict: Verdict) -> Verdict | None:
+    """The same within the narrowest wider margin that native against itself would keep."""
+    if verdict.word is not Word.WITHIN or verdict.within is None:
+        return None
+    control = _control(verdict)
+    kept = [each for each in margins(verdict.margin) if not drowns_equivalence(control, each)]
+    if not kept:
+        return None
+    wider = replace(verdict, within=min(kept))
+    said = sentence(wider)
+    return replace(wider, sentence=family_sentence(replace(wider, sentence=said), said))
+
+
+def _control(verdict: Verdict) -> Estimate:
+    return control_at(verdict.overhead.summary, verdict.overhead.looks, EQUIVALENCE_ERROR)
 
 
 def without_busy_losses(losses: Sequence[SharingLoss], loads: _Loads) -> tuple[SharingLoss, ...]:
@@ -113,7 +139,7 @@ def _without_cause(verdict: InterventionVerdict, summaries: Sequence[Summary]) -
     own = verdict.intervention
     arms = {own.environment, own.changed, own.changed_native}
     reasons = (
-        blocks_said(one.blocks)
+        blocks_said(one)
         for one in summaries
         if one.cell == verdict.cell and one.metric == verdict.metric and one.environment in arms
     )

@@ -62,7 +62,7 @@ class Evidence:
 
 def found(outcomes: Sequence[Outcome]) -> tuple[Summary, ...]:
     """The summaries that Tare makes of the outcomes, native against native among them."""
-    made = summaries(outcomes, {WORK: "wall_s"})
+    made = summaries(outcomes, {WORK: ("wall_s",)})
     return (*made, *(control.summary for control in controls(made)))
 
 

@@ -9,7 +9,7 @@ native is run with it changed as well, and d(changed) is taken against that.
 from collections.abc import Container, Sequence
 
 from tare.analyze.attribution.words import interval, percent
-from tare.analyze.contrasts import Contrast, Differences, contrast_of, estimate
+from tare.analyze.contrasts import Contrast, Differences, estimate, unwidened_of, widened
 from tare.analyze.estimation import as_fraction
 from tare.analyze.judgement import word_of
 from tare.blocks import LEAST_BLOCKS
@@ -47,32 +47,32 @@ def _judged(
         blocks &= set(_numbers(native))
     if changed is None or not blocks:
         return None
-    contrasts = contrast_of(before, blocks), _after(changed, native, blocks)
-    moved = _difference(contrasts[1], contrasts[0])
+    contrasts = unwidened_of(before, blocks), _after(changed, native, blocks)
+    moved = widened(_difference(contrasts[1], contrasts[0]))
     change = as_fraction(estimate(moved))
     shift = _SHIFTS[word_of(change, moved, margin)]
-    estimates = as_fraction(estimate(contrasts[0])), as_fraction(estimate(contrasts[1]))
+    had, has = (as_fraction(estimate(widened(contrast))) for contrast in contrasts)
     return InterventionVerdict(
         intervention=intervention,
         cell=before.cell,
         metric=before.metric,
-        before=estimates[0],
-        after=estimates[1],
+        before=had,
+        after=has,
         change=change,
         shift=shift,
-        standing=Attributed.CAUSE if _is_cause(shift, estimates[0]) else Attributed.UNEXPLAINED,
-        sentence=_sentence(intervention, shift, *estimates, margin),
+        standing=Attributed.CAUSE if _is_cause(shift, had) else Attributed.UNEXPLAINED,
+        sentence=_sentence(intervention, shift, had, has, margin),
     )
 
 
 def _after(changed: Summary, native: Summary | None, blocks: Container[int]) -> Contrast:
     """Against native, or against native with the knob changed as well: then one environment against another."""
-    against_native = contrast_of(changed, blocks)
-    return _difference(against_native, contrast_of(native, blocks)) if native else against_native
+    against_native = unwidened_of(changed, blocks)
+    return _difference(against_native, unwidened_of(native, blocks)) if native else against_native
 
 
 def _difference(one: Contrast, other: Contrast) -> Differences:
-    """Of two environments in the same blocks."""
+    """Of two environments in the same blocks, not widened: what drifts in both alike is not in it."""
     pairs = zip(one.log_ratios, other.log_ratios, strict=True)
     return Differences(tuple(first - second for first, second in pairs))
 
@@ -120,4 +120,4 @@ def _said(overhead: Estimate) -> str:
 
 def _undecided(intervention: Intervention, after: Estimate, moved: str) -> str:
     why = f"it takes {LEAST_BLOCKS} blocks" if after.n < LEAST_BLOCKS else "more blocks may decide"
-    return f"not enough data on {intervention.subject}: {intervention.change} {moved}; {why}"
+    return f"undecided on {intervention.subject}: {intervention.change} {moved}; {why}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the values behind an interval: what blocks it, what qualifies it; docs/method.md gives the rates."""
+"""Checks of the values behind an interval: what widens it, what qualifies it; docs/method.md gives the rates."""
 
 from tare.analyze.diagnostics.checks import findings
 from tare.analyze.diagnostics.judging import diagnosed
-from tare.analyze.diagnostics.series import holds_together
+from tare.analyze.diagnostics.series import widening
 
-__all__ = ["diagnosed", "findings", "holds_together"]
+__all__ = ["diagnosed", "findings", "widening"]

@@ -5,13 +5,12 @@ import math
 from collections.abc import Iterator, Sequence
 
 from tare.analyze.diagnostics.carry_over import carry_over
-from tare.analyze.diagnostics.series import jump, kendall, lag_limit, lag_one
+from tare.analyze.diagnostics.series import FEWEST_FOR_LAG, jump, kendall, lag_limit, lag_one, widening
 from tare.analyze.diagnostics.shape import normality, skew, two_groups
 from tare.records import Check, Effect, Finding
 
 REMARKABLE = 0.01
 """A check that qualifies a verdict finds something at this p-value or less."""
-FEWEST_FOR_LAG = 6
 FEWEST = 10
 """Below ten values the other checks see too little to be worth their false alarms."""
 FEWEST_FOR_NORMALITY = 5
@@ -48,11 +47,11 @@ def _autocorrelation(values: Sequence[float]) -> Finding:
     found, limit = lag_one(values), lag_limit(len(values))
     sentence = (
         f"successive blocks depend on each other (lag-1 autocorrelation {found:.2f}, limit {limit:.2f}), "
-        "so no interval holds"
+        f"so the interval is {widening(values):.1f} times as wide as of independent ones"
     )
     return Finding(
         check=Check.AUTOCORRELATION,
-        effect=Effect.BLOCKS,
+        effect=Effect.WIDENS,
         statistic=found,
         limit=limit,
         p=None,

@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 
 from tare.analyze.diagnostics.chance import Floats, drawn, kendall_p, orders, share_at_least
 
+FEWEST_FOR_LAG = 6
+_WORTH_WIDENING = 0.25
+"""Share of the limit from which dependence counts: a smaller one costs less than its correction."""
+_MOST_DEPENDENCE = 0.8
+"""Widens three times. So few blocks show no more with any certainty: at autocorrelations of 0.5 and 0.7 and n = 10, 16
+and 32 a limit of 0.95, which widens 6.2 times, covers no more often (by 0.2 points at most)."""
 _DECIMALS = 12
 """Log-ratios closer than this differ by rounding alone."""
 
@@ -26,9 +32,13 @@ class Jump:
 
 def lag_one(values: Sequence[float]) -> float:
     """Autocorrelation of each value with the next; 0 when all are alike."""
-    centred = spread_of(np.asarray(values))
-    total = float(np.sum(centred**2))
-    return float(np.sum(centred[1:] * centred[:-1])) / total if total > 0 else 0.0
+    return float(_lag_one(np.asarray(values, dtype=np.float64)))
+
+
+def _lag_one(values: Floats) -> Floats:
+    centred = spread_of(values)
+    total = np.sum(centred**2, axis=-1)
+    return np.asarray(np.sum(centred[..., 1:] * centred[..., :-1], axis=-1) / np.where(total > 0, total, 1.0))
 
 
 def lag_limit(n: int) -> float:
@@ -36,9 +46,28 @@ def lag_limit(n: int) -> float:
     return 2 / math.sqrt(n)
 
 
-def holds_together(values: Sequence[float]) -> bool:
-    """Whether an interval from these values may be told: successive ones do not depend on each other."""
-    return len(values) == 1 or lag_one(values) <= lag_limit(len(values))
+def widening(values: Sequence[float]) -> float:
+    """How much wider than of independent values an interval is: sqrt(n / effective n) (Bayley and Hammersley 1946)."""
+    return float(widenings(np.asarray(values, dtype=np.float64)))
+
+
+def widenings(values: Floats) -> Floats:
+    """The same of each series: shape (..., n) to (...)."""
+    rho = _dependence(values)
+    return np.asarray(np.sqrt((1 + rho) / (1 - rho)))
+
+
+def _dependence(values: Floats) -> Floats:
+    """Autocorrelation by which an interval is widened: 0 where the values show none worth it.
+
+    What is seen is too small by (1 + 4 rho) / n in the mean (Kendall, Biometrika 41 (1954) 403-404); that is put back.
+    """
+    n = values.shape[-1]
+    if n < FEWEST_FOR_LAG:
+        return np.zeros(values.shape[:-1])
+    seen = _lag_one(values)
+    corrected = np.minimum(_MOST_DEPENDENCE, seen + (1 + 4 * seen) / n)
+    return np.where(seen > _WORTH_WIDENING * lag_limit(n), corrected, 0.0)
 
 
 def spread_of(values: Floats) -> Floats:

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One sentence for each environment: what holds of all its primary metrics, those alike named together."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import IntEnum
+from typing import NamedTuple, TypeAlias
+
+from tare.analyze.sentence import signed_range
+from tare.records import TOO_BUSY, Answer, AnswerPart, Cell, Summary, Verdict, Word, is_without_load
+
+TIMES_FROM = 9.0
+"""As in a single verdict's sentence: an overhead of 900 % is ten times native's time."""
+_MOST_DECIMALS = 3
+_OF_A_PROGRAM = "wall_s"
+"""The metric of a whole program, which has a better name: its workload's."""
+Names: TypeAlias = Mapping[tuple[Cell, str], str]
+"""Cell and metric → how the metric is called."""
+
+
+class _Rank(IntEnum):
+    """In which order a sentence says things."""
+
+    SLOWER = 0
+    WITHIN = 1
+    FASTER = 2
+    BOUNDED = 3
+    UNDECIDED = 4
+    WITHHELD = 5
+
+
+class _Saying(NamedTuple):
+    """What is said of one metric; sayings of one rank and one text are put together."""
+
+    rank: _Rank
+    size: float
+    """Within the rank, what is smaller comes first."""
+    word: Word
+    name: str
+    text: str
+
+
+def answers(verdicts: Sequence[Verdict]) -> tuple[Answer, ...]:
+    """Answer for each environment and layout with a primary verdict, in the order of the verdicts.
+
+    Where the campaign has a single primary metric, the answer is the verdict's own sentence; but less than the wall
+    time is always named.
+    """
+    primary = [verdict for verdict in verdicts if verdict.overhead.summary.primary]
+    names = primary_names(verdict.overhead.summary for verdict in primary)
+    layouts = {cell.layout for cell, _ in names}
+    arms: dict[tuple[str, str], list[Verdict]] = {}
+    for verdict in primary:
+        summary = verdict.overhead.summary
+        arms.setdefault((summary.environment, summary.cell.layout), []).append(verdict)
+    return tuple(
+        Answer(
+            environment=environment,
+            layout=layout,
+            subject=f"{environment} on {layout}" if len(layouts) > 1 else environment,
+            parts=_parts(own, {key: name for key, name in names.items() if key[0].layout == layout})
+            if len(set(names.values())) > 1 or any(map(is_without_load, names.values()))
+            else tuple(map(_whole, own)),
+        )
+        for (environment, layout), own in arms.items()
+    )
+
+
+def primary_names(summaries: Iterable[Summary]) -> dict[tuple[Cell, str], str]:
+    """How each primary metric is called: by its own name, or by its workload's where that says more.
+
+    That is so for a program's time, and for a metric that several workloads have.
+    """
+    keys = list(dict.fromkeys((summary.cell, summary.metric) for summary in summaries))
+    pairs = {(cell.workload, metric) for cell, metric in keys}
+    return {(cell, metric): _name(cell.workload, metric, pairs) for cell, metric in keys}
+
+
+def _name(workload: str, metric: str, pairs: set[tuple[str, str]]) -> str:
+    if metric != _OF_A_PROGRAM and sum(other == metric for _, other in pairs) == 1:
+        return metric
+    only = sum(other == workload for other, _ in pairs) == 1
+    return workload if only else f"{workload} {metric}"
+
+
+def _whole(verdict: Verdict) -> AnswerPart:
+    summary = verdict.overhead.summary
+    text = verdict.sentence.removeprefix(f"{summary.environment}: ")
+    return AnswerPart(word=verdict.word, metrics=(summary.metric,), text=text)
+
+
+def _parts(verdicts: Sequence[Verdict], names: Names) -> tuple[AnswerPart, ...]:
+    """``names``: of all primary metrics in this layout, also of those on which there is no verdict here."""
+    judged = {
+        (verdict.overhead.summary.cell, verdict.overhead.summary.metric): verdict for verdict in verdicts
+    }
+    sayings = [_saying(verdict, names[key]) for key, verdict in judged.items()]
+    groups: dict[tuple[_Rank, str], list[_Saying]] = {}
+    for saying in sorted(sayings, key=lambda each: (each.rank, each.size)):
+        alike = "" if saying.rank in (_Rank.UNDECIDED, _Rank.WITHHELD) else saying.text
+        groups.setdefault((saying.rank, alike), []).append(saying)
+    parts = tuple(map(_part, groups.values()))
+    absent = tuple(name for key, name in names.items() if key not in judged)
+    if not absent:
+        return parts
+    return (*parts, AnswerPart(word=None, metrics=absent, text=f"no result: {joined(absent)}"))
+
+
+def _saying(verdict: Verdict, name: str) -> _Saying:
+    typical = verdict.overhead.typical
+    rank = _Rank.WITHHELD if verdict.withheld else _Rank[verdict.word.name]
+    sizes = {
+        _Rank.SLOWER: -typical.point,
+        _Rank.WITHIN: verdict.within,
+        _Rank.FASTER: typical.point,
+        _Rank.BOUNDED: verdict.at_most,
+    }
+    return _Saying(rank, sizes.get(rank) or 0.0, verdict.word, name, _text(verdict))
+
+
+def _text(verdict: Verdict) -> str:
+    typical, said = verdict.overhead.typical, verdict.said
+    if typical.low is None or typical.high is None:
+        return f"no interval, n = {typical.n}"
+    if verdict.word is Word.UNDECIDED:
+        return signed_range(typical.low, typical.high)
+    if verdict.word is Word.WITHIN:
+        return said.replace(" %", " % of native", 1)
+    if verdict.word is Word.BOUNDED:
+        return f"{said} slower"
+    return _difference(verdict.word, typical.low, typical.high)
+
+
+def _part(group: Sequence[_Saying]) -> AnswerPart:
+    first, names = group[0], tuple(saying.name for saying in group)
+    if first.rank is _Rank.UNDECIDED:
+        text = f"undecided: {joined([f'{saying.name} ({saying.text})' for saying in group])}"
+    elif first.rank is _Rank.WITHHELD:
+        text = f"{TOO_BUSY}: {joined(names)}"
+    else:
+        text = f"{joined(names)} {first.text}"
+    return AnswerPart(word=first.word, metrics=names, text=text)
+
+
+def _difference(word: Word, low: float, high: float) -> str:
+    if low >= TIMES_FROM:
+        return f"at {1 + low:.0f} to {1 + high:.0f} times native's time"
+    near, far = bounds(low, high)
+    span = f"{near} %" if near == far else f"{near} to {far} %"
+    return f"{span} {word}"
+
+
+def bounds(low: float, high: float) -> tuple[str, str]:
+    """Sizes in per cent, the nearer to 0 first, of an interval that leaves out 0.
+
+    Each has two digits, and together they never say less than the interval: all its digits stand in the tables.
+    """
+    near, far = sorted((abs(low), abs(high)))
+    return _two_digits(near, math.floor), _two_digits(far, math.ceil)
+
+
+def _two_digits(size: float, whole: Callable[[float], int]) -> str:
+    percent = round(100 * size, _MOST_DECIMALS + 3)
+    decimals = 1 - math.floor(math.log10(percent)) if percent > 0 else 0
+    decimals = min(max(decimals, 0), _MOST_DECIMALS)
+    return f"{whole(round(percent * 10**decimals, 3)) / 10**decimals:.{decimals}f}"
+
+
+def joined(names: Sequence[str]) -> str:
+    """Such as "compute, memory and messages"."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Native against itself, row by row, and whether any row shows that the machine treats two alike runs unlike."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tare.analyze.estimation import overhead
+from tare.analyze.evidence import Reach, difference_p
+from tare.analyze.looks import Arm, control_course, seen
+from tare.analyze.multiplicity import adjusted, holds
+from tare.records import CONTROL_NAME, BlockValue, Cell, Course, Direction, Overhead, Summary
+
+
+def controls(
+    summaries: Sequence[Summary], courses: Mapping[Arm, Course] | None = None
+) -> tuple[Overhead, ...]:
+    """Make the A/A rows, one per cell and metric: the second native slot as if it were an environment.
+
+    A row uses each block that is complete for any environment of its cell, so that one environment's
+    failures do not thin the control of the others. All rows are one family: that native differs from itself in
+    any of them may be said wrongly of one good campaign in twenty (Holm).
+    """
+    groups: dict[tuple[Cell, str, str, Direction], list[Summary]] = {}
+    for summary in summaries:
+        key = (summary.cell, summary.metric, summary.unit, summary.direction)
+        groups.setdefault(key, []).append(summary)
+    rows = (_control_summary(group) for group in groups.values())
+    judged = [overhead(row, control_course(courses or {}, row.cell)) for row in rows if row.blocks]
+    together = adjusted([_difference_p(row) for row in judged], exploratory=False)
+    return tuple(replace(row, native_p=p) for row, p in zip(judged, together, strict=True))
+
+
+def differs_from_itself(control: Overhead) -> bool:
+    """Whether this row shows that two native runs were not alike, among all rows of its campaign."""
+    return control.native_p is not None and holds(control.native_p)
+
+
+def _difference_p(control: Overhead) -> float:
+    """Of "both natives are alike", by itself; 1 where there is no interval."""
+    if control.typical.low is None:
+        return 1.0
+    return difference_p(seen(control.summary, control.looks), Reach.of(control))
+
+
+def _as_control(block: BlockValue) -> BlockValue:
+    """The second native in the environment's place; nobody knows which of the two natives' slices were slow."""
+    rounds = block.rounds and replace(
+        block.rounds,
+        log_ratio=block.rounds.control_log_ratio,
+        slow=block.rounds.native_slow // 2,
+        slow_by=None,
+    )
+    return replace(block, environment=block.native[1], rounds=rounds)
+
+
+def _control_summary(group: Sequence[Summary]) -> Summary:
+    found: dict[int, tuple[BlockValue, float]] = {}
+    for summary in group:
+        for block, control in zip(summary.blocks, summary.control_log_ratios, strict=True):
+            found[block.block] = (_as_control(block), control)
+    rows = [found[number] for number in sorted(found)]
+    begun = len(group[0].blocks) + group[0].dropped_blocks
+    log_ratios = tuple(log_ratio for _, log_ratio in rows)
+    return replace(
+        group[0],
+        environment=CONTROL_NAME,
+        blocks=tuple(block for block, _ in rows),
+        log_ratios=log_ratios,
+        control_log_ratios=log_ratios,
+        dropped_blocks=begun - len(rows),
+    )
