@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The synthetic analyses with all that sets claims, environments and levels against each other."""
 
-from dataclasses import replace
-
 from tare.analyze import across_workloads, arm_spreads, diagnosed, in_families, rankings
 from tare.records import Analysis, Cell, Estimate, VarianceSplit
 from tare.treat import predecessors
+from tests.report.report_example import with_verdicts
 
 
 def compared(analysis: Analysis) -> Analysis:
     """As the pipeline does it; the levels of noise are made up, as these samples have one iteration each."""
     judged = in_families(diagnosed(analysis.verdicts, predecessors(analysis.outcomes)))
-    return replace(
+    return with_verdicts(
         analysis,
-        verdicts=judged,
+        judged,
         rankings=rankings(judged),
         across_workloads=across_workloads(judged),
         spreads=arm_spreads([verdict.overhead.summary for verdict in judged]),

@@ -10,7 +10,7 @@ from tare.analyze import controls, curve_estimates, verdicts
 from tare.records import NATIVE, Analysis, Direction, Outcome, Sample
 from tare.treat import curves, summaries
 from tare.workloads.netpipe.sizes import message_sizes
-from tests.report.report_example import MARGIN, Figure, example
+from tests.report.report_example import MARGIN, Figure, example, with_verdicts
 
 ENVIRONMENTS = ("docker", "lxc", "systemd-nspawn", "bubblewrap", "charliecloud", "gvisor")
 SIZES = message_sizes(1, 16 << 20, 0)
@@ -37,11 +37,11 @@ def curve_analysis(
     )
     chance = random.Random(11)  # noqa: S311 - samples, not secrets
     outcomes = tuple(with_curves(one, sizes, variation, chance, x_unit) for one in plain.outcomes)
-    found = summaries(outcomes, {"netpipe": "small_latency_s"})
-    return replace(
+    found = summaries(outcomes, {"netpipe": ("small_latency_s",)})
+    return with_verdicts(
         plain,
+        verdicts(found, MARGIN),
         outcomes=outcomes,
-        verdicts=verdicts(found, MARGIN),
         controls=controls(found),
         curves=curve_estimates(curves(outcomes)),
     )

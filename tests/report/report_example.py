@@ -5,8 +5,9 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from tare.analyze import controls, verdicts
+from tare.analyze import answers, controls, verdicts
 from tare.records import (
     NATIVE,
     Analysis,
@@ -21,6 +22,7 @@ from tare.records import (
     Skipped,
     Status,
     Trial,
+    Verdict,
     Workload,
 )
 from tare.treat import summaries
@@ -90,11 +92,13 @@ def example(
             outcomes.append(_outcome(chance, trial, figures, overhead_index))
     if losing:
         outcomes = _with_losses(outcomes)
-    found = summaries(outcomes, {workload: figures[0].name})
+    found = summaries(outcomes, {workload: (figures[0].name,)})
+    judged = verdicts(found, MARGIN)
     return Analysis(
         campaign="quick",
         sessions=(_session(len(outcomes)),),
-        verdicts=verdicts(found, MARGIN),
+        verdicts=judged,
+        answers=answers(judged),
         controls=controls(found),
         outcomes=tuple(outcomes),
         skipped=(
@@ -112,13 +116,18 @@ def several_cells() -> Analysis:
         example(instances=2, figures=FIGURES[-2:]),
         example(workload="solver", figures=FIGURES[-2:], losing=False),
     )
-    return replace(
+    return with_verdicts(
         parts[0],
-        verdicts=tuple(verdict for part in parts for verdict in part.verdicts),
+        [verdict for part in parts for verdict in part.verdicts],
         controls=tuple(control for part in parts for control in part.controls),
         outcomes=tuple(outcome for part in parts for outcome in part.outcomes),
         planned_trials=sum(part.planned_trials for part in parts),
     )
+
+
+def with_verdicts(analysis: Analysis, found: Sequence[Verdict], **others: Any) -> Analysis:
+    """The same with these verdicts, with the answers that follow from them, and with others of its fields."""
+    return replace(analysis, verdicts=tuple(found), answers=answers(found), **others)
 
 
 def renamed(analysis: Analysis, *, workload: str, environment: str, text: str) -> Analysis:
@@ -139,15 +148,15 @@ def renamed(analysis: Analysis, *, workload: str, environment: str, text: str) -
             old, summary=replace(old.summary, environment=name, cell=cell, metric=old.summary.metric + text)
         )
 
-    return replace(
+    return with_verdicts(
         analysis,
-        campaign=text,
-        verdicts=tuple(
+        [
             replace(
                 verdict, overhead=overhead(verdict.overhead), sentence=environment + ": " + verdict.sentence
             )
             for verdict in analysis.verdicts
-        ),
+        ],
+        campaign=text,
         controls=tuple(overhead(control) for control in analysis.controls),
         outcomes=tuple(
             replace(

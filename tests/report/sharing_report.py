@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """An analysis of a sharing experiment, as a report gets it."""
 
-from dataclasses import replace
-
 from tare.analyze import controls, helper_costs, sharing_losses, verdicts
 from tare.records import Analysis
 from tare.treat import helper_summaries, sharing_summaries, summaries
-from tests.report.report_example import MARGIN, example
+from tests.report.report_example import MARGIN, example, with_verdicts
 from tests.sharing_example import ALONE, PRIMARY, Planted, cells, sharing_outcomes
 
 SETTINGS = (ALONE, "1c2p2i", "2c1p2i", "1c1p1i+1xstream@docker")
@@ -21,14 +19,14 @@ PLANTED = {
 
 def sharing_analysis(blocks: int = 10) -> Analysis:
     outcomes = sharing_outcomes(PLANTED, settings=SETTINGS, blocks=blocks)
-    found = summaries(outcomes, PRIMARY)
+    found = summaries(outcomes, {name: (metric,) for name, metric in PRIMARY.items()})
     shared = sharing_summaries(outcomes, [cells(setting) for setting in SETTINGS[1:]], PRIMARY)
-    return replace(
+    return with_verdicts(
         example(),
+        verdicts(found, MARGIN),
         campaign="sharing",
         outcomes=tuple(outcomes),
         planned_trials=len(outcomes),
-        verdicts=verdicts(found, MARGIN),
         controls=controls(found),
         sharing=sharing_losses(shared, MARGIN),
         helper_costs=helper_costs(helper_summaries(outcomes)),

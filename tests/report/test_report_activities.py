@@ -33,7 +33,7 @@ from tare.report.table import print_tables
 from tare.report.words import interval_percent, point_percent
 from tare.treat import activity_summaries, summaries
 from tests.activity_example import COMPUTING, TALKING, profiled_outcomes
-from tests.report.report_example import MARGIN, example
+from tests.report.report_example import MARGIN, example, with_verdicts
 from tests.report.report_page import Page
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "json.md"
@@ -46,13 +46,13 @@ FRAME = Frame(plot_px=400, gutter_px=100, figures_px=300, row_px=20, font_px=13)
 @cache
 def analysis(blocks: int = 10) -> Analysis:
     outcomes = profiled_outcomes(ENVIRONMENTS, settings=SETTINGS, blocks=blocks)
-    found = summaries(outcomes, {"hpl": "hpl_flop_per_s"})
+    found = summaries(outcomes, {"hpl": ("hpl_flop_per_s",)})
     judged = verdicts(found, MARGIN)
-    return replace(
+    return with_verdicts(
         example(),
+        judged,
         outcomes=tuple(outcomes),
         planned_trials=len(outcomes),
-        verdicts=judged,
         controls=controls(found),
         activities=activity_splits(activity_summaries(outcomes), judged),
         skipped=(),

@@ -19,13 +19,13 @@ from tare.report.marks import PAPER, looks
 from tare.report.overhead_chart import Group, overhead_chart
 from tare.report.table import print_tables
 from tests.busy_example import busy_load
-from tests.report.report_example import example
+from tests.report.report_example import example, with_verdicts
 
 
 @pytest.fixture(scope="module")
 def quiet() -> Analysis:
     found = example(losing=False)
-    return replace(found, verdicts=in_families(found.verdicts))
+    return with_verdicts(found, in_families(found.verdicts))
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +40,10 @@ def busy(quiet: Analysis) -> Analysis:
         overhead = replace(verdict.overhead, summary=replace(summary, blocks=blocks))
         loaded.append(replace(verdict, overhead=overhead))
     verdicts = without_busy_claims(loaded)
-    return replace(
+    return with_verdicts(
         quiet,
+        verdicts,
         outcomes=outcomes,
-        verdicts=verdicts,
         rankings=rankings(verdicts),
         busy=busyness(outcomes, (), verdicts),
     )

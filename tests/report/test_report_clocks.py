@@ -20,7 +20,7 @@ from tare.report.helper_table import WAITING_SHARE, WAITING_TITLE
 from tare.report.machine import to_json
 from tare.report.table import print_tables
 from tare.treat import summaries
-from tests.report.report_example import FIGURES, MARGIN, example
+from tests.report.report_example import FIGURES, MARGIN, example, with_verdicts
 from tests.report.report_page import Page
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "json.md"
@@ -35,8 +35,8 @@ def changed(analysis: Analysis, environment: str, change: Callable[[Outcome], Ou
         change(one) if one.status is Status.OK and one.trial.environment.name == environment else one
         for one in analysis.outcomes
     )
-    found = summaries(outcomes, {"hpcc": FIGURES[0].name})
-    return replace(analysis, outcomes=outcomes, verdicts=verdicts(found, MARGIN))
+    found = summaries(outcomes, {"hpcc": (FIGURES[0].name,)})
+    return with_verdicts(analysis, verdicts(found, MARGIN), outcomes=outcomes)
 
 
 def timed_by_host(outcome: Outcome) -> Outcome:

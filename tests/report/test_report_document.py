@@ -13,7 +13,15 @@ from tare.report.document import render_report, write_report
 from tare.report.machine import to_json
 from tare.report.provenance import evidence
 from tare.report.words import interval_percent
-from tests.report.report_example import DIGEST, FIGURES, example, renamed, several_cells
+from tests.report.report_example import (
+    DIGEST,
+    ENVIRONMENTS,
+    FIGURES,
+    example,
+    renamed,
+    several_cells,
+    with_verdicts,
+)
 from tests.report.report_page import Page
 
 HOSTILE = (
@@ -80,14 +88,10 @@ def test_the_answer_holds_each_environments_sentence() -> None:
             assert verdict.sentence in page("one cell").text
 
 
-def test_with_several_cells_each_sentence_stands_under_its_environment() -> None:
-    analysis = several_cells()
-    primary = [verdict for verdict in analysis.verdicts if verdict.overhead.summary.primary]
-    assert len(primary) == 15
-    for verdict in primary:
-        summary = verdict.overhead.summary
-        said = verdict.sentence.removeprefix(f"{summary.environment}: ")
-        assert f"{summary.cell.workload} on {summary.cell.layout}: {said}" in page("several cells").text
+def test_with_several_layouts_each_environment_has_a_sentence_for_each() -> None:
+    answers = several_cells().answers
+    assert len(answers) == 2 * len(ENVIRONMENTS)
+    assert all(answer.sentence in page("several cells").text for answer in answers)
 
 
 def test_the_noise_floor_of_the_primary_metric_is_said_at_the_top() -> None:
@@ -95,6 +99,15 @@ def test_the_noise_floor_of_the_primary_metric_is_said_at_the_top() -> None:
     top = page("one cell").text.split("Samples of the primary metric")[0]
     assert f"interval {interval_percent(control.typical)} (n = {control.typical.n})" in top
     assert "This is the noise floor" in top
+
+
+def test_a_machine_that_treats_two_natives_unlike_is_to_be_distrusted() -> None:
+    first, *others = example().controls
+    text = render_report(replace(example(), controls=(replace(first, native_p=0.01), *others)))
+    assert f"Native differs from itself in {first.summary.metric} (" in text
+    assert "): distrust the machine" in text
+    assert ">differs from itself<" in text
+    assert "differs from itself" not in page("one cell").text
 
 
 def test_every_metric_has_its_figures_with_unit_and_count() -> None:
@@ -189,9 +202,9 @@ def test_foreign_text_is_shown_and_never_run() -> None:
 def test_an_environment_without_any_complete_block_says_why() -> None:
     reason = "its node never started"
     analysis = example()
-    analysis = replace(
+    analysis = with_verdicts(
         analysis,
-        verdicts=tuple(each for each in analysis.verdicts if each.overhead.summary.environment != "lxc"),
+        [each for each in analysis.verdicts if each.overhead.summary.environment != "lxc"],
         outcomes=tuple(
             replace(each, status=Status.FAILED, reason=reason)
             if each.trial.environment.name == "lxc"
@@ -203,7 +216,7 @@ def test_an_environment_without_any_complete_block_says_why() -> None:
 
 
 def _empty(analysis: Analysis) -> Analysis:
-    return replace(analysis, verdicts=(), controls=(), outcomes=(), cut_by_budget=True)
+    return with_verdicts(analysis, (), controls=(), outcomes=(), cut_by_budget=True)
 
 
 def test_a_result_without_any_outcome_still_has_a_page() -> None:

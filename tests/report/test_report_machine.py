@@ -75,6 +75,13 @@ def test_a_number_that_is_none_becomes_null() -> None:
     assert told["spike_rate"]["point"] is None
 
 
+def test_each_control_has_its_p_value_among_all_of_them() -> None:
+    analysis = example()
+    told = [each["native_p"] for each in to_json(analysis)["controls"]]
+    assert told == [each.native_p for each in analysis.controls]
+    assert all(0 <= each <= 1 for each in told)
+
+
 def test_losses_and_skips_keep_their_reasons() -> None:
     told = to_json(example())
     counts = {"planned": 70, "ok": 67, "failed": 2, "invalid": 1, "cut_by_budget": False, "spared": 0}

@@ -13,7 +13,7 @@ from tare.report.machine import to_json
 from tare.report.stops import decisions_said, stops_said
 from tare.report.table import print_tables
 from tare.treat import finished_blocks, summaries
-from tests.report.report_example import FIGURES, MARGIN, example
+from tests.report.report_example import FIGURES, MARGIN, example, with_verdicts
 
 DESIGN = Design(
     looks=(8, 12), margin=MARGIN, fail_if=(FailIf(text="fake <i> overhead > 2%", threshold=0.02),)
@@ -27,12 +27,12 @@ def stopped(design: Design = DESIGN) -> Analysis:
         replace(outcome, trial=replace(outcome.trial, block=outcome.trial.block - 1))
         for outcome in whole.outcomes
     )
-    found = summaries(outcomes, {"hpcc": FIGURES[0].name})
+    found = summaries(outcomes, {"hpcc": (FIGURES[0].name,)})
     looked = courses(found, finished_blocks(outcomes), design, ended=False)
-    return replace(
+    return with_verdicts(
         whole,
+        verdicts(found, MARGIN, looked),
         outcomes=outcomes,
-        verdicts=verdicts(found, MARGIN, looked),
         decisions=decisions(found, looked, design),
         spared_trials=12,
     )

@@ -7,11 +7,11 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from tare.records import Analysis, Direction, Word
+from tare.records import Analysis, Direction
 from tare.report.name_column import name_cell, name_width
 from tare.report.table import print_tables
 from tare.report.words import point_percent
-from tests.report.report_example import Figure, example, renamed, several_cells
+from tests.report.report_example import Figure, example, renamed, several_cells, with_verdicts
 
 HUGE = Figure("time_s", 1e-7, "s", Direction.LESS, 0.01, (4937.0,))
 
@@ -41,9 +41,8 @@ def test_at_80_columns_every_primary_row_stands_on_one_line() -> None:
     for verdict in analysis.verdicts:
         summary = verdict.overhead.summary
         if summary.primary:
-            pattern = (
-                rf" *{summary.environment} .* %  .* % .* {verdict.word}.* {verdict.overhead.typical.n} *"
-            )
+            said, n = re.escape(verdict.said), verdict.overhead.typical.n
+            pattern = rf" *{summary.environment} .* %  .* % .* {said}.* {n} *"
             assert any(re.fullmatch(pattern, line) for line in lines)
 
 
@@ -109,13 +108,13 @@ def test_by_default_only_metrics_with_a_decision_are_shown_and_the_rest_is_count
 def test_with_all_every_verdict_has_a_row() -> None:
     analysis = example()
     text = printed(analysis, 120, show_all=True)
-    for word in Word:
-        expected = sum(verdict.word is word for verdict in analysis.verdicts)
-        rows = re.findall(rf"%.* {word}.* \d+ *$", text, re.MULTILINE)
+    for said in {verdict.said for verdict in analysis.verdicts}:
+        expected = sum(verdict.said == said for verdict in analysis.verdicts)
+        rows = re.findall(rf"%.* {re.escape(said)}.* \d+ *$", text, re.MULTILINE)
         assert len(rows) == expected
 
 
-def test_below_the_tables_stands_a_sentence_for_each_environment() -> None:
+def test_above_the_tables_stands_a_sentence_for_each_environment() -> None:
     text = flowing(printed(example()))
     for verdict in example().verdicts:
         if verdict.overhead.summary.primary:
@@ -162,7 +161,7 @@ def test_a_missing_interval_is_called_missing() -> None:
 
 
 def test_nothing_to_compare_is_said() -> None:
-    text = printed(replace(example(), verdicts=(), controls=()))
+    text = printed(with_verdicts(example(), (), controls=()))
     assert "no complete block: nothing to compare" in text
     assert "docker: no verdict" in text
 

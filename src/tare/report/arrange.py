@@ -2,11 +2,13 @@
 """The analysis in reading order: what belongs together, what comes first, what was lost; it only counts."""
 
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 from typing import TypeAlias
 
+from tare.analyze.answers import primary_names
+from tare.analyze.controls import differs_from_itself
 from tare.records import (
     NATIVE,
     Analysis,
@@ -14,7 +16,6 @@ from tare.records import (
     Direction,
     HelperCost,
     Layout,
-    OrderVerdict,
     Outcome,
     Overhead,
     SharedCell,
@@ -91,20 +92,20 @@ def skew_said(loss: SharingLoss) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What is said of one environment: one part per verdict on a primary metric, one without a word if none."""
+    """What is said of one environment in one layout: its primary metrics, what clocks took away, order experiments."""
 
-    environment: str
+    subject: str
     parts: tuple[tuple[Word | None, str], ...]
+    """At least one; without a word where there is no verdict."""
 
     @property
     def word(self) -> Word | None:
-        """The verdict, if all parts agree on it."""
-        words = {word for word, _ in self.parts}
-        return words.pop() if len(words) == 1 else None
+        """Of the part that comes first: of the largest loss if there is any."""
+        return self.parts[0][0]
 
     @property
     def sentence(self) -> str:
-        return f"{self.environment}: {'; '.join(text for _, text in self.parts)}"
+        return f"{self.subject}: {'; '.join(text for _, text in self.parts)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,42 +200,72 @@ def instances_note(cell: Cell) -> str:
 
 
 def answers(analysis: Analysis) -> tuple[Answer, ...]:
-    """One sentence per environment, from the verdicts on the metrics that were declared before the start."""
-    primary = [verdict for verdict in analysis.verdicts if verdict.overhead.summary.primary]
-    several = len(cells(analysis)) > 1
-    found = []
-    for name in environments(analysis):
-        own = [verdict for verdict in primary if verdict.overhead.summary.environment == name]
-        parts: tuple[tuple[Word | None, str], ...] = tuple(
-            (verdict.word, _said(verdict, several=several)) for verdict in own
-        )
-        judged = {verdict.overhead.summary.cell for verdict in own}
-        parts += tuple(_missing_for_clocks(name, judged, analysis.outcomes))
-        parts += tuple((None, _ordered(each)) for each in analysis.orders if each.summary.environment == name)
-        unjudged = (None, _unjudged(name, analysis.outcomes))
-        found.append(Answer(environment=one_line(name), parts=parts or (unjudged,)))
-    return tuple(found)
+    """One sentence per environment and layout, from the verdicts on the metrics that were declared before the start."""
+    return tuple(answer for name in environments(analysis) for answer in _answers(analysis, name))
 
 
-def _ordered(verdict: OrderVerdict) -> str:
-    said = one_line(verdict.sentence).removeprefix(f"{one_line(verdict.summary.environment)}: ")
-    return f"{place(verdict.summary.cell)} by {one_line(verdict.summary.option)}: {said}"
+def _answers(analysis: Analysis, name: str) -> Iterable[Answer]:
+    """What is known of the environment alone is said of it without a layout."""
+    own = [answer for answer in analysis.answers if answer.environment == name]
+    for answer in own:
+        parts = tuple((part.word, one_line(part.text)) for part in answer.parts)
+        yield Answer(subject=one_line(answer.subject), parts=parts)
+    beside = (*_missing_for_clocks(analysis, name), *_ordered(analysis, name))
+    if beside or not own:
+        unjudged = _unjudged(name, analysis.outcomes)
+        parts = tuple((None, text) for text in beside or (unjudged,))
+        yield Answer(subject=one_line(name), parts=parts)
 
 
-def _said(verdict: Verdict, *, several: bool) -> str:
-    summary = verdict.overhead.summary
-    said = one_line(verdict.sentence).removeprefix(f"{one_line(summary.environment)}: ")
-    return f"{place(summary.cell)}: {said}" if several else said
+def _ordered(analysis: Analysis, name: str) -> Iterable[str]:
+    for verdict in analysis.orders:
+        if verdict.summary.environment == name:
+            option, said = one_line(verdict.summary.option), _told(verdict.sentence, name)
+            yield f"{place(verdict.summary.cell)} by {option}: {said}"
 
 
-def _missing_for_clocks(
-    name: str, judged: Container[Cell], outcomes: Iterable[Outcome]
-) -> Iterable[tuple[None, str]]:
+def _missing_for_clocks(analysis: Analysis, name: str) -> Iterable[str]:
     """Cells without a verdict on the primary metric in which clocks were wrong."""
-    own = [one for one in outcomes if one.trial.environment.name == name]
-    for remark in clock_faults(own):
+    judged = {
+        verdict.overhead.summary.cell
+        for verdict in analysis.verdicts
+        if verdict.overhead.summary.primary and verdict.overhead.summary.environment == name
+    }
+    for remark in clock_faults([one for one in analysis.outcomes if one.trial.environment.name == name]):
         if remark.cell not in judged:
-            yield None, f"{place(remark.cell)}: no verdict: {remark.told}"
+            yield f"{place(remark.cell)}: no verdict: {remark.told}"
+
+
+def primaries(analysis: Analysis) -> tuple[tuple[str, Metric], ...]:
+    """The metrics that were declared before the start, with what the answers call them."""
+    declared = [metric for metric in metrics(analysis) if metric.primary]
+    names = primary_names(metric.reference.summary for metric in declared)
+    return tuple((one_line(names[metric.cell, metric.name]), metric) for metric in declared)
+
+
+def open_claims(analysis: Analysis) -> tuple[str, ...]:
+    """Why something is undecided and what would help, for each primary claim of which its answer does not say so."""
+    named = primaries(analysis)
+    if len({name for name, _ in named}) == 1:
+        return ()
+    several = len({metric.cell.layout for _, metric in named}) > 1
+    return tuple(
+        _claim(verdict, name, several=several)
+        for name, metric in named
+        for verdict in metric.verdicts
+        if verdict.word is Word.UNDECIDED
+    )
+
+
+def _claim(verdict: Verdict, name: str, *, several: bool) -> str:
+    environment, layout = verdict.overhead.summary.environment, verdict.overhead.summary.cell.layout
+    where = f" on {one_line(layout)}" if several else ""
+    return f"{one_line(environment)}{where}, {name}: {_told(verdict.sentence, environment)}"
+
+
+def _told(sentence: str, environment: str) -> str:
+    """A verdict's sentence without the name in front."""
+    return one_line(sentence).removeprefix(f"{one_line(environment)}: ")
 
 
 def place(cell: Cell) -> str:
@@ -256,6 +287,20 @@ def control_said(control: Overhead) -> str:
     if floor.low is None:
         return f"{point_percent(floor)}, no interval: n = {floor.n} blocks are too few"
     return f"{point_percent(floor)}, interval {interval_percent(floor)} (n = {floor.n})"
+
+
+def control_word(control: Overhead) -> str:
+    """In the place of a verdict."""
+    return "differs from itself" if differs_from_itself(control) else "the noise floor"
+
+
+def unlike_natives(analysis: Analysis) -> tuple[str, ...]:
+    """The primary metrics in which native differs from itself, with by how much."""
+    return tuple(
+        f"{control.summary.metric} ({place(control.summary.cell)}: {control_said(control)})"
+        for control in primary_controls(analysis)
+        if differs_from_itself(control)
+    )
 
 
 def primary_controls(analysis: Analysis) -> tuple[Overhead, ...]:

@@ -45,7 +45,7 @@ class Remark:
     verdict: Verdict
     sentence: str
     blocks: bool
-    """Whether the interval was withdrawn for it."""
+    """Whether the interval is wider for it."""
 
 
 def alone_said(verdict: Verdict) -> str:
@@ -78,7 +78,7 @@ def families_said(analysis: Analysis) -> tuple[str, ...]:
 def remarks(analysis: Analysis, *, primary: bool) -> tuple[Remark, ...]:
     """What the checks found on the primary metrics, or on the others."""
     return tuple(
-        Remark(verdict=verdict, sentence=finding.sentence, blocks=finding.effect is Effect.BLOCKS)
+        Remark(verdict=verdict, sentence=finding.sentence, blocks=finding.effect is Effect.WIDENS)
         for verdict in analysis.verdicts
         if verdict.overhead.summary.primary is primary
         for finding in verdict.findings

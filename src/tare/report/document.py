@@ -66,18 +66,19 @@ def _put(temporary: Path, path: Path) -> None:
 def render_report(analysis: Analysis) -> str:
     """Give the HTML text; everything that came from a campaign, a host or a program is escaped in it."""
     artist = page.Artist(analysis)
-    metrics = arrange.metrics(analysis)
     shared = arrange.shared_metrics(analysis)
     template = _environment().get_template("report.html.j2")
     return template.render(
         analysis=analysis,
         answers=arrange.answers(analysis),
+        open_claims=arrange.open_claims(analysis),
         controls=arrange.primary_controls(analysis),
+        unlike_natives=arrange.unlike_natives(analysis),
         cells=page.cell_sections(artist, analysis),
         counts=arrange.status_counts(analysis),
         dropped=arrange.dropped(analysis),
         evidence=provenance.evidence(analysis),
-        headline=page.headline(artist, metrics),
+        headline=page.headline(artist, analysis),
         shared=shared,
         sharing_figure=page.sharing_figure(artist, shared),
         activities_by_cell=activities.splits_by_cell(analysis),
@@ -145,6 +146,7 @@ def _environment() -> Environment:
         "causes": causes,
         "comparisons": comparisons,
         "control_said": arrange.control_said,
+        "control_word": arrange.control_word,
         "company_note": arrange.company_note,
         "helpers_said": arrange.helpers_said,
         "skew_said": arrange.skew_said,

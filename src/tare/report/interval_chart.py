@@ -38,8 +38,8 @@ class Section:
     rows: Sequence[Row]
     """As ``interval_row`` makes them."""
     heading: str = ""
-    band: Estimate | None = None
-    """Its interval is shaded."""
+    band: tuple[float, float] | None = None
+    """What is shaded, as fractions."""
 
 
 @dataclass(slots=True)
@@ -50,6 +50,11 @@ class _Drawing:
     """From where to where each section's rows reach down the picture."""
     headings: list[Row] = field(default_factory=list)
     height_px: float = 0
+
+
+def span(estimate: Estimate) -> tuple[float, float] | None:
+    """The interval as a band; ``None`` where there is none."""
+    return None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
 
 
 def interval_row(
@@ -109,9 +114,9 @@ def _add(section: Section, frame: Frame, drawing: _Drawing) -> None:
         drawing.rows.append({**row, "y": middle, "y2": middle})
         drawing.height_px += frame.row_px
     drawing.spans.append((top, drawing.height_px))
-    band = section.band
-    if band is not None and band.low is not None:
-        drawing.bands.append({"x": band.low, "x2": band.high, "y": top, "y2": drawing.height_px})
+    if section.band is not None:
+        low, high = section.band
+        drawing.bands.append({"x": low, "x2": high, "y": top, "y2": drawing.height_px})
 
 
 def _scales(canvas: Canvas, axis: Axis, margin: float, drawing: _Drawing) -> None:

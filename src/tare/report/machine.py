@@ -9,6 +9,7 @@ from typing import Any
 from tare.records import (
     SCHEMA,
     Analysis,
+    Answer,
     CurveEstimate,
     HelperCost,
     Outcome,
@@ -55,8 +56,9 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "repeated_trials": list(analysis.repeated_trials),
         "busy": analysis.busy and asdict(analysis.busy),
         "decisions": [decision_json(one) for one in analysis.decisions],
+        "answers": [_answer(answer) for answer in analysis.answers],
         "verdicts": [_verdict(verdict) for verdict in analysis.verdicts],
-        "controls": [_overhead(control) for control in analysis.controls],
+        "controls": [_control(control) for control in analysis.controls],
         "instances": [_instance(figure) for figure in per_instance(analysis.outcomes)],
         "curves": [_curve(curve) for curve in analysis.curves],
         "sharing": [_sharing(loss) for loss in analysis.sharing],
@@ -79,6 +81,22 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "calibration": analysis.calibration and calibration_json(analysis.calibration),
         "evidence": [_evidence(label, values) for label, values in seen_values(analysis.outcomes).items()],
         "sessions": [_session(session) for session in analysis.sessions],
+    }
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    return {
+        "environment": answer.environment,
+        "layout": answer.layout,
+        "sentence": answer.sentence,
+        "parts": [
+            {
+                "word": part.word and part.word.name.lower(),
+                "metrics": list(part.metrics),
+                "text": part.text,
+            }
+            for part in answer.parts
+        ],
     }
 
 
@@ -113,9 +131,15 @@ def _overhead(overhead: Overhead) -> dict[str, Any]:
     }
 
 
+def _control(control: Overhead) -> dict[str, Any]:
+    return _overhead(control) | {"native_p": in_json.number(control.native_p)}
+
+
 def _verdict(verdict: Verdict) -> dict[str, Any]:
     return _overhead(verdict.overhead) | {
         "word": verdict.word.name.lower(),
+        "within": in_json.number(verdict.within),
+        "at_most": in_json.number(verdict.at_most),
         "sentence": verdict.sentence,
         "withheld": verdict.withheld and verdict.withheld.value,
         "more_blocks": verdict.more_blocks,

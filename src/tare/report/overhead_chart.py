@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dots with intervals: the overhead of each environment over the band that native against native leaves open."""
+"""Dots with intervals: the overhead of each environment, metric by metric, over what counts as no difference."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from tare.records import Overhead, Word
 from tare.report.arrange import Metric
 from tare.report.axis import Axis
 from tare.report.canvas import Row
-from tare.report.interval_chart import Frame, Section, interval_chart, interval_row, word_label
+from tare.report.interval_chart import Frame, Section, interval_chart, interval_row, span, word_label
 from tare.report.marks import CONTROL, Look
 
 
@@ -33,13 +33,27 @@ def extent(metrics: Iterable[Metric]) -> Iterator[float]:
 def overhead_chart(
     groups: Sequence[Group], looks: Mapping[str, Look], axis: Axis, margin: float, frame: Frame
 ) -> dict[str, Any]:
-    """Describe the chart in Vega-Lite; the axis is of fractions, the margin one of them."""
+    """Describe the chart in Vega-Lite; the axis is of fractions, the margin one of them.
+
+    Shaded is what native against native leaves open.
+    """
     sections = [
         Section(
             rows=tuple(_rows(group.metric, looks)),
             heading=group.heading,
-            band=group.metric.reference.noise_floor,
+            band=span(group.metric.reference.noise_floor),
         )
+        for group in groups
+    ]
+    return interval_chart(sections, axis, margin, frame)
+
+
+def answer_chart(
+    groups: Sequence[Group], looks: Mapping[str, Look], axis: Axis, margin: float, frame: Frame
+) -> dict[str, Any]:
+    """Describe the same for all primary metrics together; shaded is the margin, the noise has rows of its own."""
+    sections = [
+        Section(rows=tuple(_rows(group.metric, looks)), heading=group.heading, band=(-margin, margin))
         for group in groups
     ]
     return interval_chart(sections, axis, margin, frame)

@@ -14,7 +14,7 @@ from tare.report.curve_chart import NARROW, WIDE, curve_chart, ratios
 from tare.report.curves import CurveMetric, curve_metrics, curves_described
 from tare.report.interval_chart import CHARACTER_EM, Frame
 from tare.report.marks import Look, looks
-from tare.report.overhead_chart import Group, extent, overhead_chart
+from tare.report.overhead_chart import Group, answer_chart, extent, overhead_chart
 from tare.report.samples_chart import ground, samples_chart
 from tare.report.sharing_chart import loss_extent, losses_described, sharing_chart
 from tare.report.svg import Picture, render
@@ -23,6 +23,9 @@ from tare.treat import InstanceFigure, per_instance
 
 _WIDE = Frame(plot_px=590, gutter_px=0, figures_px=370, row_px=21, font_px=13)
 _NARROW = Frame(plot_px=350, gutter_px=0, figures_px=0, row_px=21, font_px=12.5)
+_MOST_FAR_ROWS = 24
+_CLOSE_ROW_PX, _CLOSE_FONT_PX = 17.0, 12.0
+"""Of a picture with more rows than that."""
 _LONGEST_GUTTER_PX = {"wide": 230.0, "narrow": 136.0}
 
 
@@ -79,12 +82,23 @@ class Artist:
         self._drawn = 0
 
     def overheads(self, groups: Sequence[Group], title: str) -> Figure:
-        margin, metrics = self._analysis.margin, [group.metric for group in groups]
+        margin = self._analysis.margin
         return self._figure(
             lambda axis, frame: overhead_chart(groups, self.looks, axis, margin, frame),
-            list(extent(metrics)),
+            list(extent(group.metric for group in groups)),
             title,
-            _described(metrics),
+            _described(groups),
+        )
+
+    def answer(self, groups: Sequence[Group], title: str) -> Figure:
+        """Draw all environments by all primary metrics; the more rows, the closer they stand."""
+        margin, rows = self._analysis.margin, sum(len(group.metric.overheads) for group in groups)
+        closer = {"row_px": _CLOSE_ROW_PX, "font_px": _CLOSE_FONT_PX} if rows > _MOST_FAR_ROWS else {}
+        return self._figure(
+            lambda axis, frame: answer_chart(groups, self.looks, axis, margin, replace(frame, **closer)),
+            list(extent(group.metric for group in groups)),
+            title,
+            _described(groups),
         )
 
     def sharing(self, metrics: Sequence[SharedMetric], title: str) -> Figure:
@@ -163,24 +177,26 @@ def _with_gutter(whole: Frame, names: Iterable[str], longest_px: float) -> Frame
     return replace(whole, gutter_px=gutter_px, plot_px=whole.plot_px - gutter_px)
 
 
-def _described(metrics: Iterable[Metric]) -> str:
+def _described(groups: Iterable[Group]) -> str:
     """The picture in words, for those who hear the page."""
     return "; ".join(
-        f"{one_line(overhead.summary.environment)}, {one_line(metric.name)}: {point_percent(overhead.typical)},"
+        f"{one_line(overhead.summary.environment)}, {one_line(group.heading)}: {point_percent(overhead.typical)},"
         f" interval {interval_percent(overhead.typical)}, n = {overhead.typical.n}"
-        for metric in metrics
-        for overhead in metric.overheads
+        for group in groups
+        for overhead in group.metric.overheads
     )
 
 
-def headline(artist: Artist, metrics: Sequence[Metric]) -> Figure | None:
-    """The primary metric of every cell in one picture."""
-    primary = [metric for metric in metrics if metric.primary]
+def headline(artist: Artist, analysis: Analysis) -> Figure | None:
+    """Every environment by every primary metric in one picture."""
+    primary = arrange.primaries(analysis)
     if not primary:
         return None
-    return artist.overheads(
-        [Group(metric, _heading(metric)) for metric in primary], "Overhead of the primary metrics"
-    )
+    several = len({metric.cell.layout for _, metric in primary}) > 1
+    groups = [
+        Group(metric, f"{name} on {metric.cell.layout}" if several else name) for name, metric in primary
+    ]
+    return artist.answer(groups, "Overhead of every environment by primary metric")
 
 
 def sharing_figure(artist: Artist, metrics: Sequence[SharedMetric]) -> Figure | None:
@@ -192,10 +208,6 @@ def sharing_figure(artist: Artist, metrics: Sequence[SharedMetric]) -> Figure | 
 def activities_figure(artist: Artist, analysis: Analysis) -> Figure | None:
     """All cells in one picture; ``None`` where nothing was profiled."""
     return artist.activities(analysis) if analysis.activities else None
-
-
-def _heading(metric: Metric) -> str:
-    return f"{arrange.place(metric.cell)}: {metric.name}"
 
 
 def cell_sections(artist: Artist, analysis: Analysis) -> tuple[CellSection, ...]:

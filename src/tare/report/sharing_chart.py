@@ -8,7 +8,7 @@ from tare.records import NATIVE, SharingLoss, Word
 from tare.report.arrange import SharedMetric, place
 from tare.report.axis import Axis
 from tare.report.canvas import Row
-from tare.report.interval_chart import Frame, Section, interval_chart, interval_row, word_label
+from tare.report.interval_chart import Frame, Section, interval_chart, interval_row, span, word_label
 from tare.report.marks import CONTROL, Look
 from tare.report.words import interval_percent, one_line, point_percent
 
@@ -38,7 +38,9 @@ def sharing_chart(
         Section(
             rows=[_row(loss, looks) for loss in metric.losses],
             heading=f"{place(metric.cells.shared)}: {metric.name}",
-            band=next((one.typical for one in metric.losses if one.summary.environment == NATIVE), None),
+            band=next(
+                (span(one.typical) for one in metric.losses if one.summary.environment == NATIVE), None
+            ),
         )
         for metric in metrics
     ]

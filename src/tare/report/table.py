@@ -11,6 +11,7 @@ from rich.text import Text
 from tare.records import Analysis, Overhead, Summary, Verdict, Word
 from tare.report import arrange
 from tare.report.activities import print_activities
+from tare.report.answer_table import print_answer_table, print_answers
 from tare.report.calibration import citation
 from tare.report.causes import print_causes
 from tare.report.clocks import (
@@ -50,13 +51,15 @@ _FIGURES_WIDTH = 64
 
 
 def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False) -> None:
-    """Print every cell's metrics, then the sentences.
+    """Print the answer, then every cell's metrics, then what else a reader must know.
 
     Without ``show_all`` the primary metrics are whole; of the others only what is slower or faster has a row,
     and a metric on which nothing is decided is hidden and counted.
     """
     heading = f"{one_line(analysis.campaign)}: overhead against native; above 0 is slower"
     console.print(Text(heading, style="bold"))
+    print_answers(analysis, console)
+    print_answer_table(analysis, console)
     for cell in arrange.cells(analysis):
         metrics = [metric for metric in arrange.metrics(analysis) if metric.cell == cell]
         console.print(Text(f"\n{arrange.place(cell)}", style="bold"))
@@ -112,7 +115,9 @@ def _rows(metric: arrange.Metric, verdicts: Iterable[Verdict], width: int) -> Ta
         word = Text(f"{MARK[verdict.word]} {verdict.said}{_remarks(verdict)}", style=STYLE[verdict.word])
         table.add_row(*_cells(verdict.overhead, word, width))
     if metric.control:
-        table.add_row(*_cells(metric.control, Text("  the noise floor"), width), style="dim")
+        table.add_row(
+            *_cells(metric.control, Text(f"  {arrange.control_word(metric.control)}"), width), style="dim"
+        )
     return table
 
 
@@ -150,11 +155,7 @@ def _title(metric: arrange.Metric) -> Text:
 
 
 def _ending(analysis: Analysis) -> Group:
-    lines = [Text(), *(text for answer in arrange.answers(analysis) for text in _sentences(answer))]
-    several = len(arrange.cells(analysis)) > 1
-    for control in arrange.primary_controls(analysis):
-        where = f" ({arrange.place(control.summary.cell)})" if several else ""
-        lines.append(Text(f"  {arrange.CONTROL}{where}: {arrange.control_said(control)}"))
+    lines = [Text(), *map(Text, arrange.open_claims(analysis))]
     for overhead in arrange.dropped(analysis):
         blocks = counted(overhead.summary.dropped_blocks, "block")
         lines.append(Text(f"{_where(overhead.summary)}: {blocks} dropped as incomplete"))
@@ -201,19 +202,6 @@ def _clocks(analysis: Analysis) -> Iterable[Text]:
 
 def _where(place: Summary | arrange.Loss | ClockRemark) -> str:
     return f"{one_line(place.environment)} ({arrange.place(place.cell)})"
-
-
-def _sentences(answer: arrange.Answer) -> Iterable[Text]:
-    if len(answer.parts) == 1:
-        yield Text.assemble(_mark(answer.word), answer.sentence)
-        return
-    yield Text.assemble(_mark(answer.word), answer.environment)
-    for word, text in answer.parts:
-        yield Text.assemble("  ", _mark(word), text)
-
-
-def _mark(word: Word | None) -> Text:
-    return Text("  ") if word is None else Text(f"{MARK[word]} ", style=STYLE[word])
 
 
 def _losses(analysis: Analysis) -> Iterable[Text]:

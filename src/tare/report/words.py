@@ -16,10 +16,17 @@ MARK = {
     Word.SLOWER: "\N{BLACK UP-POINTING TRIANGLE}",
     Word.FASTER: "\N{BLACK DOWN-POINTING TRIANGLE}",
     Word.WITHIN: "\N{BLACK CIRCLE}",
+    Word.BOUNDED: "\N{CIRCLE WITH LEFT HALF BLACK}",
     Word.UNDECIDED: "\N{WHITE CIRCLE}",
 }
 """Each verdict's own shape, so that colour is never needed to tell them apart."""
-STYLE = {Word.SLOWER: "red", Word.FASTER: "green", Word.WITHIN: "green", Word.UNDECIDED: "yellow"}
+STYLE = {
+    Word.SLOWER: "red",
+    Word.FASTER: "green",
+    Word.WITHIN: "green",
+    Word.BOUNDED: "green",
+    Word.UNDECIDED: "yellow",
+}
 """In a terminal."""
 
 _PREFIXED_UNITS = ("s", "B", "B/s", "flop/s", "update/s", "updates/s", "op/s", "ops/s", "bit/s", "Hz")
