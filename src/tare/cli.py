@@ -102,6 +102,18 @@ def weigh(
     profile: Annotated[
         bool, typer.Option("--profile", help="Load the MPI profiler: where the time goes, and why.")
     ] = False,
+    turns: Annotated[
+        bool,
+        typer.Option(
+            "--turns", help="It does one iteration for each line that it reads, and answers each with a line."
+        ),
+    ] = False,
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--whole", help="Time every run from start to end; else they take turns, frozen between."
+        ),
+    ] = False,
     output: Output = None,
     image: ImageName = "default",
     as_json: Json = False,
@@ -118,6 +130,8 @@ def weigh(
         mpi=mpi,
         threads=threads,
         profile=profile,
+        whole=whole,
+        turns=turns,
         blocks=blocks,
         budget=budget,
         seed=seed,
@@ -134,7 +148,7 @@ def plan(
         typer.Option(help="A result of this host that tells its noise; else the newest in ./results."),
     ] = None,
     pilot: Annotated[
-        bool, typer.Option("--pilot", help="Measure the noise first: native trials for a minute.")
+        bool, typer.Option("--pilot", help="Measure the noise first: native trials for up to two minutes.")
     ] = False,
     as_json: Json = False,
 ) -> int:

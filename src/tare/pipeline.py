@@ -8,6 +8,7 @@ from pathlib import Path
 from tare.analyze import (
     across_workloads,
     activity_splits,
+    answers,
     arm_spreads,
     attributions,
     busyness,
@@ -47,7 +48,7 @@ from tare.measure.citation import cite_calibration
 from tare.measure.joining import plan_now, skipped_in
 from tare.measure.stopping import spared_trials
 from tare.plan.campaign import Campaign
-from tare.records import Analysis, Cell, InterventionVerdict, Outcome, Session, Stopped, Summary, Trial
+from tare.records import Analysis, Cell, InterventionVerdict, Outcome, Session, Stopped, Summary, Trial, Way
 from tare.treat import (
     activity_summaries,
     arm_loads,
@@ -68,7 +69,7 @@ from tare.treat import (
     unlike,
     wait_summaries,
 )
-from tare.workloads import KINDS
+from tare.workloads import primary_metrics
 
 LARGE_JOURNAL_BYTE = 256 * 1024 * 1024
 """About two million samples; from here on they are not read as records."""
@@ -97,8 +98,9 @@ def analyse_result(path: Path) -> Analysis:
     journal = _journal(folder, campaign)
     outcomes = compared(journal.outcomes)
     primary = _primary_metrics(campaign)
+    headlines = {name: metrics[0] for name, metrics in primary.items()}
     found = summaries(outcomes, primary)
-    shared = sharing_summaries(outcomes, campaign.shared_cells, primary)
+    shared = sharing_summaries(outcomes, campaign.shared_cells, headlines)
     now = plan_now(campaign, journal, _missing_last(journal))
     skipped = skipped_in(journal, now)
     done = finished_blocks(outcomes, now.passed_over)
@@ -110,7 +112,7 @@ def analyse_result(path: Path) -> Analysis:
     looked = courses(found, done, campaign.design, ended=cut)
     taken_out = exclusions(outcomes)
     single = diagnosed(verdicts(found, campaign.margin, looked), predecessors(outcomes))
-    steady = steadiness(iteration_series(outcomes, primary))
+    steady = steadiness(iteration_series(outcomes, headlines))
     told = without_busy_claims(in_families(without_steady_claims(single, steady)))
     judged = with_clock_warnings(with_warnings(told, taken_out, unlike(outcomes)), journal.outcomes)
     judged = with_order_warnings(judged, blocks_out_of_order(outcomes))
@@ -124,6 +126,7 @@ def analyse_result(path: Path) -> Analysis:
         skipped=skipped,
         margin=campaign.margin,
         planned_trials=planned,
+        answers=answers(judged),
         cut_by_budget=cut,
         repeated_trials=journal.repeated,
         busy=busyness(journal.outcomes, journal.sessions, judged),
@@ -138,7 +141,7 @@ def analyse_result(path: Path) -> Analysis:
         rankings=rankings(judged),
         across_workloads=across_workloads(judged),
         spreads=arm_spreads(found),
-        variances=() if journal.condensed else variance_splits(levels(outcomes, primary)),
+        variances=() if journal.condensed else variance_splits(levels(outcomes, headlines)),
         exclusions=taken_out,
         calibration=read_calibration(folder.calibration),
         attributions=attributions(evidence, judged),
@@ -170,9 +173,10 @@ def _ordered_metrics(campaign: Campaign) -> dict[tuple[Cell, str], Sequence[str]
 def _journal(folder: ResultFolder, campaign: Campaign) -> Journal:
     """The journal; of a large one the samples in columns, joined to one for each trial and metric.
 
-    Not where the instances or the iterations themselves are compared.
+    Not where the instances, the iterations or the rounds themselves are compared.
     """
-    if folder.journal_byte < LARGE_JOURNAL_BYTE or campaign.shared_cells or campaign.orders:
+    by_rounds = any(workload.way is Way.SLICES for workload in campaign.workloads)
+    if folder.journal_byte < LARGE_JOURNAL_BYTE or campaign.shared_cells or campaign.orders or by_rounds:
         return read_journal(folder.journal)
     from tare.journal.columns import condensed  # noqa: PLC0415 - loads pyarrow, which few results need
     from tare.treat.columns import with_joined_samples  # noqa: PLC0415 - the same
@@ -186,8 +190,9 @@ def _repeated(campaign: Campaign) -> frozenset[str]:
     return frozenset(workload.name for workload in campaign.workloads if workload.iterations > 1)
 
 
-def _primary_metrics(campaign: Campaign) -> dict[str, str]:
-    return {workload.name: KINDS[workload.kind].primary_metric for workload in campaign.workloads}
+def _primary_metrics(campaign: Campaign) -> dict[str, tuple[str, ...]]:
+    """Workload → what was declared to be judged before all else."""
+    return {workload.name: primary_metrics(workload) for workload in campaign.workloads}
 
 
 def _interventions(

@@ -20,6 +20,8 @@ ASKED = WeighOptions(
     mpi=False,
     threads=1,
     profile=False,
+    whole=False,
+    turns=False,
     blocks=None,
     budget=None,
     seed=None,
@@ -51,4 +53,5 @@ def test_an_mpi_program_gets_its_threads_and_the_profiler(
         "mpi": True,
         "threads": 2,
         "profile": True,
+        "turns": False,
     }

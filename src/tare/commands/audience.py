@@ -3,6 +3,7 @@
 
 import sys
 import time
+from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from tare.measure.others import said_of_trial
@@ -14,16 +15,20 @@ from tare.units import format_duration
 class Progress:
     """The command line's audience of a run."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(
+        self, stream: TextIO | None = None, opening: Callable[[int], Sequence[str]] = lambda _: ()
+    ) -> None:
+        """``opening``: what to say before the first trial of a campaign of so many blocks."""
         self._stream = stream or sys.stderr
+        self._opening = opening
         self._terminal = self._stream.isatty()
         self._left = 0
         self._ended = 0
         self._bad = 0
         self._expected_s: float | None = None
-        self._begun = time.monotonic()
+        self._spent_s = 0.0
         self._trial = ""
-        self._trial_begun = self._begun
+        self._trial_begun = time.monotonic()
         self._busy_block: int | None = None
 
     def says(self, words: str) -> None:
@@ -35,6 +40,8 @@ class Progress:
         self.says(plan.sentence)
         for warning in plan.warnings:
             self.says(f"warning: {warning}")
+        for line in self._opening(plan.final_blocks) if plan.left_trials else ():
+            self.says(line)
 
     def begins(self, trial: Trial) -> None:
         self._trial, self._trial_begun = trial.identity, time.monotonic()
@@ -52,6 +59,7 @@ class Progress:
 
     def ended(self, outcome: Outcome) -> None:
         self._ended += 1
+        self._spent_s += outcome.elapsed_s
         self._tell_load(outcome)
         if outcome.status is not Status.OK:
             self._bad += 1
@@ -81,7 +89,7 @@ class Progress:
     def _remaining(self) -> str:
         """From what the trials of this session took; before the first, from the plan."""
         if self._ended:
-            rest_s = (time.monotonic() - self._begun) / self._ended * (self._left - self._ended)
+            rest_s = self._spent_s / self._ended * (self._left - self._ended)
         elif self._expected_s is not None:
             rest_s = self._expected_s
         else:
@@ -91,3 +99,10 @@ class Progress:
     def _erase(self) -> None:
         if self._terminal:
             self._stream.write("\r\x1b[K")
+
+
+class PilotProgress(Progress):
+    """Of a pilot: its plan is none of the user's, and not said."""
+
+    def plans(self, plan: BudgetPlan) -> None:
+        self._left, self._expected_s = plan.left_trials, plan.expected_s

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How noisy this host is, from results that are there or from a minute's pilot, and what a campaign then decides."""
+"""How noisy this host is, from results that are there or from a short pilot, and what a campaign then decides."""
 
+import json
 import math
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
 
 from tare.analyze import expected_blocks, look_foresights
 from tare.analyze.student import standard_deviation
@@ -19,10 +24,23 @@ from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.measure.campaign import Audience, Request, kept_campaign
 from tare.pipeline import analyse_result, run_campaign
 from tare.plan.campaign import Campaign
-from tare.records import NATIVE, Analysis, Cell, Environment, Foresight, Noise, Overhead, Session, Workload
-from tare.workloads import KINDS
+from tare.plan.trials import turns_of
+from tare.records import (
+    CONTROL_NAME,
+    NATIVE,
+    Analysis,
+    Cell,
+    Environment,
+    Foresight,
+    Noise,
+    Session,
+    Summary,
+    Turns,
+    Workload,
+)
+from tare.workloads import KINDS, primary_metrics
 
-PILOT_BUDGET_S = 60.0
+PILOT_BUDGET_S = 90.0
 _PILOT = "native once more"
 _PILOT_BLOCKS = 30
 _NEWEST = 5
@@ -33,28 +51,54 @@ _OF_NATIVE = math.sqrt(1.5 / 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArmNoise:
+    """How much the block log-ratios of one arm vary on one primary metric."""
+
+    workload: Workload
+    turns: Turns | None
+    layout: str
+    environment: str
+    """``CONTROL_NAME``: what native against native says of an environment against two natives."""
+    metric: str
+    spread: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    n: Annotated[int, Field(ge=LEAST_BLOCKS)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What an earlier result tells of the noise."""
+    """What an earlier result says of the noise."""
 
     name: str
-    workloads: Mapping[str, Workload]
-    overheads: Sequence[Overhead]
-    """On primary metrics."""
-    controls: Sequence[Overhead]
+    arms: Sequence[ArmNoise]
 
-    def noise(self, workload: Workload, layout: str, environment: str) -> Noise | None:
-        """Of the same arm, else of native against native in the same cell; ``None`` for another workload."""
-        if not _alike(self.workloads.get(workload.name), workload):
-            return None
-        cell = Cell(workload=workload.name, layout=layout)
-        for found in self.overheads:
-            if found.summary.cell == cell and found.summary.environment == environment:
-                return _noise(found.summary.log_ratios, f"{environment} in {self.name}", 1.0)
-        for found in self.controls:
-            if found.summary.cell == cell:
-                source = f"native against native in {self.name}"
-                return _noise(found.summary.log_ratios, source, _OF_NATIVE)
+    def alike(
+        self, workload: Workload, turns: Turns | None, layout: str, environment: str
+    ) -> Sequence[ArmNoise]:
+        """Of the same arm, else of native against native in the same cell; none of another workload."""
+        cell = [
+            arm
+            for arm in self.arms
+            if (arm.layout, arm.turns) == (layout, turns)
+            and arm.metric in primary_metrics(workload)
+            and _alike(arm.workload, workload)
+        ]
+        own = [arm for arm in cell if arm.environment == environment]
+        return own or [arm for arm in cell if arm.environment == CONTROL_NAME]
+
+    def noise(self, workload: Workload, turns: Turns | None, layout: str, environment: str) -> Noise | None:
+        """Of the workload's first metric; ``None`` where nothing is known."""
+        for arm in self.alike(workload, turns, layout, environment):
+            whose = "native against native" if arm.environment == CONTROL_NAME else environment
+            return Noise(spread=arm.spread, n=arm.n, source=f"{whose} in {self.name}")
         return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """A result's ``noise.json``."""
+
+    host: Mapping[str, str]
+    arms: tuple[ArmNoise, ...]
 
 
 def foresights(campaign: Campaign, histories: Sequence[History]) -> tuple[Foresight, ...]:
@@ -63,9 +107,10 @@ def foresights(campaign: Campaign, histories: Sequence[History]) -> tuple[Foresi
     design = campaign.design
     for workload, setting in campaign.cells:
         looks = design.looks_of(Cell(workload=workload.name, layout=str(setting)))
+        turns = turns_of(campaign, workload, setting)
         for environment in campaign.environments:
-            told = (one.noise(workload, str(setting), environment.name) for one in histories)
-            noise = next((one for one in told if one is not None), None)
+            known = (history.noise(workload, turns, str(setting), environment.name) for history in histories)
+            noise = next(filter(None, known), None)
             if noise is not None:
                 found.append(
                     Foresight(
@@ -89,7 +134,7 @@ def histories(named: Path | None, folder: Path = Path("results")) -> list[Histor
 
 
 def pilot(campaign: Campaign, audience: Audience, providers: Mapping[str, Provider] = PROVIDERS) -> History:
-    """Measure native three times a block, in the campaign's cells, for a minute at most; nothing is kept."""
+    """Measure native three times a block, in the campaign's cells, for a minute and a half at most; nothing is kept."""
     alone = replace(
         campaign,
         name="pilot",
@@ -104,21 +149,20 @@ def pilot(campaign: Campaign, audience: Audience, providers: Mapping[str, Provid
         request = Request(campaign=alone, folder=ResultFolder(Path(folder) / "result"), providers=providers)
         found = _told(run_campaign(request, audience), alone, "the pilot")
     # What was measured is native, three times: it says nothing of one environment more than of another.
-    return replace(found, controls=[*found.overheads, *found.controls], overheads=())
+    natives = [
+        replace(arm, environment=CONTROL_NAME) for arm in found.arms if arm.environment != CONTROL_NAME
+    ]
+    return replace(found, arms=natives)
 
 
-def _alike(before: Workload | None, now: Workload) -> bool:
-    if before is None or before.kind != now.kind:
+def _alike(before: Workload, now: Workload) -> bool:
+    if (before.name, before.kind) != (now.name, now.kind):
         return False
     model = KINDS[now.kind].options_model
-    return model.model_validate(dict(before.options)) == model.model_validate(dict(now.options))
-
-
-def _noise(log_ratios: Sequence[float], source: str, factor: float) -> Noise | None:
-    spread = standard_deviation(log_ratios)
-    if spread is None or len(log_ratios) < LEAST_BLOCKS:
-        return None
-    return Noise(spread=spread * factor, n=len(log_ratios), source=source)
+    try:
+        return model.model_validate(dict(before.options)) == model.model_validate(dict(now.options))
+    except ValueError:
+        return False  # options of another version
 
 
 def _history(path: Path) -> History:
@@ -127,18 +171,66 @@ def _history(path: Path) -> History:
 
 
 def _told(analysis: Analysis, campaign: Campaign, name: str) -> History:
-    overheads = [one.overhead for one in analysis.verdicts if one.overhead.summary.primary]
-    return History(
-        name=name,
-        workloads={workload.name: workload for workload in campaign.workloads},
-        overheads=overheads,
-        controls=[control for control in analysis.controls if control.summary.primary],
+    return History(name=name, arms=_arms(analysis, campaign))
+
+
+def _arms(analysis: Analysis, campaign: Campaign) -> tuple[ArmNoise, ...]:
+    cells = {
+        Cell(workload=workload.name, layout=str(setting)): (workload, turns_of(campaign, workload, setting))
+        for workload, setting in campaign.cells
+    }
+    summaries = [verdict.overhead.summary for verdict in analysis.verdicts]
+    summaries += [control.summary for control in analysis.controls]
+    return tuple(
+        _arm(summary, *cells[summary.cell])
+        for summary in summaries
+        if summary.primary
+        and summary.cell in cells
+        and len(summary.log_ratios) >= LEAST_BLOCKS
+        and standard_deviation(summary.log_ratios)
     )
 
 
+def _arm(summary: Summary, workload: Workload, turns: Turns | None) -> ArmNoise:
+    spread = standard_deviation(summary.log_ratios) or 0.0
+    return ArmNoise(
+        workload=workload,
+        turns=turns,
+        layout=summary.cell.layout,
+        environment=summary.environment,
+        metric=summary.metric,
+        spread=spread * _OF_NATIVE if summary.environment == CONTROL_NAME else spread,
+        n=len(summary.log_ratios),
+    )
+
+
+def keep(analysis: Analysis, campaign: Campaign, folder: ResultFolder) -> None:
+    """Write what the result says of this host's noise beside it; nothing where it says nothing or cannot be kept."""
+    arms = _arms(analysis, campaign)
+    if arms and analysis.sessions:
+        kept = _Kept(host=analysis.sessions[-1].host, arms=arms)
+        with suppress(OSError):
+            folder.noise.write_text(json.dumps(asdict(kept)))
+
+
+def kept_histories(folder: Path = Path("results")) -> list[History]:
+    """Of the newest results of this host that kept their noise, the newest first; no journal is read."""
+    here = host_facts()
+    histories = []
+    for path in _newest(folder):
+        with suppress(OSError, ValueError):  # never written, torn by a kill, or of another version
+            kept = TypeAdapter(_Kept).validate_json(ResultFolder(path).noise.read_bytes())
+            if _same_host(kept.host, here):
+                histories.append(History(name=str(path), arms=kept.arms))
+    return histories
+
+
 def _newest(folder: Path) -> list[Path]:
-    found = [path.parent for path in folder.glob(f"*/{CAMPAIGN_FILE}")]
-    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)[:_NEWEST]
+    dated = []
+    for file in folder.glob(f"*/{CAMPAIGN_FILE}"):
+        with suppress(OSError):  # taken away meanwhile
+            dated.append((file.parent.stat().st_mtime, file.parent))
+    return [path for _, path in sorted(dated, reverse=True)[:_NEWEST]]
 
 
 def _of_host(paths: Sequence[Path], here: Mapping[str, str]) -> Iterator[History]:
@@ -152,4 +244,8 @@ def _of_host(paths: Sequence[Path], here: Mapping[str, str]) -> Iterator[History
 
 
 def _is_of(sessions: Sequence[Session], here: Mapping[str, str]) -> bool:
-    return bool(sessions) and all(sessions[-1].host.get(key) == here.get(key) for key in _SAME_HOST)
+    return bool(sessions) and _same_host(sessions[-1].host, here)
+
+
+def _same_host(there: Mapping[str, str], here: Mapping[str, str]) -> bool:
+    return all(there.get(key) == here.get(key) for key in _SAME_HOST)

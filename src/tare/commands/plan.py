@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from tare.commands.slice_lengths import Lengths
     from tare.plan.budget import BudgetPlan
     from tare.plan.campaign import Campaign
     from tare.records import Foresight, Trial
@@ -25,7 +26,7 @@ def run_plan(
 ) -> int:
     """Print cells, arms, order, time and what the looks can decide; raises ``CampaignError``.
 
-    That takes this host's noise: from the result ``history``, from a ``pilot`` of a minute, else from the newest
+    That takes this host's noise: from the result ``history``, from a ``pilot`` of a minute or two, else from the newest
     results in ``./results``.
     """
     from tare.host.facts import memory_byte, online_processors
@@ -36,14 +37,41 @@ def run_plan(
     asked = resolve(campaign, host_processors=len(online_processors()), host_memory_byte=memory_byte())
     asked = with_overrides(asked, seed=seed)
     chosen = secrets.randbelow(2**31) if asked.seed is None else asked.seed
+    lengths = _lengths(asked) if pilot else None
+    if asked.auto_slice and lengths is not None:
+        asked = _with_chosen(asked, lengths)
     trials = plan_trials(asked, chosen)
     budget = fits(asked, trials, (), asked.budget_s)
     foresights = _foresights(asked, history, pilot)
     if as_json:
-        print(json.dumps(_machine(asked, chosen, trials, budget, foresights), indent=2))
-    else:
-        _print_words(asked, chosen, trials, budget, foresights)
+        from tare.commands.slice_lengths import lengths_to_json
+
+        machine = _machine(asked, chosen, trials, budget, foresights)
+        tried = lengths and asked.turns and lengths_to_json(lengths, asked.turns)
+        print(json.dumps({**machine, "slice_lengths": tried}, indent=2))
+        return 0
+    _print_words(asked, chosen, trials, budget, foresights)
+    if lengths is not None and asked.turns is not None:
+        from tare.commands.slice_lengths import print_lengths
+
+        print_lengths(lengths, asked.turns)
     return 0
+
+
+def _with_chosen(campaign: Campaign, lengths: Lengths) -> Campaign:
+    from tare.commands.slice_lengths import with_chosen
+
+    return with_chosen(campaign, lengths)
+
+
+def _lengths(campaign: Campaign) -> Lengths | None:
+    from tare.commands.audience import PilotProgress
+    from tare.commands.slice_lengths import try_lengths
+
+    progress = PilotProgress()
+    lengths = try_lengths(campaign, progress)
+    progress.finish()
+    return lengths
 
 
 def _foresights(campaign: Campaign, history: Path | None, pilot: bool) -> Sequence[Foresight]:
@@ -56,7 +84,9 @@ def _foresights(campaign: Campaign, history: Path | None, pilot: bool) -> Sequen
     found = noise.foresights(campaign, [noise.pilot(campaign, progress)])
     progress.finish()
     if not found:
-        progress.says("the pilot could not run six blocks in a minute, so it tells nothing of the noise")
+        progress.says(
+            "the pilot could not run six blocks in a minute and a half, so it says nothing of the noise"
+        )
     return found
 
 
@@ -103,6 +133,8 @@ def _print_words(
     budget: BudgetPlan,
     foresights: Sequence[Foresight],
 ) -> None:
+    from tare.units import format_duration
+
     drawn = f", drawn now; --seed {seed} gives this order again" if campaign.seed is None else ""
     print(f"Campaign {campaign.name} (seed {seed}{drawn})\n")
     _print_cells(campaign)
@@ -111,6 +143,12 @@ def _print_words(
         for line in _order([trial for trial in trials if trial.block == block]):
             print(f"  {line}")
     print(f"\n{budget.sentence[:1].upper()}{budget.sentence[1:]}.\n")
+    if campaign.auto_slice and campaign.turns is not None:
+        length = format_duration(campaign.turns.slice_s)
+        print(
+            f"Slices are counted as of {length}: `tare run` chooses their length first, from half a minute of native "
+            "slices (`tare plan --pilot` does so now), with rounds that take as much time.\n"
+        )
     _print_looks(campaign)
     if foresights:
         from tare.commands.foresight import print_foresights

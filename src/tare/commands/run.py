@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """``tare run``: a campaign from its file to its report."""
 
+import shlex
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from tare.errors import HostError, InputError
@@ -30,7 +32,14 @@ def run_campaign_command(
         fail_if=asked.fail_if,
         undecided_fails=asked.undecided_fails,
     )
-    return run_and_show(Request(campaign=chosen, folder=folder, image_name=image_name), as_json=as_json)
+    request = Request(campaign=chosen, folder=folder, image_name=image_name)
+    return run_and_show(request, as_json=as_json, learn=_learn(campaign))
+
+
+def _learn(campaign: str) -> str | None:
+    """The command that measures this host's noise for a preset or a file; a kept campaign has none."""
+    kept = Path(campaign).name == CAMPAIGN_FILE or ResultFolder(Path(campaign)).exists()
+    return None if kept else f"tare plan {shlex.quote(campaign)} --pilot"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,20 +88,30 @@ def budget_s(text: str | None) -> float | None:
         raise InputError(f"--budget: {error}") from error
 
 
-def run_and_show(request: Request, *, as_json: bool) -> int:
-    """Run, print the tables, write the report; returns the exit code."""
-    from tare.commands.audience import Progress
+def run_and_show(request: Request, *, as_json: bool, learn: str | None = None) -> int:
+    """Run, print the tables, write the report; returns the exit code.
+
+    ``learn``: the command to name that measures this host's noise.
+    """
+    from tare.commands import noise
+    from tare.commands.audience import PilotProgress, Progress
+    from tare.commands.slice_lengths import with_slices
+    from tare.commands.ways import ways_said
     from tare.pipeline import run_campaign
 
-    progress = Progress()
+    progress: Progress = PilotProgress()
     try:
+        request = with_slices(request, progress)
+        progress = Progress(opening=partial(ways_said, request.campaign, learn=learn))
         analysis = run_campaign(request, progress)
     except KeyboardInterrupt:
         progress.finish()
-        print(f"interrupted; continue with: tare run {request.folder.path}", file=sys.stderr)
+        go_on = f"; continue with: tare run {request.folder.path}" if request.folder.exists() else ""
+        print(f"interrupted{go_on}", file=sys.stderr)
         return INTERRUPTED
     progress.finish()
     _show(analysis, request.folder, as_json=as_json)
+    noise.keep(analysis, request.campaign, request.folder)
     for decision in analysis.decisions:
         print(f"--fail-if {decision.condition.text!r}: {decision.sentence}", file=sys.stderr)
     return _exit_code(analysis, request)

@@ -15,7 +15,7 @@ from tare.plan.binds import normal_bind, parse_bind
 from tare.plan.campaign import Campaign
 from tare.plan.problems import nearest
 from tare.plan.schema import Host, parse_layout
-from tare.records import NATIVE, Environment, Layout, Limits, NetworkKind, Workload
+from tare.records import NATIVE, Environment, Layout, Limits, NetworkKind, Way, Workload
 from tare.units import GIBIBYTE, MEBIBYTE
 
 _DEFAULT_BLOCKS = 10
@@ -35,6 +35,8 @@ class WeighOptions:
     mpi: bool
     threads: int
     profile: bool
+    whole: bool
+    turns: bool
     blocks: int | None
     budget: str | None
     seed: int | None
@@ -58,7 +60,10 @@ def _campaign(options: WeighOptions) -> Campaign:
         "mpi": options.mpi,
         "threads": options.threads,
         "profile": options.profile,
+        "turns": options.turns,
     }
+    if options.turns and (options.whole or options.profile):
+        raise InputError("--turns goes neither with --whole nor with --profile")
     layout, network = _layout(options), _network(options.network)
     if directory := _directory(binds):
         workload["directory"] = directory
@@ -68,7 +73,14 @@ def _campaign(options: WeighOptions) -> Campaign:
             Environment(name=name, technology=name, network=network) for name in _technologies(options)
         ),
         layouts=(layout,),
-        workloads=(Workload(name=Path(options.command[0]).name, kind="command", options=workload),),
+        workloads=(
+            Workload(
+                name=Path(options.command[0]).name,
+                kind="command",
+                options=workload,
+                way=_way(options),
+            ),
+        ),
         limits=Limits(memory_byte=max(GIBIBYTE, memory_byte() // 2), shm_byte=256 * MEBIBYTE, time_s=3600.0),
         blocks=options.blocks or _DEFAULT_BLOCKS,
         margin=0.01,
@@ -76,6 +88,12 @@ def _campaign(options: WeighOptions) -> Campaign:
         seed=options.seed,
         binds=binds,
     )
+
+
+def _way(options: WeighOptions) -> Way:
+    if options.turns:
+        return Way.SLICES
+    return Way.WHOLE if options.whole or options.profile else Way.FREEZER
 
 
 def _technologies(options: WeighOptions) -> list[str]:
