@@ -71,7 +71,7 @@ def no_op(blocks: int) -> dict[tuple[str, str], Estimate]:
         request = Request(campaign=campaign, folder=ResultFolder(Path(folder) / "result"))
         measure_campaign(request, Quiet())
         outcomes = read_journal(request.folder.journal).outcomes
-    found = summaries(outcomes, {"burn": "wall_s"})
+    found = summaries(outcomes, {"burn": ("wall_s",)})
     methods = {"signed-rank": hodges_lehmann, "t": mean_estimate}
     return {
         (one.metric, name): as_fraction(method(one.log_ratios, LEVEL))

@@ -174,7 +174,7 @@ def attributed(plant: Plant, blocks: int) -> Attribution:
     for one in outcomes:
         if one.reason:
             print(f"  {one.trial.identity}: {one.reason}", file=sys.stderr)
-    found = summaries(outcomes, {"work": "wall_s"})
+    found = summaries(outcomes, {"work": ("wall_s",)})
     (attribution,) = attributions(signal_evidence(outcomes, found), verdicts(found, campaign.margin))
     return attribution
 

@@ -6,9 +6,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.simulation.intervals import Bools, Bounds, bounds, contains, levels, points, statistic
+from bench.simulation.intervals import (
+    Bools,
+    Bounds,
+    bounds,
+    contains,
+    levels,
+    normal_bounds,
+    points,
+    statistic,
+    weakest,
+)
+from bench.simulation.own import is_sharper, sharper_from
 from bench.simulation.scenarios import Arms, Floats
-from tare.blocks import quantile
+from tare.analyze.aligned_ranks import reaches
 from tare.records import Design
 
 _BEYOND = 1.4
@@ -50,9 +61,29 @@ def _ends_here(arms: Arms, level: float, design: Design) -> Bools:
     ends = ~_surely_wide(arms, level, design)
     own = np.flatnonzero(ends)
     if own.size:
-        narrow = arms.chosen(own)
-        ends[own] = _is_enough(points(narrow), bounds(narrow, level), design)
+        ends[own] = _is_narrow(arms.chosen(own), level, design)
     return ends
+
+
+def _is_narrow(arms: Arms, level: float, design: Design) -> Bools:
+    """Whether each interval's ends are near enough; where the normal distribution's is, a narrower one is too."""
+    point = points(arms)
+    if not reaches(arms.blocks, level):
+        return _is_enough(point, bounds(arms, level), design)
+    enough = _is_enough(point, normal_bounds(arms, level), design)
+    rows = np.flatnonzero(~enough)
+    if rows.size and is_sharper(arms.blocks, level):
+        enough[rows] = _is_narrower(arms.chosen(rows), point[rows], level, design)
+    return enough
+
+
+def _is_narrower(arms: Arms, point: Floats, level: float, design: Design) -> Bools:
+    """The same with the interval that may be narrower, which takes long: asked only where the innermost is enough."""
+    enough = _is_enough(point, normal_bounds(arms, 2 * sharper_from(arms.blocks)), design)
+    rows = np.flatnonzero(enough)
+    if rows.size:
+        enough[rows] = _is_enough(point[rows], bounds(arms.chosen(rows), level), design)
+    return enough
 
 
 def _is_enough(point: Floats, found: Bounds, design: Design) -> Bools:
@@ -74,5 +105,6 @@ def _surely_wide(arms: Arms, level: float, design: Design) -> Bools:
     farther = np.maximum(np.abs(np.expm1(low)), np.abs(np.expm1(high)))
     too_wide = (np.expm1(high) - np.expm1(low)) / 2 > np.maximum(limit, design.precise_relative * farther)
     above, below = statistic(arms, low), statistic(arms, high)
-    held = (above > 0) & (above <= quantile(level)) & (below < 0) & (below >= -quantile(level))
+    farthest = weakest(arms.blocks, level)
+    held = (above > 0) & (above <= farthest) & (below < 0) & (below >= -farthest)
     return np.asarray(too_wide & held)
