@@ -110,7 +110,7 @@ def planted_outcomes(plant: Plant, seed: int = 1) -> tuple[Outcome, ...]:
 
 def attributed(plant: Plant, seed: int = 1, margin: float = MARGIN) -> Attribution:
     outcomes = planted_outcomes(plant, seed)
-    found = summaries(outcomes, {"work": "wall_s"})
+    found = summaries(outcomes, {"work": ("wall_s",)})
     (one,) = attributions(signal_evidence(outcomes, found), verdicts(found, margin))
     return one
 

@@ -22,7 +22,7 @@ from tests.fake_campaign import (
 pytestmark = pytest.mark.usefixtures("fake_image")
 LOOKS = (6, 7)
 """As short as a first look with an interval can be."""
-QUIET, NOISY = fake_workload(noise=0.002), fake_workload(noise=0.15)
+QUIET, NOISY = fake_workload(noise=0.0005), fake_workload(noise=0.15)
 
 
 def run(tmp_path: Path, *args: object, listener: Listener | None = None, **kwargs: object) -> Analysis:

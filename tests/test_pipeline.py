@@ -34,6 +34,7 @@ def test_a_planted_slowdown_is_found_with_its_sign_and_size(tmp_path: Path) -> N
     assert verdict.word is Word.SLOWER
     assert verdict.overhead.typical.point == pytest.approx(0.2, abs=0.01)
     assert verdict.overhead.typical.n == 8
+    assert [answer.sentence for answer in analysis.answers] == [verdict.sentence]
 
 
 def test_every_planned_trial_is_journalled_once_with_both_clocks(tmp_path: Path) -> None:

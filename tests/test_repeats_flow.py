@@ -47,7 +47,8 @@ def ordered(growth: float, blocks: int = 6) -> Campaign:
         metrics=("time_s",),
     )
     environment = fake_environment("ageing", accumulate=growth)
-    return replace(fake_campaign(environment, blocks=blocks), workloads=(), orders=(order,))
+    # With six boots in orders drawn at random an unlucky draw is two points off.
+    return replace(fake_campaign(environment, blocks=blocks), workloads=(), orders=(order,), seed=1)
 
 
 def test_iterations_never_count_as_n_and_the_first_is_a_metric_of_its_own(tmp_path: Path) -> None:

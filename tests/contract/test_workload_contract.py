@@ -22,6 +22,10 @@ from tare.workloads import KINDS
 from tare.workloads.kind import Job, Options, Output
 
 RECORDED: dict[str, str | None] = {
+    "compute": "alone",
+    "memory": "alone",
+    "os": "alone",
+    "messages": "two-ranks",
     "hpcc": "two-ranks",
     "netpipe": "mpi",
     "npb": "ep-two-ranks",
@@ -36,7 +40,7 @@ NEEDED_OPTIONS: dict[str, dict[str, OptionValue]] = {
     "npb-reference": {"program": "/opt/npb/cg.S.x"},
 }
 
-PROCESSES = {"netpipe": [2]}
+PROCESSES = {"netpipe": [2], "messages": [2, 3, 16]}
 """What a kind can run on, where not on any number of processors."""
 
 PARSED = sorted(name for name, case in RECORDED.items() if case)
