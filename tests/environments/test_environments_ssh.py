@@ -14,6 +14,7 @@ from tests.environments.environment_example import MEBIBYTE
 from tests.environments.far_example import PROVIDER, far_spec, inside, leftovers, running
 from tests.environments.loopback_sshd import Sshd, running_sshd
 
+from tare.environments import ssh
 from tare.environments.provider import Bind, NodeNetwork, NodeSpec
 from tare.host import process
 from tare.image.store import Image
@@ -171,7 +172,7 @@ class TestContract:
             spec = far_spec(sshd.reach(far), image, tmp_path / name)
             with running(spec) as (node,):
                 assert inside(node, "true").returncode == 0
-        assert not list(Path("/tmp").glob("tare-ssh-*"))
+            assert not ssh._control(spec).parent.exists()
 
     @pytest.mark.parametrize("below", ["bubblewrap", "lxc", "systemd-nspawn"])
     def test_other_technologies_work_there_too(
