@@ -12,9 +12,10 @@ import pytest
 from tests.conftest import REPOSITORY
 
 SOURCE = REPOSITORY / "src" / "tare"
-BASE = {"blocks", "errors", "records", "units"}
+BASE = {"blocks", "causes", "errors", "records", "units"}
 ALLOWED: dict[str, set[str]] = {
     "blocks": set(),
+    "causes": set(),
     "errors": set(),
     "records": set(),
     "units": set(),
@@ -28,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "journal": BASE,
     "measure": BASE | {"host", "environments", "network", "workloads", "image", "journal", "plan"},
     "treat": {"records"},
-    "analyze": {"blocks", "records", "treat"},
+    "analyze": {"blocks", "causes", "records", "treat"},
     "report": BASE | {"treat", "analyze"},
     "calibrate": BASE
     | {"host", "environments", "workloads", "journal", "plan", "measure", "treat", "analyze"},

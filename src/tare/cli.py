@@ -191,30 +191,34 @@ def report(
 def explain(
     result: Result,
     toggle: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KNOB", help="Change this in blocks of their own: a knob's name, or OPTION=VALUE."
-        ),
+        list[str] | None,
+        typer.Option(metavar="KNOB", help="Turn this one: a knob's name, or OPTION=VALUE. May be repeated."),
     ] = None,
-    environment: Annotated[
-        str | None, typer.Option(help="Of which environment; needed with several.")
-    ] = None,
-    workload: Annotated[str | None, typer.Option(help="On which workload; needed with several.")] = None,
-    layout: Annotated[str | None, typer.Option(help="In which layout; needed with several.")] = None,
+    environment: Annotated[str | None, typer.Option(help="Only of this environment.")] = None,
+    workload: Annotated[str | None, typer.Option(help="Only on this workload.")] = None,
+    layout: Annotated[str | None, typer.Option(help="Only in this layout.")] = None,
     blocks: Annotated[int, typer.Option(help="Blocks to run; 6 are the fewest that can show a cause.")] = 10,
+    budget: Annotated[
+        str | None, typer.Option(help="Time for each environment and layout, such as 5m, the default.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Run nothing: say what is suspected and what would be tried.")
+    ] = False,
     seed: Seed = None,
     output: Output = None,
     as_json: Json = False,
 ) -> int:
-    """Say why an environment is slower; with --toggle, find out whether a knob is a cause."""
+    """Find the cause of every claim and its cure, by turning one knob at a time."""
     from tare.commands.explain import ExplainOptions, run_explain
 
     options = ExplainOptions(
-        toggle=toggle,
+        toggles=tuple(toggle or ()),
         environment=environment,
         workload=workload,
         layout=layout,
         blocks=blocks,
+        budget=budget,
+        dry_run=dry_run,
         seed=seed,
         output=output,
     )

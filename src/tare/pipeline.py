@@ -12,20 +12,24 @@ from tare.analyze import (
     arm_spreads,
     attributions,
     busyness,
+    claims,
     controls,
     courses,
     curve_estimates,
     decisions,
     diagnosed,
+    explanations,
     helper_costs,
     in_families,
     intervention_verdicts,
     order_verdicts,
     rankings,
+    scenes,
     sharing_losses,
     signal_tables,
     steadiness,
     stopped_arms,
+    suspicions,
     timer_agreements,
     variance_splits,
     verdicts,
@@ -40,7 +44,9 @@ from tare.analyze import (
     without_busy_orders,
     without_steady_claims,
 )
+from tare.causes import LABELS
 from tare.journal.calibrations import read_calibration
+from tare.journal.calls import read_calls
 from tare.journal.reader import Journal, read_journal
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Audience, Request, kept_campaign, measure_campaign
@@ -48,7 +54,18 @@ from tare.measure.citation import cite_calibration
 from tare.measure.joining import plan_now, skipped_in
 from tare.measure.stopping import spared_trials
 from tare.plan.campaign import Campaign
-from tare.records import Analysis, Cell, InterventionVerdict, Outcome, Session, Stopped, Summary, Trial, Way
+from tare.records import (
+    Analysis,
+    Cell,
+    InterventionVerdict,
+    Outcome,
+    Session,
+    Stopped,
+    Summary,
+    TracedCalls,
+    Trial,
+    Way,
+)
 from tare.treat import (
     activity_summaries,
     arm_loads,
@@ -66,6 +83,7 @@ from tare.treat import (
     signal_evidence,
     summaries,
     timer_summaries,
+    traits,
     unlike,
     wait_summaries,
 )
@@ -116,9 +134,15 @@ def analyse_result(path: Path) -> Analysis:
     told = without_busy_claims(in_families(without_steady_claims(single, steady)))
     judged = with_clock_warnings(with_warnings(told, taken_out, unlike(outcomes)), journal.outcomes)
     judged = with_order_warnings(judged, blocks_out_of_order(outcomes))
-    evidence = signal_evidence(outcomes, found)
+    claimed = () if campaign.intervention else claims(judged)
+    own = [verdict.overhead.summary for verdict in claimed]
+    evidence = signal_evidence(outcomes, [one for one in found if one.primary or one in own])
+    attributed = attributions(evidence, judged)
+    interventions = _interventions(folder, campaign, journal.sessions, found)
+    suspected = suspicions(scenes(claimed, attributed, evidence, traits(outcomes, LABELS), _traced(folder)))
     return Analysis(
         campaign=campaign.name,
+        result=str(path),
         sessions=journal.sessions,
         verdicts=with_unseen_iterations(judged, _repeated(campaign)) if journal.condensed else judged,
         controls=controls(found, looked),
@@ -144,8 +168,12 @@ def analyse_result(path: Path) -> Analysis:
         variances=() if journal.condensed else variance_splits(levels(outcomes, headlines)),
         exclusions=taken_out,
         calibration=read_calibration(folder.calibration),
-        attributions=attributions(evidence, judged),
-        interventions=_interventions(folder, campaign, journal.sessions, found),
+        attributions=attributed,
+        interventions=interventions,
+        suspicions=suspected,
+        explanations=explanations(
+            claimed, suspected, interventions, {one.name: one.technology for one in campaign.environments}
+        ),
         signals=signal_tables(evidence, outcomes),
         orders=without_busy_orders(
             order_verdicts(order_summaries(journal.outcomes, _ordered_metrics(campaign))),
@@ -195,6 +223,11 @@ def _primary_metrics(campaign: Campaign) -> dict[str, tuple[str, ...]]:
     return {workload.name: primary_metrics(workload) for workload in campaign.workloads}
 
 
+def _traced(folder: ResultFolder) -> TracedCalls:
+    """The calls of spare runs that ``tare explain`` has traced; without any nothing is known of them."""
+    return read_calls(folder.explanation) or TracedCalls(counts={}, untraced={})
+
+
 def _interventions(
     folder: ResultFolder, campaign: Campaign, sessions: Sequence[Session], found: Sequence[Summary]
 ) -> tuple[InterventionVerdict, ...]:
@@ -209,12 +242,11 @@ def _interventions(
 
 
 def _child_verdicts(child: ResultFolder, parent_session: str | None) -> Sequence[InterventionVerdict]:
-    """Of the primary metrics; nothing when it explains another result."""
+    """Nothing when it explains another result."""
     campaign = kept_campaign(child)
     if campaign.intervention is None or campaign.intervention.parent_session != parent_session:
         return ()
-    found = summaries(read_journal(child.journal).outcomes, _primary_metrics(campaign))
-    primary = [summary for summary in found if summary.primary]
-    return without_busy_causes(
-        intervention_verdicts(primary, campaign.intervention, campaign.margin), primary
-    )
+    known = summaries(read_journal(child.journal).outcomes, _primary_metrics(campaign))
+    claimed = set(campaign.intervention.claims)
+    own = [one for one in known if one.primary or (one.cell.workload, one.metric) in claimed]
+    return without_busy_causes(intervention_verdicts(own, campaign.intervention, campaign.margin), own)

@@ -3,7 +3,14 @@
 
 from tare.analyze.activities import activity_splits
 from tare.analyze.answers import answers
-from tare.analyze.attribution import attributions, intervention_verdicts
+from tare.analyze.attribution import (
+    attributions,
+    claims,
+    explanations,
+    intervention_verdicts,
+    scenes,
+    suspicions,
+)
 from tare.analyze.busy import busyness
 from tare.analyze.clock_warnings import with_clock_warnings
 from tare.analyze.condensed import with_unseen_iterations
@@ -43,12 +50,14 @@ __all__ = [
     "arm_spreads",
     "attributions",
     "busyness",
+    "claims",
     "controls",
     "courses",
     "curve_estimates",
     "decisions",
     "diagnosed",
     "expected_blocks",
+    "explanations",
     "helper_costs",
     "in_families",
     "intervention_verdicts",
@@ -57,10 +66,12 @@ __all__ = [
     "overhead",
     "rankings",
     "replications",
+    "scenes",
     "sharing_losses",
     "signal_tables",
     "steadiness",
     "stopped_arms",
+    "suspicions",
     "timer_agreements",
     "variance_splits",
     "verdict",

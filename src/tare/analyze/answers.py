@@ -128,7 +128,7 @@ def _text(verdict: Verdict) -> str:
         return said.replace(" %", " % of native", 1)
     if verdict.word is Word.BOUNDED:
         return f"{said} slower"
-    return _difference(verdict.word, typical.low, typical.high)
+    return difference_said(verdict.word, typical.low, typical.high)
 
 
 def _part(group: Sequence[_Saying]) -> AnswerPart:
@@ -142,7 +142,8 @@ def _part(group: Sequence[_Saying]) -> AnswerPart:
     return AnswerPart(word=first.word, metrics=names, text=text)
 
 
-def _difference(word: Word, low: float, high: float) -> str:
+def difference_said(word: Word, low: float, high: float) -> str:
+    """Such as "25 to 28 % slower"."""
     if low >= TIMES_FROM:
         return f"at {1 + low:.0f} to {1 + high:.0f} times native's time"
     near, far = bounds(low, high)

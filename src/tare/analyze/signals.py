@@ -5,12 +5,15 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from tare.analyze.median import median_estimate
-from tare.records import Outcome, SignalDifference, SignalEvidence, SignalTable
+from tare.records import Cell, Outcome, SignalDifference, SignalEvidence, SignalTable
 from tare.treat.pairing import cell_of
 
 
 def signal_tables(evidence: Sequence[SignalEvidence], outcomes: Sequence[Outcome]) -> tuple[SignalTable, ...]:
-    """One for each environment and cell; counts near 0 are too skewed for the signed ranks."""
+    """One for each environment and cell, of its first metric; counts near 0 are too skewed for the signed ranks."""
+    first: dict[tuple[Cell, str], SignalEvidence] = {}
+    for each in evidence:
+        first.setdefault((each.cell, each.environment), each)
     return tuple(
         SignalTable(
             cell=one.cell,
@@ -18,7 +21,7 @@ def signal_tables(evidence: Sequence[SignalEvidence], outcomes: Sequence[Outcome
             differences=tuple(_differences(one)),
             missing=_missing(one, outcomes),
         )
-        for one in evidence
+        for one in first.values()
     )
 
 

@@ -136,8 +136,7 @@ def without_busy_causes(
 
 
 def _without_cause(verdict: InterventionVerdict, summaries: Sequence[Summary]) -> InterventionVerdict:
-    own = verdict.intervention
-    arms = {own.environment, own.changed, own.changed_native}
+    arms = {verdict.intervention.environment, *verdict.turned.arms}
     reasons = (
         blocks_said(one)
         for one in summaries
@@ -150,5 +149,5 @@ def _without_cause(verdict: InterventionVerdict, summaries: Sequence[Summary]) -
         verdict,
         shift=Shift.UNDECIDED,
         standing=Attributed.UNEXPLAINED,
-        sentence=f"{SENTENCE} ({said}) for {own.subject}",
+        sentence=f"{SENTENCE} ({said}) for {verdict.turned.subject}",
     )

@@ -1,74 +1,123 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare explain``: candidates from a result's own signals, and the intervention that shows a cause."""
+"""``tare explain``: the cause of every claim and its cure, tried; or one knob that the user names."""
 
 import json
 import os
+import shlex
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+from tare.commands.trying import BLOCKS, Attempt, Subject, attempt, require_blocks, subjects, tries
 from tare.errors import InputError
 from tare.image.store import find_image
-from tare.journal.reader import read_journal
-from tare.journal.result import EXPLANATIONS, ResultFolder
+from tare.journal.calls import keep_calls, read_calls
+from tare.journal.reader import Journal, read_journal
+from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request, kept_campaign
-from tare.plan.blocks import MOST_BLOCKS
 from tare.plan.campaign import Campaign, with_overrides
-from tare.plan.interventions import Choice, Parent, folder_name, intervention_campaign, subject_of
-from tare.plan.knobs import KNOBS, turned
-from tare.records import NATIVE, Analysis, Attribution
+from tare.plan.interventions import Choice, Parent, Toggle, folder_name, intervention_campaign
+from tare.records import NATIVE, Analysis, Attribution, Explanation, TracedCalls
+from tare.report.words import counted
+from tare.units import format_duration, parse_duration_s
+
+if TYPE_CHECKING:
+    from tare.commands.audience import Progress
+
+BUDGET_S = 300.0
+"""For the claims on one environment in one layout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainOptions:
     """What the command line asks for."""
 
-    toggle: str | None = None
+    toggles: tuple[str, ...] = ()
     environment: str | None = None
     workload: str | None = None
     layout: str | None = None
-    blocks: int = 10
+    blocks: int = BLOCKS
     seed: int | None = None
+    budget: str | None = None
+    dry_run: bool = False
     output: Path | None = None
+
+    @property
+    def budget_s(self) -> float:
+        """``InputError`` for what is no duration."""
+        try:
+            return BUDGET_S if self.budget is None else parse_duration_s(self.budget)
+        except ValueError as error:
+            raise InputError(f"--budget: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suggestion:
-    """A knob that can be turned here and would test a candidate."""
+class _Explained:
+    """The result that is explained, as it was kept."""
 
-    attribution: Attribution
-    signal: str
-    knob: str
-    about: str
+    folder: ResultFolder
+    campaign: Campaign
+    journal: Journal
+    options: ExplainOptions
+
+    @property
+    def image_name(self) -> str:
+        return self.journal.sessions[0].image_name
+
+    def parent(self, path: str = "") -> Parent:
+        return Parent(path=path, campaign=self.campaign, session=self.journal.sessions[0].identity)
 
 
 def run_explain(result: Path, options: ExplainOptions, as_json: bool) -> int:
-    """Print the ranking, or intervene; returns the exit code."""
-    if options.toggle is None:
-        return _print_ranking(result, options, as_json=as_json)
-    return _intervene(result, options, options.toggle, as_json=as_json)
-
-
-def _print_ranking(result: Path, options: ExplainOptions, *, as_json: bool) -> int:
+    """Print what is known, try what would tell, print what came back; returns the exit code."""
     from tare.pipeline import analyse_result
 
-    campaign = kept_campaign(ResultFolder(result))
+    require_blocks(options.blocks)
     analysis = _narrowed(analyse_result(result), options)
-    suggestions = list(_suggestions(analysis, campaign))
-    if as_json:
-        print(json.dumps(_machine(analysis, suggestions), indent=2, allow_nan=False))
-    else:
-        _print_words(analysis, suggestions, result)
-    return 0
+    if options.dry_run or kept_campaign(ResultFolder(result)).intervention is not None:
+        _print(analysis, as_json=as_json, whole=True)
+        if not as_json:
+            _print_plans(analysis, _explained(result, options))
+        return 0
+    explained = _explained(result, options)
+    code = _turn_by_hand(explained, analysis) if options.toggles else _try_causes(explained, analysis)
+    _print(_narrowed(analyse_result(result), options), as_json=as_json, whole=False)
+    return code
+
+
+def _explained(result: Path, options: ExplainOptions) -> _Explained:
+    """``InputError`` where no new block could be compared with the result's."""
+    folder = ResultFolder(result)
+    campaign = kept_campaign(folder)
+    if campaign.intervention is not None:
+        raise InputError(f"{result} is an intervention itself; explain the result that it belongs to")
+    journal = read_journal(folder.journal)
+    if not journal.sessions:
+        raise InputError(f"{result} holds no trial yet; continue it first: tare run {result}")
+    _require_same_image(result, journal)
+    return _Explained(folder=folder, campaign=campaign, journal=journal, options=options)
+
+
+def _require_same_image(result: Path, journal: Journal) -> None:
+    begun = journal.sessions[0]
+    image = find_image(begun.image_name)
+    if image.digest != begun.image_digest:
+        raise InputError(
+            f"{result} was measured with another image than {image.name} is now; an intervention must change the "
+            "knob alone: bring that image back, or measure the campaign anew"
+        )
 
 
 def _narrowed(analysis: Analysis, options: ExplainOptions) -> Analysis:
     """Only what the options leave; ``InputError`` if that is nothing."""
     wanted = (options.environment, options.workload, options.layout)
+    if options.environment == NATIVE:
+        raise InputError("--environment: native is what all is compared with; choose another")
 
-    def fits(one: Attribution) -> bool:
+    def fits(one: Attribution | Explanation) -> bool:
         own = (one.environment, one.cell.workload, one.cell.layout)
         return all(asked in {None, had} for asked, had in zip(wanted, own, strict=True))
 
@@ -76,122 +125,207 @@ def _narrowed(analysis: Analysis, options: ExplainOptions) -> Analysis:
     if any(wanted) and not kept:
         asked = ", ".join(filter(None, wanted))
         raise InputError(f"the result has no verdict on {asked}; `tare show` lists what it has")
-    return replace(analysis, attributions=kept)
+    claimed = tuple(one for one in analysis.explanations if fits(one))
+    return replace(analysis, attributions=kept, explanations=claimed)
 
 
-def _suggestions(analysis: Analysis, campaign: Campaign) -> Iterator[Suggestion]:
-    """Each knob once for every attribution, for the likeliest of its candidates."""
-    for attribution in analysis.attributions:
-        if "+" in attribution.cell.layout or campaign.intervention is not None:
-            continue
-        choice = Choice(
-            environment=attribution.environment,
-            workload=attribution.cell.workload,
-            layout=attribution.cell.layout,
-        )
-        subject, _ = subject_of(campaign, choice)
-        told: set[str] = set()
-        for clue in attribution.candidates:
-            for knob in KNOBS.values():
-                if clue.signal in knob.signals and knob.name not in told:
-                    told.add(knob.name)
-                    if not isinstance(turned(knob, subject), str):
-                        yield Suggestion(
-                            attribution=attribution, signal=clue.signal, knob=knob.name, about=knob.about
-                        )
+def _try_causes(explained: _Explained, analysis: Analysis) -> int:
+    """One environment and layout after the other."""
+    own = subjects(analysis)
+    if not own:
+        print("nothing is slower or faster than native for certain, so there is nothing to explain")
+        return 0
+    most_s = len(own) * explained.options.budget_s
+    print(
+        f"{counted(len(analysis.explanations), 'claim')} on {counted(len(own), 'environment')}: "
+        f"this takes {format_duration(most_s)} at most",
+        file=sys.stderr,
+    )
+    return max(_explain_subject(explained, subject) for subject in own)
 
 
-def _machine(analysis: Analysis, suggestions: list[Suggestion]) -> dict[str, Any]:
-    from tare.records import SCHEMA
-    from tare.report.machine_causes import attribution_json, intervention_json
+def _explain_subject(explained: _Explained, subject: Subject) -> int:
+    """Trace a spare run, order the causes by what it shows as well, and turn their knobs."""
+    from tare.commands.run import run_and_show
+    from tare.pipeline import analyse_result
 
-    return {
-        "schema": SCHEMA,
-        "campaign": analysis.campaign,
-        "attributions": [attribution_json(one) for one in analysis.attributions],
-        "interventions": [intervention_json(one) for one in analysis.interventions],
-        "suggestions": [
-            {
-                "environment": one.attribution.environment,
-                "workload": one.attribution.cell.workload,
-                "layout": one.attribution.cell.layout,
-                "signal": one.signal,
-                "knob": one.knob,
-            }
-            for one in suggestions
-        ],
-    }
-
-
-def _print_words(analysis: Analysis, suggestions: list[Suggestion], result: Path) -> None:
-    from rich.console import Console
-
-    from tare.report.causes import print_causes
-
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=False)
-    print_causes(analysis, console, whole=True)
-    if not analysis.attributions:
-        print("no overhead was judged, so there is nothing to explain")
-    if suggestions:
-        print("\nOnly an intervention shows a cause. These would test the candidates:")
-    for one in suggestions:
-        print(f"  {_command(one, analysis, result)}   # {one.about}: tests {one.signal}")
+    begun = time.monotonic()
+    first = _attempt(explained, subject, explained.options.budget_s - subject.tracing_s)
+    _say(_said_before(first, subject))
+    child = _child(explained, subject)
+    if not child.exists():
+        _trace(explained, subject)
+        analysis = _narrowed(analyse_result(explained.folder.path), explained.options)
+        subject = next(one for one in subjects(analysis) if one.choice == subject.choice)
+    left_s = explained.options.budget_s - (time.monotonic() - begun)
+    chosen = _attempt(explained, subject, left_s)
+    if not chosen.tries and not child.exists():
+        _say(_nothing_to_try(chosen, explained))
+        return 0
+    for each in chosen.tries:
+        _say(f"  tries {each.toggle.text}: {each.grounds or 'nothing speaks for it, nor against it'}")
+    toggles = [each.toggle for each in chosen.tries]
+    return run_and_show(_request(explained, subject, toggles, chosen.blocks, left_s), quiet=True)
 
 
-def _command(one: Suggestion, analysis: Analysis, result: Path) -> str:
-    """With the options that the result needs, and no others."""
-    own = one.attribution
-    kinds = {
-        "environment": ({each.environment for each in analysis.attributions}, own.environment),
-        "workload": ({each.cell.workload for each in analysis.attributions}, own.cell.workload),
-        "layout": ({each.cell.layout for each in analysis.attributions}, own.cell.layout),
-    }
-    words = [f"--{name} {value}" for name, (known, value) in kinds.items() if len(known) > 1]
-    return " ".join([f"tare explain {result} --toggle {one.knob}", *words])
+def _attempt(explained: _Explained, subject: Subject, left_s: float) -> Attempt:
+    believed = tries(subject, explained.campaign)
+    outcomes = explained.journal.outcomes
+    return attempt(subject, believed, explained.parent(), outcomes, left_s, explained.options.blocks)
 
 
-def _intervene(result: Path, options: ExplainOptions, toggle: str, *, as_json: bool) -> int:
+def _said_before(chosen: Attempt, subject: Subject) -> str:
+    """What is going to be done, and how long it takes."""
+    claims = counted(len(subject.explanations), "claim")
+    place = f"{subject.environment} on {subject.layout}"
+    traced = f"system calls are counted in spare runs (about {format_duration(subject.tracing_s)})"
+    if chosen.expected_s is None:
+        return f"{place}, {claims}: {traced}; nobody knows yet how long the blocks take"
+    knobs = counted(len(chosen.tries), "knob")
+    blocks = counted(chosen.blocks, "block")
+    return (
+        f"{place}, {claims}: {traced}, then {knobs} in {blocks} (about {format_duration(chosen.expected_s)})"
+    )
+
+
+def _nothing_to_try(chosen: Attempt, explained: _Explained) -> str:
+    place = f"{chosen.subject.environment} on {chosen.subject.layout}"
+    if not chosen.left_out:
+        return f"{place}: no knob of this version can be turned here that would test anything"
+    needed_s = (chosen.expected_s or 0.0) + chosen.subject.tracing_s
+    command = (
+        f"tare explain {shlex.quote(str(explained.folder.path))} --environment {chosen.subject.environment}"
+    )
+    return (
+        f"{place}: one knob in {counted(chosen.blocks, 'block')} takes about {format_duration(needed_s)}, more than "
+        f"the budget: {command} --budget {int(1.2 * needed_s / 60) + 1}m"
+    )
+
+
+def _trace(explained: _Explained, subject: Subject) -> None:
+    """Count the calls of what was not traced before."""
+    from tare.measure.traced_calls import trace_calls
+
+    known = read_calls(explained.folder.explanation) or TracedCalls(counts={}, untraced={})
+    campaign = intervention_campaign(explained.parent(), subject.choice, (), 1)
+    request = Request(campaign=campaign, folder=explained.folder, image_name=explained.image_name)
+    keep_calls(explained.folder.explanation, known.joined(trace_calls(request, _progress())))
+
+
+def _progress() -> "Progress":
+    from tare.commands.audience import Progress
+
+    return Progress()
+
+
+def _child(explained: _Explained, subject: Subject) -> ResultFolder:
+    """Where the tried causes of a subject are kept, whichever they are."""
+    campaign = intervention_campaign(explained.parent(), subject.choice, (), 1)
+    return ResultFolder(explained.options.output or explained.folder.explanation / folder_name(campaign))
+
+
+def _request(
+    explained: _Explained, subject: Subject, toggles: Sequence[Toggle], blocks: int, left_s: float
+) -> Request:
+    """The kept campaign where one was begun: it is continued, whatever is believed now."""
+    folder = _child(explained, subject)
+    if folder.exists():
+        kept = replace(kept_campaign(folder), budget_s=None)
+        return Request(campaign=kept, folder=folder, image_name=explained.image_name)
+    return _planned(explained, subject.choice, toggles, blocks, subject.claims, folder, left_s)
+
+
+def _turn_by_hand(explained: _Explained, analysis: Analysis) -> int:
+    """Turn the knobs that the user named, on all claims on the environment."""
     from tare.commands.run import run_and_show
 
-    request = intervention_request(result, options, toggle)
-    code = run_and_show(request, as_json=as_json)
-    if not as_json:
-        print(f"continue or repeat it: tare run {request.folder.path}", file=sys.stderr)
+    request = by_hand(explained, analysis)
+    code = run_and_show(request, quiet=True)
+    print(f"continue or repeat it: tare run {request.folder.path}", file=sys.stderr)
     return code
 
 
-def intervention_request(result: Path, options: ExplainOptions, toggle: str) -> Request:
+def by_hand(explained: _Explained, analysis: Analysis) -> Request:
     """What is to be run, and into which folder; ``InputError`` says why it cannot be."""
-    parent = ResultFolder(result)
-    kept = kept_campaign(parent)
-    if kept.intervention is not None:
-        raise InputError(f"{result} is an intervention itself; explain the result that it belongs to")
-    sessions = read_journal(parent.journal).sessions
-    if not sessions:
-        raise InputError(f"{result} holds no trial yet; continue it first: tare run {result}")
-    image = find_image(sessions[0].image_name)
-    if image.digest != sessions[0].image_digest:
-        raise InputError(
-            f"{result} was measured with another image than {image.name} is now; an intervention must change the "
-            "knob alone: bring that image back, or measure the campaign anew"
-        )
-    campaign, folder = _planned(parent, kept, sessions[0].identity, options, toggle)
-    return Request(campaign=campaign, folder=folder, image_name=sessions[0].image_name)
+    options = explained.options
+    toggles = [Toggle(text=text) for text in options.toggles]
+    subject = _chosen(subjects(analysis))
+    choice = subject.choice if subject else _choice(explained, analysis)
+    claims = subject.claims if subject else ()
+    campaign = intervention_campaign(explained.parent(), choice, toggles, options.blocks, claims)
+    folder = ResultFolder(options.output or explained.folder.explanation / folder_name(campaign))
+    return _planned(explained, choice, toggles, options.blocks, claims, folder, None)
+
+
+def intervention_request(result: Path, options: ExplainOptions) -> Request:
+    """The same from a result's path: knobs that ``options`` names."""
+    from tare.pipeline import analyse_result
+
+    explained = _explained(result, options)
+    return by_hand(explained, _narrowed(analyse_result(result), options))
+
+
+def _chosen(own: Sequence[Subject]) -> Subject | None:
+    """The only one with a claim; ``InputError`` where there are several."""
+    if len(own) < 2:  # noqa: PLR2004 - one leaves no choice
+        return own[0] if own else None
+    names = {
+        "--environment": dict.fromkeys(one.environment for one in own),
+        "--layout": dict.fromkeys(one.layout for one in own),
+    }
+    option, several = next((option, list(each)) for option, each in names.items() if len(each) > 1)
+    raise InputError(f"the result has claims on {', '.join(several)}; say which by {option}")
+
+
+def _choice(explained: _Explained, analysis: Analysis) -> Choice:
+    """Where nothing is claimed: all workloads that have a verdict there."""
+    options = explained.options
+    kept = [one.cell.workload for one in analysis.attributions if one.environment == options.environment]
+    workloads = tuple(dict.fromkeys(kept)) if options.environment else ()
+    return Choice(environment=options.environment, workloads=workloads or None, layout=options.layout)
 
 
 def _planned(
-    parent: ResultFolder, kept: Campaign, session: str, options: ExplainOptions, toggle: str
-) -> tuple[Campaign, ResultFolder]:
-    choice = Choice(environment=options.environment, workload=options.workload, layout=options.layout)
-    if not 1 <= options.blocks <= MOST_BLOCKS:
-        raise InputError(f"--blocks must be 1 to {MOST_BLOCKS}, but is {options.blocks}")
-    if options.environment == NATIVE:
-        raise InputError("--environment: native is what all is compared with; choose another")
-    planned = intervention_campaign(
-        Parent(path="", campaign=kept, session=session), choice, toggle, options.blocks
-    )
-    folder = ResultFolder(options.output or parent.path / EXPLANATIONS / folder_name(planned))
-    to_parent = os.path.relpath(parent.path.resolve(), folder.path.resolve())
-    own = planned.intervention and replace(planned.intervention, parent=to_parent)
-    campaign = replace(planned, intervention=own)
-    return with_overrides(campaign, seed=options.seed), folder
+    explained: _Explained,
+    choice: Choice,
+    toggles: Sequence[Toggle],
+    blocks: int,
+    claims: Sequence[tuple[str, str]],
+    folder: ResultFolder,
+    budget_s: float | None,
+) -> Request:
+    parent = explained.parent(os.path.relpath(explained.folder.path.resolve(), folder.path.resolve()))
+    campaign = intervention_campaign(parent, choice, toggles, blocks, claims)
+    campaign = with_overrides(campaign, seed=explained.options.seed, budget_s=budget_s)
+    return Request(campaign=campaign, folder=folder, image_name=explained.image_name)
+
+
+def _print_plans(analysis: Analysis, explained: _Explained) -> None:
+    """What would be tried, and how long it would take."""
+    for subject in subjects(analysis):
+        chosen = _attempt(explained, subject, explained.options.budget_s - subject.tracing_s)
+        print(_said_before(chosen, subject))
+        for each in chosen.tries:
+            print(
+                f"  would try {each.toggle.text}: {each.grounds or 'nothing speaks for it, nor against it'}"
+            )
+
+
+def _print(analysis: Analysis, *, as_json: bool, whole: bool) -> None:
+    from tare.report.causes import print_causes, print_reasons
+    from tare.report.machine_causes import causes_json
+
+    if as_json:
+        print(json.dumps(causes_json(analysis), indent=2, allow_nan=False))
+        return
+    from rich.console import Console
+
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=False)
+    print_reasons(analysis, console)
+    print_causes(analysis, console, whole=whole)
+    if not analysis.explanations:
+        print("nothing is slower or faster than native for certain, so there is nothing to explain")
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)

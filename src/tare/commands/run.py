@@ -88,10 +88,12 @@ def budget_s(text: str | None) -> float | None:
         raise InputError(f"--budget: {error}") from error
 
 
-def run_and_show(request: Request, *, as_json: bool, learn: str | None = None) -> int:
+def run_and_show(
+    request: Request, *, as_json: bool = False, learn: str | None = None, quiet: bool = False
+) -> int:
     """Run, print the tables, write the report; returns the exit code.
 
-    ``learn``: the command to name that measures this host's noise.
+    ``learn``: the command to name that measures this host's noise; ``quiet``: whoever calls has its own to print.
     """
     from tare.commands import noise
     from tare.commands.audience import PilotProgress, Progress
@@ -110,7 +112,7 @@ def run_and_show(request: Request, *, as_json: bool, learn: str | None = None) -
         print(f"interrupted{go_on}", file=sys.stderr)
         return INTERRUPTED
     progress.finish()
-    _show(analysis, request.folder, as_json=as_json)
+    _show(analysis, request.folder, as_json=as_json, quiet=quiet)
     noise.keep(analysis, request.campaign, request.folder)
     for decision in analysis.decisions:
         print(f"--fail-if {decision.condition.text!r}: {decision.sentence}", file=sys.stderr)
@@ -136,11 +138,12 @@ def fell_short(analysis: Analysis, *, undecided_fails: bool) -> bool:
     return any(decision.ruling in bad for decision in analysis.decisions)
 
 
-def _show(analysis: Analysis, folder: ResultFolder, *, as_json: bool) -> None:
+def _show(analysis: Analysis, folder: ResultFolder, *, as_json: bool, quiet: bool) -> None:
     """The tables or the JSON to standard output; where the report is, as a note."""
     from tare.commands.show import print_analysis
     from tare.report.document import write_report
 
-    print_analysis(analysis, as_json=as_json, show_all=False)
+    if not quiet:
+        print_analysis(analysis, as_json=as_json, show_all=False)
     write_report(analysis, folder.report)
     print(f"report: {folder.report}", file=sys.stderr)

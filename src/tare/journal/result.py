@@ -56,9 +56,14 @@ class ResultFolder:
         """How noisy the host was, for later runs to read in no time; there once a run of some blocks has ended."""
         return self.path / "noise.json"
 
+    @property
+    def explanation(self) -> Path:
+        """What ``tare explain`` keeps: results of its own, and the calls of traced runs."""
+        return self.path / EXPLANATIONS
+
     def explanations(self) -> list["ResultFolder"]:
         """Result folders below this one that were made to explain it, by name."""
-        kept = (self.path / EXPLANATIONS).glob(f"*/{CAMPAIGN_FILE}")
+        kept = self.explanation.glob(f"*/{CAMPAIGN_FILE}")
         return [ResultFolder(path.parent) for path in sorted(kept)]
 
     def exists(self) -> bool:

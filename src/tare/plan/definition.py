@@ -101,14 +101,9 @@ class Campaign:
 
     def limits_of(self, environment: Environment, limits: Limits) -> Limits:
         """Those of one arm: all have the setting's, but for the arms whose limit is the knob of an intervention."""
-        own = self.intervention
-        if (
-            own is None
-            or own.changed_limits is None
-            or environment.name not in {own.changed, own.changed_native}
-        ):
-            return limits
-        return own.changed_limits
+        changes = self.intervention.changes if self.intervention else ()
+        changed = (one.changed_limits for one in changes if environment.name in one.arms)
+        return next(filter(None, changed), limits)
 
     @property
     def settings(self) -> tuple[Setting, ...]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The campaign that changes one knob: as it is, changed, and native, interleaved in blocks of their own."""
+"""The campaign that turns knobs: as it is, with each knob turned, and native, interleaved in blocks of their own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tare.environments import PROVIDERS
@@ -11,7 +11,7 @@ from tare.plan.definition import Campaign
 from tare.plan.knob_turns import Subject
 from tare.plan.knobs import Knob, knob_of, turned
 from tare.plan.sharing import Setting
-from tare.records import NATIVE, Environment, Intervention, Workload
+from tare.records import NATIVE, Change, Environment, Intervention, Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,8 @@ class Choice:
     """Of what overhead the cause is sought; ``None``: the only one there is."""
 
     environment: str | None = None
-    workload: str | None = None
+    workloads: tuple[str, ...] | None = None
+    """Several are explained together: every knob is tried on all of them."""
     layout: str | None = None
 
 
@@ -34,16 +35,38 @@ class Parent:
     """Identity of its first session."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toggle:
+    """A knob to be turned, or an option as ``OPTION=VALUE``, and the known cause that it is a test of."""
+
+    text: str
+    cause: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Arm:
+    """One knob turned: what is compared with the environment as it is."""
+
+    change: Change
+    environment: Environment
+
+    @property
+    def environments(self) -> tuple[Environment, ...]:
+        native = self.change.changed_native
+        return (self.environment, *([Environment(name=native, technology=NATIVE)] if native else []))
+
+
 def subject_of(
     campaign: Campaign, choice: Choice, providers: Mapping[str, Provider] = PROVIDERS
-) -> tuple[Subject, Workload]:
+) -> tuple[Subject, tuple[Workload, ...]]:
     """What the choice means; ``InputError`` when it means nothing, or more than one."""
     environments = {one.name: one for one in campaign.environments}
     environment = environments[_one("--environment", choice.environment, environments)]
     cells = [(workload, setting) for workload, setting in campaign.cells if setting.company is None]
-    workloads = {workload.name: workload for workload, _ in cells}
-    workload = workloads[_one("--workload", choice.workload, workloads)]
-    settings: dict[str, Setting] = {str(setting): setting for own, setting in cells if own == workload}
+    known = {workload.name: workload for workload, _ in cells}
+    names = choice.workloads or (_one("--workload", None, known),)
+    workloads = tuple(known[_one("--workload", name, known)] for name in names)
+    settings: dict[str, Setting] = {str(setting): setting for own, setting in cells if own in workloads}
     setting = settings[_one("--layout", choice.layout, settings)]
     subject = Subject(
         environment=environment,
@@ -51,7 +74,7 @@ def subject_of(
         layout=setting.layout,
         provider=providers[environment.technology],
     )
-    return subject, workload
+    return subject, workloads
 
 
 def _one(option: str, asked: str | None, known: Mapping[str, object]) -> str:
@@ -68,28 +91,24 @@ def _one(option: str, asked: str | None, known: Mapping[str, object]) -> str:
 def intervention_campaign(
     parent: Parent,
     choice: Choice,
-    toggle: str,
+    toggles: Sequence[Toggle],
     blocks: int,
+    claims: Sequence[tuple[str, str]] = (),
     providers: Mapping[str, Provider] = PROVIDERS,
 ) -> Campaign:
-    """All but the knob is the parent's; ``InputError`` says why it cannot be turned.
+    """All but the knobs is the parent's; ``InputError`` says why one of them cannot be turned.
 
-    A limit holds natively too, so that native is then run with it changed as well.
+    A limit holds natively too, so that native is then run with it changed as well. ``claims``: workload and metric of
+    what is to be explained.
     """
-    subject, workload = subject_of(parent.campaign, choice, providers)
-    knob = knob_of(toggle)
-    found = turned(knob, subject)
-    if isinstance(found, str):
-        raise InputError(f"--toggle {toggle}: {subject.environment.name} cannot do it: {found}")
-    limited = found.limits != subject.limits
-    changed = replace(found.environment, name=_name(subject.environment, knob))
-    native = Environment(name=f"{NATIVE}-{knob.name}", technology=NATIVE)
+    subject, workloads = subject_of(parent.campaign, choice, providers)
+    arms = [_arm(subject, toggle) for toggle in toggles]
     return replace(
         parent.campaign,
-        name=f"{parent.campaign.name}: {subject.environment.name}, {knob.name}",
-        environments=(subject.environment, changed, *([native] if limited else [])),
+        name=f"{parent.campaign.name}: {subject.environment.name}, {', '.join(arm.change.knob for arm in arms)}",
+        environments=(subject.environment, *(one for arm in arms for one in arm.environments)),
         layouts=(subject.layout,),
-        workloads=(replace(workload, layouts=None),),
+        workloads=tuple(replace(workload, layouts=None) for workload in workloads),
         limits=subject.limits,
         blocks=blocks,
         looks=(blocks,),
@@ -102,15 +121,30 @@ def intervention_campaign(
             parent=parent.path,
             parent_campaign=parent.campaign.name,
             parent_session=parent.session,
-            knob=knob.name,
-            change=found.change,
-            subject=found.subject,
             environment=subject.environment.name,
-            changed=changed.name,
-            changed_native=native.name if limited else None,
-            changed_limits=found.limits if limited else None,
+            changes=tuple(arm.change for arm in arms),
+            claims=tuple(claims),
         ),
     )
+
+
+def _arm(subject: Subject, toggle: Toggle) -> _Arm:
+    knob = knob_of(toggle.text)
+    changed = turned(knob, subject)
+    if isinstance(changed, str):
+        raise InputError(f"--toggle {toggle.text}: {subject.environment.name} cannot do it: {changed}")
+    limited = changed.limits != subject.limits
+    environment = replace(changed.environment, name=_name(subject.environment, knob))
+    change = Change(
+        knob=knob.name,
+        change=changed.change,
+        subject=changed.subject,
+        changed=environment.name,
+        changed_native=f"{NATIVE}-{knob.name}" if limited else None,
+        changed_limits=changed.limits if limited else None,
+        cause=toggle.cause,
+    )
+    return _Arm(change=change, environment=environment)
 
 
 def _name(environment: Environment, knob: Knob) -> str:
@@ -118,7 +152,13 @@ def _name(environment: Environment, knob: Knob) -> str:
 
 
 def folder_name(campaign: Campaign) -> str:
-    """Below the parent's folder: such as ``docker-quota-off-hpcc-1c2p1i``."""
+    """Below the parent's folder: such as ``docker-quota-off-hpcc-1c2p1i``.
+
+    Of causes that Tare chose to try, whichever they are, it is ``docker-causes-hpcc-1c2p1i``.
+    """
     own = campaign.intervention
-    changed = own.changed if own else campaign.name
-    return f"{changed}-{campaign.workloads[0].name}-{campaign.layouts[0]}"
+    changes = own.changes if own else ()
+    by_hand = [one.knob for one in changes if one.cause is None]
+    knobs = "+".join(by_hand) if by_hand else "causes"
+    workloads = "+".join(workload.name for workload in campaign.workloads)
+    return f"{own.environment if own else campaign.name}-{knobs}-{workloads}-{campaign.layouts[0]}"

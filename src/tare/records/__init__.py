@@ -26,6 +26,7 @@ from tare.records.attribution import (
     Attributed,
     Attribution,
     BlockFacts,
+    Change,
     Clue,
     Correlation,
     Ground,
@@ -39,6 +40,7 @@ from tare.records.attribution import (
 )
 from tare.records.busy import BUSY_PROCESSORS, BUSY_SHARE, Busyness, BusyProgram, HostLoad, Withheld
 from tare.records.calibration import Calibration, Gate, Passing
+from tare.records.causes import Explanation, Strength, Suspicion, Trait
 from tare.records.clock_quality import ClockQuality, ClockTest
 from tare.records.diagnostics import Check, Effect, Finding, Predecessors
 from tare.records.estimates import Estimate, SlowRuns
@@ -135,6 +137,7 @@ __all__ = [
     "Busyness",
     "Calibration",
     "Cell",
+    "Change",
     "Check",
     "ClockQuality",
     "ClockTest",
@@ -154,6 +157,7 @@ __all__ = [
     "Exclude",
     "Exclusions",
     "ExpectedBlocks",
+    "Explanation",
     "FailIf",
     "Family",
     "Finding",
@@ -222,10 +226,13 @@ __all__ = [
     "Stop",
     "Stopped",
     "Storage",
+    "Strength",
     "Summary",
+    "Suspicion",
     "TimeEstimate",
     "TimerAgreement",
     "TimerSummary",
+    "Trait",
     "Treatment",
     "Trial",
     "Turns",

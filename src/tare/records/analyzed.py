@@ -10,6 +10,7 @@ from tare.records.activities import ActivitySplit
 from tare.records.attribution import Attribution, InterventionVerdict
 from tare.records.busy import Busyness, Withheld
 from tare.records.calibration import Calibration
+from tare.records.causes import Explanation, Suspicion
 from tare.records.diagnostics import Finding
 from tare.records.estimates import Estimate, SlowRuns
 from tare.records.exclusion import Exclusions
@@ -253,7 +254,13 @@ class Analysis:
     signals: tuple[SignalTable, ...] = ()
     attributions: tuple[Attribution, ...] = ()
     interventions: tuple[InterventionVerdict, ...] = ()
-    """Of this result, or of those below it that explain it (``tare explain --toggle``)."""
+    """Of this result, or of those below it that explain it (``tare explain``)."""
+    suspicions: tuple[Suspicion, ...] = ()
+    """Claim by claim, the strongest first."""
+    explanations: tuple[Explanation, ...] = ()
+    """Of every claim, in the order of the verdicts."""
+    result: str = "RESULT"
+    """The result's folder, as the user named it: for the commands that a report gives."""
     orders: tuple[OrderVerdict, ...] = ()
     """Of the order experiments, native among the environments."""
     steadiness: tuple[Steadiness, ...] = ()

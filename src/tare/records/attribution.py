@@ -165,31 +165,48 @@ class Attribution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One knob turned: an arm of an intervention."""
+
+    knob: str
+    change: str
+    """In words, such as "without the CPU quota"."""
+    subject: str
+    """What the knob is, such as "the CPU quota"."""
+    changed: str
+    """The name of the environment with the knob turned."""
+    changed_native: str | None = None
+    """The same of native, where the knob is a limit, which holds natively too."""
+    changed_limits: Limits | None = None
+    """What holds in these two instead of the campaign's limits; ``None``: the same."""
+    cause: str | None = None
+    """The known cause that it is a test of (``tare.causes``); ``None``: the user asked for the knob."""
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The environments that only this knob has."""
+        return tuple(filter(None, (self.changed, self.changed_native)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Intervention:
-    """One knob changed in blocks of their own: what a campaign of ``tare explain --toggle`` is for."""
+    """Knobs turned one at a time, in blocks of their own: what a campaign of ``tare explain`` is for."""
 
     parent: str
     """The result that it explains, as a path from this one's folder."""
     parent_campaign: str
     parent_session: str
     """Identity of the parent's first session, which tells it from any other result."""
-    knob: str
-    change: str
-    """In words, such as "without the CPU quota"."""
-    subject: str
-    """What the knob is, such as "the CPU quota"."""
     environment: str
     """As it is in the parent."""
-    changed: str
-    """The name of the environment with the knob changed."""
-    changed_native: str | None = None
-    """The same of native, where the knob is a limit, which holds natively too."""
-    changed_limits: Limits | None = None
-    """What holds in these two instead of the campaign's limits; ``None``: the same."""
+    changes: tuple[Change, ...]
+    """In the order in which they are believed: of two that move a metric as much the first is its cause."""
+    claims: tuple[tuple[str, str], ...] = ()
+    """Workload and metric of each claim that is to be explained; empty: of all metrics."""
 
 
 class Shift(StrEnum):
-    """What became of an overhead when a knob was changed."""
+    """What became of an overhead when a knob was turned."""
 
     FALLS = "falls"
     RISES = "rises"
@@ -199,18 +216,21 @@ class Shift(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterventionVerdict:
-    """What an intervention shows of one metric."""
+    """What an intervention shows of one knob and one metric."""
 
     intervention: Intervention
+    turned: Change
     cell: Cell
     metric: str
     before: Estimate
     """Overhead as it is."""
     after: Estimate
-    """Overhead with the knob changed."""
+    """Overhead with the knob turned."""
     change: Estimate
-    """Of the time per work, from as it is to changed, as a fraction: below 0 is time won."""
+    """Of the time per work, from as it is to turned, as a fraction: below 0 is time won."""
     shift: Shift
     standing: Attributed
     """``CAUSE`` or ``UNEXPLAINED``."""
+    chance: float
+    """Of so large a change if there were none, for all knobs and claimed metrics together (Holm)."""
     sentence: str

@@ -14,16 +14,19 @@ from tare.records import (
     Estimate,
     Ground,
     InterventionVerdict,
+    Shift,
 )
 from tare.report import arrange
+from tare.report.reasons import reasons
 from tare.report.words import interval_percent, one_line, point_percent, quantity
 
 TITLE = "Why"
 EXPLANATION = (
-    "A cause is what an intervention took away, and the overhead with it. A candidate accounts for time lost, or came "
-    "beside the environment more than beside native in equal time, or varies with the overhead. Nothing else is named."
+    "A cause is what an intervention took away, and the difference with it. A candidate accounts for time lost, or "
+    "came beside the environment more than beside native in equal time, or varies with the overhead. Nothing else is "
+    "named."
 )
-_STYLE = {Attributed.CAUSE: "bold", Attributed.CANDIDATE: "yellow", Attributed.UNEXPLAINED: "dim"}
+STYLE = {Attributed.CAUSE: "bold", Attributed.CANDIDATE: "yellow", Attributed.UNEXPLAINED: "dim"}
 _MINUTE_CHANCE = 0.001
 
 
@@ -32,35 +35,75 @@ def explained(analysis: Analysis) -> tuple[Attribution, ...]:
     return tuple(one for one in analysis.attributions if one.established)
 
 
-def primary_interventions(analysis: Analysis) -> tuple[InterventionVerdict, ...]:
-    """Of each intervention its first verdict, which is on the primary metric."""
-    found: dict[tuple[str, str, str], InterventionVerdict] = {}
-    for one in analysis.interventions:
-        found.setdefault((one.intervention.changed, one.cell.workload, one.cell.layout), one)
-    return tuple(found.values())
+def print_reasons(analysis: Analysis, console: Console, *, primary: bool = True) -> None:
+    """Print a line for each cause of the primary metrics' claims, or of all others'."""
+    for reason in reasons(analysis, primary=primary):
+        console.print(Text(f"{reason.subject}: {reason.text}", style=STYLE[reason.standing]))
+        if reason.command:
+            console.print(Text(f"  to find out: {reason.command}", style="dim"), soft_wrap=True)
 
 
 def print_causes(analysis: Analysis, console: Console, *, whole: bool = False) -> None:
-    """Print a sentence for each overhead that is there, and for each intervention; ``whole``: every signal too."""
-    shown = analysis.attributions if whole else explained(analysis)
-    interventions = primary_interventions(analysis)
-    if not shown and not interventions:
+    """Print what was tried, beside the reasons that come first; ``whole``: every signal too."""
+    table = _tried(analysis)
+    others = reasons(analysis, primary=False)
+    if table is None and not others and not whole:
         return
     console.print(Text(f"\n{TITLE}", style="bold"))
-    console.print(Text(EXPLANATION))
-    for verdict in interventions:
-        console.print(Text(f"  {said_at(verdict, analysis)}", style=_STYLE[verdict.standing]))
-    for attribution in shown:
-        standing = attribution.standing or Attributed.UNEXPLAINED
-        console.print(Text(f"  {said_at(attribution, analysis)}", style=_STYLE[standing]))
-        if whole and attribution.clues:
-            console.print(_table(attribution))
+    print_reasons(analysis, console, primary=False)
+    if table is not None:
+        console.print(table)
+    if whole:
+        console.print(Text(EXPLANATION))
+        for attribution in analysis.attributions:
+            _print_signals(attribution, analysis, console)
 
 
-def said_at(one: Attribution | InterventionVerdict, analysis: Analysis) -> str:
-    """Its sentence, with the cell where there are several."""
+def _print_signals(attribution: Attribution, analysis: Analysis, console: Console) -> None:
+    standing = attribution.standing or Attributed.UNEXPLAINED
+    console.print(Text(f"  {said_at(attribution, analysis)}", style=STYLE[standing]))
+    if attribution.clues:
+        console.print(_table(attribution))
+
+
+def _tried(analysis: Analysis) -> Table | None:
+    """Each knob and metric: the overhead as it is and with the knob turned."""
+    if not analysis.interventions:
+        return None
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    for title in ("turned", "metric"):
+        table.add_column(title, overflow="fold", min_width=12)
+    for title in ("as it is", "turned", "so it is"):
+        table.add_column(title, justify="right", overflow="fold")
+    for verdict in analysis.interventions:
+        table.add_row(*map(one_line, tried_row(verdict, analysis)), style=STYLE[verdict.standing])
+    return table
+
+
+def tried_row(verdict: InterventionVerdict, analysis: Analysis) -> tuple[str, ...]:
+    """Environment with the knob, metric, both overheads, and what that says."""
+    names = {(one.cell, one.metric): one.name for one in analysis.explanations}
+    metric = names.get((verdict.cell, verdict.metric), f"{verdict.cell.workload} {verdict.metric}")
+    before, after = (
+        f"{point_percent(one)} {interval_percent(one)}" for one in (verdict.before, verdict.after)
+    )
+    return verdict.turned.changed, metric, before, after, _said_of(verdict)
+
+
+def _said_of(verdict: InterventionVerdict) -> str:
+    if verdict.standing is Attributed.CAUSE:
+        return "a cause"
+    return {Shift.SAME: "no cause", Shift.UNDECIDED: "undecided"}.get(verdict.shift, "no cause shown")
+
+
+def said_at(one: Attribution, analysis: Analysis) -> str:
+    """Its sentence, with the cell and the metric where there are several."""
     several = len(arrange.cells(analysis)) > 1
-    return one_line(f"{arrange.place(one.cell)}: {one.sentence}" if several else one.sentence)
+    metrics = {each.metric for each in analysis.attributions if each.cell == one.cell}
+    place = ", ".join(
+        ([arrange.place(one.cell)] if several else []) + ([one.metric] if len(metrics) > 1 else [])
+    )
+    return one_line(f"{place}: {one.sentence}" if place else one.sentence)
 
 
 def _table(attribution: Attribution) -> Table:

@@ -28,6 +28,7 @@ from tare.report.curve_table import POINTWISE, UNITS, level, place_groups
 from tare.report.emulation import emulated
 from tare.report.helper_table import TITLE, WAITING_SHARE, WAITING_TITLE, waits
 from tare.report.marks import CONTROL
+from tare.report.reasons import reasons
 from tare.report.sharing_table import EXPLANATION
 from tare.report.stops import decisions_said, stops_said
 from tare.report.weaker import HEADING, weaker
@@ -87,7 +88,8 @@ def render_report(analysis: Analysis) -> str:
         activities_unseen=activities.unseen_said(analysis),
         helper_costs=arrange.told_helper_costs(analysis),
         attributions=causes.explained(analysis),
-        interventions=causes.primary_interventions(analysis),
+        reasons=reasons(analysis),
+        other_reasons=reasons(analysis, primary=False),
         rankings=comparisons.told_rankings(analysis),
         families=comparisons.families_said(analysis),
         primary_remarks=comparisons.remarks(analysis, primary=True),

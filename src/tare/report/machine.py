@@ -27,7 +27,7 @@ from tare.report.clocks import ClockRemark, timer_inversions
 from tare.report.emulation import emulated
 from tare.report.equal_arms import parity_json
 from tare.report.machine_activities import activity_json
-from tare.report.machine_causes import attribution_json, intervention_json
+from tare.report.machine_causes import causes_keys
 from tare.report.machine_comparisons import claim_json, comparisons_json
 from tare.report.machine_repeats import repeats
 from tare.report.machine_signals import exclusions_json, signals_json
@@ -65,8 +65,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "activities": [activity_json(split) for split in analysis.activities],
         "helper_cost": [_helper_cost(cost) for cost in analysis.helper_costs],
         "waiting": [_wait_cost(cost) for cost in analysis.wait_costs],
-        "attributions": [attribution_json(one) for one in analysis.attributions],
-        "interventions": [intervention_json(one) for one in analysis.interventions],
+        **causes_keys(analysis),
         **comparisons_json(analysis),
         "clock_faults": [_clock_fault(outcome) for outcome in analysis.outcomes if outcome.clock_fault],
         "timer_inversions": [_inversions(remark) for remark in timer_inversions(analysis.outcomes)],

@@ -13,7 +13,7 @@ from tare.report import arrange
 from tare.report.activities import print_activities
 from tare.report.answer_table import print_answer_table, print_answers
 from tare.report.calibration import citation
-from tare.report.causes import print_causes
+from tare.report.causes import print_causes, print_reasons
 from tare.report.clocks import (
     EXPLANATION,
     ClockRemark,
@@ -59,6 +59,7 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
     heading = f"{one_line(analysis.campaign)}: overhead against native; above 0 is slower"
     console.print(Text(heading, style="bold"))
     print_answers(analysis, console)
+    print_reasons(analysis, console)
     print_answer_table(analysis, console)
     for cell in arrange.cells(analysis):
         metrics = [metric for metric in arrange.metrics(analysis) if metric.cell == cell]

@@ -18,6 +18,7 @@ from tare.treat.sameness import unlike
 from tare.treat.sharing import sharing_summaries
 from tare.treat.signals import signal_evidence
 from tare.treat.timers import timer_summaries
+from tare.treat.traits import traits
 from tare.treat.waiting import wait_summaries
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "signal_evidence",
     "summaries",
     "timer_summaries",
+    "traits",
     "unlike",
     "wait_summaries",
 ]

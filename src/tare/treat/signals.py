@@ -16,6 +16,7 @@ from tare.records import (
     SignalEvidence,
     SignalSummary,
     Summary,
+    Way,
 )
 from tare.treat.aggregate import usable
 from tare.treat.pairing import cell_of
@@ -54,12 +55,12 @@ class _Block:
 
 
 def signal_evidence(outcomes: Sequence[Outcome], summaries: Sequence[Summary]) -> tuple[SignalEvidence, ...]:
-    """One for each summary of a primary metric, in the same blocks but those whose wall times nobody knows."""
+    """One for each summary, in the same blocks but those whose wall times nobody knows."""
     placed: dict[_Key, Outcome] = {
         (cell_of(one), one.trial.block, one.trial.environment.name, one.trial.replicate): one
         for one in outcomes
     }
-    return tuple(_evidence(placed, summary) for summary in summaries if summary.primary)
+    return tuple(_evidence(placed, summary) for summary in summaries)
 
 
 def _evidence(placed: Mapping[_Key, Outcome], summary: Summary) -> SignalEvidence:
@@ -99,19 +100,23 @@ def _blocks(placed: Mapping[_Key, Outcome], summary: Summary) -> Iterator[_Block
 
 
 def _run_facts(outcome: Outcome) -> RunFacts | None:
-    """``None`` when nobody knows how long it ran; iterations follow each other, instances run at once."""
+    """``None`` when nobody knows how long it ran."""
+    wall_s = _wall_s(outcome)
+    if not usable(wall_s):
+        return None
+    return RunFacts(wall_s=wall_s, runnable_threads=_runnable_threads(outcome, wall_s))
+
+
+def _wall_s(outcome: Outcome) -> float:
+    """Iterations follow each other, instances run at once; of a trial by turns only its own turns count."""
+    if outcome.turns is not None and outcome.trial.turns is not None and outcome.turns.way is not Way.WHOLE:
+        return outcome.turns.turns * outcome.trial.turns.slice_s
     walls_s: dict[int, float] = {}
     for run in outcome.instances:
         span_s = run.clocks.host_wall_s if run.host_span_s is None else run.host_span_s
         number = run.iteration or 0
         walls_s[number] = max(walls_s.get(number, 0.0), run.start_offset_s + span_s)
-    wall_s = sum(walls_s.values())
-    if not usable(wall_s):
-        return None
-    return RunFacts(
-        wall_s=wall_s,
-        runnable_threads=_runnable_threads(outcome, wall_s),
-    )
+    return sum(walls_s.values())
 
 
 def _runnable_threads(outcome: Outcome, wall_s: float) -> float:

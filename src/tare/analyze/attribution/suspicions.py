@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which known causes a claim has evidence for: candidates among the signals, traits, refused calls, dearer calls."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from tare.analyze.attribution.known import title_of
+from tare.analyze.attribution.words import grounds_said
+from tare.causes import ANY, DEARER, KNOWN_CAUSES, KnownCause
+from tare.records import (
+    NATIVE,
+    Attribution,
+    CallCounts,
+    Clue,
+    Ground,
+    SignalEvidence,
+    SignalSummary,
+    Strength,
+    Suspicion,
+    TracedCalls,
+    Trait,
+    Verdict,
+    Word,
+)
+
+MOST_OF_IT = 0.5
+_LEAST_PART = 0.05
+_REFUSED_PART = 0.5
+"""Of the calls of one name: so many fail where a filter or a missing right refuses them."""
+_MANY_TIMES = 10
+_TRACING_S = 20e-6
+"""What tracing adds to a call; only where most of a run is calls does it matter how well this is known."""
+_DEARER_FROM = 1.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """All that is known of one claim beside its verdict."""
+
+    verdict: Verdict
+    attribution: Attribution | None
+    evidence: SignalEvidence | None
+    traits: Sequence[Trait]
+    calls: CallCounts | None
+    native_calls: CallCounts | None
+
+    @property
+    def is_gain(self) -> bool:
+        return self.verdict.word is Word.FASTER
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Ground:
+    strength: Strength
+    words: str
+
+
+def suspicions(scenes: Iterable[Scene]) -> tuple[Suspicion, ...]:
+    """Claim by claim, the strongest first; of those that are as strong the one that is more specific."""
+    return tuple(one for scene in scenes for one in _suspected(scene))
+
+
+def scenes(
+    claimed: Iterable[Verdict],
+    attributions: Sequence[Attribution],
+    evidence: Sequence[SignalEvidence],
+    traits: Sequence[Trait],
+    traced: TracedCalls,
+) -> tuple[Scene, ...]:
+    """One for each claim, in their order."""
+    attributed = {(one.cell, one.environment, one.metric): one for one in attributions}
+    counted = {(one.cell, one.environment, one.metric): one for one in evidence}
+    return tuple(
+        Scene(
+            verdict=verdict,
+            attribution=attributed.get((own.cell, own.environment, own.metric)),
+            evidence=counted.get((own.cell, own.environment, own.metric)),
+            traits=[one for one in traits if (one.cell, one.environment) == (own.cell, own.environment)],
+            calls=traced.counts.get(own.cell, {}).get(own.environment),
+            native_calls=traced.counts.get(own.cell, {}).get(NATIVE),
+        )
+        for verdict in claimed
+        for own in [verdict.overhead.summary]
+    )
+
+
+def _suspected(scene: Scene) -> list[Suspicion]:
+    summary = scene.verdict.overhead.summary
+    rated = ((cause, sorted(_grounds(cause, scene), reverse=True)) for cause in KNOWN_CAUSES.values())
+    judged = [
+        Suspicion(
+            cell=summary.cell,
+            environment=summary.environment,
+            metric=summary.metric,
+            cause=cause.name,
+            strength=grounds[0].strength,
+            grounds="; ".join(ground.words for ground in grounds),
+        )
+        for cause, grounds in rated
+        if grounds and (cause.speeds_up or not scene.is_gain)
+    ]
+    return sorted(judged, key=lambda one: (-one.strength, _place(one, scene)))
+
+
+def _place(suspicion: Suspicion, scene: Scene) -> int:
+    """Of its first signal among the candidates; what shows in no signal is as specific as can be."""
+    cause = KNOWN_CAUSES[suspicion.cause]
+    candidates = scene.attribution.candidates if scene.attribution else ()
+    places = [place for place, clue in enumerate(candidates, start=1) if clue.signal in cause.signals]
+    return min(places, default=0)
+
+
+def _grounds(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
+    if not scene.is_gain:
+        yield from _by_signals(cause, scene)
+        yield from _by_cost(cause, scene)
+        yield from _by_repeated_calls(cause, scene)
+    yield from _by_traits(cause, scene)
+    yield from _by_refused_calls(cause, scene)
+
+
+def _by_signals(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
+    candidates = scene.attribution.candidates if scene.attribution else ()
+    for clue in candidates:
+        if clue.signal in cause.signals:
+            yield _Ground(
+                _strength_of(clue, cause), f"{title_of(clue.signal, clue.scope)} ({grounds_said(clue)})"
+            )
+
+
+def _strength_of(clue: Clue, cause: KnownCause) -> Strength:
+    if clue.share is not None and clue.share.point >= MOST_OF_IT:
+        return Strength.STRONG
+    if Ground.EVENTS in clue.grounds and cause.decisive and clue.after is None:
+        return Strength.STRONG
+    return Strength.SEEN if {Ground.TIME, Ground.EVENTS} & set(clue.grounds) else Strength.POSSIBLE
+
+
+def _by_traits(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
+    for trait in scene.traits:
+        part = cause.labels.get(trait.label)
+        if (
+            part is None
+            or (part != ANY and part not in trait.value)
+            or (part and part in (trait.native or ""))
+        ):
+            continue
+        natively = "unknown" if trait.native is None else trait.native
+        words = f"{trait.label}: {trait.value}, natively {natively}"
+        yield _Ground(Strength.STRONG if cause.decisive else Strength.POSSIBLE, words)
+
+
+def _by_refused_calls(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
+    """Where the mechanism leaves signals as well, a refusal alone does not say that it is at work."""
+    for call in cause.refused:
+        failed, made = _failed(scene.calls, call), _made(scene.calls, call)
+        if failed and failed >= _REFUSED_PART * made and not _is_refused(scene.native_calls, call):
+            shows = cause.signals or (cause.labels and not cause.decisive)
+            strength = Strength.POSSIBLE if shows else Strength.STRONG
+            yield _Ground(strength, f"{call} is refused ({failed} of {made} calls in a traced run)")
+
+
+def _is_refused(counts: CallCounts | None, call: str) -> bool:
+    return counts is not None and _failed(counts, call) > _REFUSED_PART * _made(counts, call)
+
+
+def _by_repeated_calls(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
+    if scene.calls is None or scene.native_calls is None:
+        return
+    for call in cause.repeated:
+        here, natively = _made(scene.calls, call), _made(scene.native_calls, call)
+        if here > _MANY_TIMES * (natively + 1):
+            yield _Ground(Strength.SEEN, f"{here} calls of {call} in a traced run, natively {natively}")
+
+
+def _by_cost(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
+    """A call that takes longer, and a program that makes so many of it that this can matter."""
+    signal = _signal(cause.dearer, scene)
+    if signal is None:
+        return
+    here_s = median(block.environment for block in signal.blocks)
+    natively_s = median(value for block in signal.blocks for value in block.native)
+    if here_s < _DEARER_FROM * natively_s:
+        return
+    cost = f"{1e9 * here_s:.0f} ns, natively {1e9 * natively_s:.0f} ns"
+    words = f"{title_of(signal.name, signal.scope)} ({cost}; n = {len(signal.blocks)})"
+    share = _share(signal.name, here_s - natively_s, scene)
+    if share is None:
+        yield _Ground(Strength.SEEN, words)
+    elif share >= _LEAST_PART:
+        strength = Strength.STRONG if share >= MOST_OF_IT else Strength.SEEN
+        yield _Ground(strength, f"{words}, and so many calls can cost that much")
+
+
+def _signal(name: str | None, scene: Scene) -> SignalSummary | None:
+    signals = scene.evidence.signals if scene.evidence else ()
+    return next((signal for signal in signals if signal.name == name and signal.blocks), None)
+
+
+def _share(signal: str, excess_s: float, scene: Scene) -> float | None:
+    """Of the loss, that the calls of a traced run would account for; ``None`` where no run was traced."""
+    counts = scene.calls or scene.native_calls
+    if counts is None or not counts.traced_s:
+        return None
+    names = DEARER[signal] or tuple(counts.made)
+    calls = sum(counts.made.get(name, 0) for name in names)
+    untraced_s = max(counts.traced_s - sum(counts.made.values()) * _TRACING_S, _LEAST_PART * counts.traced_s)
+    lost = 1 - 1 / (1 + scene.verdict.overhead.typical.point)
+    return calls * excess_s / untraced_s / lost if lost > 0 else None
+
+
+def _made(counts: CallCounts | None, call: str) -> int:
+    return counts.made.get(call, 0) if counts else 0
+
+
+def _failed(counts: CallCounts | None, call: str) -> int:
+    return counts.failed.get(call, 0) if counts else 0

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which knobs ``tare explain`` turns for which claims, in which order, and how long that takes."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tare.blocks import LEAST_BLOCKS
+from tare.causes import KNOWN_CAUSES
+from tare.errors import InputError
+from tare.plan.blocks import MOST_BLOCKS
+from tare.plan.campaign import Campaign
+from tare.plan.durations import total_s, trial_durations_s
+from tare.plan.interventions import Choice, Parent, Toggle, intervention_campaign, subject_of
+from tare.plan.knobs import KNOBS, turned
+from tare.plan.trials import plan_block
+from tare.records import Analysis, Cell, Environment, Explanation, Outcome, Suspicion
+
+BLOCKS = 10
+_TRACED_RUN_S = 5.0
+"""A window of tracing, with the start and the end of a node."""
+_MOST_BLIND = 2
+"""Knobs that are turned although nothing speaks for them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """The claims on one environment in one layout: they are explained together."""
+
+    environment: str
+    layout: str
+    explanations: tuple[Explanation, ...]
+    """What is known so far of each claim."""
+    suspicions: tuple[Suspicion, ...]
+    """Of these claims."""
+
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.cell.workload for one in self.explanations))
+
+    @property
+    def claims(self) -> tuple[tuple[str, str], ...]:
+        """Workload and metric of each."""
+        return tuple((one.cell.workload, one.metric) for one in self.explanations)
+
+    @property
+    def choice(self) -> Choice:
+        return Choice(environment=self.environment, workloads=self.workloads, layout=self.layout)
+
+    @property
+    def tracing_s(self) -> float:
+        """About how long the spare runs take, natively and in the environment."""
+        return 2 * len(self.workloads) * _TRACED_RUN_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Try:
+    """A knob that can be turned here, and why it should be."""
+
+    toggle: Toggle
+    grounds: str
+    """Empty: nothing speaks for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """What of all that could be tried fits."""
+
+    subject: Subject
+    tries: tuple[Try, ...]
+    left_out: tuple[Try, ...]
+    blocks: int
+    expected_s: float | None
+    """``None``: nobody knows how long the workload runs."""
+
+
+def subjects(analysis: Analysis) -> tuple[Subject, ...]:
+    """In the order of the claims; not of what runs in company, whose neighbours cannot be had again."""
+    groups: dict[tuple[str, str], list[Explanation]] = {}
+    for one in analysis.explanations:
+        if "+" not in one.cell.layout:
+            groups.setdefault((one.environment, one.cell.layout), []).append(one)
+    return tuple(
+        Subject(
+            environment=environment,
+            layout=layout,
+            explanations=tuple(own),
+            suspicions=tuple(_of(own, analysis.suspicions)),
+        )
+        for (environment, layout), own in groups.items()
+    )
+
+
+def _of(claims: Sequence[Explanation], suspicions: Iterable[Suspicion]) -> Iterator[Suspicion]:
+    keys = {_key(claim) for claim in claims}
+    return (one for one in suspicions if _key(one) in keys)
+
+
+def _key(one: Explanation | Suspicion) -> tuple[Cell, str, str]:
+    return one.cell, one.environment, one.metric
+
+
+def tries(subject: Subject, campaign: Campaign) -> tuple[Try, ...]:
+    """Every knob once: the one with the strongest evidence first, then the cheaper, then the more specific."""
+    rated: dict[str, tuple[tuple[int, int, int], Try]] = {}
+    for suspicion in subject.suspicions:
+        for knob in _knobs(suspicion, subject, campaign):
+            rating = (-suspicion.strength, _cost(knob, subject, campaign), _specificity(suspicion.cause))
+            own = Try(toggle=Toggle(text=knob, cause=suspicion.cause), grounds=suspicion.grounds)
+            if knob not in rated or rating < rated[knob][0]:
+                rated[knob] = rating, own
+    believed = [own for _, own in sorted(rated.values(), key=lambda each: each[0])]
+    return (*believed, *_blind(subject, campaign, set(rated)))
+
+
+def _knobs(suspicion: Suspicion, subject: Subject, campaign: Campaign) -> list[str]:
+    """The first of the cause's knobs that can be turned here."""
+    known = KNOWN_CAUSES[suspicion.cause].knobs
+    return [name for name in known if _can_turn(name, subject, campaign)][:1]
+
+
+def _can_turn(name: str, subject: Subject, campaign: Campaign) -> bool:
+    own, _ = subject_of(campaign, subject.choice)
+    return name in KNOBS and not isinstance(turned(KNOBS[name], own), str)
+
+
+def _cost(name: str, subject: Subject, campaign: Campaign) -> int:
+    """Arms that the knob needs: a limit needs native with it as well."""
+    own, _ = subject_of(campaign, subject.choice)
+    changed = turned(KNOBS[name], own)
+    return 1 if isinstance(changed, str) or changed.limits == own.limits else 2
+
+
+def _specificity(cause: str) -> int:
+    return list(KNOWN_CAUSES).index(cause)
+
+
+def _blind(subject: Subject, campaign: Campaign, taken: set[str]) -> Iterator[Try]:
+    """Where some claim has nothing that speaks for any cause: what costs one arm, in the table's order."""
+    suspected = {_key(one) for one in subject.suspicions}
+    dark = [one for one in subject.explanations if _key(one) not in suspected]
+    gains = all(one.is_gain for one in dark)
+    left = _MOST_BLIND if dark else 0
+    for cause in KNOWN_CAUSES.values():
+        for name in cause.knobs if cause.speeds_up or not gains else ():
+            if left and name not in taken and _can_turn(name, subject, campaign):
+                if _cost(name, subject, campaign) == 1:
+                    taken.add(name)
+                    left -= 1
+                    yield Try(toggle=Toggle(text=name, cause=cause.name), grounds="")
+                break
+
+
+def attempt(
+    subject: Subject,
+    believed: Sequence[Try],
+    parent: Parent,
+    outcomes: Sequence[Outcome],
+    budget_s: float,
+    blocks: int,
+) -> Attempt:
+    """As many of the knobs, the first of them first, as fit in ``budget_s``; of one alone fewer blocks do as well.
+
+    ``InputError`` for a number of blocks that is none.
+    """
+    require_blocks(blocks)
+    for count in range(len(believed), 0, -1):
+        chosen = tuple(believed[:count])
+        toggles = [each.toggle for each in chosen]
+        campaign = intervention_campaign(parent, subject.choice, toggles, blocks, subject.claims)
+        block_s = block_duration_s(campaign, outcomes)
+        fitting = blocks if block_s is None else min(blocks, int(budget_s / block_s))
+        if fitting >= (blocks if count > 1 else min(blocks, LEAST_BLOCKS)):
+            return Attempt(
+                subject=subject,
+                tries=chosen,
+                left_out=tuple(believed[count:]),
+                blocks=fitting,
+                expected_s=None if block_s is None else fitting * block_s,
+            )
+        least_s = None if block_s is None else min(blocks, LEAST_BLOCKS) * block_s
+    return Attempt(
+        subject=subject,
+        tries=(),
+        left_out=tuple(believed),
+        blocks=min(blocks, LEAST_BLOCKS),
+        expected_s=least_s if believed else 0.0,
+    )
+
+
+def require_blocks(blocks: int) -> None:
+    """``InputError`` for what is no number of blocks."""
+    if not 1 <= blocks <= MOST_BLOCKS:
+        raise InputError(f"--blocks must be 1 to {MOST_BLOCKS}, but is {blocks}")
+
+
+def block_duration_s(campaign: Campaign, outcomes: Sequence[Outcome]) -> float | None:
+    """Of one block, by the parent's trials: a turned knob is taken to change nothing."""
+    own = campaign.intervention
+    like = {one.changed: own.environment for one in own.changes} if own else {}
+    trials = [
+        replace(trial, environment=_like(trial.environment, like)) for trial in plan_block(campaign, 0, 0)
+    ]
+    return total_s(trial_durations_s(trials, outcomes))
+
+
+def _like(environment: Environment, like: Mapping[str, str]) -> Environment:
+    return replace(environment, name=like.get(environment.name, environment.name))
