@@ -2,13 +2,12 @@
 """Calibrations kept as files, one each, and the newest that fits a host and a version."""
 
 import json
-import os
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from tare.errors import JournalError
-from tare.journal.writer import keep_names
+from tare.journal.whole import write_whole
 from tare.records import SCHEMA, Calibration
 
 _ADAPTER: TypeAdapter[Calibration] = TypeAdapter(Calibration)
@@ -28,15 +27,8 @@ def keep_calibration(directory: Path, calibration: Calibration) -> Path:
 
 def write_calibration(path: Path, calibration: Calibration) -> Path:
     """The same, to a given file."""
-    temporary = path.with_name(f".{path.name}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w") as opened:
-            opened.write(encode_calibration(calibration))
-            opened.flush()
-            os.fsync(opened.fileno())
-        temporary.replace(path)
-        keep_names(path.parent)
+        write_whole(path, encode_calibration(calibration))
     except OSError as error:
         raise JournalError(f"cannot keep the calibration in {path.parent}: {error.strerror}") from error
     return path

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A result folder: the campaign it belongs to, its journals, its raw outputs, and what is derived from them."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from tare.errors import InputError, JournalError
-from tare.journal.writer import keep_names
+from tare.journal.whole import write_whole
 
 CAMPAIGN_FILE = "campaign.json"
 EXPLANATIONS = "explain"
@@ -71,15 +70,8 @@ class ResultFolder:
 
     def write_campaign(self, text: str) -> None:
         """Keep the normalized campaign; written whole or not at all."""
-        temporary = self.path / f".{CAMPAIGN_FILE}"
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            with temporary.open("w") as opened:
-                opened.write(text)
-                opened.flush()
-                os.fsync(opened.fileno())
-            temporary.replace(self.path / CAMPAIGN_FILE)
-            keep_names(self.path)
+            write_whole(self.path / CAMPAIGN_FILE, text)
         except OSError as error:
             raise JournalError(f"cannot write to {self.path}: {error.strerror}") from error
 
