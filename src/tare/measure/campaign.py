@@ -89,7 +89,7 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
     """
     with (
         interruptible(),
-        _held_host(request.campaign.name, audience),
+        held_host(request.campaign.name, audience),
         folder_lock(request.folder) as remark,
     ):
         if remark is not None:
@@ -102,8 +102,8 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
 
 
 @contextmanager
-def _held_host(purpose: str, audience: Audience) -> Iterator[None]:
-    """Lock, guardian, clean-up of what an earlier run left."""
+def held_host(purpose: str, audience: Audience) -> Iterator[None]:
+    """Lock, guardian, clean-up of what an earlier run left; raises ``LockedError`` or ``HostError``."""
     with ExitStack() as stack:
         lock = stack.enter_context(host_lock(purpose))
         stack.callback(remove_parent_if_empty)
@@ -153,14 +153,18 @@ def _ready(request: Request, campaign: Campaign, image: Image) -> tuple[Skipped,
         )
     if sessions:
         _refuse_other_rights(request.folder, sessions[0])
+    skipped = unusable(request, campaign, image)
+    absent = {one.environment for one in skipped}
+    return (*skipped, *cannot_join(campaign.needed_environments, request.providers, journal, absent))
+
+
+def unusable(request: Request, campaign: Campaign, image: Image) -> tuple[Skipped, ...]:
+    """The environments that do not run here today; the others know the image afterwards. Raises ``HostError``."""
     wants = Wants(
         quota=campaign.limits.cpu_quota is not None,
         several_nodes=any(layout.nodes > 1 for layout in campaign.layouts),
     )
-    needed = campaign.needed_environments
-    skipped = skipped_environments(needed, request.providers, image, wants)
-    absent = {one.environment for one in skipped}
-    return (*skipped, *cannot_join(needed, request.providers, journal, absent))
+    return skipped_environments(campaign.needed_environments, request.providers, image, wants)
 
 
 def _refuse_other_rights(folder: ResultFolder, begun: Session) -> None:
@@ -198,7 +202,7 @@ def _measure(
     load = _look_at_host(audience) if any(one.identity not in journal.done for one in still) else None
     turned = {cell_of(one.trial) for one in outcomes if one.turns}
     context = replace(
-        _context(request, campaign, image, audience),
+        new_context(request, campaign, image, audience),
         lacking_flags=_lacking_flags(request, campaign, absent, journal),
         idle_ranks=IdleRanks(outcomes, busy=load is not None and load.busy),
         counts={one.trial.workload.name: one.turns.counts for one in outcomes if one.turns},
@@ -233,7 +237,7 @@ def _skip_said(one: Skipped) -> str:
     return f"{one.environment} is skipped: {one.reason}; {one.remedy}"
 
 
-def _context(request: Request, campaign: Campaign, image: Image, audience: Audience) -> Context:
+def new_context(request: Request, campaign: Campaign, image: Image, audience: Audience) -> Context:
     """What all trials of this session share, whatever was measured before."""
     context = Context(
         image_root=image.root,

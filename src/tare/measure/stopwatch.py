@@ -69,7 +69,8 @@ class Command:
         return [*parts, "--", *self.argv]
 
 
-def _ending(done: Mapping[str, Any]) -> str:
+def ending(done: Mapping[str, Any]) -> str:
+    """How a command ended, in words."""
     if done["error"] is not None:
         return str(done["error"])
     if done["timed_out"]:
@@ -203,7 +204,7 @@ class Stopwatch:
         self._done_ns = host_ns()
         done = fields(line.removeprefix(b"DONE "), DONE_FIELDS)
         raise EndedInTurn(
-            f"the program ended in the middle of its turns: {_ending(done)}; its output says why", done
+            f"the program ended in the middle of its turns: {ending(done)}; its output says why", done
         )
 
     @property
