@@ -40,6 +40,7 @@ from tare.records.attribution import (
 )
 from tare.records.busy import BUSY_PROCESSORS, BUSY_SHARE, Busyness, BusyProgram, HostLoad, Withheld
 from tare.records.calibration import Calibration, Gate, Passing
+from tare.records.calls import CallCounts, TracedCalls
 from tare.records.causes import Explanation, Strength, Suspicion, Trait
 from tare.records.clock_quality import ClockQuality, ClockTest
 from tare.records.diagnostics import Check, Effect, Finding, Predecessors
@@ -136,6 +137,7 @@ __all__ = [
     "BusyProgram",
     "Busyness",
     "Calibration",
+    "CallCounts",
     "Cell",
     "Change",
     "Check",
@@ -232,6 +234,7 @@ __all__ = [
     "TimeEstimate",
     "TimerAgreement",
     "TimerSummary",
+    "TracedCalls",
     "Trait",
     "Treatment",
     "Trial",

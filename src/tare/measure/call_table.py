@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table that ``strace -c -U name,calls,errors`` prints, as two counts for each system call."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from tare.errors import NodeError
+
+COLUMNS = "name,calls,errors"
+"""What the table is asked for (strace(1), --summary-columns)."""
+_HEAD = ["syscall", "calls", "errors"]
+_TOTAL = "total"
+_TITLE = "System call usage summary"
+"""Of a second table, for programs of 32 bits."""
+
+
+def parse_calls(text: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """How many of each were made, and how many of these failed; ``NodeError`` where a table is not whole."""
+    made: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
+    summed: tuple[int, int] | None = None
+    for name, calls, errors in _rows(text):
+        if name != _TOTAL:
+            made[name] += calls
+            failed[name] += errors
+        else:
+            summed = _whole(calls, errors, summed)
+    if summed != (made.total(), failed.total()):
+        raise NodeError("strace's table of system calls is cut short", text[-400:])
+    return dict(made), {name: errors for name, errors in failed.items() if errors}
+
+
+def _whole(calls: int, errors: int, before: tuple[int, int] | None) -> tuple[int, int]:
+    """The total of this table and of the one before it."""
+    return (calls, errors) if before is None else (calls + before[0], errors + before[1])
+
+
+def _rows(text: str) -> Iterator[tuple[str, int, int]]:
+    """Name, calls and errors; a cell of no errors is empty."""
+    for line in text.splitlines():
+        words = line.split()
+        if not words or words == _HEAD or line.startswith(("-", _TITLE)):
+            continue
+        name, *numbers = words
+        if len(numbers) not in {1, 2} or not all(number.isdecimal() for number in numbers):
+            raise NodeError(f"strace's table of system calls has a line that is none: {line[:80]!r}")
+        yield name, int(numbers[0]), int(numbers[1]) if len(numbers) > 1 else 0

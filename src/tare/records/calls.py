@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""System calls of a workload's commands, counted in a spare run that is traced and never measured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tare.records.treated import Cell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallCounts:
+    """Of all processes of the commands, with the few calls of the stopwatches that start them."""
+
+    made: Mapping[str, int]
+    """System call → how many ended. One that the C library answers by itself (vDSO) is no system call."""
+    failed: Mapping[str, int]
+    """System call → how many of these returned an error, or were interrupted; without those that never did."""
+    traced_s: float
+    """From the start of the commands to their end, or to the end of the window; tracing slows them down."""
+    whole: bool = True
+    """Whether the commands ended by themselves; else these are the calls of their first part, as far as it came."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedCalls:
+    """Of each workload in each environment, native among them: either counts or why there are none."""
+
+    counts: Mapping[Cell, Mapping[str, CallCounts]]
+    """Cell → environment → counts."""
+    untraced: Mapping[Cell, Mapping[str, str]]
+    """Cell → environment → why nothing could be counted."""
