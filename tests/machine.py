@@ -29,6 +29,7 @@ _OURS = (
     "qemu-system-",
     "runsc",
     "runsc-",
+    "strace --follow-forks",
 )
 
 

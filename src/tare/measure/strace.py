@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""strace(1) at running processes of nodes: attached, following what they start, and ended with its table.
+
+It lies on the host: no node needs it. It ends with this process, even when that is killed; whom it traced goes on.
+"""
+
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+from tare.errors import NodeError
+from tare.host.process import tool_environment
+from tare.measure.call_table import COLUMNS, parse_calls
+
+MISSING = "strace is not on this host; install it (apt-get install strace) and try again"
+_DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL")
+_ATTACH_LIMIT_S = 10.0
+_END_LIMIT_S = 15.0
+_PAUSE_S = 0.002
+
+
+class Refused(NodeError):
+    """The host lets nobody trace these processes."""
+
+
+def is_installed() -> bool:
+    return shutil.which("strace", path=tool_environment()["PATH"]) is not None
+
+
+class Tracer:
+    """One strace at work; a context manager that always ends it."""
+
+    def __init__(self, processes: Sequence[int], folder: Path) -> None:
+        """Start it; ``folder`` takes its files. ``NodeError`` where that is not possible."""
+        self._processes, self._table = processes, folder / "calls"
+        self._said = folder / "calls.said"
+        options = [
+            "--follow-forks",
+            "--summary-only",
+            f"--summary-columns={COLUMNS}",
+            f"--output={self._table}",
+        ]
+        argv = [*_DIES_WITH_US, "strace", *options, *(f"--attach={pid}" for pid in processes)]
+        try:
+            # It says a line for each process that it follows: a pipe could fill and stop it.
+            with self._said.open("wb") as said:
+                self._child = subprocess.Popen(
+                    argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=said,
+                    stderr=said,
+                    env=tool_environment(),
+                    start_new_session=True,
+                )
+        except OSError as error:
+            raise NodeError(f"strace cannot be started: {error.strerror}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._child.poll() is None:
+            self._child.kill()
+        with suppress(subprocess.TimeoutExpired):
+            self._child.wait(timeout=_END_LIMIT_S)
+
+    def wait_attached(self) -> None:
+        """Until it traces all; ``Refused`` if it may not, ``NodeError`` if it takes too long."""
+        deadline = time.monotonic() + _ATTACH_LIMIT_S
+        while not all(_tracer_of(pid) == self._child.pid for pid in self._processes):
+            if self._child.poll() is not None:
+                raise Refused(
+                    f"strace may not trace it: {self._last_words()}; run as root, with CAP_SYS_PTRACE"
+                )
+            if time.monotonic() > deadline:
+                raise NodeError(f"strace was not attached within {_ATTACH_LIMIT_S:.0f} s")
+            time.sleep(_PAUSE_S)
+
+    def counts(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        """Have it let go of all and count; ``NodeError`` where it does not, or leaves no whole table."""
+        with suppress(ProcessLookupError):
+            self._child.send_signal(signal.SIGINT)
+        try:
+            self._child.wait(timeout=_END_LIMIT_S)
+        except subprocess.TimeoutExpired as error:
+            raise NodeError(f"strace did not end within {_END_LIMIT_S:.0f} s") from error
+        try:
+            return parse_calls(self._table.read_text(errors="replace"))
+        except OSError as error:
+            raise NodeError(f"strace left no table: {error.strerror}; {self._last_words()}") from error
+
+    def _last_words(self) -> str:
+        lines = self._said.read_text(errors="replace").strip().splitlines()
+        return lines[-1].removeprefix("strace: ")[:200] if lines else "it said nothing"
+
+
+def _tracer_of(pid: int) -> int | None:
+    """Who traces the process (proc(5), TracerPid); 0 is nobody, ``None`` a process that is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) for line in lines if line.startswith("TracerPid:")), None)

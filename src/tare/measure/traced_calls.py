@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What system calls a workload's commands make in each environment: one spare run each, traced and never measured.
+
+A traced program is slow, so that nothing of such a run is timed and no run lasts longer than a window. The tracer is
+the host's; it waits at the stopwatches before their GO and follows all that they start.
+"""
+
+import select
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tare.environments.confined import inner_numbers
+from tare.environments.provider import Node
+from tare.errors import NodeError, TareError, WrongOutput
+from tare.image.store import find_image, in_use
+from tare.measure.attempt import Measured
+from tare.measure.campaign import Audience, Request, held_host, new_context, unusable
+from tare.measure.context import Context
+from tare.measure.instances import Instance, ready_instances, refuse_unexecuted
+from tare.measure.prepared import nodes_up, prepared
+from tare.measure.session import interruptible
+from tare.measure.stopwatch import Stopwatch, ending
+from tare.measure.strace import MISSING, Refused, Tracer, is_installed
+from tare.plan.campaign import Campaign
+from tare.plan.trials import plan_block
+from tare.records import CallCounts, Cell, TracedCalls, Trial
+
+WINDOW_S = 3.0
+"""How long a run is traced at most."""
+_STOPWATCH = "stopwatch"
+_NOT_HERE = "its nodes run on another host, where the tracer of this one sees nothing"
+_OWN_KERNEL = "its nodes have a kernel of their own, into which the host's tracer does not see"
+_SPREAD = "its processes are started in several nodes one after the other, where no tracer can wait for them"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Found:
+    """What the spare runs have shown so far."""
+
+    counts: dict[Cell, dict[str, CallCounts]] = field(default_factory=dict)
+    untraced: dict[Cell, dict[str, str]] = field(default_factory=dict)
+    closed: dict[str, str] = field(default_factory=dict)
+    """Environment → why none of its nodes can be traced: no other of them is started in vain."""
+
+    def count(self, trial: Trial, counts: CallCounts) -> None:
+        self.counts.setdefault(_cell(trial), {})[trial.environment.name] = counts
+
+    def leave(self, trial: Trial, reason: str) -> None:
+        self.untraced.setdefault(_cell(trial), {})[trial.environment.name] = reason
+
+
+def trace_calls(request: Request, audience: Audience, window_s: float = WINDOW_S) -> TracedCalls:
+    """One traced run of each workload natively and in each environment; writes nothing into the request's folder.
+
+    What cannot be traced has its reason in words. Raises ``KeyboardInterrupt`` after the run in progress has been
+    taken down, ``ImageError``, ``LockedError`` or ``HostError``.
+    """
+    trials, found = spare_trials(request.campaign), _Found()
+    if is_installed():
+        with interruptible(), held_host(f"calls of {request.campaign.name}", audience):
+            _trace_all(request, audience, trials, found, window_s)
+    else:
+        for trial in trials:
+            found.leave(trial, MISSING)
+    return TracedCalls(counts=found.counts, untraced=found.untraced)
+
+
+def spare_trials(campaign: Campaign) -> list[Trial]:
+    """Each workload once in each layout and environment, whole, by itself, with one run of its command."""
+    return [
+        replace(trial, turns=None, workload=replace(trial.workload, iterations=1))
+        for trial in plan_block(campaign, campaign.seed or 0, 0)
+        if trial.replicate == 0 and trial.neighbour is None and trial.series is None
+    ]
+
+
+def _cell(trial: Trial) -> Cell:
+    return Cell(workload=trial.workload.name, layout=trial.setting)
+
+
+def _trace_all(
+    request: Request, audience: Audience, trials: Sequence[Trial], found: _Found, window_s: float
+) -> None:
+    image = find_image(request.image_name)
+    with in_use(image):
+        skipped = unusable(request, request.campaign, image)
+        found.closed = {one.environment: f"{one.reason}; {one.remedy}" for one in skipped}
+        context = new_context(request, request.campaign, image, audience)
+        usable = [trial for trial in trials if trial.environment.name not in found.closed]
+        audience.says(
+            f"system calls are counted in {len(usable)} spare runs, traced for {window_s:g} s at most"
+        )
+        for trial in trials:
+            _note(context, trial, found, window_s)
+
+
+def _note(context: Context, trial: Trial, found: _Found, window_s: float) -> None:
+    """Counts or the reason why there are none, whatever goes wrong."""
+    name = trial.environment.name
+    try:
+        if name not in found.closed:
+            found.count(trial, _traced(context, trial, window_s))
+            return
+    except Refused as error:
+        found.closed[name] = str(error)
+    except (TareError, OSError) as error:
+        found.leave(trial, str(error))
+        return
+    found.leave(trial, found.closed[name])
+
+
+def _traced(context: Context, trial: Trial, window_s: float) -> CallCounts:
+    """Nodes up, one run below a tracer, nodes down; ``Refused`` if no such node can be traced, else ``TrialError``."""
+    measured = Measured()
+    with nodes_up(context, trial, measured) as up:
+        for node in up.nodes:
+            _refuse_unseen(node)
+        with prepared(context, trial, up, measured) as ready:
+            instances = ready.wanted[0].instances
+            if any(len(instance.seat.members) > 1 for instance in instances):
+                raise NodeError(_SPREAD)
+            return _run(instances, window_s)
+
+
+def _refuse_unseen(node: Node) -> None:
+    if node.elsewhere is not None:
+        raise Refused(_NOT_HERE)
+    if node.own_kernel:
+        raise Refused(_OWN_KERNEL)
+
+
+def _run(instances: Sequence[Instance], window_s: float) -> CallCounts:
+    """From GO to the last DONE or the window's end; the stopwatches take with them what still runs."""
+    with ready_instances(instances) as stopwatches, _attached(instances, stopwatches) as tracer:
+        begun = time.monotonic()
+        for stopwatch in stopwatches:
+            stopwatch.go()
+        done = _ended_within(stopwatches, window_s)
+        traced_s = time.monotonic() - begun
+        made, failed = tracer.counts()
+    refuse_unexecuted(done)
+    for words in done:
+        if words["timed_out"] or words["signal"] is not None or words["exit_code"]:
+            raise WrongOutput(f"the command did not end well while it was traced: {ending(words)}")
+    return CallCounts(made=made, failed=failed, traced_s=traced_s, whole=len(done) == len(stopwatches))
+
+
+@contextmanager
+def _attached(instances: Sequence[Instance], stopwatches: Sequence[Stopwatch]) -> Iterator[Tracer]:
+    pairs = zip(instances, stopwatches, strict=True)
+    processes = [_on_host(instance.seat.node, int(stopwatch.seen["pid"])) for instance, stopwatch in pairs]
+    with Tracer(processes, instances[0].seat.node.spec.directory) as tracer:
+        tracer.wait_attached()
+        yield tracer
+
+
+def _ended_within(stopwatches: Sequence[Stopwatch], window_s: float) -> list[Mapping[str, object]]:
+    """What those said that ended in time."""
+    deadline, waiting, done = time.monotonic() + window_s, list(stopwatches), []
+    while waiting and (left_s := deadline - time.monotonic()) > 0:
+        readable, _, _ = select.select(waiting, [], [], left_s)
+        said = {stopwatch: stopwatch.done() for stopwatch in readable}
+        done += [words for words in said.values() if words is not None]
+        waiting = [stopwatch for stopwatch in waiting if said.get(stopwatch) is None]
+    return done
+
+
+def _on_host(node: Node, inner: int) -> int:
+    """The host's number of the node's stopwatch, which knows its own: they share a namespace with the first process."""
+    space = _namespace("self" if node.init_pid is None else node.init_pid)
+    for entry in Path("/proc").iterdir():
+        if (
+            entry.name.isdigit()
+            and inner_numbers(int(entry.name))[-1:] == [inner]
+            and _is_stopwatch(entry, space)
+        ):
+            return int(entry.name)
+    raise NodeError("the stopwatch in the node is not among the processes that this host shows")
+
+
+def _is_stopwatch(entry: Path, space: str | None) -> bool:
+    try:
+        return (entry / "comm").read_text().strip() == _STOPWATCH and _namespace(entry.name) == space
+    except OSError:
+        return False
+
+
+def _namespace(pid: int | str) -> str | None:
+    try:
+        return str(Path(f"/proc/{pid}/ns/pid").readlink())
+    except OSError:
+        return None
