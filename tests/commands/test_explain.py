@@ -27,7 +27,7 @@ def explained(tmp_path: Path, toggle: str = TOGGLE, blocks: int = 6) -> Path:
     workload = fake_workload(noise=0.001)
     slow = fake_environment(slowdown=0.2)
     run_campaign(fake_request(fake_campaign(slow, workload=workload), result), Listener())
-    request = intervention_request(result, ExplainOptions(blocks=blocks, seed=3), toggle)
+    request = intervention_request(result, ExplainOptions(toggles=(toggle,), blocks=blocks, seed=3))
     run_campaign(replace(request, providers=FAKES), Listener())
     return result
 
@@ -47,12 +47,16 @@ def test_the_planted_slowdown_is_called_a_cause_by_parent_and_child(tmp_path: Pa
 def test_an_intervention_that_was_cut_off_is_continued_and_adds_no_trial_twice(tmp_path: Path) -> None:
     result = tmp_path / "result"
     run_campaign(fake_request(fake_campaign(fake_environment(slowdown=0.2)), result), Listener())
-    request = replace(intervention_request(result, ExplainOptions(blocks=6), TOGGLE), providers=FAKES)
+    request = replace(
+        intervention_request(result, ExplainOptions(toggles=(TOGGLE,), blocks=6)), providers=FAKES
+    )
     cut = replace(request, campaign=replace(request.campaign, budget_s=0.1))
     measure_campaign(cut, Listener())
     before = len(read_journal(request.folder.journal).outcomes)
     assert before < 24
-    again = replace(intervention_request(result, ExplainOptions(blocks=6), TOGGLE), providers=FAKES)
+    again = replace(
+        intervention_request(result, ExplainOptions(toggles=(TOGGLE,), blocks=6)), providers=FAKES
+    )
     run_campaign(again, Listener())
     assert len(read_journal(request.folder.journal).outcomes) == 24
 
@@ -61,10 +65,10 @@ def test_the_ranking_is_printed_with_what_was_found_by_intervention(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     result = explained(tmp_path)
-    assert run_explain(result, ExplainOptions(), as_json=False) == 0
+    assert run_explain(result, ExplainOptions(dry_run=True), as_json=False) == 0
     out = capsys.readouterr().out
-    assert "slowdown at 0.2 is a cause" in out.replace("\n", " ")
-    assert run_explain(result, ExplainOptions(environment="slow"), as_json=True) == 0
+    assert "slow: cause of time_s: slowdown at 0.2" in " ".join(out.split())
+    assert run_explain(result, ExplainOptions(environment="slow", dry_run=True), as_json=True) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["schema"] == 1
     assert found["interventions"][0]["standing"] == "cause"
@@ -83,15 +87,15 @@ def test_what_cannot_be_explained_is_refused_in_words(tmp_path: Path) -> None:
     result = explained(tmp_path)
     child = result / "explain" / "slow-slowdown-0-work-1c1p1i"
     with pytest.raises(InputError, match="intervention itself"):
-        intervention_request(child, ExplainOptions(), TOGGLE)
+        intervention_request(child, ExplainOptions(toggles=(TOGGLE,)))
     with pytest.raises(InputError, match="no such result folder"):
-        intervention_request(tmp_path / "nothing", ExplainOptions(), TOGGLE)
+        intervention_request(tmp_path / "nothing", ExplainOptions(toggles=(TOGGLE,)))
     with pytest.raises(InputError, match="native is what all is compared with"):
-        intervention_request(result, ExplainOptions(environment="native"), TOGGLE)
+        intervention_request(result, ExplainOptions(toggles=(TOGGLE,), environment="native"))
     with pytest.raises(InputError, match="has no verdict on fast"):
         run_explain(result, ExplainOptions(environment="fast"), as_json=False)
     with pytest.raises(InputError, match="--blocks must be"):
-        intervention_request(result, ExplainOptions(blocks=0), TOGGLE)
+        intervention_request(result, ExplainOptions(toggles=(TOGGLE,), blocks=0))
 
 
 def test_another_results_interventions_are_not_taken_for_its_own(tmp_path: Path) -> None:

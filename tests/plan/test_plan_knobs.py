@@ -11,7 +11,7 @@ from tare.environments import PROVIDERS
 from tare.errors import InputError
 from tare.measure.signals import FAMILIES
 from tare.plan.campaign import Campaign, load_preset
-from tare.plan.interventions import Choice, Parent, folder_name, intervention_campaign
+from tare.plan.interventions import Choice, Parent, Toggle, folder_name, intervention_campaign
 from tare.plan.knob_turns import Subject, Turned
 from tare.plan.knobs import KNOBS, knob_of, turned
 from tare.plan.trials import plan_trials
@@ -42,7 +42,7 @@ def campaign() -> Campaign:
 
 def planned(toggle: str, environment: str = "docker", blocks: int = 4) -> Campaign:
     parent = Parent(path="../..", campaign=campaign(), session="0a")
-    return intervention_campaign(parent, Choice(environment=environment), toggle, blocks)
+    return intervention_campaign(parent, Choice(environment=environment), [Toggle(text=toggle)], blocks)
 
 
 @pytest.mark.parametrize("name", KNOBS)
@@ -146,4 +146,4 @@ def test_what_cannot_be_turned_is_refused_in_words(toggle: str, environment: str
 def test_several_environments_need_a_choice() -> None:
     parent = Parent(path="", campaign=campaign(), session="0a")
     with pytest.raises(InputError, match="say which by --environment"):
-        intervention_campaign(parent, Choice(), "quota-off", 4)
+        intervention_campaign(parent, Choice(), [Toggle(text="quota-off")], 4)

@@ -7,13 +7,24 @@ from io import StringIO
 
 from rich.console import Console
 
-from tare.records import Analysis, Attributed, Cell, Estimate, Intervention, InterventionVerdict, Shift
-from tare.report.causes import print_causes
+from tare.records import (
+    Analysis,
+    Attributed,
+    Cell,
+    Change,
+    Estimate,
+    Explanation,
+    Intervention,
+    InterventionVerdict,
+    Shift,
+)
+from tare.report.causes import print_causes, print_reasons
 from tare.report.document import render_report
 from tare.report.machine import to_json
 from tests.attribution_example import BACKGROUND, Plant, attributed, seconds
 from tests.report.report_example import example
 
+QUOTA_OFF = Change(knob="quota-off", change="without it", subject="the CPU quota", changed="docker-quota-off")
 CELL = Cell(workload="work", layout="1c1p1i")
 
 
@@ -27,12 +38,10 @@ def intervention(metric: str = "wall_s", environment: str = "docker") -> Interve
             parent="../..",
             parent_campaign="one",
             parent_session="0a",
-            knob="quota-off",
-            change="without it",
-            subject="the CPU quota",
             environment=environment,
-            changed=f"{environment}-quota-off",
+            changes=(QUOTA_OFF,),
         ),
+        turned=replace(QUOTA_OFF, changed=f"{environment}-quota-off"),
         cell=CELL,
         metric=metric,
         before=estimate(0.48),
@@ -40,7 +49,29 @@ def intervention(metric: str = "wall_s", environment: str = "docker") -> Interve
         change=estimate(-0.32),
         shift=Shift.FALLS,
         standing=Attributed.CAUSE,
+        chance=0.001,
         sentence=f"the CPU quota is a cause: without it {environment}'s overhead falls ({metric})",
+    )
+
+
+def explanation(standing: Attributed, name: str = "system calls", environment: str = "docker") -> Explanation:
+    is_cause = standing is Attributed.CAUSE
+    return Explanation(
+        cell=CELL,
+        environment=environment,
+        metric=name,
+        primary=True,
+        name=name,
+        claim="25 to 28 % slower",
+        is_gain=False,
+        standing=standing,
+        cause=None if standing is Attributed.UNEXPLAINED else "system-call-filter",
+        title="the filter of system calls",
+        grounds="each call takes longer",
+        cure="docker run --security-opt seccomp=unconfined",
+        change="without it",
+        before=estimate(0.26) if is_cause else None,
+        after=estimate(0.003) if is_cause else None,
     )
 
 
@@ -54,15 +85,41 @@ def analysis() -> Analysis:
 
 def printed(shown: Analysis, *, whole: bool = False) -> str:
     stream = StringIO()
-    print_causes(shown, Console(file=stream, width=110), whole=whole)
+    console = Console(file=stream, width=110)
+    print_reasons(shown, console)
+    print_causes(shown, console, whole=whole)
     return " ".join(stream.getvalue().split())
 
 
-def test_the_terminal_has_one_sentence_for_each_loss_and_each_intervention() -> None:
+def test_a_confirmed_cause_is_one_line_with_its_cure_and_what_came_back_of_each_metric() -> None:
+    both = (explanation(Attributed.CAUSE), explanation(Attributed.CAUSE, "message latency"))
+    text = printed(replace(example(), explanations=both))
+    assert (
+        "docker: cause of system calls and message latency: the filter of system calls; cure: docker run"
+        in text
+    )
+    assert "system calls goes from 26 % [25 % to 27 %] to 0.3 %" in text
+    assert "message latency goes from 26 %" in text
+    assert "to find out" not in text
+
+
+def test_a_suspected_cause_says_so_and_gives_the_command_that_would_tell() -> None:
+    text = printed(replace(example(), explanations=(explanation(Attributed.CANDIDATE),)))
+    assert "docker: suspected cause of system calls 25 to 28 % slower" in text
+    assert "to find out: tare explain RESULT --environment docker" in text
+
+
+def test_what_was_tried_in_vain_is_told_and_no_command_is_given_again() -> None:
+    tried = replace(explanation(Attributed.UNEXPLAINED), tried=("without it",))
+    text = printed(replace(example(), explanations=(tried,)))
+    assert "docker: unexplained: system calls 25 to 28 % slower; no cause: without it" in text
+    assert "to find out" not in text
+
+
+def test_the_terminal_has_a_row_for_each_knob_and_metric() -> None:
     text = printed(analysis())
-    assert text.count("is a cause") == 1
-    assert "docker: candidate: held back by a CPU quota" in text
-    assert "nothing to explain" not in text
+    assert text.count("docker-quota-off") == 2
+    assert text.count("a cause") == 2
 
 
 def test_the_whole_table_has_every_signal_and_what_had_nothing_to_explain() -> None:
@@ -78,7 +135,11 @@ def test_without_anything_to_say_nothing_is_printed_and_the_page_has_no_section(
 
 
 def test_the_page_has_the_sentences_and_the_table_and_escapes_what_is_not_its_own() -> None:
-    hostile = replace(analysis(), interventions=(intervention(environment="<b>x"),))
+    hostile = replace(
+        analysis(),
+        interventions=(intervention(environment="<b>x"),),
+        explanations=(explanation(Attributed.CAUSE, environment="<b>x"),),
+    )
     text = render_report(hostile)
     assert 'id="causes"' in text
     assert "held back by a CPU quota" in text

@@ -75,7 +75,6 @@ def run_explain(result: Path, options: ExplainOptions, as_json: bool) -> int:
     """Print what is known, try what would tell, print what came back; returns the exit code."""
     from tare.pipeline import analyse_result
 
-    require_blocks(options.blocks)
     analysis = _narrowed(analyse_result(result), options)
     if options.dry_run or kept_campaign(ResultFolder(result)).intervention is not None:
         _print(analysis, as_json=as_json, whole=True)
@@ -90,6 +89,7 @@ def run_explain(result: Path, options: ExplainOptions, as_json: bool) -> int:
 
 def _explained(result: Path, options: ExplainOptions) -> _Explained:
     """``InputError`` where no new block could be compared with the result's."""
+    require_blocks(options.blocks)
     folder = ResultFolder(result)
     campaign = kept_campaign(folder)
     if campaign.intervention is not None:

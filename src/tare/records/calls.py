@@ -3,8 +3,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from tare.records.treated import Cell
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,3 +32,17 @@ class TracedCalls:
     """Cell → environment → counts."""
     untraced: Mapping[Cell, Mapping[str, str]]
     """Cell → environment → why nothing could be counted."""
+
+    def joined(self, later: "TracedCalls") -> "TracedCalls":
+        """These and later ones; of what both have the later count."""
+        return TracedCalls(
+            counts=_joined(self.counts, later.counts), untraced=_joined(self.untraced, later.untraced)
+        )
+
+
+def _joined(
+    earlier: Mapping[Cell, Mapping[str, _T]], later: Mapping[Cell, Mapping[str, _T]]
+) -> Mapping[Cell, Mapping[str, _T]]:
+    return {
+        cell: {**earlier.get(cell, {}), **later.get(cell, {})} for cell in dict.fromkeys([*earlier, *later])
+    }
