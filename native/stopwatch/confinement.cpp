@@ -119,6 +119,24 @@ void add_credentials(JsonObject& object, std::string_view status) {
     }
 }
 
+std::optional<std::string> transparent_huge_pages() {
+    return transparent_huge_pages(read_text("/proc/self/status").value_or(""),
+                                  read_text("/sys/kernel/mm/transparent_hugepage/enabled"));
+}
+
+std::optional<std::string> transparent_huge_pages(std::string_view status,
+                                                  const std::optional<std::string>& setting) {
+    if (line_of(status, "THP_enabled:") == "0") {
+        return "off";
+    }
+    const std::string text = setting.value_or("");
+    const auto start = text.find('[');
+    const auto end = start == std::string::npos ? start : text.find(']', start);
+    return end == std::string::npos || end == start + 1
+               ? std::nullopt
+               : std::optional{text.substr(start + 1, end - start - 1)};
+}
+
 JsonObject confinement() {
     constexpr int process = 1;  // IOPRIO_WHO_PROCESS, of which glibc has no header
     JsonObject object;

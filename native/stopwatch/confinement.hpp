@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "common/json.hpp"
@@ -14,5 +16,13 @@ namespace tare::stopwatch {
 
 /// The same of credentials and filters alone, from the text of /proc/self/status.
 void add_credentials(JsonObject& object, std::string_view status);
+
+/// Whether this process gets huge pages without asking for them: "off" where it is refused them (prctl(2),
+/// PR_SET_THP_DISABLE), else the kernel's setting, such as "madvise". Nothing when neither can be read.
+[[nodiscard]] std::optional<std::string> transparent_huge_pages();
+
+/// The same from the texts of /proc/self/status and of the setting (the kernel's mm/transhuge.rst).
+[[nodiscard]] std::optional<std::string> transparent_huge_pages(std::string_view status,
+                                                                const std::optional<std::string>& setting);
 
 }  // namespace tare::stopwatch

@@ -21,6 +21,7 @@
 #include "stopwatch/cgroup.hpp"
 #include "stopwatch/clocks.hpp"
 #include "stopwatch/confinement.hpp"
+#include "stopwatch/costs.hpp"
 
 namespace tare::stopwatch {
 
@@ -92,6 +93,9 @@ std::string node_facts() {
         .add("clock_source", clock_source())
         .add("monotonic_ns", monotonic_ns())
         .add("confinement", confinement())
+        .add("transparent_huge_pages", transparent_huge_pages())
+        .add("system_call_ns", system_call_ns())
+        .add("clock_read_ns", clock_read_ns())
         .text();
 }
 

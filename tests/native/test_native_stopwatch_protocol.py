@@ -36,6 +36,25 @@ def test_ready_says_what_the_node_looks_like(programs: Path) -> None:
     assert seen["memory_total_byte"] == pytest.approx(pages, rel=0.01)
 
 
+def test_ready_says_what_a_system_call_and_a_reading_of_the_clock_cost(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "true"]) as talk:
+        seen = talk.expect("READY")
+    assert 1 < seen["system_call_ns"] < 1e6
+    assert 1 < seen["clock_read_ns"] < 1e6
+
+
+def test_ready_says_how_the_kernel_gives_huge_pages_and_counts_time(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "true"]) as talk:
+        seen = talk.expect("READY")
+    setting = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    words = setting.read_text().split() if setting.exists() else []
+    chosen = next((word.strip("[]") for word in words if word.startswith("[")), None)
+    refused = "THP_enabled:\t0" in Path("/proc/self/status").read_text()
+    assert seen["transparent_huge_pages"] == ("off" if refused else chosen)
+    source = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    assert seen["clock_source"] == (source.read_text().strip() if source.exists() else None)
+
+
 def test_ready_names_the_inherited_variables_without_their_values(programs: Path) -> None:
     with conversation(["env", "-i", "SECRET=abc", "A=", programs / "stopwatch", "--", "true"]) as talk:
         line = talk.line()
