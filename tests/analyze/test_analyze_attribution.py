@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tests.attribution_example import BACKGROUND, Kind, Plant, Run, attributed, per_second, seconds
 
+from tare.analyze.attribution.known import may_cause
 from tare.records import Attributed, Ground, Scope
 
 
@@ -182,3 +183,20 @@ def test_an_environment_that_is_not_slower_has_nothing_to_explain() -> None:
     found = attributed(Plant(signals={**BACKGROUND, "throttled_s": per_second(3)}), margin=0.05)
     assert found.standing is None
     assert "nothing to explain" in found.sentence
+
+
+@pytest.mark.parametrize("name", ["system_call_cost_s", "clock_read_cost_s"])
+def test_a_price_of_single_calls_is_evidence_and_never_a_candidate(name: str) -> None:
+    dearer = Kind(drawn=lambda run: 1e-7 if run.is_native else run.lost_s, unit="s")
+    found = attributed(Plant(slowdown=about(0.3), signals={**BACKGROUND, name: dearer}))
+    (clue,) = (clue for clue in found.clues if clue.signal == name)
+    assert clue.chance <= 0.05
+    assert clue.grounds == ()
+    assert name not in {candidate.signal for candidate in found.candidates}
+    assert not may_cause(name, "s")
+
+
+def test_memory_of_another_numa_node_that_native_has_not_is_a_candidate() -> None:
+    remote = Kind(drawn=lambda run: 0.0 if run.is_native else 1e9 * run.lost_s, unit="byte")
+    found = attributed(Plant(slowdown=about(0.3), signals={**BACKGROUND, "remote_memory_byte": remote}))
+    assert found.candidates[0].signal == "remote_memory_byte"

@@ -8,6 +8,8 @@ import pytest
 from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request
 
 import tare.measure.exclusion as rules
+from tare.environments.fake import Fake
+from tare.environments.provider import Node
 from tare.measure.campaign import measure_campaign
 from tare.measure.exclusion import FOREIGN
 from tare.measure.signals import FAMILIES
@@ -16,7 +18,10 @@ from tare.pipeline import analyse_result
 from tare.records import PROGRAM, Analysis, Exclude, Rule, Status
 
 pytestmark = pytest.mark.usefixtures("fake_image")
-BESIDE = {"vcpu_wait_s", "steal_s", "voluntary_switches", "involuntary_switches", FOREIGN}
+BESIDE = {
+    *("vcpu_wait_s", "steal_s", "voluntary_switches", "involuntary_switches", FOREIGN),
+    *("system_call_cost_s", "clock_read_cost_s"),
+}
 
 
 def measured(tmp_path: Path, *, blocks: int = 1, exclude: Exclude | None = None) -> Analysis:
@@ -32,8 +37,31 @@ def test_every_signal_of_a_trial_is_told_or_missing_with_why(tmp_path: Path) -> 
         told = {signal.name for signal in outcome.signals}
         assert told | set(outcome.missing_signals) == names
         assert not told & set(outcome.missing_signals)
-        assert {"softirq_s", "involuntary_switches"} <= told
+        assert {"softirq_s", "involuntary_switches", "system_call_cost_s", "clock_read_cost_s"} <= told
         assert all(outcome.missing_signals.values())
+
+
+class WithoutSharedObject(Fake):
+    """Its stopwatch and commands cannot read a clock without a system call, and get no huge pages."""
+
+    def __init__(self, hinder: Path) -> None:
+        self._hinder = hinder
+
+    def prefix(self, node: Node) -> list[str]:  # noqa: ARG002 - the same for every node
+        return [str(self._hinder), "--no-vdso", "--no-huge-pages"]
+
+
+def test_a_dear_clock_and_refused_huge_pages_show_in_the_trial(tmp_path: Path, programs: Path) -> None:
+    campaign = fake_campaign(fake_environment("slow"), blocks=1)
+    hindered = WithoutSharedObject(programs / "hinder")
+    request = fake_request(campaign, tmp_path / "result")
+    measure_campaign(replace(request, providers={"native": Fake(), "fake": hindered}), Listener())
+    costs: dict[str, float] = {}
+    for outcome in analyse_result(request.folder.path).outcomes:
+        name = outcome.trial.environment.name
+        costs[name] = next(one.value for one in outcome.signals if one.name == "clock_read_cost_s")
+        assert (outcome.parity.own.get("transparent huge pages") == "off") == (name == "slow")
+    assert costs["slow"] > 3 * costs["native"]
 
 
 def test_signals_survive_the_journal_and_reach_the_analysis(tmp_path: Path) -> None:

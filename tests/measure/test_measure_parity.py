@@ -77,6 +77,17 @@ class TestReading:
             "limit of nofile": "1024:4096",
         }
 
+    def test_what_no_counter_shows_is_the_technologys_own(self) -> None:
+        conditions = {"transparent_huge_pages": "off", "clock_source": "tsc"}
+        own = read_parity(Fake(), node(), {"confinement": SEEN, **conditions}).own
+        assert own["transparent huge pages"] == "off"
+        assert own["clock source"] == "tsc"
+
+    @pytest.mark.parametrize("nonsense", [None, "", 3, ["tsc"], {}])
+    def test_conditions_that_a_node_does_not_say_are_left_out(self, nonsense: object) -> None:
+        own = read_parity(Fake(), node(), {"confinement": SEEN, "clock_source": nonsense}).own
+        assert not {"clock source", "transparent huge pages"} & set(own)
+
     def test_of_a_sandbox_the_limits_inside_are_its_own_business(self) -> None:
         read = read_parity(Fake(), node(own_kernel=True, init_pid=os.getpid()), {"confinement": SEEN})
         assert read.host["nice"] == str(os.getpriority(os.PRIO_PROCESS, 0))

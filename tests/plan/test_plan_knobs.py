@@ -19,7 +19,10 @@ from tare.records import Environment, Layout, Limits, NetworkKind, OptionValue, 
 from tests.conftest import REPOSITORY
 
 LIMITS = Limits(memory_byte=1 << 30, shm_byte=1 << 20, cpu_quota=0.5, storage=Storage.DISK)
-BESIDE = {"voluntary_switches", "involuntary_switches", "vcpu_wait_s", "steal_s"}
+BESIDE = {
+    *("voluntary_switches", "involuntary_switches", "vcpu_wait_s", "steal_s"),
+    *("system_call_cost_s", "clock_read_cost_s"),
+}
 """Signals that come with the trial itself."""
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is read around the measured part of a trial: clocks, signals, CPU time, what the commands run under."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from tare.environments.provider import NodeGroup
 from tare.measure.attempt import Measured
@@ -13,7 +14,7 @@ from tare.measure.failures import refuse_memory_kills
 from tare.measure.instances import Instance
 from tare.measure.iterations import Around, cpu_samples
 from tare.measure.observation import Counted, Observation, observed
-from tare.measure.parity import require_equal_commands, require_equal_path
+from tare.measure.parity import own_stopwatches, require_equal_commands, require_equal_path
 from tare.measure.prepared import Prepared
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.timing import inversions, judge, wall_samples
@@ -35,6 +36,7 @@ class Look:
         self._watched = prepared.watched
         self._clocks, self._observation = clocks, observation
         self._counters: Counters | None = None
+        self._seen: list[Mapping[str, Any]] = []
 
     def around(self) -> Around:
         return Around(
@@ -51,6 +53,7 @@ class Look:
         """Before each start of the commands; ``UnequalArms`` where the host treats them otherwise than native ones."""
         read = require_equal_commands(instances, stopwatches, self._context.expected)
         self._measured.parity = read or self._measured.parity
+        self._seen += [one.seen for one in own_stopwatches(instances, stopwatches)]
 
     def begin(self) -> None:
         """When the first commands are about to start."""
@@ -118,6 +121,7 @@ class Look:
             vcpu_wait_s=measured.vcpu_wait_s,
             steal_s=measured.steal_s,
             runs=measured.gathered.runs,
+            seen=self._seen,
         )
         measured.signals, measured.excluded = self._observation.told(counted, self._context.exclude)
         measured.load = self._observation.load(measured.signals)

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """One trial's signals, from just before GO to just after the last DONE, and whether they take the trial out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from tare.environments.provider import NodeGroup
 from tare.measure.counted import CpuUsage, Watched
 from tare.measure.exclusion import Excluded, Own, add_foreign_load, excluded
 from tare.measure.others import OthersWatch
 from tare.measure.signals import FAMILIES
-from tare.measure.signals.beside import add_switches, add_waits
+from tare.measure.signals.beside import add_costs, add_switches, add_waits
 from tare.measure.signals.place import place_of
 from tare.measure.signals.unread import UNREAD
 from tare.measure.signals.watch import Found, SignalWatch, watched_signals
@@ -27,6 +28,8 @@ class Counted:
     vcpu_wait_s: float | None
     steal_s: float | None
     runs: Sequence[InstanceRun]
+    seen: Sequence[Mapping[str, Any]]
+    """What the stopwatches that started the commands said with READY."""
 
 
 class Observation:
@@ -60,6 +63,7 @@ class Observation:
         found = self._watch.found()
         add_waits(found, counted.vcpu_wait_s, counted.steal_s)
         add_switches(found, counted.runs, spanning=self._spanning)
+        add_costs(found, counted.seen)
         add_foreign_load(self._watch, self._own(counted), found)
         found.missing.update(UNREAD)
         return found, excluded(exclude, self._watch, found)

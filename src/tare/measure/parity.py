@@ -41,6 +41,7 @@ _CAPABILITIES = {
     "inheritable_capabilities": "inheritable capabilities",
     "ambient_capabilities": "ambient capabilities",
 }
+_CONDITIONS = {"transparent_huge_pages": "transparent huge pages", "clock_source": "clock source"}
 _NOT_COMPARED = {"fsize", "locks"}
 """Tare's own limit of the command's output, and one that Linux has had no use for since 2.4.25."""
 _OTHER_REMEDY = 'see docs/environments.md, "Equal arms"'
@@ -63,7 +64,7 @@ def read_parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Pari
     confinement = _texts_and_numbers(seen.get("confinement"))
     if not confinement:
         return Parity()
-    own = _own(node, confinement)
+    own = _own(node, confinement) | _conditions(seen)
     if node.own_kernel:
         served = {} if node.init_pid is None else _standing(standing(node.init_pid))
         slack = {_SLACK: served.pop(_SLACK)} if _SLACK in served else {}  # QEMU chooses its own
@@ -112,6 +113,12 @@ def _remedy(label: str) -> str:
     return _REMEDIES.get(label, _OTHER_REMEDY)
 
 
+def own_stopwatches(instances: Sequence[Instance], stopwatches: Sequence[Stopwatch]) -> list[Stopwatch]:
+    """Those that start their command themselves; not mpirun's, which starts an instance that spans nodes."""
+    pairs = zip(instances, stopwatches, strict=True)
+    return [stopwatch for instance, stopwatch in pairs if instance.seat.node in instance.seat.members]
+
+
 def require_equal_commands(
     instances: Sequence[Instance], stopwatches: Sequence[Stopwatch], expected: Mapping[str, str]
 ) -> Parity | None:
@@ -146,6 +153,12 @@ def _own(node: Node, seen: Mapping[str, Any]) -> dict[str, str]:
         "namespaces of its own": "all: a kernel of its own" if node.own_kernel else _namespaces(node, seen),
     }
     return {label: str(value) for label, value in values.items() if value not in {None, ""}}
+
+
+def _conditions(seen: Mapping[str, Any]) -> dict[str, str]:
+    """What the node's kernel gives the command, of which no counter shows what it costs."""
+    values = {label: seen.get(name) for name, label in _CONDITIONS.items()}
+    return {label: text for label, text in values.items() if isinstance(text, str) and text}
 
 
 def _seccomp(seen: Mapping[str, Any]) -> str | None:

@@ -17,7 +17,10 @@ from tare.measure.signals.place import Place
 from tare.measure.signals.unread import UNREAD
 
 UNITS = {"s", "1", "byte", "J", "Hz", "°C"}
-BESIDE = {"vcpu_wait_s", "steal_s", "voluntary_switches", "involuntary_switches", "foreign_cpu_s"}
+BESIDE = {
+    *("vcpu_wait_s", "steal_s", "voluntary_switches", "involuntary_switches", "foreign_cpu_s"),
+    *("system_call_cost_s", "clock_read_cost_s"),
+}
 TEXT = (REPOSITORY / "docs" / "signals.md").read_text()
 every_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda one: one.kinds[0].name)
 

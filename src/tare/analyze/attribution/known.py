@@ -33,12 +33,15 @@ class Known:
     less_is_worse: bool = False
     fills_idleness: bool = False
     """Whether there is more of it whenever the job sleeps, so that it says nothing by itself."""
+    evidence_only: bool = False
+    """Whether it is a price per call and no loss: it may speak for a cause, and is never a candidate itself."""
     after: tuple[str, ...] = ()
     """Signals that this one contains or follows from: with one of them a candidate too, this one is ranked below it."""
 
 
 _WAITING = ("throttled_s", "vcpu_wait_s", "steal_s", "runnable_wait_s", "psi_cpu_some_s")
 _MEMORY = ("memory_limit_hits", "pages_refaulted", "pages_reclaimed", "major_faults", "psi_memory_some_s")
+_REMOTE = (*_MEMORY, "remote_memory_byte")
 _SHAPING = ("queue_overlimits", "queue_drops", "switch_drops", "interface_drops")
 _TCP = ("tcp_timeouts", "tcp_retransmissions")
 _STORAGE_WAITS = (*_MEMORY, "block_io_wait_s", "psi_io_some_s")
@@ -118,9 +121,22 @@ KNOWN: Mapping[str, Known] = {
     ),
     "huge_pages_split": Known(title="huge pages split", most_event_s=_PAGE_S, after=_MEMORY),
     "huge_pages_allocated": Known(title="huge pages made", most_event_s=_PAGE_S, after=_MEMORY),
-    "minor_faults": Known(title="page faults in memory", most_event_s=_FAULT_S, after=_MEMORY),
+    "remote_memory_byte": Known(title="memory beside other processors", level=True, after=_MEMORY),
+    "numa_pages_migrated": Known(
+        title="pages moved to another processor's memory", most_event_s=_PAGE_S, after=_REMOTE
+    ),
+    "numa_hint_faults": Known(
+        title="page faults that ask which processor uses a page",
+        most_event_s=_FAULT_S,
+        after=(*_REMOTE, "numa_pages_migrated"),
+    ),
+    "minor_faults": Known(
+        title="page faults in memory", most_event_s=_FAULT_S, after=(*_MEMORY, "numa_hint_faults")
+    ),
     "host_minor_faults": Known(
-        title="page faults in memory", most_event_s=_FAULT_S, after=(*_MEMORY, "minor_faults")
+        title="page faults in memory",
+        most_event_s=_FAULT_S,
+        after=(*_MEMORY, "numa_hint_faults", "minor_faults"),
     ),
     "involuntary_switches": Known(title="put off the processor", most_event_s=_SWITCH_S, after=_WAITING),
     "voluntary_switches": Known(
@@ -132,6 +148,8 @@ KNOWN: Mapping[str, Known] = {
         after=(*_WAITING, *_SHAPING, *_TCP, *_STORAGE_WAITS, "involuntary_switches", "voluntary_switches"),
     ),
     "temperature_c": Known(title="temperature", level=True),
+    "system_call_cost_s": Known(title="a system call takes longer", level=True, evidence_only=True),
+    "clock_read_cost_s": Known(title="reading the clock takes longer", level=True, evidence_only=True),
 }
 """By the signal's name; of two that are as likely the one that stands earlier here says more of the mechanism."""
 
@@ -146,8 +164,9 @@ def title_of(name: str, scope: Scope) -> str:
 
 
 def may_cause(name: str, unit: str) -> bool:
-    """Whether it is anything but energy or heat, which only follow, and what fills a sleeping job's processors."""
-    return unit not in _NEVER_CAUSES and not known(name).fills_idleness
+    """Whether it is anything but energy or heat, which only follow, what fills idle processors, and mere evidence."""
+    about = known(name)
+    return unit not in _NEVER_CAUSES and not about.fills_idleness and not about.evidence_only
 
 
 def specificity(name: str) -> int:

@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signals that come with the trial itself: what the stopwatches and the threads of virtual processors told."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
 
 from tare.measure.signals.watch import Found
 from tare.records import InstanceRun, Scope, Signal
 
 _NO_GUEST = "the nodes are no virtual machines whose processors this host sees"
 _NO_STEAL = "the nodes' kernels count none, or have none of their own"
+_NO_COST = "the stopwatch in the node does not measure it, or its clock stands still"
+_NO_STOPWATCH = "mpirun starts the commands, in nodes where no stopwatch measures it"
+_COSTS = {"system_call_cost_s": "system_call_ns", "clock_read_cost_s": "clock_read_ns"}
+"""Signal → what the stopwatch calls it in READY."""
+_MOST_NS = 1e9
+"""Of one call; what says more is made up."""
 _SPANNING = "processes that mpirun started in other nodes are not counted"
 
 
@@ -34,3 +42,23 @@ def add_switches(found: Found, runs: Sequence[InstanceRun], *, spanning: bool) -
             found.missing[name] = _SPANNING
         else:
             found.signals.append(Signal(name=name, unit="1", scope=Scope.NODE, value=count))
+
+
+def add_costs(found: Found, seen: Sequence[Mapping[str, Any]]) -> None:
+    """What single calls cost, the median over the stopwatches right before they started the commands.
+
+    ``seen``: what each of them said with READY; none where no command is a stopwatch's own.
+    """
+    for name, key in _COSTS.items():
+        costs_ns = [cost_ns for said in seen if (cost_ns := _cost_ns(said.get(key))) is not None]
+        if costs_ns:
+            value = median(costs_ns) * 1e-9
+            found.signals.append(Signal(name=name, unit="s", scope=Scope.NODE, value=value))
+        else:
+            found.missing[name] = _NO_COST if seen else _NO_STOPWATCH
+
+
+def _cost_ns(answer: Any) -> float | None:
+    """Of what a node may have made up, only what can be a cost."""
+    is_number = isinstance(answer, int | float) and not isinstance(answer, bool)
+    return float(answer) if is_number and 0 < answer < _MOST_NS else None

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What single calls cost, from what the stopwatches said with READY; missing with a reason where they did not."""
+
+import pytest
+
+from tare.measure.signals.beside import add_costs
+from tare.measure.signals.watch import Found
+from tare.records import Scope
+
+
+def costs(*seen: dict[str, object]) -> Found:
+    found = Found()
+    add_costs(found, seen)
+    return found
+
+
+def test_a_cost_is_the_median_over_the_stopwatches_in_seconds() -> None:
+    told = costs(
+        {"system_call_ns": 150.5, "clock_read_ns": 20},
+        {"system_call_ns": 900, "clock_read_ns": 25},
+        {"system_call_ns": 160, "clock_read_ns": 31},
+    )
+    assert {one.name: one.value for one in told.signals} == {
+        "system_call_cost_s": pytest.approx(160e-9),
+        "clock_read_cost_s": pytest.approx(25e-9),
+    }
+    assert {(one.unit, one.scope, one.lost_time) for one in told.signals} == {("s", Scope.NODE, False)}
+    assert told.missing == {}
+
+
+def test_a_stopwatch_of_an_older_image_leaves_both_missing_with_why() -> None:
+    told = costs({"pid": 1})
+    assert told.signals == []
+    assert set(told.missing) == {"system_call_cost_s", "clock_read_cost_s"}
+    assert all("does not measure it" in why for why in told.missing.values())
+
+
+def test_where_mpirun_starts_the_commands_they_are_missing_with_that_reason() -> None:
+    assert all("mpirun" in why for why in costs().missing.values())
+
+
+@pytest.mark.parametrize(
+    "nonsense", [None, True, "160", -1, 0, [], {}, float("nan"), float("inf"), 1e12, 10**400]
+)
+def test_what_a_node_makes_up_is_no_cost(nonsense: object) -> None:
+    told = costs({"system_call_ns": nonsense, "clock_read_ns": 25})
+    assert [one.name for one in told.signals] == ["clock_read_cost_s"]
+    assert set(told.missing) == {"system_call_cost_s"}
