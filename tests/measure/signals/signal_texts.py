@@ -10,6 +10,7 @@ from tare.measure.signals.hardware import Energy, Frequency, Temperature, Thrott
 from tare.measure.signals.host_memory import HostMemory
 from tare.measure.signals.memory import MemoryLimit, NodeMemory
 from tare.measure.signals.network import Interfaces, Switch, Tcp, TcpExtended
+from tare.measure.signals.numa import RemoteMemory
 from tare.measure.signals.place import Place
 from tare.measure.signals.pressure import HostPressure, NodePressure
 from tare.measure.signals.processors import Processors, SoftInterrupts
@@ -17,12 +18,14 @@ from tare.measure.signals.queues import Queues
 from tare.measure.signals.quota import Quota
 
 FOLDER = Path(__file__).parents[2] / "outputs" / "signals"
+NUMA = ("v1", "v1-two", "v2-two")
 PLACE = Place(processors=(0, 1))
 RECORDED: dict[type[Family], tuple[str | bytes, ...]] = {
     Quota: ("cpu.stat.v1", "cpu.stat.v2"),
     NodePressure: ("pressure-cpu", "pressure-io"),
     HostPressure: ("pressure-cpu", "pressure-io"),
     NodeMemory: ("memory.stat.v1", "memory.stat.v2"),
+    RemoteMemory: tuple(b"near 0\n" + (FOLDER / f"memory.numa_stat.{name}").read_bytes() for name in NUMA),
     MemoryLimit: ("memory.events", b"17\n"),
     Tcp: ("snmp",),
     TcpExtended: ("netstat",),
@@ -39,7 +42,7 @@ RECORDED: dict[type[Family], tuple[str | bytes, ...]] = {
     Energy: (b"123456789\n",),
     Exits: (b"90210\n",),
 }
-"""Family → names of files, or the text itself where it is one number."""
+"""Family → names of files, or the text itself where no file is it."""
 
 
 def text(name: str | bytes) -> bytes:

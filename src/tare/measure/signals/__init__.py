@@ -12,6 +12,7 @@ from tare.measure.signals.hardware import Energy, Frequency, Temperature, Thrott
 from tare.measure.signals.host_memory import HostMemory
 from tare.measure.signals.memory import MemoryLimit, NodeMemory
 from tare.measure.signals.network import Interfaces, Switch, Tcp, TcpExtended
+from tare.measure.signals.numa import RemoteMemory
 from tare.measure.signals.pressure import HostPressure, NodePressure
 from tare.measure.signals.processors import Processors, SoftInterrupts
 from tare.measure.signals.queues import Queues
@@ -24,6 +25,7 @@ FAMILIES: tuple[Family, ...] = (
     NodePressure("memory"),
     NodeMemory(),
     MemoryLimit(),
+    RemoteMemory(),
     Tcp(),
     TcpExtended(),
     Interfaces(),

@@ -21,6 +21,8 @@ _KEYS = {
     "huge_page_fallbacks": ("thp_fault_fallback",),
     "huge_pages_split": ("thp_split_page", "thp_split_pmd"),
     "compaction_stalls": ("compact_stall",),
+    "numa_pages_migrated": ("numa_pages_migrated",),
+    "numa_hint_faults": ("numa_hint_faults",),
 }
 
 

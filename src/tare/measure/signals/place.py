@@ -20,6 +20,8 @@ class Place:
     """The host's, on which the nodes may run."""
     groups: tuple[Group, ...] = ()
     """Control groups on this host, one for each node; none where nothing holds them, or only part is known."""
+    group_processors: tuple[tuple[int, ...], ...] = ()
+    """For each of these groups the host's processors on which its node may run."""
     namespaces: tuple[Path, ...] = ()
     """Files that stand for the network namespaces that the trial has for itself: its nodes', and its switch's."""
     switches: tuple[Path, ...] = ()
@@ -37,10 +39,12 @@ class Place:
 def place_of(nodes: Sequence[Node], groups: Sequence[NodeGroup]) -> Place:
     """Where these nodes are; ``groups`` are those of ``Provider.group``."""
     own = [group for group in map(control_group, groups) if group is not None]
+    known = len(own) == len(nodes)
     processes = tuple(node.init_pid for node in nodes if node.init_pid is not None and not node.machine)
     return Place(
         processors=tuple(sorted({number for node in nodes for number in node.spec.processors})),
-        groups=tuple(own) if len(own) == len(nodes) else (),
+        groups=tuple(own) if known else (),
+        group_processors=tuple(node.spec.processors for node in nodes) if known else (),
         namespaces=tuple(dict.fromkeys(_namespaces(nodes))),
         switches=tuple(dict.fromkeys(_switches(nodes))),
         network_processes=processes if len(processes) == len(nodes) else (),
