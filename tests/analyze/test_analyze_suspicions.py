@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What speaks for a known cause, and what is said of each claim: from signals, traits and counted calls to a cure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from tests.attribution_example import (
+    BACKGROUND,
+    ENVIRONMENT,
+    MARGIN,
+    Kind,
+    Plant,
+    planted_outcomes,
+    seconds,
+)
+
+from tare.analyze import attributions, claims, explanations, scenes, suspicions, verdicts
+from tare.causes import KNOWN_CAUSES
+from tare.records import (
+    NATIVE,
+    Attributed,
+    CallCounts,
+    Cell,
+    Change,
+    Estimate,
+    Explanation,
+    Intervention,
+    InterventionVerdict,
+    Outcome,
+    Shift,
+    SignalEvidence,
+    Strength,
+    Suspicion,
+    TracedCalls,
+    Trait,
+    Verdict,
+)
+from tare.treat import signal_evidence, summaries, traits
+
+CELL = Cell(workload="work", layout="1c1p1i")
+SLOWER = Plant(slowdown=lambda random: 0.3 * random.lognormal(0, 0.05))
+FASTER = Plant(slowdown=lambda random: -0.3 * random.lognormal(0, 0.05))
+FILTER = Trait(
+    cell=CELL, environment=ENVIRONMENT, label="system call filter", value="filter (1)", native="none"
+)
+REFUSED = Trait(
+    cell=CELL,
+    environment=ENVIRONMENT,
+    label="mpi single copy",
+    value="natural, refused here",
+    native="natural",
+)
+NO_CALLS = TracedCalls(counts={}, untraced={})
+
+
+def calls(here: CallCounts, natively: CallCounts) -> TracedCalls:
+    return TracedCalls(counts={CELL: {ENVIRONMENT: here, NATIVE: natively}}, untraced={})
+
+
+def counted(made: Mapping[str, int], failed: Mapping[str, int] | None = None) -> CallCounts:
+    return CallCounts(made=made, failed=failed or {}, traced_s=1.0)
+
+
+def suspected(
+    plant: Plant, own_traits: Sequence[Trait] = (), traced: TracedCalls = NO_CALLS
+) -> tuple[Suspicion, ...]:
+    outcomes = planted_outcomes(plant)
+    judged, evidence, claimed = _judged(outcomes)
+    return suspicions(scenes(claimed, attributions(evidence, judged), evidence, own_traits, traced))
+
+
+def _judged(
+    outcomes: Sequence[Outcome],
+) -> tuple[tuple[Verdict, ...], tuple[SignalEvidence, ...], tuple[Verdict, ...]]:
+    known = summaries(outcomes, {"work": ("wall_s",)})
+    judged = verdicts(known, MARGIN)
+    return judged, signal_evidence(outcomes, known), claims(judged)
+
+
+def explained(
+    plant: Plant, own: Sequence[Suspicion], tried: Sequence[InterventionVerdict] = ()
+) -> Explanation:
+    judged, _, _ = _judged(planted_outcomes(plant))
+    (one,) = explanations(claims(judged), own, tried, {ENVIRONMENT: "docker"})
+    return one
+
+
+def tried(
+    cause: str | None, knob: str, *, standing: Attributed, shift: Shift = Shift.FALLS
+) -> InterventionVerdict:
+    turned = Change(
+        knob=knob, change=f"with {knob}", subject=f"the {knob}", changed=f"docker-{knob}", cause=cause
+    )
+    overhead = Estimate(point=0.3, low=0.29, high=0.31, level=0.95, n=10)
+    return InterventionVerdict(
+        intervention=Intervention(
+            parent="", parent_campaign="one", parent_session="0a", environment=ENVIRONMENT, changes=(turned,)
+        ),
+        turned=turned,
+        cell=CELL,
+        metric="wall_s",
+        before=overhead,
+        after=replace(overhead, point=0.0, low=-0.01, high=0.01),
+        change=overhead,
+        shift=shift,
+        standing=standing,
+        chance=0.001,
+        sentence="",
+    )
+
+
+def test_a_signal_that_accounts_for_the_loss_is_strong_evidence() -> None:
+    plant = replace(SLOWER, signals={**BACKGROUND, "throttled_s": seconds(lambda run: run.lost_s)})
+    first, *_ = suspected(plant)
+    assert (first.cause, first.strength) == ("cpu-quota", Strength.STRONG)
+    assert "of the time lost" in first.grounds
+
+
+def test_without_a_claim_nothing_is_suspected() -> None:
+    plant = Plant(signals={**BACKGROUND, "throttled_s": seconds(lambda run: run.lost_s)})
+    assert suspected(plant, [FILTER, REFUSED]) == ()
+
+
+def test_a_mechanism_seen_at_work_comes_before_one_that_could_be() -> None:
+    names = [(one.cause, one.strength) for one in suspected(SLOWER, [FILTER, REFUSED])]
+    assert names[0] == ("refused-single-copy", Strength.STRONG)
+    assert ("system-call-filter", Strength.POSSIBLE) in names
+
+
+def test_a_gain_has_only_causes_that_can_speed_up() -> None:
+    names = {one.cause for one in suspected(FASTER, [FILTER, REFUSED])}
+    assert names == {"refused-single-copy"}
+
+
+def test_a_refused_call_is_evidence_and_so_is_it_not_where_native_fails_alike() -> None:
+    here = counted({"process_vm_readv": 60}, {"process_vm_readv": 60})
+    first, *_ = suspected(SLOWER, traced=calls(here, counted({"process_vm_readv": 60})))
+    assert (first.cause, first.strength) == ("refused-single-copy", Strength.STRONG)
+    assert "process_vm_readv is refused (60 of 60 calls" in first.grounds
+    assert suspected(SLOWER, traced=calls(here, here)) == ()
+
+
+def test_many_more_calls_than_natively_are_evidence() -> None:
+    first, *_ = suspected(SLOWER, traced=calls(counted({"fsync": 500}), counted({"fsync": 1})))
+    assert (first.cause, first.strength) == ("synchronous-writes", Strength.SEEN)
+
+
+@pytest.mark.parametrize(
+    ("made", "strength"), [(40_000, Strength.STRONG), (100, None)], ids=["many calls", "few calls"]
+)
+def test_a_dearer_call_counts_only_for_a_program_that_makes_many(
+    made: int, strength: Strength | None
+) -> None:
+    cost = Kind(drawn=lambda run: 2e-7 if run.is_native else 9e-6, unit="s")
+    plant = replace(SLOWER, signals={**BACKGROUND, "system_call_cost_s": cost})
+    counts = counted({"getppid": made})
+    own = [one for one in suspected(plant, traced=calls(counts, counts)) if one.cause == "system-call-filter"]
+    assert [one.strength for one in own] == ([strength] if strength else [])
+
+
+def test_a_suspected_cause_has_its_cure_in_the_words_of_the_technology() -> None:
+    one = explained(SLOWER, suspected(SLOWER, [REFUSED]))
+    assert (one.standing, one.cause) == (Attributed.CANDIDATE, "refused-single-copy")
+    assert one.cure == "docker run --cap-add SYS_PTRACE"
+
+
+def test_a_gain_says_how_native_has_it_too() -> None:
+    one = explained(FASTER, suspected(FASTER, [REFUSED]))
+    assert one.is_gain
+    assert "OMPI_MCA_btl_vader_single_copy_mechanism=none" in one.cure
+
+
+def test_what_a_knob_confirmed_is_the_cause_whatever_else_was_believed() -> None:
+    verdicts_ = [
+        tried("refused-single-copy", "sys-ptrace", standing=Attributed.UNEXPLAINED, shift=Shift.SAME),
+        tried("system-call-filter", "seccomp-off", standing=Attributed.CAUSE),
+    ]
+    one = explained(SLOWER, suspected(SLOWER, [REFUSED]), verdicts_)
+    assert (one.standing, one.cause, one.knob) == (Attributed.CAUSE, "system-call-filter", "seccomp-off")
+    assert one.tried == ("with sys-ptrace",)
+    assert (one.before and one.before.point, one.after and one.after.point) == (0.3, 0.0)
+
+
+def test_a_cause_that_its_knob_has_cleared_is_no_longer_suspected() -> None:
+    cleared = [tried("refused-single-copy", "sys-ptrace", standing=Attributed.UNEXPLAINED, shift=Shift.SAME)]
+    one = explained(SLOWER, suspected(SLOWER, [REFUSED]), cleared)
+    assert (one.standing, one.tried) == (Attributed.UNEXPLAINED, ("with sys-ptrace",))
+
+
+def test_a_knob_turned_by_hand_confirms_the_cause_that_it_tests() -> None:
+    one = explained(SLOWER, (), [tried(None, "quota-off", standing=Attributed.CAUSE)])
+    assert (one.cause, one.title) == ("cpu-quota", KNOWN_CAUSES["cpu-quota"].title)
+    other = explained(SLOWER, (), [tried(None, "slowdown-0", standing=Attributed.CAUSE)])
+    assert (other.cause, other.title, other.cure) == ("slowdown-0", "the slowdown-0", "")
+
+
+def test_only_traits_that_native_has_not_are_kept() -> None:
+    outcomes = [
+        replace(
+            outcome, facts={"clock source": "tsc" if outcome.trial.environment.name == NATIVE else "hpet"}
+        )
+        for outcome in planted_outcomes(SLOWER)
+    ]
+    (one,) = traits(outcomes, {"clock source"})
+    assert (one.environment, one.value, one.native) == (ENVIRONMENT, "hpet", "tsc")
+    assert traits(outcomes, {"another"}) == ()

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every known cause can be recognised, cites its source, and names only signals and knobs that there are."""
+
+import pytest
+
+from tare.analyze.attribution.known import KNOWN
+from tare.causes import DEARER, KNOWN_CAUSES, KnownCause
+from tare.environments import PROVIDERS
+from tare.plan.knobs import KNOBS
+
+CAUSES = list(KNOWN_CAUSES.values())
+pytestmark = pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.name)
+
+
+def test_it_shows_in_something(cause: KnownCause) -> None:
+    assert cause.signals or cause.labels or cause.refused or cause.repeated or cause.dearer
+
+
+def test_its_signals_are_known(cause: KnownCause) -> None:
+    assert {*cause.signals, *filter(None, [cause.dearer])} <= set(KNOWN)
+    assert cause.dearer is None or cause.dearer in DEARER
+
+
+def test_its_knobs_are_there(cause: KnownCause) -> None:
+    assert set(cause.knobs) <= set(KNOBS)
+
+
+def test_its_cures_are_of_technologies_that_there_are(cause: KnownCause) -> None:
+    assert set(cause.cures) <= {*PROVIDERS, "sbatch", "any"}
+    assert cause.cures
+    assert all(words.strip() for words in cause.cures.values())
+
+
+def test_it_cites_its_source(cause: KnownCause) -> None:
+    assert cause.source
