@@ -65,7 +65,7 @@ def test_the_ranking_is_printed_with_what_was_found_by_intervention(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     result = explained(tmp_path)
-    assert run_explain(result, ExplainOptions(dry_run=True), as_json=False) == 0
+    assert run_explain(result, ExplainOptions(dry_run=True), as_json=False, providers=FAKES) == 0
     out = capsys.readouterr().out
     assert "slow: cause of time_s: slowdown at 0.2" in " ".join(out.split())
     assert run_explain(result, ExplainOptions(environment="slow", dry_run=True), as_json=True) == 0
@@ -104,3 +104,70 @@ def test_another_results_interventions_are_not_taken_for_its_own(tmp_path: Path)
     run_campaign(fake_request(fake_campaign(fake_environment(slowdown=0.2)), other), Listener())
     (result / "explain").rename(other / "explain")
     assert analyse_result(other).interventions == ()
+
+
+def small_pages(tmp_path: Path) -> Path:
+    """A result whose environment is 25 % slower by a cause that Tare knows."""
+    result = tmp_path / "result"
+    campaign = fake_campaign(fake_environment(huge_pages=False), workload=fake_workload(noise=0.001))
+    run_campaign(fake_request(campaign, result), Listener())
+    return result
+
+
+def test_unaided_it_finds_the_planted_cause_and_its_cure_and_says_the_time_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = small_pages(tmp_path)
+    assert run_explain(result, ExplainOptions(blocks=6, budget="1m"), as_json=False, providers=FAKES) == 0
+    out, err = (" ".join(text.split()) for text in capsys.readouterr())
+    assert "1 claim on 1 environment: this takes 1 min 0 s at most" in err
+    assert err.index("then 1 knob in 6 blocks (about") < err.index("tries huge-pages")
+    assert (
+        "slow: cause of time_s: memory in small pages where native has huge ones; cure: transparent huge"
+        in out
+    )
+    (explanation,) = analyse_result(result).explanations
+    assert (explanation.standing, explanation.cause) == (Attributed.CAUSE, "no-huge-pages")
+    assert "cause of time_s" in (result / "report.html").read_text()
+
+
+def test_explained_once_more_it_runs_no_trial_and_says_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = small_pages(tmp_path)
+    options = ExplainOptions(blocks=6)
+    run_explain(result, options, as_json=False, providers=FAKES)
+    first = capsys.readouterr().out
+    child = result / "explain" / "slow-causes-work-1c1p1i"
+    before = len(read_journal(child / "journal").outcomes)
+    assert run_explain(result, options, as_json=False, providers=FAKES) == 0
+    assert capsys.readouterr().out == first
+    assert len(read_journal(child / "journal").outcomes) == before == 24
+
+
+def test_a_dry_run_says_what_it_would_try_and_runs_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = small_pages(tmp_path)
+    assert run_explain(result, ExplainOptions(dry_run=True), as_json=False, providers=FAKES) == 0
+    assert "would try huge-pages: transparent huge pages: off" in " ".join(capsys.readouterr().out.split())
+    assert not (result / "explain").exists()
+
+
+def test_a_budget_that_holds_no_knob_gives_the_command_that_would(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = small_pages(tmp_path)
+    assert run_explain(result, ExplainOptions(budget="100ms"), as_json=False, providers=FAKES) == 0
+    assert (
+        f"more than the budget: tare explain {result} --environment slow --budget" in capsys.readouterr().err
+    )
+    assert analyse_result(result).interventions == ()
+
+
+def test_where_nothing_is_claimed_nothing_is_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = tmp_path / "result"
+    run_campaign(fake_request(fake_campaign(fake_environment(slowdown=0.0)), result), Listener())
+    assert run_explain(result, ExplainOptions(), as_json=False, providers=FAKES) == 0
+    assert "nothing is slower or faster than native for certain" in capsys.readouterr().out
+    assert not (result / "explain").exists()

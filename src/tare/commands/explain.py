@@ -6,12 +6,14 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare.commands.trying import BLOCKS, Attempt, Subject, attempt, require_blocks, subjects, tries
+from tare.commands.trying import BLOCKS, Attempt, Subject, attempt, require_blocks, subjects, tracing_s, tries
+from tare.environments import PROVIDERS
+from tare.environments.provider import Provider
 from tare.errors import InputError
 from tare.image.store import find_image
 from tare.journal.calls import keep_calls, read_calls
@@ -62,32 +64,44 @@ class _Explained:
     campaign: Campaign
     journal: Journal
     options: ExplainOptions
+    providers: Mapping[str, Provider]
 
     @property
     def image_name(self) -> str:
         return self.journal.sessions[0].image_name
 
     def parent(self, path: str = "") -> Parent:
-        return Parent(path=path, campaign=self.campaign, session=self.journal.sessions[0].identity)
+        session = self.journal.sessions[0].identity
+        return Parent(path=path, campaign=self.campaign, session=session, providers=self.providers)
+
+    def request(self, campaign: Campaign, folder: ResultFolder) -> Request:
+        return Request(campaign=campaign, folder=folder, image_name=self.image_name, providers=self.providers)
 
 
-def run_explain(result: Path, options: ExplainOptions, as_json: bool) -> int:
+def run_explain(
+    result: Path, options: ExplainOptions, as_json: bool, providers: Mapping[str, Provider] = PROVIDERS
+) -> int:
     """Print what is known, try what would tell, print what came back; returns the exit code."""
     from tare.pipeline import analyse_result
+    from tare.report.document import write_report
 
     analysis = _narrowed(analyse_result(result), options)
     if options.dry_run or kept_campaign(ResultFolder(result)).intervention is not None:
         _print(analysis, as_json=as_json, whole=True)
         if not as_json:
-            _print_plans(analysis, _explained(result, options))
+            _print_plans(analysis, _explained(result, options, providers))
         return 0
-    explained = _explained(result, options)
+    explained = _explained(result, options, providers)
     code = _turn_by_hand(explained, analysis) if options.toggles else _try_causes(explained, analysis)
-    _print(_narrowed(analyse_result(result), options), as_json=as_json, whole=False)
+    known = analyse_result(result)
+    write_report(known, explained.folder.report)
+    _print(_narrowed(known, options), as_json=as_json, whole=False)
     return code
 
 
-def _explained(result: Path, options: ExplainOptions) -> _Explained:
+def _explained(
+    result: Path, options: ExplainOptions, providers: Mapping[str, Provider] = PROVIDERS
+) -> _Explained:
     """``InputError`` where no new block could be compared with the result's."""
     require_blocks(options.blocks)
     folder = ResultFolder(result)
@@ -98,7 +112,7 @@ def _explained(result: Path, options: ExplainOptions) -> _Explained:
     if not journal.sessions:
         raise InputError(f"{result} holds no trial yet; continue it first: tare run {result}")
     _require_same_image(result, journal)
-    return _Explained(folder=folder, campaign=campaign, journal=journal, options=options)
+    return _Explained(folder=folder, campaign=campaign, journal=journal, options=options, providers=providers)
 
 
 def _require_same_image(result: Path, journal: Journal) -> None:
@@ -133,7 +147,6 @@ def _try_causes(explained: _Explained, analysis: Analysis) -> int:
     """One environment and layout after the other."""
     own = subjects(analysis)
     if not own:
-        print("nothing is slower or faster than native for certain, so there is nothing to explain")
         return 0
     most_s = len(own) * explained.options.budget_s
     print(
@@ -150,9 +163,13 @@ def _explain_subject(explained: _Explained, subject: Subject) -> int:
     from tare.pipeline import analyse_result
 
     begun = time.monotonic()
-    first = _attempt(explained, subject, explained.options.budget_s - subject.tracing_s)
-    _say(_said_before(first, subject))
+    tracing = tracing_s(subject, explained.journal.outcomes)
+    first = _attempt(explained, subject, explained.options.budget_s - tracing)
     child = _child(explained, subject)
+    if first.left_out and not first.tries and not child.exists():
+        _say(_nothing_to_try(first, explained))
+        return 0
+    _say(_said_before(first, tracing))
     if not child.exists():
         _trace(explained, subject)
         analysis = _narrowed(analyse_result(explained.folder.path), explained.options)
@@ -165,20 +182,21 @@ def _explain_subject(explained: _Explained, subject: Subject) -> int:
     for each in chosen.tries:
         _say(f"  tries {each.toggle.text}: {each.grounds or 'nothing speaks for it, nor against it'}")
     toggles = [each.toggle for each in chosen.tries]
-    return run_and_show(_request(explained, subject, toggles, chosen.blocks, left_s), quiet=True)
+    return run_and_show(_request(explained, subject, toggles, chosen.blocks), quiet=True)
 
 
 def _attempt(explained: _Explained, subject: Subject, left_s: float) -> Attempt:
-    believed = tries(subject, explained.campaign)
+    believed = tries(subject, explained.parent())
     outcomes = explained.journal.outcomes
     return attempt(subject, believed, explained.parent(), outcomes, left_s, explained.options.blocks)
 
 
-def _said_before(chosen: Attempt, subject: Subject) -> str:
+def _said_before(chosen: Attempt, traced_s: float) -> str:
     """What is going to be done, and how long it takes."""
+    subject = chosen.subject
     claims = counted(len(subject.explanations), "claim")
     place = f"{subject.environment} on {subject.layout}"
-    traced = f"system calls are counted in spare runs (about {format_duration(subject.tracing_s)})"
+    traced = f"system calls are counted in spare runs (about {format_duration(traced_s)})"
     if chosen.expected_s is None:
         return f"{place}, {claims}: {traced}; nobody knows yet how long the blocks take"
     knobs = counted(len(chosen.tries), "knob")
@@ -192,7 +210,7 @@ def _nothing_to_try(chosen: Attempt, explained: _Explained) -> str:
     place = f"{chosen.subject.environment} on {chosen.subject.layout}"
     if not chosen.left_out:
         return f"{place}: no knob of this version can be turned here that would test anything"
-    needed_s = (chosen.expected_s or 0.0) + chosen.subject.tracing_s
+    needed_s = (chosen.expected_s or 0.0) + tracing_s(chosen.subject, explained.journal.outcomes)
     command = (
         f"tare explain {shlex.quote(str(explained.folder.path))} --environment {chosen.subject.environment}"
     )
@@ -208,7 +226,7 @@ def _trace(explained: _Explained, subject: Subject) -> None:
 
     known = read_calls(explained.folder.explanation) or TracedCalls(counts={}, untraced={})
     campaign = intervention_campaign(explained.parent(), subject.choice, (), 1)
-    request = Request(campaign=campaign, folder=explained.folder, image_name=explained.image_name)
+    request = explained.request(campaign, explained.folder)
     keep_calls(explained.folder.explanation, known.joined(trace_calls(request, _progress())))
 
 
@@ -224,15 +242,12 @@ def _child(explained: _Explained, subject: Subject) -> ResultFolder:
     return ResultFolder(explained.options.output or explained.folder.explanation / folder_name(campaign))
 
 
-def _request(
-    explained: _Explained, subject: Subject, toggles: Sequence[Toggle], blocks: int, left_s: float
-) -> Request:
+def _request(explained: _Explained, subject: Subject, toggles: Sequence[Toggle], blocks: int) -> Request:
     """The kept campaign where one was begun: it is continued, whatever is believed now."""
     folder = _child(explained, subject)
     if folder.exists():
-        kept = replace(kept_campaign(folder), budget_s=None)
-        return Request(campaign=kept, folder=folder, image_name=explained.image_name)
-    return _planned(explained, subject.choice, toggles, blocks, subject.claims, folder, left_s)
+        return explained.request(kept_campaign(folder), folder)
+    return _planned(explained, subject.choice, toggles, blocks, subject.claims, folder)
 
 
 def _turn_by_hand(explained: _Explained, analysis: Analysis) -> int:
@@ -254,7 +269,7 @@ def by_hand(explained: _Explained, analysis: Analysis) -> Request:
     claims = subject.claims if subject else ()
     campaign = intervention_campaign(explained.parent(), choice, toggles, options.blocks, claims)
     folder = ResultFolder(options.output or explained.folder.explanation / folder_name(campaign))
-    return _planned(explained, choice, toggles, options.blocks, claims, folder, None)
+    return _planned(explained, choice, toggles, options.blocks, claims, folder)
 
 
 def intervention_request(result: Path, options: ExplainOptions) -> Request:
@@ -292,19 +307,19 @@ def _planned(
     blocks: int,
     claims: Sequence[tuple[str, str]],
     folder: ResultFolder,
-    budget_s: float | None,
 ) -> Request:
     parent = explained.parent(os.path.relpath(explained.folder.path.resolve(), folder.path.resolve()))
     campaign = intervention_campaign(parent, choice, toggles, blocks, claims)
-    campaign = with_overrides(campaign, seed=explained.options.seed, budget_s=budget_s)
-    return Request(campaign=campaign, folder=folder, image_name=explained.image_name)
+    campaign = with_overrides(campaign, seed=explained.options.seed)
+    return explained.request(campaign, folder)
 
 
 def _print_plans(analysis: Analysis, explained: _Explained) -> None:
     """What would be tried, and how long it would take."""
     for subject in subjects(analysis):
-        chosen = _attempt(explained, subject, explained.options.budget_s - subject.tracing_s)
-        print(_said_before(chosen, subject))
+        tracing = tracing_s(subject, explained.journal.outcomes)
+        chosen = _attempt(explained, subject, explained.options.budget_s - tracing)
+        print(_said_before(chosen, tracing))
         for each in chosen.tries:
             print(
                 f"  would try {each.toggle.text}: {each.grounds or 'nothing speaks for it, nor against it'}"

@@ -3,6 +3,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
+from statistics import median
 
 from tare.blocks import LEAST_BLOCKS
 from tare.causes import KNOWN_CAUSES
@@ -16,8 +18,10 @@ from tare.plan.trials import plan_block
 from tare.records import Analysis, Cell, Environment, Explanation, Outcome, Suspicion
 
 BLOCKS = 10
-_TRACED_RUN_S = 5.0
+_LONGEST_TRACED_RUN_S = 5.0
 """A window of tracing, with the start and the end of a node."""
+_SLOWED_DOWN = 3
+"""Times as long as it took in the result, where that is less: tracing slows a program down."""
 _MOST_BLIND = 2
 """Knobs that are turned although nothing speaks for them."""
 
@@ -45,11 +49,6 @@ class Subject:
     @property
     def choice(self) -> Choice:
         return Choice(environment=self.environment, workloads=self.workloads, layout=self.layout)
-
-    @property
-    def tracing_s(self) -> float:
-        """About how long the spare runs take, natively and in the environment."""
-        return 2 * len(self.workloads) * _TRACED_RUN_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,55 +98,52 @@ def _key(one: Explanation | Suspicion) -> tuple[Cell, str, str]:
     return one.cell, one.environment, one.metric
 
 
-def tries(subject: Subject, campaign: Campaign) -> tuple[Try, ...]:
+def tracing_s(subject: Subject, outcomes: Sequence[Outcome]) -> float:
+    """About how long the spare runs of its workloads take, natively and in the environment."""
+    return 2 * sum(_traced_run_s(workload, outcomes) for workload in subject.workloads)
+
+
+def _traced_run_s(workload: str, outcomes: Sequence[Outcome]) -> float:
+    """What takes turns has more to do in a whole run than its share of the turns shows."""
+    whole_s = [one.elapsed_s for one in outcomes if one.trial.workload.name == workload and one.turns is None]
+    return min(_LONGEST_TRACED_RUN_S, _SLOWED_DOWN * median(whole_s)) if whole_s else _LONGEST_TRACED_RUN_S
+
+
+def tries(subject: Subject, parent: Parent) -> tuple[Try, ...]:
     """Every knob once: the one with the strongest evidence first, then the cheaper, then the more specific."""
+    arms = _turnable(subject, parent)
     rated: dict[str, tuple[tuple[int, int, int], Try]] = {}
     for suspicion in subject.suspicions:
-        for knob in _knobs(suspicion, subject, campaign):
-            rating = (-suspicion.strength, _cost(knob, subject, campaign), _specificity(suspicion.cause))
+        for knob in [name for name in KNOWN_CAUSES[suspicion.cause].knobs if name in arms][:1]:
+            rating = (-suspicion.strength, arms[knob], list(KNOWN_CAUSES).index(suspicion.cause))
             own = Try(toggle=Toggle(text=knob, cause=suspicion.cause), grounds=suspicion.grounds)
             if knob not in rated or rating < rated[knob][0]:
                 rated[knob] = rating, own
     believed = [own for _, own in sorted(rated.values(), key=lambda each: each[0])]
-    return (*believed, *_blind(subject, campaign, set(rated)))
+    return (*believed, *islice(_blind(subject, arms, set(rated)), _MOST_BLIND))
 
 
-def _knobs(suspicion: Suspicion, subject: Subject, campaign: Campaign) -> list[str]:
-    """The first of the cause's knobs that can be turned here."""
-    known = KNOWN_CAUSES[suspicion.cause].knobs
-    return [name for name in known if _can_turn(name, subject, campaign)][:1]
+def _turnable(subject: Subject, parent: Parent) -> Mapping[str, int]:
+    """Knob that can be turned here → arms that it needs: a limit needs native with it as well."""
+    own, _ = subject_of(parent, subject.choice)
+    changed = {name: turned(knob, own) for name, knob in KNOBS.items()}
+    return {
+        name: 1 if change.limits == own.limits else 2
+        for name, change in changed.items()
+        if not isinstance(change, str)
+    }
 
 
-def _can_turn(name: str, subject: Subject, campaign: Campaign) -> bool:
-    own, _ = subject_of(campaign, subject.choice)
-    return name in KNOBS and not isinstance(turned(KNOBS[name], own), str)
-
-
-def _cost(name: str, subject: Subject, campaign: Campaign) -> int:
-    """Arms that the knob needs: a limit needs native with it as well."""
-    own, _ = subject_of(campaign, subject.choice)
-    changed = turned(KNOBS[name], own)
-    return 1 if isinstance(changed, str) or changed.limits == own.limits else 2
-
-
-def _specificity(cause: str) -> int:
-    return list(KNOWN_CAUSES).index(cause)
-
-
-def _blind(subject: Subject, campaign: Campaign, taken: set[str]) -> Iterator[Try]:
-    """Where some claim has nothing that speaks for any cause: what costs one arm, in the table's order."""
+def _blind(subject: Subject, arms: Mapping[str, int], taken: set[str]) -> Iterator[Try]:
+    """Where nothing speaks for any cause of some claim: what costs one arm, in the table's order."""
     suspected = {_key(one) for one in subject.suspicions}
     dark = [one for one in subject.explanations if _key(one) not in suspected]
-    gains = all(one.is_gain for one in dark)
-    left = _MOST_BLIND if dark else 0
     for cause in KNOWN_CAUSES.values():
-        for name in cause.knobs if cause.speeds_up or not gains else ():
-            if left and name not in taken and _can_turn(name, subject, campaign):
-                if _cost(name, subject, campaign) == 1:
-                    taken.add(name)
-                    left -= 1
-                    yield Try(toggle=Toggle(text=name, cause=cause.name), grounds="")
-                break
+        knob = next((name for name in cause.knobs if name in arms), None)
+        can_be = any(cause.speeds_up or not one.is_gain for one in dark)
+        if can_be and knob is not None and arms[knob] == 1 and knob not in taken:
+            taken.add(knob)
+            yield Try(toggle=Toggle(text=knob, cause=cause.name), grounds="")
 
 
 def attempt(

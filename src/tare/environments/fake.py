@@ -11,6 +11,7 @@ from tare.errors import NodeError
 from tare.records import NetworkKind, OptionValue
 
 _CLOCK_FILE = "clock"
+_SMALL_PAGES_COST = 0.25
 _STATE_FILE = "runs"
 """A byte for each run of the fake workload since the node's start."""
 
@@ -22,6 +23,7 @@ class Fake(Provider):
     option_names: Mapping[str, str] = {
         "slowdown": "planted overhead as a fraction, found again by the fake workload",
         "accumulate": "planted growth from each run to the next within one start, as a fraction",
+        "huge_pages": "false: as if its memory lay in small pages, an overhead of 25 % that huge pages take away",
         "broken": "what goes wrong: start, prefix or stop",
         "tools": "folder with Tare's own programs, instead of the image's",
         "clock": f"gives the node a clock of its own: {fake_clock.EXAMPLES}",
@@ -47,10 +49,8 @@ class Fake(Provider):
             init_pid=None,
             work_directory=str(spec.work),
             tools_directory=str(spec.options.get("tools") or f"{spec.image_root}{TOOLS_DIRECTORY}"),
-            variables={
-                "TARE_FAKE_SLOWDOWN": str(spec.options.get("slowdown", 0.0)),
-                **_accumulating(spec),
-            },
+            variables={"TARE_FAKE_SLOWDOWN": str(_slowdown(spec)), **_accumulating(spec)},
+            facts={"transparent huge pages": "off"} if _in_small_pages(spec) else {},
             own_kernel="clock" in spec.options,
         )
 
@@ -68,6 +68,16 @@ class Fake(Provider):
             shutil.rmtree(spec.work)
             raise NodeError("the fake environment was told to fail at its stop")
         shutil.rmtree(spec.directory / "layer", ignore_errors=True)
+
+
+def _slowdown(spec: NodeSpec) -> float:
+    planted = spec.options.get("slowdown", 0.0)
+    own = float(planted) if isinstance(planted, int | float) else 0.0
+    return own + (_SMALL_PAGES_COST if _in_small_pages(spec) else 0.0)
+
+
+def _in_small_pages(spec: NodeSpec) -> bool:
+    return spec.options.get("huge_pages", True) is False
 
 
 def _accumulating(spec: NodeSpec) -> dict[str, str]:

@@ -2,7 +2,7 @@
 """The campaign that turns knobs: as it is, with each knob turned, and native, interleaved in blocks of their own."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
@@ -33,6 +33,7 @@ class Parent:
     campaign: Campaign
     session: str
     """Identity of its first session."""
+    providers: Mapping[str, Provider] = field(default_factory=lambda: PROVIDERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +57,9 @@ class _Arm:
         return (self.environment, *([Environment(name=native, technology=NATIVE)] if native else []))
 
 
-def subject_of(
-    campaign: Campaign, choice: Choice, providers: Mapping[str, Provider] = PROVIDERS
-) -> tuple[Subject, tuple[Workload, ...]]:
+def subject_of(parent: Parent, choice: Choice) -> tuple[Subject, tuple[Workload, ...]]:
     """What the choice means; ``InputError`` when it means nothing, or more than one."""
+    campaign = parent.campaign
     environments = {one.name: one for one in campaign.environments}
     environment = environments[_one("--environment", choice.environment, environments)]
     cells = [(workload, setting) for workload, setting in campaign.cells if setting.company is None]
@@ -72,7 +72,7 @@ def subject_of(
         environment=environment,
         limits=setting.limits,
         layout=setting.layout,
-        provider=providers[environment.technology],
+        provider=parent.providers[environment.technology],
     )
     return subject, workloads
 
@@ -94,14 +94,13 @@ def intervention_campaign(
     toggles: Sequence[Toggle],
     blocks: int,
     claims: Sequence[tuple[str, str]] = (),
-    providers: Mapping[str, Provider] = PROVIDERS,
 ) -> Campaign:
     """All but the knobs is the parent's; ``InputError`` says why one of them cannot be turned.
 
     A limit holds natively too, so that native is then run with it changed as well. ``claims``: workload and metric of
     what is to be explained.
     """
-    subject, workloads = subject_of(parent.campaign, choice, providers)
+    subject, workloads = subject_of(parent, choice)
     arms = [_arm(subject, toggle) for toggle in toggles]
     return replace(
         parent.campaign,

@@ -47,7 +47,7 @@ def print_causes(analysis: Analysis, console: Console, *, whole: bool = False) -
     """Print what was tried, beside the reasons that come first; ``whole``: every signal too."""
     table = _tried(analysis)
     others = reasons(analysis, primary=False)
-    if table is None and not others and not whole:
+    if table is None and not others and not (whole and explained(analysis)):
         return
     console.print(Text(f"\n{TITLE}", style="bold"))
     print_reasons(analysis, console, primary=False)
@@ -55,7 +55,7 @@ def print_causes(analysis: Analysis, console: Console, *, whole: bool = False) -
         console.print(table)
     if whole:
         console.print(Text(EXPLANATION))
-        for attribution in analysis.attributions:
+        for attribution in explained(analysis):
             _print_signals(attribution, analysis, console)
 
 
