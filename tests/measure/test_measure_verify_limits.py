@@ -2,6 +2,7 @@
 """A limit that does not hold is found, named, and makes the trial fail; one that holds is a fact."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from tests.measure.measure_nodes import MEBIBYTE, node_spec
 
 from tare.environments.native import Native
 from tare.environments.node_group import LocalGroup
-from tare.environments.provider import Node
+from tare.environments.provider import Chosen, Node
 from tare.errors import NodeError
 from tare.host.cgroups import V1, Group, find_hierarchies, group_of
 from tare.image.store import Image
@@ -126,6 +127,19 @@ def test_rounding_to_pages_and_to_percents_is_no_breach(group: Group, tmp_path: 
 def test_a_quota_that_nobody_asked_for_is_a_breach(group: Group, tmp_path: Path) -> None:
     with pytest.raises(NodeError, match=r"CPU quota \(host's cgroup\) should be None and are 0.5"):
         verify(node(tmp_path, cpu_quota=None), LocalGroup(group), SEEN)
+
+
+def test_what_the_options_have_chosen_is_checked_instead_of_what_the_campaign_states(
+    group: Group, tmp_path: Path
+) -> None:
+    other = node(tmp_path, cpu_quota=2.0, shm_byte=8 * MEBIBYTE)
+    chosen = Chosen(shm_byte=MEBIBYTE, sets_quota=True, cpu_quota=0.5)
+    facts = verify(other, LocalGroup(group), SEEN, chosen)
+    assert (facts["CPU quota"], facts["size of shm"]) == ("0.5 processors", f"{MEBIBYTE} byte")
+    with pytest.raises(NodeError, match=r"CPU quota \(host's cgroup\) should be 0.7 and is 0.5"):
+        verify(other, LocalGroup(group), SEEN, replace(chosen, cpu_quota=0.7))
+    with pytest.raises(NodeError, match="size of shm in bytes"):
+        verify(other, LocalGroup(group), SEEN, replace(chosen, shm_byte=2 * MEBIBYTE))
 
 
 def test_a_command_that_is_in_no_group_of_the_node_is_found(group: Group, tmp_path: Path) -> None:

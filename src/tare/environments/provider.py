@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -104,6 +104,28 @@ class NodeSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What an environment's own options set on purpose of that which is else Tare's or the host's.
+
+    It is then the technology's as people run it: neither unequal arms nor a limit that does not hold.
+    """
+
+    labels: frozenset[str] = frozenset()
+    """Of ``Parity.host``."""
+    shm_byte: int | None = None
+    """Size of /dev/shm; ``None``: the campaign's."""
+    sets_quota: bool = False
+    """Whether ``cpu_quota``, and not the campaign's, is what the node has."""
+    cpu_quota: float | None = None
+    """In processors; ``None``: no quota."""
+
+    def limited(self, spec: NodeSpec) -> NodeSpec:
+        """The node with the limits that hold it in truth."""
+        quota = self.cpu_quota if self.sets_quota else spec.cpu_quota
+        return replace(spec, shm_byte=self.shm_byte or spec.shm_byte, cpu_quota=quota)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Elsewhere:
     """How a node on another host is found from this host and from the trial's other nodes."""
 
@@ -190,6 +212,10 @@ class Provider(Protocol):
     def check_spanning(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:  # noqa: ARG002 - for those who need it
         """Option → what is wrong with it where an instance spans nodes."""
         return {}
+
+    def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:  # noqa: ARG002 - for those who need it
+        """What a node's options set on purpose of that which else the campaign states or must be as natively."""
+        return Chosen()
 
     def configured(self, options: Mapping[str, OptionValue]) -> "Provider":  # noqa: ARG002 - for those who need it
         """Who is to answer ``probe``, ``prepare`` and ``lacking_flags`` for an environment with these options."""

@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
-from tare.environments.provider import Elsewhere, Node, NodeGroup, NodeSpec, Probe, Provider
+from tare.environments.provider import Chosen, Elsewhere, Node, NodeGroup, NodeSpec, Probe, Provider
 from tare.environments.remote import files
 from tare.environments.remote.channel import Channel, opened
 from tare.environments.remote.connection import OPTION_NAMES, Far, complaints
@@ -48,6 +48,12 @@ class Ssh(Provider):
         return {
             "subnet": "is missing; write the address range in which the hosts and this one reach each other"
         }
+
+    def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:
+        from tare.environments import PROVIDERS  # noqa: PLC0415 - the list that this environment is in
+
+        far = Far.of(options)
+        return PROVIDERS[far.below].chosen(far.options_below)
 
     def configured(self, options: Mapping[str, OptionValue]) -> Self:
         return type(self)(options)

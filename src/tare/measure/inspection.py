@@ -42,7 +42,7 @@ def inspect(provider: Provider, node: Node, sleep: Callable[[float], None] = tim
         stopwatch.wait_ready(_READY_LIMIT_S)
         seen = stopwatch.seen
         group = provider.group(node)
-        facts = {} if group is None else verify(node, group, seen)
+        facts = {} if group is None else verify(node, group, seen, provider.chosen(node.spec.options))
         parity = read_parity(provider, node, seen)
     too_young_ns = LEAST_CLOCK_NS - int(seen["monotonic_ns"])
     if too_young_ns > 0:

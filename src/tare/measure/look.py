@@ -90,7 +90,7 @@ class Look:
         self._observe()
         refuse_memory_kills(self._watched)
         for node in self._watched.nodes:
-            require_equal_path(node, self._context.expected)
+            require_equal_path(self._watched.provider, node, self._context.expected)
 
     def _count(self, *, whole: bool) -> None:
         measured, counters = self._measured, self._counters

@@ -60,7 +60,17 @@ _REMEDIES = {
 
 
 def read_parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Parity:
-    """Of a node, by what the stopwatch in it saw (``stopwatch.seen``) and what the host says of its processes."""
+    """Of a node, by what the stopwatch in it saw (``stopwatch.seen``) and what the host says of its processes.
+
+    What the environment's options set on purpose is the technology's own.
+    """
+    read, chosen = _parity(provider, node, seen), provider.chosen(node.spec.options).labels
+    own = {label: text for label, text in read.host.items() if label in chosen}
+    host = {label: text for label, text in read.host.items() if label not in chosen}
+    return Parity(own={**read.own, **own}, host=host)
+
+
+def _parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Parity:
     confinement = _texts_and_numbers(seen.get("confinement"))
     if not confinement:
         return Parity()
@@ -136,10 +146,12 @@ def require_equal_commands(
     return read
 
 
-def require_equal_path(node: Node, expected: Mapping[str, str]) -> None:
+def require_equal_path(provider: Provider, node: Node, expected: Mapping[str, str]) -> None:
     """The same of the control groups' path alone, which somebody may change while a command runs."""
     if expected and node.elsewhere is None:
-        require_equal(Parity(host=_path(node.init_pid, node.spec.name)), expected, node.spec.technology)
+        path, chosen = _path(node.init_pid, node.spec.name), provider.chosen(node.spec.options).labels
+        equal = {label: text for label, text in path.items() if label not in chosen}
+        require_equal(Parity(host=equal), expected, node.spec.technology)
 
 
 def _own(node: Node, seen: Mapping[str, Any]) -> dict[str, str]:

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tare.environments.provider import Node, NodeGroup
+from tare.environments.provider import Chosen, Node, NodeGroup, NodeSpec
 from tare.environments.unprivileged.group import UserGroup
 from tare.errors import NodeError
 from tare.host.cgroups import format_processors
@@ -16,9 +16,22 @@ _QUOTA_TOLERANCE = 0.011
 _PAGE_BYTE = 4096
 
 
-def verify(node: Node, group: NodeGroup, seen: Mapping[str, Any]) -> dict[str, str]:
-    """What holds, as facts; ``NodeError`` naming the first limit that does not."""
-    spec = node.spec
+_AS_STATED = Chosen()
+
+
+def verify(
+    node: Node, group: NodeGroup, seen: Mapping[str, Any], chosen: Chosen = _AS_STATED
+) -> dict[str, str]:
+    """What holds, as facts; ``NodeError`` naming the first limit that does not.
+
+    What the environment's own options have ``chosen`` holds in place of what the campaign states.
+    """
+    spec = chosen.limited(node.spec)
+    own = {} if chosen.shm_byte is None else {"size of shm": f"{chosen.shm_byte} byte"}
+    return {**_verified(node, spec, group, seen), **own}
+
+
+def _verified(node: Node, spec: NodeSpec, group: NodeGroup, seen: Mapping[str, Any]) -> dict[str, str]:
     same("processors (inside)", node.numbered_inside(spec.processors), tuple(seen["processors"]))
     near("size of shm in bytes (inside)", spec.shm_byte, seen["shm_byte"], _PAGE_BYTE)
     if isinstance(group, UserGroup):
