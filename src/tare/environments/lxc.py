@@ -8,7 +8,7 @@ from tare.environments import confined, engine, layer
 from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.errors import NodeError
 from tare.host import cgroups, process
-from tare.records import NetworkKind
+from tare.records import NetworkKind, OptionValue
 
 _GROUPS = {"container": "lxc.payload", "monitor": "lxc.monitor", "monitor.pivot": "lxc.pivot"}
 """LXC's own groups, below the common parent; each node has all three to itself, so that nothing shared is left."""
@@ -27,12 +27,16 @@ _APPARMOR = Path("/sys/module/apparmor/parameters/enabled")
 
 class Lxc(Provider):
     technology = "lxc"
-    option_names: Mapping[str, str] = {}
+    option_names: Mapping[str, str] = {"seccomp": engine.SECCOMP_HELP}
+
+    def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        return engine.check_seccomp(options)
 
     def probe(self) -> Probe:
         return confined.probe_tool(["lxc-start", "--version"], "lxc")
 
     def start(self, spec: NodeSpec) -> Node:
+        engine.require(self.check_options(spec.options))
         layer.prepare(spec)
         layer.mount_root(spec)
         cgroups.prepare_parent()
@@ -72,6 +76,7 @@ def configuration(spec: NodeSpec, host: cgroups.Hierarchies) -> str:
     lines = {
         **({} if _COMMON.exists() else _UNCOMMON),
         **_security_label(),
+        **_system_calls(spec),
         "lxc.uts.name": spec.name,
         "lxc.rootfs.path": f"dir:{spec.directory / 'root'}",
         "lxc.init.cmd": f"{TOOLS_DIRECTORY}/init",
@@ -87,6 +92,11 @@ def configuration(spec: NodeSpec, host: cgroups.Hierarchies) -> str:
 
 def _group(spec: NodeSpec, name: str) -> str:
     return f"{cgroups.PARENT}/{name}.{spec.name}"
+
+
+def _system_calls(spec: NodeSpec) -> dict[str, str]:
+    """An empty profile takes back what the common configuration has stated (lxc.container.conf(5))."""
+    return {} if spec.options.get("seccomp", True) else {"lxc.seccomp.profile": ""}
 
 
 def _security_label() -> dict[str, str]:

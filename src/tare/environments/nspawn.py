@@ -4,20 +4,25 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from tare.environments import attended, confined, layer
+from tare.environments import attended, confined, engine, layer
 from tare.environments.provider import WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.host import standing
+from tare.records import OptionValue
 
 
 class Nspawn(Provider):
     technology = "systemd-nspawn"
-    option_names: Mapping[str, str] = {}
+    option_names: Mapping[str, str] = {"seccomp": engine.SECCOMP_HELP}
+
+    def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        return engine.check_seccomp(options)
 
     def probe(self) -> Probe:
         return confined.probe_tool(["systemd-nspawn", "--version"], "systemd-container")
 
     def start(self, spec: NodeSpec) -> Node:
-        return confined.start(spec, _nspawn(spec))
+        engine.require(self.check_options(spec.options))
+        return confined.start(spec, [*_variables(spec), *_nspawn(spec)])
 
     def prefix(self, node: Node) -> list[str]:
         return attended.enter(node.spec)
@@ -25,6 +30,11 @@ class Nspawn(Provider):
     def stop(self, spec: NodeSpec) -> None:
         confined.remove(spec)
         (spec.directory / ".#root.lck").unlink(missing_ok=True)  # nspawn's own lock beside the root
+
+
+def _variables(spec: NodeSpec) -> list[str]:
+    """For systemd-nspawn itself, not for its payload (systemd's docs/ENVIRONMENT.md)."""
+    return [] if spec.options.get("seccomp", True) else ["env", "SYSTEMD_SECCOMP=0"]
 
 
 def _nspawn(spec: NodeSpec) -> list[str]:
