@@ -188,6 +188,7 @@ def test_a_providers_file_imports_no_other_provider() -> None:
         "confined",
         "custom_commands",
         "engine",
+        "engine_arguments",
         "engine_images",
         "fake_clock",
         "gvisor_bundle",

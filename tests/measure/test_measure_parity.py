@@ -23,7 +23,7 @@ from tests.measure.test_measure_trial import a_trial
 from tare.environments import PROVIDERS, docker
 from tare.environments.fake import Fake
 from tare.environments.native import Native
-from tare.environments.provider import Node, NodeSpec, Provider
+from tare.environments.provider import Chosen, Node, NodeSpec, Provider
 from tare.errors import HostError, NodeError, UnequalArms
 from tare.host import cgroups, standing
 from tare.host.cgroups.path import path_settings
@@ -32,7 +32,7 @@ from tare.measure.context import Context
 from tare.measure.parity import expected_parity, read_parity, require_equal
 from tare.measure.trial import run_trial
 from tare.pipeline import run_campaign
-from tare.records import Outcome, Parity, Rule, Status
+from tare.records import OptionValue, Outcome, Parity, Rule, Status
 
 SEEN: Mapping[str, object] = {
     "effective_capabilities": "00000000a80425fb",
@@ -128,6 +128,26 @@ class TestComparing:
         )
 
 
+class Weighted(Fake):
+    """Whose options set the niceness on purpose."""
+
+    def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:
+        return Chosen(labels=frozenset({"nice"} if options else ()))
+
+
+class TestChosen:
+    def test_what_the_options_set_on_purpose_is_the_technologys_own(self) -> None:
+        spec = described(options={"slowdown": 1})
+        read = read_parity(Weighted(), node(spec=spec), {"confinement": SEEN})
+        assert read.own["nice"] == "5"
+        assert "nice" not in read.host
+        require_equal(read, {"nice": "0"}, "fake")
+
+    def test_in_another_environment_of_the_technology_it_must_be_equal(self) -> None:
+        read = read_parity(Weighted(), node(), {"confinement": SEEN})
+        assert read.host["nice"] == "5"
+
+
 class Niced(Fake):
     """What a daemon that was started with nice gives its nodes."""
 
@@ -172,9 +192,9 @@ def real(tmp_path: Path, programs: Path, image: Image, state: Path) -> Iterator[
         )
 
 
-def run(context: Context, technology: str, provider: Provider) -> Outcome:
+def run(context: Context, technology: str, provider: Provider, **options: OptionValue) -> Outcome:
     own = replace(context, providers={technology: provider})
-    return run_trial(own, a_trial(command_workload("true"), technology))
+    return run_trial(own, a_trial(command_workload("true"), technology, **options))
 
 
 def void(outcome: Outcome) -> str:
@@ -275,6 +295,24 @@ class TestPlantedInDockersParent:
         with planted_parent("cpu", "cpu.cfs_quota_us", "90000"):
             reason = void(run(real, "docker", PROVIDERS["docker"]))
         assert "CPU quota above 90000 us in each period instead of none" in reason
+
+
+@WANTED_ROOT
+@pytest.mark.root
+@pytest.mark.usefixtures("docker_daemon")
+@pytest.mark.parametrize("technology", ["docker", "podman"])
+def test_flags_of_ones_own_make_no_trial_void_and_are_shown(
+    real: Context, image: Image, technology: str
+) -> None:
+    provider = PROVIDERS[technology]
+    provider.prepare(image.root, image.digest)
+    flags = "--cpu-shares 64 --cpus 0.5 --shm-size 512k --cap-add SYS_PTRACE --pids-limit 500"
+    outcome = run(real, technology, provider, arguments=flags)
+    assert (outcome.status, outcome.reason) == (Status.OK, None)
+    assert outcome.facts["CPU quota"] == "0.5 processors"
+    assert outcome.facts["size of shm"] == "524288 byte"
+    assert outcome.parity.own["CPU weight"].endswith("> 64")
+    assert "CPU weight" not in outcome.parity.host
 
 
 class LaterNiced(Fake):

@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
-from tare.environments import engine, engine_images, gvisor_node, layer, outline
-from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider, Victim
+from tare.environments import engine, engine_arguments, engine_images, gvisor_node, layer, outline
+from tare.environments.provider import TOOLS_DIRECTORY, Chosen, Node, NodeSpec, Probe, Provider, Victim
 from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.records import NetworkKind, OptionValue
@@ -37,7 +37,8 @@ class Docker(Provider):
     option_names: Mapping[str, str] = {
         "storage": engine.STORAGE_HELP,
         "runtime": "OCI runtime, one that the daemon knows; else the daemon's default",
-        "seccomp": engine.SECCOMP_HELP,
+        "seccomp": engine.PROFILE_HELP,
+        engine_arguments.OPTION: engine_arguments.HELP,
     }
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
@@ -46,11 +47,14 @@ class Docker(Provider):
         self.memory_victim = Victim.NODE if _is_gvisor(self._options) else Victim.PROCESS
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
-        found = {**engine.check_storage(options), **engine.check_seccomp(options)}
+        found = engine.check_run(options)
         runtime = options.get("runtime", "runc")
         if not isinstance(runtime, str) or not runtime:
             found["runtime"] = f"must be the name of a runtime, but is {runtime!r}"
         return found
+
+    def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:
+        return engine_arguments.chosen(options)
 
     def configured(self, options: Mapping[str, OptionValue]) -> Self:
         return type(self)(options)
@@ -171,7 +175,8 @@ def _words(spec: NodeSpec) -> list[str]:
     return [
         *("--name", spec.name, *engine.identified(spec)),
         *([] if runtime is None else ["--runtime", str(runtime)]),
-        *(*_network(spec), *engine.limits(spec), *engine.seccomp(spec), *_root(spec)),
+        *(*_network(spec), *engine.limits(spec), *engine.seccomp(spec)),
+        *(*engine_arguments.words(spec.options), *_root(spec)),
     ]
 
 

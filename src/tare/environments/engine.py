@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tare.environments import confined, layer
+from tare.environments import confined, engine_arguments, layer
 from tare.environments.provider import WORK_DIRECTORY, Node, NodeSpec
 from tare.errors import NodeError
 from tare.host import cgroups, process, standing
@@ -18,6 +18,7 @@ from tare.records import OptionValue
 STORAGES = ("layer", "own")
 STORAGE_HELP = "\"own\": the technology's own storage driver instead of Tare's layer"
 SECCOMP_HELP = "false: no filter of system calls"
+PROFILE_HELP = "false: no filter of system calls; or the path of another profile of it"
 _UNKNOWN_LIMITS = {"as"}
 """No engine takes it."""
 CONTAINER = "container"
@@ -25,6 +26,11 @@ CONTAINER = "container"
 
 _LABEL = "tare.node"
 _REMOVAL_LIMIT_S = 30.0
+
+
+def check_run(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """What is wrong with the options that both engines have, as ``Provider.check_options`` tells it."""
+    return {**check_storage(options), **check_profile(options), **engine_arguments.check(options)}
 
 
 def check_storage(options: Mapping[str, OptionValue]) -> dict[str, str]:
@@ -40,9 +46,22 @@ def check_seccomp(options: Mapping[str, OptionValue]) -> dict[str, str]:
     return {} if isinstance(value, bool) else {"seccomp": f"must be true or false, but is {value!r}"}
 
 
+def check_profile(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """The same where ``seccomp`` may also be a profile's path."""
+    value = options.get("seccomp", True)
+    if isinstance(value, bool):
+        return {}
+    if not isinstance(value, str) or not value.startswith("/"):
+        return {"seccomp": f"must be true, false or the whole path of a profile, but is {value!r}"}
+    return {} if Path(value).is_file() else {"seccomp": f"there is no file {value!r}; write a profile's path"}
+
+
 def seccomp(spec: NodeSpec) -> list[str]:
-    """With the engine's own filter unless it is asked for none."""
-    return [] if spec.options.get("seccomp", True) else ["--security-opt", "seccomp=unconfined"]
+    """With the engine's own filter unless it is asked for none, or for another."""
+    value = spec.options.get("seccomp", True)
+    if value is True:
+        return []
+    return ["--security-opt", f"seccomp={value or 'unconfined'}"]
 
 
 def require(complaints: Mapping[str, str]) -> None:
@@ -57,17 +76,20 @@ def has_own_storage(options: Mapping[str, OptionValue]) -> bool:
 
 
 def limits(spec: NodeSpec) -> list[str]:
-    """Swap counts as memory, so that none can be used beside it."""
+    """Swap counts as memory, so that none can be used beside it.
+
+    What the user's own arguments set otherwise is left out where an engine takes it only once.
+    """
     quota = (
         []
-        if spec.cpu_quota is None
+        if spec.cpu_quota is None or engine_arguments.chosen(spec.options).sets_quota
         else ["--cpu-period", "100000", "--cpu-quota", str(_quota_us(spec.cpu_quota))]
     )
     return [
         *("--cpuset-cpus", cgroups.format_processors(spec.processors), *quota),
         *("--memory", str(spec.memory_byte), "--memory-swap", str(spec.memory_byte)),
         *("--shm-size", str(spec.shm_byte)),
-        *resource_limits(),
+        *resource_limits(*engine_arguments.resource_limits(spec.options)),
     ]
 
 

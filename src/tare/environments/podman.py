@@ -16,8 +16,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
-from tare.environments import confined, engine, engine_images, layer, podman_network, unprivileged
-from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
+from tare.environments import (
+    confined,
+    engine,
+    engine_arguments,
+    engine_images,
+    layer,
+    podman_network,
+    unprivileged,
+)
+from tare.environments.provider import TOOLS_DIRECTORY, Chosen, Node, NodeSpec, Probe
 from tare.environments.unprivileged import members
 from tare.environments.unprivileged.limits import data_limit_byte
 from tare.environments.unprivileged.provider import AlsoUnprivileged
@@ -40,7 +48,8 @@ class Podman(AlsoUnprivileged):
     technology = "podman"
     option_names: Mapping[str, str] = {
         "storage": engine.STORAGE_HELP,
-        "seccomp": engine.SECCOMP_HELP,
+        "seccomp": engine.PROFILE_HELP,
+        engine_arguments.OPTION: engine_arguments.HELP,
     }
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
@@ -48,7 +57,10 @@ class Podman(AlsoUnprivileged):
         self._options = options or {}
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
-        return {**engine.check_storage(options), **engine.check_seccomp(options)}
+        return engine.check_run(options)
+
+    def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:
+        return engine_arguments.chosen(options)
 
     def configured(self, options: Mapping[str, OptionValue]) -> Self:
         return type(self)(options)
@@ -90,6 +102,8 @@ class Podman(AlsoUnprivileged):
                 leaves_daemon=True,
             )
         pid = int(_pid_file(spec).read_text())
+        if engine_arguments.CPU_WEIGHT in self.chosen(spec.options).labels:
+            _lift_weight(spec, pid)
         own = engine.has_own_storage(spec.options)
         return Node(spec=spec, init_pid=pid, facts={"storage driver": _root_kind(pid)} if own else {})
 
@@ -121,6 +135,16 @@ class Podman(AlsoUnprivileged):
             podman_network.remove_unused()
         _remove_notes(spec)
         layer.remove(spec)
+
+
+def _lift_weight(spec: NodeSpec, pid: int) -> None:
+    """A weight counts among the children of one parent: the container's own has to be that of the node's group."""
+    for name in ("cpu.shares", "cpu.weight"):
+        file = cgroups.group_of(pid).file("cpu", name)
+        levels = [] if file is None else file.parents
+        for below in (level for level in levels if level.parent.name == spec.name):
+            with suppress(FileNotFoundError):
+                (below.parent / name).write_text((below / name).read_text())
 
 
 def _aside(spec: NodeSpec) -> list[str]:
@@ -184,7 +208,7 @@ def _words(spec: NodeSpec, network: list[str]) -> list[str]:
         *("--systemd=false", "--http-proxy=false", "--pids-limit=-1"),
         *("--cgroup-parent", _parent_group(spec), *network),
         *(*engine.limits(spec), *engine.seccomp(spec), *engine.shared_mounts(spec)),
-        *(*_root(spec), f"{TOOLS_DIRECTORY}/init"),
+        *(*engine_arguments.words(spec.options), *_root(spec), f"{TOOLS_DIRECTORY}/init"),
     ]
 
 
@@ -200,12 +224,14 @@ def _user_words(spec: NodeSpec) -> list[str]:
     network = [] if spec.network.kind is NetworkKind.DEFAULT else ["--network", "host"]
     # Not on Podman itself, which takes more than a small node may have.
     data_byte = data_limit_byte(spec)
+    own = engine_arguments.resource_limits(spec.options)
     memory = [] if data_byte is None else [f"--ulimit=data={_enough(data_byte)}:{data_byte}"]
     return [
         *("--pull", "never", "--name", spec.name, "--hostname", spec.name, *hidden, *network),
-        *("--systemd=false", "--http-proxy=false", *engine.resource_limits("data"), *memory),
+        *("--systemd=false", "--http-proxy=false", *engine.resource_limits("data", *own), *memory),
         *("--shm-size", str(spec.shm_byte)),
-        *(*engine.seccomp(spec), *engine.shared_mounts(spec), *_root(spec)),
+        *(*engine.seccomp(spec), *engine.shared_mounts(spec)),
+        *(*engine_arguments.words(spec.options), *_root(spec)),
     ]
 
 
