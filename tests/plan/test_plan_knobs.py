@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +56,7 @@ def test_every_knob_can_be_turned_in_some_technology_or_says_why_not(name: str) 
         {"devices": "emulated"},
         {"accelerator": "tcg"},
         {"storage": "own"},
+        {"arguments": "--cpu-shares 64 --cpuset-mems 1"},
     ]
     found = [
         turned(KNOBS[name], subject(technology, some))
@@ -150,3 +152,127 @@ def test_several_environments_need_a_choice() -> None:
     parent = Parent(path="", campaign=campaign(), session="0a")
     with pytest.raises(InputError, match="say which by --environment"):
         intervention_campaign(parent, Choice(), [Toggle(text="quota-off")], 4)
+
+
+def changed(name: str, technology: str = "docker", **options: OptionValue) -> Turned:
+    found = turned(KNOBS[name], subject(technology, options))
+    assert isinstance(found, Turned), found
+    return found
+
+
+def refused(name: str, technology: str = "docker", **options: OptionValue) -> str:
+    found = turned(KNOBS[name], subject(technology, options))
+    assert isinstance(found, str), found
+    return found
+
+
+class TestOwnFlags:
+    """Knobs that edit an engine's own arguments."""
+
+    OWN = "--cpu-shares 64 --cpus 0.5 --annotation 'a=b c' --shm-size 64k --cpuset-mems 1"
+
+    @pytest.mark.parametrize(
+        ("name", "left", "words"),
+        [
+            (
+                "quota-off",
+                "--cpu-shares 64 --annotation 'a=b c'",
+                "its CPU quota of 0.5 processors, without it",
+            ),
+            (
+                "weight-default",
+                "--cpus 0.5 --annotation 'a=b c'",
+                "its CPU weight of 64, with the default weight",
+            ),
+            (
+                "shm-larger",
+                "--cpu-shares 64 --cpus 0.5",
+                "its /dev/shm of 64 KiB, with the campaign's of 1 MiB",
+            ),
+            ("local-memory", "--shm-size 64k", "memory on other NUMA nodes, with memory near its processors"),
+        ],
+    )
+    def test_one_is_taken_away_and_all_else_stays(self, name: str, left: str, words: str) -> None:
+        found = changed(name, arguments=self.OWN, storage="own")
+        assert left in str(found.environment.options["arguments"])
+        assert len(str(found.environment.options["arguments"])) < len(self.OWN)
+        assert found.environment.options["storage"] == "own"
+        assert f"{found.subject}, {found.change}" == words
+        assert found.limits == LIMITS
+
+    def test_the_option_goes_with_its_last_flag(self) -> None:
+        assert changed("weight-default", arguments="-c 64").environment.options == {}
+
+    def test_every_word_of_a_quota_goes_at_once(self) -> None:
+        found = changed("quota-off", "podman", arguments="--cpu-period=50000 --cpu-quota 25000")
+        assert found.environment.options == {}
+
+    def test_without_a_quota_of_its_own_it_is_the_campaigns(self) -> None:
+        found = changed("quota-off", arguments="--cpu-shares 64")
+        assert found.limits.cpu_quota is None
+        assert found.environment.options == {"arguments": "--cpu-shares 64"}
+
+    def test_without_a_size_of_its_own_shm_is_larger_in_all_arms(self) -> None:
+        found = changed("shm-larger", "lxc")
+        assert found.limits == replace(LIMITS, shm_byte=8 << 20)
+        assert (found.subject, found.change) == ("its /dev/shm of 1 MiB", "with one of 8 MiB")
+        arms = {
+            trial.environment.name: trial.limits.shm_byte for trial in plan_trials(planned("shm-larger"), 1)
+        }
+        assert arms["native"] == arms["docker"] < arms["docker-shm-larger"] == arms["native-shm-larger"]
+
+    def test_shm_is_never_larger_than_half_of_the_memory(self) -> None:
+        large = replace(subject(), limits=replace(LIMITS, shm_byte=LIMITS.memory_byte // 4))
+        found = turned(KNOBS["shm-larger"], large)
+        assert isinstance(found, Turned)
+        assert found.limits.shm_byte == LIMITS.memory_byte // 2
+        assert "half of the memory already" in str(
+            turned(KNOBS["shm-larger"], replace(large, limits=found.limits))
+        )
+
+    def test_a_size_of_its_own_that_is_no_smaller_stays(self) -> None:
+        assert "no smaller than the campaign's" in refused("shm-larger", arguments="--shm-size 2m")
+
+    @pytest.mark.parametrize("name", ["weight-default", "local-memory"])
+    def test_what_is_not_there_cannot_be_taken_away(self, name: str) -> None:
+        assert "its arguments hold no --cpu" in refused(name)
+        assert "its arguments hold no --cpu" in refused(name, "lxc")
+
+    @pytest.mark.parametrize("technology", ["docker", "podman"])
+    def test_the_capability_is_added_to_what_is_there(self, technology: str) -> None:
+        found = changed("sys-ptrace", technology, arguments="-c 64")
+        assert found.environment.options == {"arguments": "-c 64 --cap-add SYS_PTRACE"}
+        assert found.subject == "the refusal of MPI's single copy"
+        assert found.change == "with the capability SYS_PTRACE"
+
+    @pytest.mark.parametrize("own", ["SYS_PTRACE", "CAP_SYS_PTRACE", "all", "sys_nice,sys_ptrace"])
+    def test_it_is_not_added_twice(self, own: str) -> None:
+        assert "already" in refused("sys-ptrace", arguments=f"--cap-add={own}")
+
+    def test_without_a_filter_or_the_option_there_is_no_refusal_to_undo(self) -> None:
+        assert "no filter" in refused("sys-ptrace", seccomp=False)
+        assert "no filter" in refused("sys-ptrace", arguments="--security-opt seccomp=unconfined")
+        assert "no filter" in refused("sys-ptrace", arguments="--privileged")
+        assert refused("sys-ptrace", "lxc") == "lxc has no option arguments"
+
+
+class TestFilter:
+    @pytest.mark.parametrize("technology", ["docker", "podman", "lxc", "systemd-nspawn"])
+    def test_it_is_turned_off_wherever_there_is_one(self, technology: str) -> None:
+        assert changed("seccomp-off", technology).environment.options == {"seccomp": False}
+        assert changed("seccomp-off", technology, seccomp=False).environment.options == {"seccomp": True}
+
+    def test_a_profile_of_its_own_is_a_filter(self, tmp_path: Path) -> None:
+        (tmp_path / "profile").touch()
+        found = changed("seccomp-off", seccomp=str(tmp_path / "profile"))
+        assert found.environment.options == {"seccomp": False}
+        assert (found.subject, found.change) == ("the seccomp filter", "without it")
+
+    def test_one_among_its_arguments_goes_too(self) -> None:
+        found = changed("seccomp-off", arguments="--security-opt seccomp=/a/profile --cpus 1")
+        assert found.environment.options == {"seccomp": False, "arguments": "--cpus 1"}
+        on = changed("seccomp-off", arguments="--security-opt seccomp=unconfined")
+        assert on.environment.options == {"seccomp": True}
+
+    def test_a_privileged_container_has_none_to_turn(self) -> None:
+        assert "--privileged" in refused("seccomp-off", arguments="--privileged")

@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 
 from tare.environments.provider import Provider
 from tare.records import Environment, Layout, Limits, NetworkKind, OptionValue, Storage
+from tare.units import format_byte
 
 _QUICK_RTO_S = 0.005
+_LARGER = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +50,23 @@ def with_options(
 
 def without_quota(subject: Subject) -> Turned | str:
     if subject.limits.cpu_quota is None:
-        return "the campaign sets no CPU quota"
+        return "neither the campaign nor the environment sets a CPU quota"
     return _limits(subject, replace(subject.limits, cpu_quota=None), "the CPU quota", "without it")
 
 
 def twice_the_memory(subject: Subject) -> Turned | str:
     doubled = replace(subject.limits, memory_byte=2 * subject.limits.memory_byte)
     return _limits(subject, doubled, "the memory limit", "with twice the memory")
+
+
+def larger_shm(subject: Subject) -> Turned | str:
+    """Eight times as large, but never more than half of the memory, which its contents count as."""
+    before, limits = subject.limits.shm_byte, subject.limits
+    after = min(_LARGER * before, limits.memory_byte // 2)
+    if after <= before:
+        return f"its /dev/shm of {format_byte(before)} may hold half of the memory already"
+    what = f"its /dev/shm of {format_byte(before)}"
+    return _limits(subject, replace(limits, shm_byte=after), what, f"with one of {format_byte(after)}")
 
 
 def in_memory(subject: Subject) -> Turned | str:
@@ -112,11 +124,6 @@ def huge_pages(subject: Subject) -> Turned | str:
 def pinning(subject: Subject) -> Turned | str:
     on = ("letting virtual processors move", "with each pinned to one of the host's")
     return _flag(subject, "pin", True, on, ("pinning each virtual processor", "without it"))
-
-
-def seccomp(subject: Subject) -> Turned | str:
-    on = ("running without a seccomp filter", "with one")
-    return _flag(subject, "seccomp", True, on, ("the seccomp filter", "without it"))
 
 
 def vhost(subject: Subject) -> Turned | str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tare.errors import InputError
-from tare.plan import knob_turns
+from tare.plan import argument_turns, knob_turns
 from tare.plan.knob_turns import Subject, Turned, with_options
 from tare.plan.problems import nearest, printable
 from tare.records import OptionValue
@@ -55,7 +55,7 @@ KNOBS: Mapping[str, Knob] = {
             name="quota-off",
             about="no CPU quota",
             signals=("throttled_s", "throttled_periods", *_WAITING),
-            turn=knob_turns.without_quota,
+            turn=argument_turns.quota_off,
         ),
         Knob(
             name="memory-double", about="twice the memory", signals=_MEMORY, turn=knob_turns.twice_the_memory
@@ -104,7 +104,26 @@ KNOBS: Mapping[str, Knob] = {
             name="seccomp-off",
             about="no filter of system calls",
             signals=("voluntary_switches",),
-            turn=knob_turns.seccomp,
+            turn=argument_turns.seccomp,
+        ),
+        Knob(
+            name="sys-ptrace",
+            about="the capability SYS_PTRACE, which MPI's single copy may need",
+            signals=(),
+            turn=argument_turns.may_ptrace,
+        ),
+        Knob(
+            name="weight-default",
+            about="no CPU weight of the environment's own",
+            signals=_WAITING,
+            turn=argument_turns.default_weight,
+        ),
+        Knob(name="shm-larger", about="a larger /dev/shm", signals=(), turn=argument_turns.shm_larger),
+        Knob(
+            name="local-memory",
+            about="memory near its processors",
+            signals=(),
+            turn=argument_turns.local_memory,
         ),
         Knob(
             name="tare-storage",
