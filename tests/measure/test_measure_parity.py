@@ -312,6 +312,7 @@ def test_flags_of_ones_own_make_no_trial_void_and_are_shown(
     assert outcome.facts["CPU quota"] == "0.5 processors"
     assert outcome.facts["size of shm"] == "524288 byte"
     assert outcome.parity.own["CPU weight"].endswith("> 64")
+    assert outcome.parity.own["process limit"] == "500"
     assert "CPU weight" not in outcome.parity.host
 
 

@@ -73,6 +73,19 @@ def test_what_is_equal_everywhere_is_said_in_one_line(analysis: Analysis) -> Non
     assert printed(analysis, show_all=False) == ""
 
 
+def test_what_an_environment_sets_on_purpose_is_shown_beside_natives_and_not_called_equal() -> None:
+    chosen = with_parity(example(), Parity(own={**DOCKER.own, "nice": "5"}, host={"scheduler": "other"}))
+    table = parity_table(chosen)
+    assert table is not None
+    assert {row.label: row.values for row in table.own}["nice"] == (("0", False), ("5", True))
+    assert table.equal == ("scheduler other",)
+    assert table.unequal == ()
+    text = printed(chosen, show_all=True)
+    assert "≠ 5" in text
+    assert "Equal everywhere: scheduler other." in text
+    assert printed(chosen, show_all=False) == ""
+
+
 def test_what_was_unequal_is_shown_in_the_short_form_too() -> None:
     niced = with_parity(example(), replace(DOCKER, host={"nice": "5", "scheduler": "other"}))
     assert "≠ 5" in printed(niced, show_all=False)

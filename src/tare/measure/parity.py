@@ -45,6 +45,8 @@ _CONDITIONS = {"transparent_huge_pages": "transparent huge pages", "clock_source
 _NOT_COMPARED = {"fsize", "locks"}
 """Tare's own limit of the command's output, and one that Linux has had no use for since 2.4.25."""
 _OTHER_REMEDY = 'see docs/environments.md, "Equal arms"'
+_NOBODY = "/"
+"""No group is called so: the path of a process is then read to its end, and not to its node's group."""
 _NESTED = ("namespaces", "limits")
 """What the stopwatch gives as a table of its own."""
 _REMEDIES = {
@@ -62,10 +64,11 @@ _REMEDIES = {
 def read_parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Parity:
     """Of a node, by what the stopwatch in it saw (``stopwatch.seen``) and what the host says of its processes.
 
-    What the environment's options set on purpose is the technology's own.
+    What the environment's options set on purpose is the technology's own, wherever on the path it has put it.
     """
     read, chosen = _parity(provider, node, seen), provider.chosen(node.spec.options).labels
-    own = {label: text for label, text in read.host.items() if label in chosen}
+    whole = _path(node.init_pid, _NOBODY) if chosen else {}
+    own = {label: whole.get(label, text) for label, text in read.host.items() if label in chosen}
     host = {label: text for label, text in read.host.items() if label not in chosen}
     return Parity(own={**read.own, **own}, host=host)
 

@@ -2,6 +2,7 @@
 """Under what the commands of each environment ran: its own confinement beside native's, and what was equal."""
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,8 @@ _HEXADECIMAL = 16
 _SEVERAL = " / "
 _MARK = "≠ "
 _NAMES_WIDTH = 24
+_LIMIT = "limit of "
+"""Of these there may be many."""
 _SHOWN_LABELS = ("system call filter", "capabilities", "no new privileges", "namespaces of its own")
 """In a terminal, whose lines are short."""
 
@@ -49,6 +52,8 @@ class ParityTable:
     """Of what must be equal, only what was not."""
     equal: tuple[str, ...]
     """Such as "nice 0": what all environments had alike."""
+    chosen: frozenset[str] = frozenset()
+    """Labels of what some technology sets by itself, or its user by options, and others have from the host."""
 
 
 def parity_table(analysis: Analysis) -> ParityTable | None:
@@ -57,15 +62,24 @@ def parity_table(analysis: Analysis) -> ParityTable | None:
     names = sorted({_name(outcome) for outcome in read}, key=lambda name: (name != NATIVE, name))
     if not names:
         return None
-    host = _rows({name: _texts(read, name, kind="host") for name in names})
+    own, hosts = ({name: _texts(read, name, kind=kind) for name in names} for kind in ("own", "host"))
+    chosen = {label for texts in own.values() for label in texts if label in hosts[names[0]]}
+    host = _rows(hosts)
     return ParityTable(
         environments=tuple(names),
-        own=_rows({name: _texts(read, name, kind="own") for name in names}),
+        own=_rows({name: own[name] | _only(hosts[name], chosen) for name in names}),
         unequal=tuple(row for row in host if row.differs),
         equal=tuple(
-            f"{row.label} {row.values[0][0]}" for row in host if not row.differs and row.values[0][0]
+            f"{row.label} {row.values[0][0]}"
+            for row in host
+            if not row.differs and row.values[0][0] and row.label not in chosen
         ),
+        chosen=frozenset(chosen),
     )
+
+
+def _only(texts: Mapping[str, str], labels: AbstractSet[str]) -> dict[str, str]:
+    return {label: text for label, text in texts.items() if label in labels}
 
 
 def parity_json(analysis: Analysis) -> dict[str, Any] | None:
@@ -91,11 +105,16 @@ def print_parity(analysis: Analysis, console: Console, *, show_all: bool) -> Non
     console.print(Text(f"\n{TITLE}", style="bold"))
     if show_all:
         console.print(Text(OWN_EXPLANATION))
-        console.print(_transposed(table, [row for row in table.own if row.label in _SHOWN_LABELS]))
+        console.print(_transposed(table, [row for row in table.own if _is_shown(row, table)]))
         console.print(Text(f"Equal everywhere: {'; '.join(map(one_line, table.equal))}."))
     if table.unequal:
         console.print(Text(UNEQUAL_EXPLANATION))
         console.print(_transposed(table, table.unequal))
+
+
+def _is_shown(row: Row, table: ParityTable) -> bool:
+    chosen = row.label in table.chosen and not row.label.startswith(_LIMIT)
+    return row.label in _SHOWN_LABELS or (chosen and row.differs)
 
 
 def capabilities_said(mask: str) -> str:
