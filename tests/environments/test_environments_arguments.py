@@ -180,6 +180,13 @@ class TestWords:
         argv = podman._user_words(described(tmp_path, options=given("--shm-size 1m")))
         assert argv[-4:-1] == ["--shm-size", "1m", "--rootfs"]
 
+    def test_an_ordinary_user_is_told_what_only_a_control_group_could_keep(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(os, "geteuid", lambda: 1000)
+        own = PROVIDERS["podman"].configured(given(f"{OWN} --oom-score-adj 5")).probe()
+        assert own.reason == "without root its nodes have no control group to keep --cpu-shares, --cpus"
+
 
 class TestProfile:
     @pytest.mark.parametrize("technology", ["docker", "podman"])

@@ -80,6 +80,7 @@ _LABELS: Mapping[str, str] = {
     "--pids-limit": "process limit",
 }
 """Flag → what it sets of that which else must be as natively (``Parity.host``)."""
+_IN_PROCESS = {"--oom-score-adj"}
 _ULIMIT = "--ulimit"
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kmgtp]?)i?b?", re.IGNORECASE)
 """As both engines read sizes: all units are powers of 1024."""
@@ -165,6 +166,12 @@ def chosen(options: Mapping[str, OptionValue]) -> Chosen:
 def resource_limits(options: Mapping[str, OptionValue]) -> set[str]:
     """The names of the limits (getrlimit(2)) that they set."""
     return {(flag.value or "").partition("=")[0] for flag in flags(options) if flag.name == _ULIMIT}
+
+
+def held_by_group(options: Mapping[str, OptionValue]) -> list[str]:
+    """Which of the flags only a control group can keep."""
+    grouped = (_LABELS.keys() - _IN_PROCESS) | QUOTA | {MEMORY_NODES}
+    return [flag.name for flag in flags(options) if flag.name in grouped]
 
 
 def without(options: Mapping[str, OptionValue], *dropped: Flag) -> str | None:

@@ -70,6 +70,9 @@ class Podman(AlsoUnprivileged):
         if user and engine.has_own_storage(self._options):
             reason = "without root its nodes have Tare's layer, and not its own storage"
             return Probe(usable=False, reason=reason, remedy="leave out the option storage, or run as root")
+        if user and (flags := engine_arguments.held_by_group(self._options)):
+            reason = f"without root its nodes have no control group to keep {', '.join(flags)}"
+            return Probe(usable=False, reason=reason, remedy="leave that out of arguments, or run as root")
         probe_tool = unprivileged.probe_tool if user else confined.probe_tool
         found = probe_tool(["podman", "--version"], "podman")
         if found.usable and (runtime := _runtime()) is not None:
