@@ -137,7 +137,7 @@ _CAUSES = (
     KnownCause(
         name="small-shm",
         title="a small /dev/shm",
-        labels={"size of /dev/shm": ANY},
+        labels={"size of shm": ANY},
         refused=("posix_fallocate", "fallocate", "ftruncate"),
         knobs=("shm-larger",),
         cures={
@@ -273,7 +273,7 @@ _CAUSES = (
     KnownCause(
         name="hidden-processor",
         title="processor features that the environment hides",
-        labels={"code path": ANY, "cpu flags that are lacking": ANY},
+        labels={"blas": ANY, "npb vector code": ANY},
         knobs=("cpu-host",),
         cures={
             "qemu": "-cpu host",
