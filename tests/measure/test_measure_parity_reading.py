@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Equal arms: what a stopwatch saw becomes the technology's own and what must be as natively."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 
