@@ -276,3 +276,27 @@ class TestFilter:
 
     def test_a_privileged_container_has_none_to_turn(self) -> None:
         assert "--privileged" in refused("seccomp-off", arguments="--privileged")
+
+
+class TestProcessorModel:
+    @pytest.mark.parametrize(
+        ("name", "model", "words"),
+        [
+            ("clock", "host,+invtsc", "the clock that is slow to read, with the host's time stamp counter"),
+            ("cpu-host", "host", "the processor model, with the host's own"),
+        ],
+    )
+    def test_it_becomes_the_hosts(self, name: str, model: str, words: str) -> None:
+        found = changed(name, "qemu", cpu="Haswell", pin=False)
+        assert found.environment.options == {"cpu": model, "pin": False}
+        assert f"{found.subject}, {found.change}" == words
+
+    def test_the_hosts_model_is_not_given_twice(self) -> None:
+        assert "already" in refused("cpu-host", "qemu", cpu="host,+invtsc")
+        assert "already" in refused("clock", "qemu", cpu="host,+invtsc")
+        assert changed("clock", "qemu", cpu="host").environment.options == {"cpu": "host,+invtsc"}
+
+    @pytest.mark.parametrize("name", ["clock", "cpu-host"])
+    def test_where_there_is_no_such_model_it_says_so(self, name: str) -> None:
+        assert "no" in refused(name, "docker")
+        assert "software emulation" in refused(name, "qemu", accelerator="tcg")

@@ -154,3 +154,27 @@ def tare_storage(subject: Subject) -> Turned | str:
     if subject.environment.options.get("storage") != "own":
         return "it has Tare's own layer already"
     return with_options(subject, {"storage": None}, "the technology's own storage driver", "on Tare's layer")
+
+
+def clock(subject: Subject) -> Turned | str:
+    return _processor(
+        subject, "host,+invtsc", "the clock that is slow to read", "with the host's time stamp counter"
+    )
+
+
+def host_processor(subject: Subject) -> Turned | str:
+    if subject.environment.technology not in {"qemu", "libvirt"}:
+        return f"{subject.environment.technology} is no machine with a processor model"
+    return _processor(subject, "host", "the processor model", "with the host's own")
+
+
+def _processor(subject: Subject, model: str, what: str, change: str) -> Turned | str:
+    """``host`` and what is more than that is the host's own model, which software emulation cannot have."""
+    own, options = subject.environment.technology, subject.environment.options
+    if "cpu" not in subject.provider.option_names:
+        return f"{own} has no option cpu"
+    if options.get("accelerator") == "tcg":
+        return "software emulation cannot have the host's processor"
+    if str(options.get("cpu", "")).startswith(model):
+        return f"its cpu is {options['cpu']!r} already"
+    return with_options(subject, {"cpu": model}, what, change)

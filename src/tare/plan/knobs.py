@@ -99,6 +99,18 @@ KNOBS: Mapping[str, Knob] = {
             signals=(*_NETWORK, *_STORAGE, "kvm_exits"),
             turn=knob_turns.paravirtual,
         ),
+        Knob(
+            name="clock",
+            about="the host's time stamp counter in a guest",
+            signals=("clock_read_cost_s",),
+            turn=knob_turns.clock,
+        ),
+        Knob(
+            name="cpu-host",
+            about="the host's own processor model in a guest",
+            signals=(),
+            turn=knob_turns.host_processor,
+        ),
         Knob(name="kvm", about="KVM for software emulation", signals=("kvm_exits",), turn=knob_turns.kvm),
         Knob(
             name="seccomp-off",
