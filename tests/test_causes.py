@@ -7,6 +7,7 @@ from tare.analyze.attribution.known import KNOWN
 from tare.causes import DEARER, KNOWN_CAUSES, KnownCause
 from tare.environments import PROVIDERS
 from tare.plan.knobs import KNOBS
+from tests.conftest import REPOSITORY
 
 CAUSES = list(KNOWN_CAUSES.values())
 pytestmark = pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.name)
@@ -33,3 +34,10 @@ def test_its_cures_are_of_technologies_that_there_are(cause: KnownCause) -> None
 
 def test_it_cites_its_source(cause: KnownCause) -> None:
     assert cause.source
+
+
+def test_it_is_documented_with_its_knobs(cause: KnownCause) -> None:
+    text = (REPOSITORY / "docs" / "causes.md").read_text()
+    (row,) = [line for line in text.splitlines() if line.startswith(f"| `{cause.name}`:")]
+    assert cause.title in row
+    assert all(f"`{knob}`" in row for knob in cause.knobs)
