@@ -34,7 +34,9 @@ constexpr std::array status_lines{Label{"effective_capabilities", "CapEff:"},
                                   Label{"seccomp_filters", "Seccomp_filters:"},
                                   Label{"user", "Uid:"},
                                   Label{"group", "Gid:"},
-                                  Label{"groups", "Groups:"}};
+                                  Label{"groups", "Groups:"},
+                                  Label{"store_bypass", "Speculation_Store_Bypass:"},
+                                  Label{"indirect_branch", "SpeculationIndirectBranch:"}};
 
 constexpr std::array namespaces{"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"};
 

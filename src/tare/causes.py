@@ -45,8 +45,10 @@ class KnownCause:
     """Where the mechanism is described."""
 
     def cure_for(self, technology: str) -> str:
-        """What the user of a technology writes; empty where nothing is known."""
-        return self.cures.get(technology) or self.cures.get("any", "")
+        """What the user of a technology writes, and in a Slurm job; empty where nothing is known."""
+        own = self.cures.get(technology) or self.cures.get("any", "")
+        slurm = self.cures.get("sbatch")
+        return f"{own} (in a Slurm job: {slurm})" if own and slurm else own
 
 
 DEARER: Mapping[str, tuple[str, ...]] = {
@@ -90,6 +92,18 @@ _CAUSES = (
             "any": "a shorter filter, or none for trusted jobs",
         },
         source="seccomp(2); docs.docker.com/engine/security/seccomp",
+    ),
+    KnownCause(
+        name="mitigations",
+        title="mitigations of the processor's flaws that native processes run without",
+        labels={"mitigation of store bypass": "mitigated", "mitigation of indirect branches": "disabled"},
+        knobs=("seccomp-off",),
+        cures={
+            **_engines("--security-opt seccomp=unconfined: before Linux 5.16 a filter switches them on"),
+            "any": "spec_store_bypass_disable=prctl spectre_v2_user=prctl on the kernel's command line, the default "
+            "from Linux 5.16 on",
+        },
+        source="Linux, Documentation/userspace-api/spec_ctrl.rst; commit 2f46993d83ff",
     ),
     KnownCause(
         name="cpu-quota",

@@ -162,7 +162,7 @@ def test_a_dearer_call_counts_only_for_a_program_that_makes_many(
 def test_a_suspected_cause_has_its_cure_in_the_words_of_the_technology() -> None:
     one = explained(SLOWER, suspected(SLOWER, [REFUSED]))
     assert (one.standing, one.cause) == (Attributed.CANDIDATE, "refused-single-copy")
-    assert one.cure == "docker run --cap-add SYS_PTRACE"
+    assert one.cure.startswith("docker run --cap-add SYS_PTRACE (in a Slurm job: export OMPI_MCA")
 
 
 def test_a_gain_says_how_native_has_it_too() -> None:

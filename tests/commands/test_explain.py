@@ -150,7 +150,10 @@ def test_a_dry_run_says_what_it_would_try_and_runs_nothing(
 ) -> None:
     result = small_pages(tmp_path)
     assert run_explain(result, ExplainOptions(dry_run=True), as_json=False, providers=FAKES) == 0
-    assert "would try huge-pages: transparent huge pages: off" in " ".join(capsys.readouterr().out.split())
+    assert (
+        "would try huge-pages (a guest's memory in huge pages, or not): transparent huge pages: off"
+        in " ".join(capsys.readouterr().out.split())
+    )
     assert not (result / "explain").exists()
 
 

@@ -163,6 +163,8 @@ def _own(node: Node, seen: Mapping[str, Any]) -> dict[str, str]:
         **{label: seen.get(name) for name, label in _CAPABILITIES.items()},
         "no new privileges": {"0": "no", "1": "yes"}.get(str(seen.get("no_new_privileges"))),
         "security label": seen.get("security_label"),
+        "mitigation of store bypass": seen.get("store_bypass"),
+        "mitigation of indirect branches": seen.get("indirect_branch"),
         "user": _first(seen.get("user")),
         "groups": seen.get("groups"),
         "namespaces of its own": "all: a kernel of its own" if node.own_kernel else _namespaces(node, seen),

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result that ``tare explain`` explains: what was kept of it, and the campaigns that can be set beside it."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tare.commands.trying import BLOCKS, Attempt, Subject, attempt, require_blocks, tracing_s, tries
+from tare.environments import PROVIDERS
+from tare.environments.provider import Provider
+from tare.errors import InputError
+from tare.image.store import find_image
+from tare.journal.calls import keep_calls, read_calls
+from tare.journal.reader import Journal, read_journal
+from tare.journal.result import ResultFolder
+from tare.measure.campaign import Audience, Request, kept_campaign
+from tare.plan.campaign import Campaign, with_overrides
+from tare.plan.interventions import Choice, Parent, Toggle, folder_name, intervention_campaign
+from tare.records import NATIVE, Analysis, Attribution, Explanation, TracedCalls
+from tare.units import parse_duration_s
+
+BUDGET_S = 300.0
+"""For all claims on one environment in one layout."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainOptions:
+    """What the command line asks for."""
+
+    toggles: tuple[str, ...] = ()
+    environment: str | None = None
+    workload: str | None = None
+    layout: str | None = None
+    blocks: int = BLOCKS
+    seed: int | None = None
+    budget: str | None = None
+    dry_run: bool = False
+    output: Path | None = None
+
+    @property
+    def budget_s(self) -> float:
+        """``InputError`` for what is no duration."""
+        try:
+            return BUDGET_S if self.budget is None else parse_duration_s(self.budget)
+        except ValueError as error:
+            raise InputError(f"--budget: {error}") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """A result with trials, measured with the image that there is."""
+
+    folder: ResultFolder
+    campaign: Campaign
+    journal: Journal
+    options: ExplainOptions
+    providers: Mapping[str, Provider]
+
+    def parent(self, path: str = "") -> Parent:
+        session = self.journal.sessions[0].identity
+        return Parent(path=path, campaign=self.campaign, session=session, providers=self.providers)
+
+    def tracing_s(self, subject: Subject) -> float:
+        return tracing_s(subject, self.journal.outcomes)
+
+    def attempt(self, subject: Subject, left_s: float) -> Attempt:
+        """What fits into the time that is left."""
+        parent = self.parent()
+        believed = tries(subject, parent)
+        return attempt(subject, believed, parent, self.journal.outcomes, left_s, self.options.blocks)
+
+    def trace(self, subject: Subject, audience: Audience) -> None:
+        """Count the calls of spare runs, and keep them beside those that are known."""
+        from tare.measure.traced_calls import trace_calls
+
+        known = read_calls(self.folder.explanation) or TracedCalls(counts={}, untraced={})
+        campaign = intervention_campaign(self.parent(), subject.choice, (), 1)
+        traced = trace_calls(self._request(campaign, self.folder), audience)
+        keep_calls(self.folder.explanation, known.joined(traced))
+
+    def begun(self, subject: Subject) -> Request | None:
+        """To continue what was begun of a subject, whatever is believed now; ``None``: nothing was."""
+        campaign = intervention_campaign(self.parent(), subject.choice, (), 1)
+        folder = self._folder(campaign)
+        return self._request(kept_campaign(folder), folder) if folder.exists() else None
+
+    def planned(
+        self,
+        choice: Choice,
+        toggles: Sequence[Toggle],
+        blocks: int,
+        claims: Sequence[tuple[str, str]],
+    ) -> Request:
+        """Knobs to be turned, in a folder of their own; ``InputError`` says which cannot be."""
+        folder = self._folder(intervention_campaign(self.parent(), choice, toggles, blocks, claims))
+        parent = self.parent(os.path.relpath(self.folder.path.resolve(), folder.path.resolve()))
+        campaign = intervention_campaign(parent, choice, toggles, blocks, claims)
+        return self._request(with_overrides(campaign, seed=self.options.seed), folder)
+
+    def _folder(self, campaign: Campaign) -> ResultFolder:
+        return ResultFolder(self.options.output or self.folder.explanation / folder_name(campaign))
+
+    def _request(self, campaign: Campaign, folder: ResultFolder) -> Request:
+        image_name = self.journal.sessions[0].image_name
+        return Request(campaign=campaign, folder=folder, image_name=image_name, providers=self.providers)
+
+
+def explained(
+    result: Path, options: ExplainOptions, providers: Mapping[str, Provider] = PROVIDERS
+) -> Explained:
+    """``InputError`` where no new block could be compared with the result's."""
+    require_blocks(options.blocks)
+    folder = ResultFolder(result)
+    campaign = kept_campaign(folder)
+    if campaign.intervention is not None:
+        raise InputError(f"{result} is an intervention itself; explain the result that it belongs to")
+    journal = read_journal(folder.journal)
+    if not journal.sessions:
+        raise InputError(f"{result} holds no trial yet; continue it first: tare run {result}")
+    _require_same_image(result, journal)
+    return Explained(folder=folder, campaign=campaign, journal=journal, options=options, providers=providers)
+
+
+def _require_same_image(result: Path, journal: Journal) -> None:
+    begun = journal.sessions[0]
+    image = find_image(begun.image_name)
+    if image.digest != begun.image_digest:
+        raise InputError(
+            f"{result} was measured with another image than {image.name} is now; an intervention must change the "
+            "knob alone: bring that image back, or measure the campaign anew"
+        )
+
+
+def narrowed(analysis: Analysis, options: ExplainOptions) -> Analysis:
+    """Only what the options leave; ``InputError`` if that is nothing."""
+    wanted = (options.environment, options.workload, options.layout)
+    if options.environment == NATIVE:
+        raise InputError("--environment: native is what all is compared with; choose another")
+
+    def fits(one: Attribution | Explanation) -> bool:
+        own = (one.environment, one.cell.workload, one.cell.layout)
+        return all(asked in {None, had} for asked, had in zip(wanted, own, strict=True))
+
+    kept = tuple(one for one in analysis.attributions if fits(one))
+    if any(wanted) and not kept:
+        asked = ", ".join(filter(None, wanted))
+        raise InputError(f"the result has no verdict on {asked}; `tare show` lists what it has")
+    claimed = tuple(one for one in analysis.explanations if fits(one))
+    return replace(analysis, attributions=kept, explanations=claimed)
