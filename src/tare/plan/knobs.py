@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Knobs: what can be changed of one environment to see whether it is a cause (docs/causes.md).
 
-Each says of which signals it is a test, and turns itself: an environment and its limits in, the changed ones out, or a
-sentence why that cannot be done. To add one: a function in ``knob_turns`` and an
-entry in the list below.
+Each turns itself: an environment and its limits in, the changed ones out, or a sentence why that cannot be done. Which
+causes it is a test of stands with these (``tare.causes``). To add one: a function in ``knob_turns`` or
+``argument_turns`` and an entry in the list below.
 """
 
 import re
@@ -17,26 +17,6 @@ from tare.plan.knob_turns import Subject, Turned, with_options
 from tare.plan.problems import nearest, printable
 from tare.records import OptionValue
 
-_WAITING = ("runnable_wait_s", "psi_cpu_some_s", "vcpu_wait_s", "steal_s", "host_psi_cpu_some_s")
-_MEMORY = (
-    "memory_limit_hits",
-    "pages_refaulted",
-    "pages_reclaimed",
-    "major_faults",
-    "psi_memory_some_s",
-    "pages_swapped_in",
-)
-_STORAGE = ("psi_io_some_s", "block_io_wait_s", "iowait_s", "host_psi_io_some_s")
-_TCP = ("tcp_timeouts", "tcp_retransmissions")
-_NETWORK = (
-    "queue_overlimits",
-    "queue_drops",
-    "switch_drops",
-    "interface_drops",
-    "softirq_s",
-    "network_softirqs",
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knob:
@@ -44,7 +24,6 @@ class Knob:
 
     name: str
     about: str
-    signals: tuple[str, ...]
     turn: Callable[[Subject], Turned | str]
 
 
@@ -54,93 +33,75 @@ KNOBS: Mapping[str, Knob] = {
         Knob(
             name="quota-off",
             about="no CPU quota",
-            signals=("throttled_s", "throttled_periods", *_WAITING),
             turn=argument_turns.quota_off,
         ),
-        Knob(
-            name="memory-double", about="twice the memory", signals=_MEMORY, turn=knob_turns.twice_the_memory
-        ),
+        Knob(name="memory-double", about="twice the memory", turn=knob_turns.twice_the_memory),
         Knob(
             name="storage-memory",
             about="what nodes write in memory, not on a disk",
-            signals=_STORAGE,
             turn=knob_turns.in_memory,
         ),
         Knob(
             name="host-network",
             about="the host's own network",
-            signals=(*_NETWORK, *_TCP),
             turn=knob_turns.host_network,
         ),
-        Knob(
-            name="rto-min", about="TCP's least timeout at 5 ms", signals=_TCP, turn=knob_turns.short_timeout
-        ),
+        Knob(name="rto-min", about="TCP's least timeout at 5 ms", turn=knob_turns.short_timeout),
         Knob(
             name="huge-pages",
             about="a guest's memory in huge pages, or not",
-            signals=("minor_faults", "kvm_exits", "huge_page_fallbacks", "huge_pages_split"),
             turn=knob_turns.huge_pages,
         ),
         Knob(
             name="pinning",
             about="virtual processors pinned, or not",
-            signals=(*_WAITING, "host_switches"),
             turn=knob_turns.pinning,
         ),
         Knob(
             name="vhost",
             about="packets moved by the host's kernel, or not",
-            signals=(*_NETWORK, "kvm_exits"),
             turn=knob_turns.vhost,
         ),
         Knob(
             name="paravirtual",
             about="paravirtual devices for emulated ones",
-            signals=(*_NETWORK, *_STORAGE, "kvm_exits"),
             turn=knob_turns.paravirtual,
         ),
         Knob(
             name="clock",
             about="the host's time stamp counter in a guest",
-            signals=("clock_read_cost_s",),
             turn=knob_turns.clock,
         ),
         Knob(
             name="cpu-host",
             about="the host's own processor model in a guest",
-            signals=(),
             turn=knob_turns.host_processor,
         ),
-        Knob(name="kvm", about="KVM for software emulation", signals=("kvm_exits",), turn=knob_turns.kvm),
+        Knob(name="kvm", about="KVM for software emulation", turn=knob_turns.kvm),
         Knob(
             name="seccomp-off",
             about="no filter of system calls",
-            signals=("voluntary_switches",),
             turn=argument_turns.seccomp,
         ),
         Knob(
             name="sys-ptrace",
             about="the capability SYS_PTRACE, which MPI's single copy may need",
-            signals=(),
             turn=argument_turns.may_ptrace,
         ),
         Knob(
             name="weight-default",
             about="no CPU weight of the environment's own",
-            signals=_WAITING,
             turn=argument_turns.default_weight,
         ),
-        Knob(name="shm-larger", about="a larger /dev/shm", signals=(), turn=argument_turns.shm_larger),
+        Knob(name="shm-larger", about="a larger /dev/shm", turn=argument_turns.shm_larger),
         Knob(
             name="local-memory",
             about="memory near its processors",
-            signals=(),
             turn=argument_turns.local_memory,
         ),
         Knob(
             name="tare-storage",
             about="Tare's layer for an engine's storage",
-            signals=_STORAGE,
             turn=knob_turns.tare_storage,
         ),
     )
@@ -181,7 +142,7 @@ def _of_option(option: str, value: OptionValue) -> Knob:
         return with_options(subject, {option: value}, f"{option} at {was}", f"with {value!r}")
 
     name = re.sub(r"[^A-Za-z0-9._]+", "-", f"{option}-{value}").strip("-")
-    return Knob(name=name, about=f"{option} = {value!r}", signals=(), turn=turn)
+    return Knob(name=name, about=f"{option} = {value!r}", turn=turn)
 
 
 def turned(knob: Knob, subject: Subject) -> Turned | str:
