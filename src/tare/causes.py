@@ -219,7 +219,6 @@ _CAUSES = (
         title="a clock that is slow to read",
         labels={"clock source": ANY},
         dearer="clock_read_cost_s",
-        repeated=("clock_gettime", "gettimeofday", "time"),
         knobs=("clock",),
         cures={
             "qemu": "-cpu host,+invtsc, and clocksource=kvm-clock or tsc in the guest",

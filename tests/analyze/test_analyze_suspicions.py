@@ -159,6 +159,23 @@ def test_a_dearer_call_counts_only_for_a_program_that_makes_many(
     assert [one.strength for one in own] == ([strength] if strength else [])
 
 
+@pytest.mark.parametrize(
+    ("readings", "strength"),
+    [(None, Strength.POSSIBLE), (1_000_000, Strength.STRONG), (100, None)],
+    ids=["not traced", "many readings", "few readings"],
+)
+def test_a_native_run_does_not_show_how_often_the_clock_is_read(
+    readings: int | None, strength: Strength | None
+) -> None:
+    cost = Kind(drawn=lambda run: 2e-8 if run.is_native else 3e-7, unit="s")
+    plant = replace(SLOWER, signals={**BACKGROUND, "clock_read_cost_s": cost})
+    natively = {NATIVE: counted({"write": 10})}
+    here = {} if readings is None else {ENVIRONMENT: counted({"clock_gettime": readings})}
+    traced = TracedCalls(counts={CELL: {**natively, **here}}, untraced={})
+    own = [one for one in suspected(plant, traced=traced) if one.cause == "slow-clock"]
+    assert [one.strength for one in own][:1] == ([strength] if strength else [])
+
+
 def test_a_suspected_cause_has_its_cure_in_the_words_of_the_technology() -> None:
     one = explained(SLOWER, suspected(SLOWER, [REFUSED]))
     assert (one.standing, one.cause) == (Attributed.CANDIDATE, "refused-single-copy")

@@ -187,7 +187,7 @@ def _by_cost(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
     words = f"{title_of(signal.name, signal.scope)} ({cost}; n = {len(signal.blocks)})"
     share = _share(signal.name, here_s - natively_s, scene)
     if share is None:
-        yield _Ground(Strength.SEEN, words)
+        yield _Ground(Strength.POSSIBLE if DEARER[signal.name] else Strength.SEEN, words)
     elif share >= _LEAST_PART:
         strength = Strength.STRONG if share >= MOST_OF_IT else Strength.SEEN
         yield _Ground(strength, f"{words}, and so many calls can cost that much")
@@ -199,8 +199,11 @@ def _signal(name: str | None, scene: Scene) -> SignalSummary | None:
 
 
 def _share(signal: str, excess_s: float, scene: Scene) -> float | None:
-    """Of the loss, that the calls of a traced run would account for; ``None`` where no run was traced."""
-    counts = scene.calls or scene.native_calls
+    """Of the loss, that the calls of a traced run would account for; ``None`` where no run was traced.
+
+    A native run does not show how often the clock is read: there the reading is no system call (vdso(7)).
+    """
+    counts = scene.calls or (None if DEARER[signal] else scene.native_calls)
     if counts is None or not counts.traced_s:
         return None
     names = DEARER[signal] or tuple(counts.made)
