@@ -85,8 +85,8 @@ _SMALL_WRITES = f"""
 use IO::Handle;
 my $sum = 0;
 open(my $log, ">", "log") or die "log: $!";
-for my $turn (1 .. 150) {{
-    $sum += $_ for 1 .. 20000;
+for my $turn (1 .. 1500) {{
+    $sum += $_ for 1 .. 400;
     syswrite($log, "$sum\\n");
     $log->sync if $ENV{{{plants.SYNCHRONOUS}}};
 }}
@@ -104,8 +104,8 @@ for turn in range(6):
 """
 """Huge pages are asked for, as most kernels give none unasked."""
 _FULL_SHM = """
-for turn in 1 2 3 4; do
-    dd if=/dev/zero of=/dev/shm/part bs=1M count=16 || dd if=/dev/zero of=part bs=1M count=16 conv=fsync || exit 1
+for turn in 1 2 3 4 5 6; do
+    dd if=/dev/zero of=/dev/shm/part bs=1M count=48 || dd if=/dev/zero of=part bs=1M count=48 conv=fsync || exit 1
     rm -f /dev/shm/part part
 done 2>&1
 """

@@ -131,10 +131,21 @@ class Repeat:
             self._explain(folder.path)
             explained = time.monotonic()
             analysis = analyse_result(folder.path)
+        self._say_why(analysis, plant)
+        run = judged(analysis, plant, measured - begun, explained - measured)
+        if run.explanation is None:
+            for verdict in analysis.verdicts:
+                self._say(f"  {verdict.sentence}")
+        return run
+
+    def _say_why(self, analysis: Analysis, plant: Plant) -> None:
+        """What failed, and what each knob did."""
         for outcome in analysis.outcomes:
             if outcome.status is not Status.OK:
                 self._say(f"  {outcome.trial.identity}: {outcome.reason}")
-        return judged(analysis, plant, measured - begun, explained - measured)
+        for tried in analysis.interventions:
+            if tried.metric == plant.metric:
+                self._say(f"  {tried.turned.cause}: {tried.sentence}")
 
     def _explain(self, folder: Path) -> None:
         said = io.StringIO()
