@@ -51,6 +51,7 @@ REFUSED = Trait(
     value="natural, refused here",
     native="natural",
 )
+SMALL_SHM = Trait(cell=CELL, environment=ENVIRONMENT, label="size of shm", value="1048576 byte", native=None)
 NO_CALLS = TracedCalls(counts={}, untraced={})
 
 
@@ -139,6 +140,19 @@ def test_a_refused_call_is_evidence_and_so_is_it_not_where_native_fails_alike() 
     assert (first.cause, first.strength) == ("refused-single-copy", Strength.STRONG)
     assert "process_vm_readv is refused (60 of 60 calls" in first.grounds
     assert suspected(SLOWER, traced=calls(here, here)) == ()
+
+
+@pytest.mark.parametrize(
+    ("own", "strength"),
+    [([SMALL_SHM], Strength.STRONG), ([], Strength.POSSIBLE)],
+    ids=["small", "as natively"],
+)
+def test_refused_space_is_strong_evidence_where_there_is_less_of_it(
+    own: list[Trait], strength: Strength
+) -> None:
+    here = counted({"fallocate": 6}, {"fallocate": 6})
+    first, *_ = suspected(SLOWER, own, traced=calls(here, counted({"fallocate": 6})))
+    assert (first.cause, first.strength) == ("small-shm", strength)
 
 
 def test_many_more_calls_than_natively_are_evidence() -> None:

@@ -152,12 +152,12 @@ def _by_traits(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
 
 
 def _by_refused_calls(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
-    """Where the mechanism leaves signals as well, a refusal alone does not say that it is at work."""
+    """Where the mechanism leaves signals or a label as well, a refusal alone does not say that it is at work."""
+    label_lacks = bool(cause.labels) and not cause.decisive and not any(_by_traits(cause, scene))
     for call in cause.refused:
         failed, made = _failed(scene.calls, call), _made(scene.calls, call)
         if failed and failed >= _REFUSED_PART * made and not _is_refused(scene.native_calls, call):
-            shows = cause.signals or (cause.labels and not cause.decisive)
-            strength = Strength.POSSIBLE if shows else Strength.STRONG
+            strength = Strength.POSSIBLE if cause.signals or label_lacks else Strength.STRONG
             yield _Ground(strength, f"{call} is refused ({failed} of {made} calls in a traced run)")
 
 
