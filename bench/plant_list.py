@@ -86,7 +86,7 @@ use IO::Handle;
 my $sum = 0;
 open(my $log, ">", "log") or die "log: $!";
 for my $turn (1 .. 1500) {{
-    $sum += $_ for 1 .. 400;
+    $sum += $_ for 1 .. 3000;
     syswrite($log, "$sum\\n");
     $log->sync if $ENV{{{plants.SYNCHRONOUS}}};
 }}
@@ -105,7 +105,11 @@ for turn in range(6):
 """Huge pages are asked for, as most kernels give none unasked."""
 _FULL_SHM = """
 for turn in 1 2 3 4 5 6; do
-    dd if=/dev/zero of=/dev/shm/part bs=1M count=48 || dd if=/dev/zero of=part bs=1M count=48 conv=fsync || exit 1
+    if fallocate -l 48M /dev/shm/part; then
+        dd if=/dev/zero of=/dev/shm/part bs=1M count=48 conv=notrunc || exit 1
+    else
+        dd if=/dev/zero of=part bs=1M count=48 conv=fsync || exit 1
+    fi
     rm -f /dev/shm/part part
 done 2>&1
 """
