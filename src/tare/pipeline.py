@@ -45,6 +45,7 @@ from tare.analyze import (
     without_steady_claims,
 )
 from tare.causes import LABELS
+from tare.errors import CampaignError, JournalError
 from tare.journal.calibrations import read_calibration
 from tare.journal.calls import read_calls
 from tare.journal.reader import Journal, read_journal
@@ -224,8 +225,12 @@ def _primary_metrics(campaign: Campaign) -> dict[str, tuple[str, ...]]:
 
 
 def _traced(folder: ResultFolder) -> TracedCalls:
-    """The calls of spare runs that ``tare explain`` has traced; without any nothing is known of them."""
-    return read_calls(folder.explanation) or TracedCalls(counts={}, untraced={})
+    """The calls of spare runs that ``tare explain`` has traced; a result can be read without them."""
+    try:
+        kept = read_calls(folder.explanation)
+    except JournalError:
+        kept = None
+    return kept or TracedCalls(counts={}, untraced={})
 
 
 def _interventions(
@@ -242,8 +247,11 @@ def _interventions(
 
 
 def _child_verdicts(child: ResultFolder, parent_session: str | None) -> Sequence[InterventionVerdict]:
-    """Nothing when it explains another result."""
-    campaign = kept_campaign(child)
+    """Nothing when it explains another result, or was made by a version that this one does not read."""
+    try:
+        campaign = kept_campaign(child)
+    except CampaignError:
+        return ()
     if campaign.intervention is None or campaign.intervention.parent_session != parent_session:
         return ()
     known = summaries(read_journal(child.journal).outcomes, _primary_metrics(campaign))

@@ -20,6 +20,7 @@ from tare.records import (
     Direction,
     Intervention,
     InterventionVerdict,
+    Role,
     Shift,
     Summary,
 )
@@ -77,16 +78,25 @@ def test_what_takes_the_overhead_away_is_a_cause_told_with_both_overheads() -> N
 
 def test_what_makes_it_worse_or_leaves_it_is_no_cause() -> None:
     worse, same = judged(around(0.05), around(0.2, -0.005)), judged(around(0.2), around(0.2))
-    assert (worse.shift, worse.standing) == (Shift.RISES, Attributed.UNEXPLAINED)
-    assert (same.shift, same.standing) == (Shift.SAME, Attributed.UNEXPLAINED)
+    assert (worse.shift, worse.role, worse.standing) == (Shift.RISES, Role.NONE, Attributed.UNEXPLAINED)
+    assert (same.shift, same.role, same.standing) == (Shift.SAME, Role.NONE, Attributed.UNEXPLAINED)
     assert "is no cause" in worse.sentence
     assert "is no cause" in same.sentence
 
 
 def test_time_won_without_an_overhead_is_no_cause_of_one() -> None:
     verdict = judged(around(0.0), around(-0.2, -0.005))
-    assert (verdict.shift, verdict.standing) == (Shift.FALLS, Attributed.UNEXPLAINED)
-    assert "had no overhead for certain" in verdict.sentence
+    assert (verdict.shift, verdict.role) == (Shift.FALLS, Role.ABSENT)
+    assert "docker's difference was not seen again in these blocks" in verdict.sentence
+
+
+def test_a_claim_that_is_not_seen_again_clears_no_knob() -> None:
+    assert judged(around(0.0), around(0.0, -0.005)).role is Role.ABSENT
+
+
+def test_most_of_a_small_overhead_may_go_within_the_margin() -> None:
+    verdict = judged(around(0.015, 0.001), around(0.006, -0.001))
+    assert (verdict.shift, verdict.role) == (Shift.SAME, Role.CAUSE)
 
 
 def test_noise_beyond_the_change_is_undecided() -> None:
@@ -98,7 +108,7 @@ def test_noise_beyond_the_change_is_undecided() -> None:
 def test_a_limit_that_slows_native_as_much_is_no_cause_of_the_overhead() -> None:
     verdict = judged(around(0.1), around(-0.45), native=around(-0.5))
     assert verdict.after.point == pytest.approx(0.1, abs=0.01)
-    assert (verdict.shift, verdict.standing) == (Shift.SAME, Attributed.UNEXPLAINED)
+    assert (verdict.shift, verdict.role) == (Shift.SAME, Role.NONE)
 
 
 def test_a_change_is_widened_by_its_own_dependence_and_not_by_that_of_what_drifts_in_both() -> None:
@@ -130,7 +140,7 @@ def test_a_gain_that_goes_is_told_with_its_cause() -> None:
 
 def test_what_moves_a_small_part_of_an_overhead_is_not_its_cause() -> None:
     verdict = judged(around(0.5, 0.001), around(0.48, -0.001))
-    assert (verdict.shift, verdict.standing) == (Shift.FALLS, Attributed.UNEXPLAINED)
+    assert (verdict.shift, verdict.role) == (Shift.FALLS, Role.SMALL)
     assert "is a small part at most" in verdict.sentence
 
 
@@ -153,3 +163,19 @@ def _named_by_chance(seed: int) -> list[InterventionVerdict]:
     ]
     verdicts = intervention_verdicts(summaries, intervention, 0.01)
     return [one for one in verdicts if one.standing is Attributed.CAUSE]
+
+
+def test_a_change_that_may_be_chance_among_all_that_was_tried_is_undecided() -> None:
+    """The same change with ten knobs, of which nine move nothing."""
+    alone = judged(around(0.1, 0.04), around(0.06, -0.01))
+    names = [f"docker-{knob}" for knob in range(9)]
+    knobs = [replace(QUOTA_OFF, knob=name, changed=name) for name in names]
+    idle = [summary_of(name, around(0.1, 0.04)) for name in names]
+    own = [
+        summary_of("docker", around(0.1, 0.04)),
+        summary_of("docker-quota-off", around(0.06, -0.01)),
+        *idle,
+    ]
+    among, *_ = intervention_verdicts(own, replace(INTERVENTION, changes=(QUOTA_OFF, *knobs)), 0.01)
+    assert (alone.role, among.role) == (Role.CAUSE, Role.UNDECIDED)
+    assert alone.change == among.change

@@ -28,6 +28,7 @@ from tare.records import (
     Intervention,
     InterventionVerdict,
     Outcome,
+    Role,
     Shift,
     SignalEvidence,
     Strength,
@@ -87,9 +88,7 @@ def explained(
     return one
 
 
-def tried(
-    cause: str | None, knob: str, *, standing: Attributed, shift: Shift = Shift.FALLS
-) -> InterventionVerdict:
+def tried(cause: str | None, knob: str, role: Role, left: float = 0.0, n: int = 10) -> InterventionVerdict:
     turned = Change(
         knob=knob, change=f"with {knob}", subject=f"the {knob}", changed=f"docker-{knob}", cause=cause
     )
@@ -102,10 +101,10 @@ def tried(
         cell=CELL,
         metric="wall_s",
         before=overhead,
-        after=replace(overhead, point=0.0, low=-0.01, high=0.01),
+        after=replace(overhead, point=left, low=left - 0.01, high=left + 0.01, n=n),
         change=overhead,
-        shift=shift,
-        standing=standing,
+        shift=Shift.FALLS,
+        role=role,
         chance=0.001,
         sentence="",
     )
@@ -161,16 +160,17 @@ def test_many_more_calls_than_natively_are_evidence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "strength"), [(40_000, Strength.STRONG), (100, None)], ids=["many calls", "few calls"]
+    ("made", "strength"),
+    [(40_000, Strength.STRONG), (100, Strength.POSSIBLE)],
+    ids=["many calls", "few calls"],
 )
-def test_a_dearer_call_counts_only_for_a_program_that_makes_many(
-    made: int, strength: Strength | None
-) -> None:
+def test_a_dearer_call_counts_only_for_a_program_that_makes_many(made: int, strength: Strength) -> None:
     cost = Kind(drawn=lambda run: 2e-7 if run.is_native else 9e-6, unit="s")
     plant = replace(SLOWER, signals={**BACKGROUND, "system_call_cost_s": cost})
     counts = counted({"getppid": made})
-    own = [one for one in suspected(plant, traced=calls(counts, counts)) if one.cause == "system-call-filter"]
-    assert [one.strength for one in own] == ([strength] if strength else [])
+    own = suspected(plant, [FILTER], calls(counts, counts))
+    strengths = [one.strength for one in own if one.cause == "system-call-filter"]
+    assert strengths == [strength]
 
 
 @pytest.mark.parametrize(
@@ -204,25 +204,88 @@ def test_a_gain_says_how_native_has_it_too() -> None:
 
 def test_what_a_knob_confirmed_is_the_cause_whatever_else_was_believed() -> None:
     verdicts_ = [
-        tried("refused-single-copy", "sys-ptrace", standing=Attributed.UNEXPLAINED, shift=Shift.SAME),
-        tried("system-call-filter", "seccomp-off", standing=Attributed.CAUSE),
+        tried("refused-single-copy", "sys-ptrace", Role.NONE),
+        tried("system-call-filter", "seccomp-off", Role.CAUSE),
     ]
     one = explained(SLOWER, suspected(SLOWER, [REFUSED]), verdicts_)
     assert (one.standing, one.cause, one.knob) == (Attributed.CAUSE, "system-call-filter", "seccomp-off")
-    assert one.tried == ("with sys-ptrace",)
+    assert one.tried == ("the sys-ptrace",)
     assert (one.before and one.before.point, one.after and one.after.point) == (0.3, 0.0)
 
 
 def test_a_cause_that_its_knob_has_cleared_is_no_longer_suspected() -> None:
-    cleared = [tried("refused-single-copy", "sys-ptrace", standing=Attributed.UNEXPLAINED, shift=Shift.SAME)]
+    cleared = [tried("refused-single-copy", "sys-ptrace", Role.NONE)]
     one = explained(SLOWER, suspected(SLOWER, [REFUSED]), cleared)
-    assert (one.standing, one.tried) == (Attributed.UNEXPLAINED, ("with sys-ptrace",))
+    assert (one.standing, one.tried) == (Attributed.UNEXPLAINED, ("the sys-ptrace",))
+
+
+def test_a_knob_clears_every_cause_that_it_tests_also_when_it_is_turned_by_hand() -> None:
+    cleared = [tried(None, "seccomp-off", Role.NONE)]
+    assert explained(SLOWER, suspected(SLOWER, [REFUSED]), cleared).standing is Attributed.UNEXPLAINED
+
+
+@pytest.mark.parametrize("role", [Role.UNDECIDED, Role.ABSENT])
+def test_what_did_not_decide_leaves_the_suspicion(role: Role) -> None:
+    one = explained(SLOWER, suspected(SLOWER, [REFUSED]), [tried("refused-single-copy", "sys-ptrace", role)])
+    assert (one.standing, one.tried) == (Attributed.CANDIDATE, ())
+    assert one.undecided == (("the sys-ptrace",) if role is Role.UNDECIDED else ())
+    assert one.is_absent is (role is Role.ABSENT)
+
+
+def test_of_two_causes_the_one_that_leaves_less_is_named_first() -> None:
+    both = [
+        tried("refused-single-copy", "sys-ptrace", Role.CAUSE, left=0.2),
+        tried("cpu-quota", "quota-off", Role.CAUSE, left=0.0),
+    ]
+    one = explained(SLOWER, (), both)
+    assert (one.cause, one.further) == ("cpu-quota", ("the sys-ptrace",))
+    assert one.cure.startswith("docker run without --cpus")
+
+
+def test_of_two_that_leave_as_much_the_one_with_more_evidence_is_named() -> None:
+    both = [
+        tried("refused-single-copy", "sys-ptrace", Role.CAUSE, left=0.01),
+        tried("system-call-filter", "seccomp-off", Role.CAUSE, left=0.0),
+    ]
+    assert explained(SLOWER, (), both).cause == "refused-single-copy"
+
+
+def test_the_cure_is_of_the_knob_that_confirmed_it() -> None:
+    one = explained(SLOWER, (), [tried("refused-single-copy", "seccomp-off", Role.CAUSE)])
+    assert one.cure.startswith("docker run --security-opt seccomp=unconfined")
+
+
+def test_a_longer_intervention_on_the_same_knob_counts() -> None:
+    again = [
+        tried("system-call-filter", "seccomp-off", Role.UNDECIDED),
+        tried("system-call-filter", "seccomp-off", Role.CAUSE, n=20),
+    ]
+    assert explained(SLOWER, (), again).standing is Attributed.CAUSE
+
+
+def test_the_calls_of_many_processes_at_once_are_not_added_up() -> None:
+    cost = Kind(drawn=lambda run: 2e-7 if run.is_native else 1.2e-6, unit="s")
+    alone = replace(SLOWER, signals={**BACKGROUND, "system_call_cost_s": cost})
+    many = replace(alone, threads=8)
+    traced = calls(counted({"poll": 20_000}), counted({"poll": 20_000}))
+    strengths = [
+        next(one.strength for one in suspected(plant, [FILTER], traced) if one.cause == "system-call-filter")
+        for plant in (alone, many)
+    ]
+    assert strengths[0] > strengths[1]
+
+
+def test_without_a_filter_a_dearer_call_is_no_evidence_of_one() -> None:
+    cost = Kind(drawn=lambda run: 2e-7 if run.is_native else 9e-6, unit="s")
+    counts = counted({"getppid": 40_000})
+    plant = replace(SLOWER, signals={**BACKGROUND, "system_call_cost_s": cost})
+    assert "system-call-filter" not in {one.cause for one in suspected(plant, traced=calls(counts, counts))}
 
 
 def test_a_knob_turned_by_hand_confirms_the_cause_that_it_tests() -> None:
-    one = explained(SLOWER, (), [tried(None, "quota-off", standing=Attributed.CAUSE)])
+    one = explained(SLOWER, (), [tried(None, "quota-off", Role.CAUSE)])
     assert (one.cause, one.title) == ("cpu-quota", KNOWN_CAUSES["cpu-quota"].title)
-    other = explained(SLOWER, (), [tried(None, "slowdown-0", standing=Attributed.CAUSE)])
+    other = explained(SLOWER, (), [tried(None, "slowdown-0", Role.CAUSE)])
     assert (other.cause, other.title, other.cure) == ("slowdown-0", "the slowdown-0", "")
 
 

@@ -16,6 +16,7 @@ from tare.records import (
     Explanation,
     Intervention,
     InterventionVerdict,
+    Role,
     Shift,
 )
 from tare.report.causes import print_causes, print_reasons
@@ -48,7 +49,7 @@ def intervention(metric: str = "wall_s", environment: str = "docker") -> Interve
         after=estimate(0.003),
         change=estimate(-0.32),
         shift=Shift.FALLS,
-        standing=Attributed.CAUSE,
+        role=Role.CAUSE,
         chance=0.001,
         sentence=f"the CPU quota is a cause: without it {environment}'s overhead falls ({metric})",
     )
@@ -98,8 +99,8 @@ def test_a_confirmed_cause_is_one_line_with_its_cure_and_what_came_back_of_each_
         "docker: cause of system calls and message latency: the filter of system calls; cure: docker run"
         in text
     )
-    assert "system calls goes from 26 % [25 % to 27 %] to 0.3 %" in text
-    assert "message latency goes from 26 %" in text
+    assert "without it: system calls from 26 % [25 % to 27 %] to 0.3 %" in text
+    assert "message latency from 26 %" in text
     assert "to find out" not in text
 
 
@@ -110,10 +111,32 @@ def test_a_suspected_cause_says_so_and_gives_the_command_that_would_tell() -> No
 
 
 def test_what_was_tried_in_vain_is_told_and_no_command_is_given_again() -> None:
-    tried = replace(explanation(Attributed.UNEXPLAINED), tried=("without it",))
+    tried = replace(explanation(Attributed.UNEXPLAINED), tried=("the CPU quota", "the seccomp filter"))
     text = printed(replace(example(), explanations=(tried,)))
-    assert "docker: unexplained: system calls 25 to 28 % slower; no cause: without it" in text
+    assert (
+        "unexplained: system calls 25 to 28 % slower; no cause: the CPU quota and the seccomp filter" in text
+    )
     assert "to find out" not in text
+
+
+def test_what_is_undecided_is_not_called_no_cause_and_more_blocks_are_offered() -> None:
+    tried = replace(explanation(Attributed.UNEXPLAINED), undecided=("the CPU quota",))
+    text = printed(replace(example(), explanations=(tried,)))
+    assert "slower; undecided: the CPU quota" in text
+    assert "no cause" not in text
+    assert "tare explain RESULT --environment docker --blocks 20" in text
+
+
+def test_other_causes_of_the_same_claim_are_named_beside_the_first() -> None:
+    both = replace(explanation(Attributed.CAUSE), further=("the CPU quota",))
+    assert "a cause as well: the CPU quota" in printed(replace(example(), explanations=(both,)))
+
+
+def test_claims_that_were_tried_differently_are_told_apart() -> None:
+    tried = replace(explanation(Attributed.UNEXPLAINED), tried=("the CPU quota",))
+    other = explanation(Attributed.UNEXPLAINED, "message latency")
+    text = printed(replace(example(), explanations=(tried, other)))
+    assert "unexplained: message latency 25 to 28 % slower to find out: tare explain" in text
 
 
 def test_the_terminal_has_a_row_for_each_knob_and_metric() -> None:

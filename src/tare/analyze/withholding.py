@@ -10,12 +10,12 @@ from tare.analyze.family_words import family_sentence
 from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, control_at
 from tare.analyze.sentence import sentence
 from tare.records import (
-    Attributed,
     Estimate,
     HostLoad,
     InterventionVerdict,
     OrderVerdict,
     OrderWord,
+    Role,
     SharingLoss,
     Shift,
     Summary,
@@ -148,6 +148,6 @@ def _without_cause(verdict: InterventionVerdict, summaries: Sequence[Summary]) -
     return replace(
         verdict,
         shift=Shift.UNDECIDED,
-        standing=Attributed.UNEXPLAINED,
+        role=Role.UNDECIDED,
         sentence=f"{SENTENCE} ({said}) for {verdict.turned.subject}",
     )

@@ -35,9 +35,10 @@ def run_explain(
     from tare.report.document import write_report
 
     analysis = narrowed(analyse_result(result), options)
-    if options.dry_run or kept_campaign(ResultFolder(result)).intervention is not None:
+    is_intervention = kept_campaign(ResultFolder(result)).intervention is not None
+    if options.dry_run or (is_intervention and not options.toggles):
         _print(analysis, as_json=as_json, whole=True)
-        if options.dry_run and not as_json:
+        if not as_json and not is_intervention:
             _print_plans(analysis, explained(result, options, providers))
         return 0
     own = explained(result, options, providers)
@@ -46,7 +47,8 @@ def run_explain(
         return code
     known = analyse_result(result)
     write_report(known, own.folder.report)
-    _print(narrowed(known, options), as_json=as_json, whole=False)
+    shown = known if options.output is None else analyse_result(options.output)
+    _print(narrowed(shown, options), as_json=as_json, whole=False)
     return code
 
 
@@ -54,6 +56,10 @@ def _try_causes(own: Explained, analysis: Analysis) -> int:
     """One environment and layout after the other, after the time that all of them take was said."""
     from tare.commands.run import INTERRUPTED
 
+    if own.options.output is not None:
+        raise InputError(
+            "--output goes with --toggle: what is tried unaided lies below the result that it explains"
+        )
     left = subjects(analysis)
     if left:
         _say(_time_said(own, analysis, left))
@@ -74,7 +80,7 @@ def _time_said(own: Explained, analysis: Analysis, left: Sequence[Subject]) -> s
 def _explain_subject(own: Explained, subject: Subject) -> int:
     """Trace spare runs, order the causes by what they show as well, and turn their knobs."""
     from tare.commands.audience import Progress
-    from tare.commands.run import run_and_show
+    from tare.commands.run import INTERRUPTED, run_and_show
     from tare.pipeline import analyse_result
 
     if (begun := own.begun(subject)) is not None:
@@ -85,7 +91,13 @@ def _explain_subject(own: Explained, subject: Subject) -> int:
         _say(_too_long_said(first, own))
         return 0
     _say(_said_before(first, tracing_s))
-    own.trace(subject, Progress())
+    try:
+        own.trace(subject, Progress())
+    except KeyboardInterrupt:
+        _say("interrupted; the same command goes on")
+        return INTERRUPTED
+    for words in own.untraced(subject):
+        _say(words)
     analysis = narrowed(analyse_result(own.folder.path), own.options)
     subject = next(one for one in subjects(analysis) if one.choice == subject.choice)
     chosen = own.attempt(subject, own.options.budget_s - (time.monotonic() - begun_s))
@@ -146,7 +158,7 @@ def _turn_by_hand(own: Explained, analysis: Analysis) -> int:
 
 def _by_hand(own: Explained, analysis: Analysis) -> Request:
     """What is to be run, and into which folder; ``InputError`` says why it cannot be."""
-    toggles = [Toggle(text=text) for text in own.options.toggles]
+    toggles = [Toggle(text=text) for text in dict.fromkeys(own.options.toggles)]
     subject = _chosen(subjects(analysis))
     choice = subject.choice if subject else _choice(own, analysis)
     return own.planned(choice, toggles, own.options.blocks, subject.claims if subject else ())
@@ -181,11 +193,16 @@ def _choice(own: Explained, analysis: Analysis) -> Choice:
 
 
 def _print_plans(analysis: Analysis, own: Explained) -> None:
-    """What would be tried, and how long it would take."""
+    """What would be turned, and how long it would take."""
+    if own.options.toggles:
+        campaign = _by_hand(own, analysis).campaign
+        for change in campaign.intervention.changes if campaign.intervention else ():
+            print(f"would turn {change.knob}: {change.subject}, {change.change}")
+        return
     for subject in subjects(analysis):
         tracing_s = own.tracing_s(subject)
         chosen = own.attempt(subject, own.options.budget_s - tracing_s)
-        print(_said_before(chosen, tracing_s))
+        print(_said_before(chosen, tracing_s) if chosen.tries else _nothing_said(chosen, own))
         for each in chosen.tries:
             print(f"  would try {_try_said(each)}")
 
@@ -202,7 +219,7 @@ def _print(analysis: Analysis, *, as_json: bool, whole: bool) -> None:
     console = Console(file=sys.stdout, highlight=False, soft_wrap=False)
     print_reasons(analysis, console)
     print_causes(analysis, console, whole=whole)
-    if not analysis.explanations:
+    if not analysis.explanations and not analysis.interventions:
         print("nothing is slower or faster than native for certain, so there is nothing to explain")
 
 

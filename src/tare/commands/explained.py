@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tare.commands.trying import BLOCKS, Attempt, Subject, attempt, require_blocks, tracing_s, tries
+from tare.commands.trying import Attempt, Subject, attempt, require_blocks, tracing_s, tries
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
 from tare.errors import InputError
@@ -16,8 +16,24 @@ from tare.journal.reader import Journal, read_journal
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Audience, Request, kept_campaign
 from tare.plan.campaign import Campaign, with_overrides
-from tare.plan.interventions import Choice, Parent, Toggle, folder_name, intervention_campaign
-from tare.records import NATIVE, Analysis, Attribution, Explanation, TracedCalls
+from tare.plan.interventions import (
+    USUAL_BLOCKS,
+    Choice,
+    Parent,
+    Toggle,
+    folder_name,
+    intervention_campaign,
+)
+from tare.records import (
+    NATIVE,
+    Analysis,
+    Attribution,
+    Cell,
+    Explanation,
+    InterventionVerdict,
+    Suspicion,
+    TracedCalls,
+)
 from tare.units import parse_duration_s
 
 BUDGET_S = 300.0
@@ -32,7 +48,7 @@ class ExplainOptions:
     environment: str | None = None
     workload: str | None = None
     layout: str | None = None
-    blocks: int = BLOCKS
+    blocks: int = USUAL_BLOCKS
     seed: int | None = None
     budget: str | None = None
     dry_run: bool = False
@@ -79,10 +95,23 @@ class Explained:
         traced = trace_calls(self._request(campaign, self.folder), audience)
         keep_calls(self.folder.explanation, known.joined(traced))
 
+    def untraced(self, subject: Subject) -> list[str]:
+        """Why calls could not be counted, in a sentence for each reason."""
+        traced = read_calls(self.folder.explanation)
+        reasons = {
+            (name, reason): None
+            for one in subject.explanations
+            for name, reason in (traced.untraced.get(one.cell, {}) if traced else {}).items()
+            if name in {NATIVE, subject.environment}
+        }
+        return [f"  the system calls of {name} are not counted: {reason}" for name, reason in reasons]
+
     def begun(self, subject: Subject) -> Request | None:
-        """To continue what was begun of a subject, whatever is believed now; ``None``: nothing was."""
-        campaign = intervention_campaign(self.parent(), subject.choice, (), 1)
-        folder = self._folder(campaign)
+        """To continue what was begun of a subject, whatever is believed now; ``None``: nothing was.
+
+        With another number of blocks it is another attempt, in a folder of its own.
+        """
+        folder = self._folder(intervention_campaign(self.parent(), subject.choice, (), self.options.blocks))
         return self._request(kept_campaign(folder), folder) if folder.exists() else None
 
     def planned(
@@ -93,10 +122,20 @@ class Explained:
         claims: Sequence[tuple[str, str]],
     ) -> Request:
         """Knobs to be turned, in a folder of their own; ``InputError`` says which cannot be."""
-        folder = self._folder(intervention_campaign(self.parent(), choice, toggles, blocks, claims))
+        asked = intervention_campaign(self.parent(), choice, toggles, self.options.blocks, claims)
+        folder = self._folder(asked)
+        self._require_own(folder)
         parent = self.parent(os.path.relpath(self.folder.path.resolve(), folder.path.resolve()))
         campaign = intervention_campaign(parent, choice, toggles, blocks, claims)
         return self._request(with_overrides(campaign, seed=self.options.seed), folder)
+
+    def _require_own(self, folder: ResultFolder) -> None:
+        """``InputError`` where the folder holds what does not explain this result."""
+        if not folder.exists():
+            return
+        kept = kept_campaign(folder).intervention
+        if kept is None or kept.parent_session != self.parent().session:
+            raise InputError(f"{folder.path} holds another result, which does not explain {self.folder.path}")
 
     def _folder(self, campaign: Campaign) -> ResultFolder:
         return ResultFolder(self.options.output or self.folder.explanation / folder_name(campaign))
@@ -138,13 +177,24 @@ def narrowed(analysis: Analysis, options: ExplainOptions) -> Analysis:
     if options.environment == NATIVE:
         raise InputError("--environment: native is what all is compared with; choose another")
 
-    def fits(one: Attribution | Explanation) -> bool:
-        own = (one.environment, one.cell.workload, one.cell.layout)
+    def fits(one: Attribution | Explanation | Suspicion) -> bool:
+        return is_asked(one.environment, one.cell)
+
+    def fits_turned(one: InterventionVerdict) -> bool:
+        return is_asked(one.intervention.environment, one.cell)
+
+    def is_asked(environment: str, cell: Cell) -> bool:
+        own = (environment, cell.workload, cell.layout)
         return all(asked in {None, had} for asked, had in zip(wanted, own, strict=True))
 
     kept = tuple(one for one in analysis.attributions if fits(one))
     if any(wanted) and not kept:
         asked = ", ".join(filter(None, wanted))
         raise InputError(f"the result has no verdict on {asked}; `tare show` lists what it has")
-    claimed = tuple(one for one in analysis.explanations if fits(one))
-    return replace(analysis, attributions=kept, explanations=claimed)
+    return replace(
+        analysis,
+        attributions=kept,
+        explanations=tuple(filter(fits, analysis.explanations)),
+        suspicions=tuple(filter(fits, analysis.suspicions)),
+        interventions=tuple(one for one in analysis.interventions if fits_turned(one)),
+    )

@@ -17,7 +17,6 @@ from tare.plan.knobs import KNOBS, turned
 from tare.plan.trials import plan_block
 from tare.records import Analysis, Cell, Environment, Explanation, Outcome, Suspicion
 
-BLOCKS = 10
 _LONGEST_TRACED_RUN_S = 5.0
 """A window of tracing, with the start and the end of a node."""
 _SLOWED_DOWN = 3
@@ -110,12 +109,17 @@ def _traced_run_s(workload: str, outcomes: Sequence[Outcome]) -> float:
 
 
 def tries(subject: Subject, parent: Parent) -> tuple[Try, ...]:
-    """Every knob once: the one with the strongest evidence first, then the cheaper, then the more specific."""
+    """Every knob once: the one with the strongest evidence first, then the cheaper, then the more specific.
+
+    A cause's second knob comes after the first ones of all that have as much evidence.
+    """
     arms = _turnable(subject, parent)
-    rated: dict[str, tuple[tuple[int, int, int], Try]] = {}
+    rated: dict[str, tuple[tuple[int, ...], Try]] = {}
     for suspicion in subject.suspicions:
-        for knob in [name for name in KNOWN_CAUSES[suspicion.cause].knobs if name in arms][:1]:
-            rating = (-suspicion.strength, arms[knob], list(KNOWN_CAUSES).index(suspicion.cause))
+        usable = [name for name in KNOWN_CAUSES[suspicion.cause].knobs if name in arms]
+        for place, knob in enumerate(usable):
+            specificity = list(KNOWN_CAUSES).index(suspicion.cause)
+            rating = (-suspicion.strength, place, arms[knob], specificity)
             own = Try(toggle=Toggle(text=knob, cause=suspicion.cause), grounds=suspicion.grounds)
             if knob not in rated or rating < rated[knob][0]:
                 rated[knob] = rating, own
@@ -124,13 +128,13 @@ def tries(subject: Subject, parent: Parent) -> tuple[Try, ...]:
 
 
 def _turnable(subject: Subject, parent: Parent) -> Mapping[str, int]:
-    """Knob that can be turned here → arms that it needs: a limit needs native with it as well."""
+    """Knob that can be turned here towards a cure → arms that it needs: a limit needs native with it as well."""
     own, _ = subject_of(parent, subject.choice)
     changed = {name: turned(knob, own) for name, knob in KNOBS.items()}
     return {
         name: 1 if change.limits == own.limits else 2
         for name, change in changed.items()
-        if not isinstance(change, str)
+        if not isinstance(change, str) and change.is_cure
     }
 
 
@@ -139,11 +143,11 @@ def _blind(subject: Subject, arms: Mapping[str, int], taken: set[str]) -> Iterat
     suspected = {_key(one) for one in subject.suspicions}
     dark = [one for one in subject.explanations if _key(one) not in suspected]
     for cause in KNOWN_CAUSES.values():
-        knob = next((name for name in cause.knobs if name in arms), None)
         can_be = any(cause.speeds_up or not one.is_gain for one in dark)
-        if can_be and knob is not None and arms[knob] == 1 and knob not in taken:
-            taken.add(knob)
-            yield Try(toggle=Toggle(text=knob, cause=cause.name), grounds="")
+        for knob in cause.knobs if can_be else ():
+            if arms.get(knob) == 1 and knob not in taken:
+                taken.add(knob)
+                yield Try(toggle=Toggle(text=knob, cause=cause.name), grounds="")
 
 
 def attempt(

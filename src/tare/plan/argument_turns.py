@@ -2,6 +2,7 @@
 """Knobs that edit an engine's own ``arguments``: what people run it with is taken away again, or one flag added."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from tare.environments import engine_arguments
 from tare.environments.engine_arguments import CAPABILITY, OPTION, PRIVILEGED, SECURITY, Flag
@@ -78,7 +79,8 @@ def seccomp(subject: Subject) -> Turned | str:
     if own:
         changed[OPTION] = engine_arguments.without(options, *own)
     if changed[_PROFILE]:
-        return with_options(subject, changed, "running without a seccomp filter", "with one")
+        turned = with_options(subject, changed, "running without a seccomp filter", "with one")
+        return replace(turned, is_cure=False)
     return with_options(subject, changed, "the seccomp filter", "without it")
 
 

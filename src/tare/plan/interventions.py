@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The campaign that turns knobs: as it is, with each knob turned, and native, interleaved in blocks of their own."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -12,6 +13,9 @@ from tare.plan.knob_turns import Subject
 from tare.plan.knobs import Knob, knob_of, turned
 from tare.plan.sharing import Setting
 from tare.records import NATIVE, Change, Environment, Intervention, Workload
+
+USUAL_BLOCKS = 10
+_LONGEST_NAME = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +106,7 @@ def intervention_campaign(
     """
     subject, workloads = subject_of(parent, choice)
     arms = [_arm(subject, toggle) for toggle in toggles]
+    _require_different(arms)
     return replace(
         parent.campaign,
         name=f"{parent.campaign.name}: {subject.environment.name}, {', '.join(arm.change.knob for arm in arms)}",
@@ -127,6 +132,12 @@ def intervention_campaign(
     )
 
 
+def _require_different(arms: Sequence[_Arm]) -> None:
+    names = [arm.environment.name for arm in arms]
+    if again := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"--toggle: {again[0]} is asked for twice; name each knob once")
+
+
 def _arm(subject: Subject, toggle: Toggle) -> _Arm:
     knob = knob_of(toggle.text)
     changed = turned(knob, subject)
@@ -142,6 +153,7 @@ def _arm(subject: Subject, toggle: Toggle) -> _Arm:
         changed_native=f"{NATIVE}-{knob.name}" if limited else None,
         changed_limits=changed.limits if limited else None,
         cause=toggle.cause,
+        is_cure=changed.is_cure,
     )
     return _Arm(change=change, environment=environment)
 
@@ -160,4 +172,12 @@ def folder_name(campaign: Campaign) -> str:
     by_hand = [one.knob for one in changes if one.cause is None]
     knobs = "+".join(by_hand) if by_hand else "causes"
     workloads = "+".join(workload.name for workload in campaign.workloads)
-    return f"{own.environment if own else campaign.name}-{knobs}-{workloads}-{campaign.layouts[0]}"
+    blocks = "" if campaign.blocks == USUAL_BLOCKS else f"-{campaign.blocks}-blocks"
+    name = f"{own.environment if own else campaign.name}-{knobs}-{workloads}-{campaign.layouts[0]}{blocks}"
+    return name if len(name) <= _LONGEST_NAME else _shortened(name)
+
+
+def _shortened(name: str) -> str:
+    """A file's name has 255 bytes at most."""
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: _LONGEST_NAME - len(digest) - 1]}-{digest}"

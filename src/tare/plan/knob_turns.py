@@ -32,6 +32,8 @@ class Turned:
     """Such as "the CPU quota"."""
     change: str
     """Such as "without it"."""
+    is_cure: bool = True
+    """Whether it takes away what may cost time, and does not bring it."""
 
 
 def _limits(subject: Subject, limits: Limits, what: str, change: str) -> Turned:
@@ -113,7 +115,8 @@ def _flag(
     if option not in subject.provider.option_names:
         return f"{subject.environment.technology} has no option {option}"
     is_on = subject.environment.options.get(option, default) is True
-    return with_options(subject, {option: not is_on}, *(off if is_on else on))
+    turned = with_options(subject, {option: not is_on}, *(off if is_on else on))
+    return replace(turned, is_cure=not is_on)
 
 
 def huge_pages(subject: Subject) -> Turned | str:
@@ -131,7 +134,8 @@ def vhost(subject: Subject) -> Turned | str:
         return f"{subject.environment.technology} has no option vhost"
     if subject.environment.options.get("vhost", "auto") == "off":
         return with_options(subject, {"vhost": "on"}, "moving packets in the monitor", "with vhost")
-    return with_options(subject, {"vhost": "off"}, "vhost", "without it")
+    turned = with_options(subject, {"vhost": "off"}, "vhost", "without it")
+    return replace(turned, is_cure=False)
 
 
 def paravirtual(subject: Subject) -> Turned | str:

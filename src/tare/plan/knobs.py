@@ -141,7 +141,8 @@ def _of_option(option: str, value: OptionValue) -> Knob:
         was = "its default" if before is None else f"{before!r}"
         return with_options(subject, {option: value}, f"{option} at {was}", f"with {value!r}")
 
-    name = re.sub(r"[^A-Za-z0-9._]+", "-", f"{option}-{value}").strip("-")
+    written = f"{option}-{value}".replace("--", "-minus-")
+    name = re.sub(r"[^A-Za-z0-9._]+", "-", written).strip("-")
     return Knob(name=name, about=f"{option} = {value!r}", turn=turn)
 
 

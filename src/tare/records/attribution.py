@@ -181,6 +181,8 @@ class Change:
     """What holds in these two instead of the campaign's limits; ``None``: the same."""
     cause: str | None = None
     """The known cause that it is a test of (``tare.causes``); ``None``: the user asked for the knob."""
+    is_cure: bool = True
+    """Whether it takes away what may cost time, and does not bring it."""
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -214,6 +216,19 @@ class Shift(StrEnum):
     UNDECIDED = "undecided"
 
 
+class Role(StrEnum):
+    """What a knob is of one metric's difference from native."""
+
+    CAUSE = "a cause"
+    SMALL = "a small part"
+    """Less than a tenth of the difference went for certain."""
+    NONE = "no cause"
+    """Half of the difference or more cannot come of it."""
+    UNDECIDED = "undecided"
+    ABSENT = "not seen again"
+    """In the intervention's own blocks there was no difference to explain."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterventionVerdict:
     """What an intervention shows of one knob and one metric."""
@@ -229,8 +244,12 @@ class InterventionVerdict:
     change: Estimate
     """Of the time per work, from as it is to turned, as a fraction: below 0 is time won."""
     shift: Shift
-    standing: Attributed
-    """``CAUSE`` or ``UNEXPLAINED``."""
+    role: Role
     chance: float
     """Of so large a change if there were none, for all knobs and claimed metrics together (Holm)."""
     sentence: str
+
+    @property
+    def standing(self) -> Attributed:
+        """``CAUSE`` or ``UNEXPLAINED``."""
+        return Attributed.CAUSE if self.role is Role.CAUSE else Attributed.UNEXPLAINED

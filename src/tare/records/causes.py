@@ -77,6 +77,10 @@ class Explanation:
     further: tuple[str, ...] = ()
     """Other causes of the same claim, confirmed or suspected as this one is, in words."""
     tried: tuple[str, ...] = ()
-    """Knobs that were turned and are no cause of it, in words."""
+    """What was turned and is no cause of it, or a small part at most, in words."""
+    undecided: tuple[str, ...] = ()
+    """What was turned without a decision, in words."""
+    is_absent: bool = False
+    """Whether the difference was not seen again in the blocks of an intervention."""
     knob: str | None = None
     """The knob that confirmed it."""

@@ -14,7 +14,6 @@ from tare.records import (
     Estimate,
     Ground,
     InterventionVerdict,
-    Shift,
 )
 from tare.report import arrange
 from tare.report.reasons import reasons
@@ -87,13 +86,7 @@ def tried_row(verdict: InterventionVerdict, analysis: Analysis) -> tuple[str, ..
     before, after = (
         f"{point_percent(one)} {interval_percent(one)}" for one in (verdict.before, verdict.after)
     )
-    return verdict.turned.changed, metric, before, after, _said_of(verdict)
-
-
-def _said_of(verdict: InterventionVerdict) -> str:
-    if verdict.standing is Attributed.CAUSE:
-        return "a cause"
-    return {Shift.SAME: "no cause", Shift.UNDECIDED: "undecided"}.get(verdict.shift, "no cause shown")
+    return verdict.turned.changed, metric, before, after, verdict.role.value
 
 
 def said_at(one: Attribution, analysis: Analysis) -> str:

@@ -39,6 +39,8 @@ def _explanation(one: Explanation) -> dict[str, Any]:
         "after": one.after and in_json.estimate(one.after),
         "further": list(one.further),
         "tried": list(one.tried),
+        "undecided": list(one.undecided),
+        "absent": one.is_absent,
     }
 
 
@@ -78,6 +80,7 @@ def _intervention(verdict: InterventionVerdict) -> dict[str, Any]:
         "cause": verdict.turned.cause,
         "metric": verdict.metric,
         "standing": verdict.standing.value,
+        "role": verdict.role.name.lower(),
         "shift": verdict.shift.name.lower(),
         "before": in_json.estimate(verdict.before),
         "after": in_json.estimate(verdict.after),

@@ -3,7 +3,8 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from tare.analyze.answers import joined
 from tare.analyze.attribution.intervention import overhead_said
@@ -11,8 +12,7 @@ from tare.records import Analysis, Attributed, Explanation
 from tare.report import arrange
 from tare.report.words import one_line
 
-_MOST_SHOWN = 3
-"""Metrics of one line whose figures are told."""
+_MORE_BLOCKS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,17 +28,42 @@ class Reason:
 
 
 def reasons(analysis: Analysis, *, primary: bool = True) -> tuple[Reason, ...]:
-    """Of the primary metrics, or of all others; the confirmed of an environment first."""
-    own = [one for one in analysis.explanations if one.primary is primary]
-    groups: dict[tuple[str, str], dict[tuple[Attributed, str | None, bool], list[Explanation]]] = {}
-    for one in own:
-        by_cause = groups.setdefault((one.environment, one.cell.layout), {})
-        by_cause.setdefault((one.standing, one.cause, one.is_gain), []).append(one)
+    """Of the primary metrics, or of all others; the confirmed of an environment first, each command once."""
+    groups: dict[tuple[str, str], dict[_Alike, list[Explanation]]] = {}
+    for one in analysis.explanations:
+        if one.primary is primary:
+            by_cause = groups.setdefault((one.environment, one.cell.layout), {})
+            by_cause.setdefault(_alike(one), []).append(one)
     order = list(Attributed)
-    return tuple(
+    lines = [
         _reason(members, analysis)
         for by_cause in groups.values()
-        for (_, members) in sorted(by_cause.items(), key=lambda group: order.index(group[0][0]))
+        for _, members in sorted(by_cause.items(), key=lambda group: order.index(group[0].standing))
+    ]
+    last = {reason.command: place for place, reason in enumerate(lines)}
+    return tuple(
+        reason if last[reason.command] == place else replace(reason, command="")
+        for place, reason in enumerate(lines)
+    )
+
+
+class _Alike(NamedTuple):
+    """What the explanations of one line have in common."""
+
+    standing: Attributed
+    cause: str | None
+    knob: str | None
+    is_gain: bool
+    tried: tuple[str, ...]
+    undecided: tuple[str, ...]
+    is_absent: bool
+
+
+def _alike(one: Explanation) -> _Alike:
+    if one.standing is Attributed.CAUSE:
+        return _Alike(one.standing, one.cause, one.knob, one.is_gain, (), (), is_absent=False)
+    return _Alike(
+        one.standing, one.cause, None, one.is_gain, one.tried, one.undecided, is_absent=one.is_absent
     )
 
 
@@ -63,45 +88,54 @@ def _subject(one: Explanation, analysis: Analysis) -> str:
 
 
 def _command(one: Explanation, analysis: Analysis) -> str:
-    if one.standing is Attributed.CAUSE or one.tried:
+    """What would tell; nothing where all has been tried, or the neighbours cannot be had again."""
+    if one.standing is Attributed.CAUSE or "+" in one.cell.layout:
         return ""
-    return f"tare explain {shlex.quote(analysis.result)} --environment {shlex.quote(one.environment)}"
+    command = f"tare explain {shlex.quote(analysis.result)} --environment {shlex.quote(one.environment)}"
+    if one.undecided or one.is_absent:
+        return f"{command} --blocks {_MORE_BLOCKS}"
+    return "" if one.tried else command
 
 
 def _confirmed(members: Sequence[Explanation]) -> str:
     first, names = members[0], joined([one.name for one in members])
-    figures = "; ".join(_figures(members[:_MOST_SHOWN]))
-    more = f", and of {len(members) - _MOST_SHOWN} more" if len(members) > _MOST_SHOWN else ""
-    if first.is_gain:
-        cure = f"; to have it natively: {first.cure}" if first.cure else ""
-        return (
-            f"why {names} {_is_or_are(members)} faster: {first.title}; {first.change} {figures}{more}{cure}"
-        )
-    cure = f"; cure: {first.cure}" if first.cure else ""
-    return f"cause of {names}: {first.title}{cure}; {first.change} {figures}{more}"
-
-
-def _is_or_are(members: Sequence[Explanation]) -> str:
-    return "is" if len(members) == 1 else "are"
+    further = list(dict.fromkeys(subject for one in members for subject in one.further))
+    parts = [
+        f"why {names} {'is' if len(members) == 1 else 'are'} faster: {first.title}"
+        if first.is_gain
+        else f"cause of {names}: {first.title}",
+        *([f"{'to have it natively' if first.is_gain else 'cure'}: {first.cure}"] if first.cure else []),
+        f"{first.change}: {'; '.join(_figures(members))}",
+        *([f"a cause as well: {joined(further)}"] if further else []),
+    ]
+    return "; ".join(parts)
 
 
 def _figures(members: Sequence[Explanation]) -> Iterator[str]:
     for one in members:
         if one.before is not None and one.after is not None:
-            what = f"{one.name} goes " if len(members) > 1 else "it goes "
-            yield f"{what}from {overhead_said(one.before)} to {overhead_said(one.after)} (n = {one.after.n})"
+            name = f"{one.name} " if len(members) > 1 else ""
+            yield f"{name}from {overhead_said(one.before)} to {overhead_said(one.after)} (n = {one.after.n})"
 
 
 def _suspected(members: Sequence[Explanation]) -> str:
     first = members[0]
     cure = f"; if so, the cure is: {first.cure}" if first.cure and not first.is_gain else ""
-    return f"suspected cause of {_claims(members)}: {first.title} ({first.grounds}){cure}"
+    return f"suspected cause of {_claims(members)}: {first.title} ({first.grounds}){cure}{_turned(first)}"
 
 
 def _unexplained(members: Sequence[Explanation]) -> str:
-    tried = list(dict.fromkeys(change for one in members for change in one.tried))
-    said = f"; no cause: {joined(tried)}" if tried else ""
-    return f"unexplained: {_claims(members)}{said}"
+    return f"unexplained: {_claims(members)}{_turned(members[0])}"
+
+
+def _turned(one: Explanation) -> str:
+    """What was tried so far, and did not decide it."""
+    parts = [
+        *([f"no cause: {joined(one.tried)}"] if one.tried else []),
+        *([f"undecided: {joined(one.undecided)}"] if one.undecided else []),
+        *(["the difference was not seen again when it was to be explained"] if one.is_absent else []),
+    ]
+    return "".join(f"; {part}" for part in parts)
 
 
 def _claims(members: Sequence[Explanation]) -> str:

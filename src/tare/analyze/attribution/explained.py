@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why each claim is true: confirmed by an intervention, suspected, or unexplained; and the cure in the user's words."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tare.analyze.answers import difference_said, primary_names
@@ -11,11 +12,12 @@ from tare.records import (
     Cell,
     Explanation,
     InterventionVerdict,
-    Shift,
+    Role,
     Strength,
     Suspicion,
     Verdict,
     Word,
+    is_without_load,
 )
 
 _Key = tuple[Cell, str, str]
@@ -23,14 +25,18 @@ _Key = tuple[Cell, str, str]
 
 
 def claims(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """Those that say slower or faster, and more than native differs from itself."""
-    return tuple(
-        verdict
-        for verdict in verdicts
-        if verdict.word in {Word.SLOWER, Word.FASTER}
-        and not verdict.below_noise_floor
-        and not verdict.withheld
-    )
+    """Those that say slower or faster, and more than native differs from itself.
+
+    Not what is a part of another metric's time: what explains the whole explains it too.
+    """
+    return tuple(verdict for verdict in verdicts if _is_claim(verdict))
+
+
+def _is_claim(verdict: Verdict) -> bool:
+    summary = verdict.overhead.summary
+    if verdict.word not in {Word.SLOWER, Word.FASTER} or verdict.below_noise_floor or verdict.withheld:
+        return False
+    return summary.primary or not is_without_load(summary.metric)
 
 
 def explanations(
@@ -58,8 +64,32 @@ def _explained(
     suspected: Sequence[Suspicion],
     technology: str,
 ) -> Explanation:
-    claim = replace(claim, tried=tuple(_tried(tried)))
-    return _confirmed(claim, tried, technology) or _suspected(claim, suspected, tried, technology) or claim
+    own = _longest(tried)
+    claim = replace(
+        claim,
+        tried=_subjects(own, Role.NONE, Role.SMALL),
+        undecided=_subjects(own, Role.UNDECIDED),
+        is_absent=any(one.role is Role.ABSENT for one in own),
+    )
+    return (
+        _confirmed(claim, own, suspected, technology)
+        or _suspected(claim, suspected, own, technology)
+        or claim
+    )
+
+
+def _longest(tried: Sequence[InterventionVerdict]) -> list[InterventionVerdict]:
+    """Of a knob that was turned in several interventions the one with the most blocks."""
+    best: dict[str, InterventionVerdict] = {}
+    for one in tried:
+        known = best.get(one.turned.knob)
+        if known is None or one.after.n > known.after.n:
+            best[one.turned.knob] = one
+    return list(best.values())
+
+
+def _subjects(tried: Iterable[InterventionVerdict], *roles: Role) -> tuple[str, ...]:
+    return tuple(one.turned.subject for one in tried if one.role in roles)
 
 
 def _claim(verdict: Verdict, names: Mapping[tuple[Cell, str], str]) -> Explanation:
@@ -88,19 +118,23 @@ def _key_of(verdict: InterventionVerdict) -> _Key:
 
 
 def _confirmed(
-    claim: Explanation, tried: Sequence[InterventionVerdict], technology: str
+    claim: Explanation,
+    tried: Sequence[InterventionVerdict],
+    suspected: Sequence[Suspicion],
+    technology: str,
 ) -> Explanation | None:
-    causes = [one for one in tried if one.standing is Attributed.CAUSE]
+    """Of several the one that takes away most; of those that take away as much the one with the strongest evidence."""
+    causes = [one for one in tried if one.role is Role.CAUSE]
     if not causes:
         return None
-    first, *others = causes
-    known = _known(first)
+    first, *others = sorted(causes, key=lambda one: round(_left(one), 1))
+    known = _known(first, claim, suspected)
     return replace(
         claim,
         standing=Attributed.CAUSE,
         cause=known.name if known else first.turned.knob,
         title=known.title if known else first.turned.subject,
-        cure=_cure(known, technology, is_gain=claim.is_gain),
+        cure=_cure(known, technology, claim, first.turned.knob),
         change=first.turned.change,
         knob=first.turned.knob,
         before=first.before,
@@ -109,23 +143,34 @@ def _confirmed(
     )
 
 
-def _known(verdict: InterventionVerdict) -> KnownCause | None:
-    """Of a knob that was turned by hand, the cause that it is usually a test of."""
-    name = verdict.turned.cause
-    if name is not None:
-        return KNOWN_CAUSES.get(name)
-    return next((one for one in KNOWN_CAUSES.values() if verdict.turned.knob in one.knobs[:1]), None)
+def _left(verdict: InterventionVerdict) -> float:
+    """Of the difference, on the scale of logarithms; more than 0 on either side of native."""
+    return abs(math.log1p(verdict.after.point) / math.log1p(verdict.before.point))
+
+
+def _known(
+    verdict: InterventionVerdict, claim: Explanation, suspected: Sequence[Suspicion]
+) -> KnownCause | None:
+    """Of the causes that the knob tests the one that has evidence on this claim; else what it is usually a test of."""
+    knob = verdict.turned.knob
+    if not verdict.turned.is_cure:
+        return None
+    believed = [KNOWN_CAUSES[one.cause] for one in suspected]
+    usual = [one for one in KNOWN_CAUSES.values() if one.knobs[:1] == (knob,)]
+    fitting = (one for one in (*believed, *usual) if knob in one.knobs)
+    return next((one for one in fitting if one.speeds_up or not claim.is_gain), None)
 
 
 def _suspected(
-    claim: Explanation,
-    suspected: Iterable[Suspicion],
-    tried: Sequence[InterventionVerdict],
-    technology: str,
+    claim: Explanation, suspected: Iterable[Suspicion], tried: Sequence[InterventionVerdict], technology: str
 ) -> Explanation | None:
     """What more than a possibility speaks for, and no knob has shown to be no cause."""
-    cleared = {one.turned.cause for one in tried if one.shift is not Shift.UNDECIDED}
-    left = [one for one in suspected if one.strength >= Strength.SEEN and one.cause not in cleared]
+    cleared = {one.turned.knob for one in tried if one.role in {Role.NONE, Role.SMALL}}
+    left = [
+        one
+        for one in suspected
+        if one.strength >= Strength.SEEN and cleared.isdisjoint(KNOWN_CAUSES[one.cause].knobs)
+    ]
     if not left:
         return None
     first, *others = left
@@ -136,19 +181,12 @@ def _suspected(
         cause=known.name,
         title=known.title,
         grounds=first.grounds,
-        cure=_cure(known, technology, is_gain=claim.is_gain),
+        cure=_cure(known, technology, claim),
         further=tuple(KNOWN_CAUSES[one.cause].title for one in others),
     )
 
 
-def _cure(known: KnownCause | None, technology: str, *, is_gain: bool) -> str:
+def _cure(known: KnownCause | None, technology: str, claim: Explanation, knob: str | None = None) -> str:
     if known is None:
         return ""
-    return known.gain if is_gain else known.cure_for(technology)
-
-
-def _tried(verdicts: Iterable[InterventionVerdict]) -> Iterator[str]:
-    for one in verdicts:
-        if one.standing is not Attributed.CAUSE:
-            undecided = " (undecided)" if one.shift is Shift.UNDECIDED else ""
-            yield f"{one.turned.change}{undecided}"
+    return known.gain if claim.is_gain else known.cure(technology, knob)

@@ -21,10 +21,12 @@ from tare.analyze.judgement import word_of
 from tare.analyze.multiplicity import adjusted, holds
 from tare.analyze.student import standard_deviation
 from tare.blocks import LEAST_BLOCKS
-from tare.records import Attributed, Change, Estimate, Intervention, InterventionVerdict, Shift, Summary, Word
+from tare.records import Change, Estimate, Intervention, InterventionVerdict, Role, Shift, Summary, Word
 
 LEAST_PART = 0.1
 """Of an overhead, on the scale of logarithms: what moves less of it is not its cause."""
+MOST_OF_NO_CAUSE = 0.5
+"""Of an overhead: where so much may still come of a knob, it is not shown to be no cause."""
 _SHIFTS = {
     Word.FASTER: Shift.FALLS,
     Word.SLOWER: Shift.RISES,
@@ -54,7 +56,7 @@ def intervention_verdicts(
     claimed = [move for move in moves if _is_claimed(move, intervention)]
     chances = iter(adjusted([move.p_value for move in claimed], exploratory=False))
     return tuple(
-        _verdict(move, intervention, next(chances) if _is_claimed(move, intervention) else 1.0, margin)
+        _verdict(move, intervention, next(chances) if _is_claimed(move, intervention) else 1.0)
         for move in moves
     )
 
@@ -130,8 +132,8 @@ def _p_value(differences: Sequence[float]) -> float:
     return float(2 * stdtr(n - 1, -abs(mean) / deviation * math.sqrt(n)))
 
 
-def _verdict(move: _Moved, intervention: Intervention, chance: float, margin: float) -> InterventionVerdict:
-    is_cause = _is_cause(move) and holds(chance)
+def _verdict(move: _Moved, intervention: Intervention, chance: float) -> InterventionVerdict:
+    role = _role(move, chance)
     return InterventionVerdict(
         intervention=intervention,
         turned=move.turned,
@@ -141,54 +143,53 @@ def _verdict(move: _Moved, intervention: Intervention, chance: float, margin: fl
         after=move.after,
         change=move.change,
         shift=move.shift,
-        standing=Attributed.CAUSE if is_cause else Attributed.UNEXPLAINED,
+        role=role,
         chance=chance,
-        sentence=_sentence(move, intervention.environment, margin, is_cause=is_cause),
+        sentence=_sentence(move, intervention.environment, role),
     )
 
 
-def _is_cause(move: _Moved) -> bool:
-    """There was an overhead, or a gain, and a good part of it went."""
-    return _had(move) is move.shift and _part(move) >= LEAST_PART
+def _role(move: _Moved, chance: float) -> Role:
+    """A cause takes away a good part of a difference that was there, and not by chance among all that was tried."""
+    parts = _parts(move)
+    if move.change.low is None or move.before.low is None:
+        return Role.UNDECIDED
+    if parts is None:
+        return Role.ABSENT
+    least, point, most = parts
+    if least > 0 and point >= LEAST_PART:
+        return Role.CAUSE if holds(chance) else Role.UNDECIDED
+    if most >= MOST_OF_NO_CAUSE:
+        return Role.UNDECIDED
+    return Role.SMALL if least > 0 else Role.NONE
 
 
-def _had(move: _Moved) -> Shift | None:
-    """In which direction the knob must move the metric to be a cause; ``None``: there was nothing to explain."""
-    if move.before.low is not None and move.before.low > 0:
-        return Shift.FALLS
-    return Shift.RISES if move.before.high is not None and move.before.high < 0 else None
+def _parts(move: _Moved) -> tuple[float, float, float] | None:
+    """Of the difference, on the scale of logarithms, that goes: the least, the likeliest, the most.
+
+    ``None`` where there was none for certain.
+    """
+    before, change = move.before, move.change
+    if before.low is None or before.high is None or before.low <= 0 <= before.high:
+        return None
+    whole = math.log1p(before.point)
+    ends = [-math.log1p(end) / whole for end in (change.low, change.high) if end is not None]
+    return min(ends), -math.log1p(change.point) / whole, max(ends)
 
 
-def _part(move: _Moved) -> float:
-    before = math.log1p(move.before.point)
-    return -math.log1p(move.change.point) / before if before else 0.0
-
-
-def _sentence(move: _Moved, own: str, margin: float, *, is_cause: bool) -> str:
+def _sentence(move: _Moved, own: str, role: Role) -> str:
     subject, change = move.turned.subject, move.turned.change
     moved = f"from {overhead_said(move.before)} to {overhead_said(move.after)} (n = {move.after.n})"
-    if is_cause:
-        what = "overhead falls" if move.shift is Shift.FALLS else "gain goes"
-        return f"{subject} is a cause: {change} {own}'s {what} {moved}"
-    if _is_cause(move):
-        return f"undecided on {subject}: among all that was tried it may be chance: {change} {moved}"
-    if _had(move) is move.shift:
-        return f"{subject} is a small part at most: {change} {own}'s overhead goes {moved}"
-    return _no_cause(move, own, margin, moved)
-
-
-def _no_cause(move: _Moved, own: str, margin: float, moved: str) -> str:
-    subject, change = move.turned.subject, move.turned.change
-    match move.shift:
-        case Shift.FALLS:
-            return f"{change} {own} is quicker, but it had no overhead for certain: {moved}"
-        case Shift.RISES:
-            return f"{subject} is no cause: {change} {own}'s overhead rises {moved}"
-        case Shift.SAME:
-            return (
-                f"{subject} is no cause: {change} {own}'s overhead stays within "
-                f"\N{PLUS-MINUS SIGN}{100 * margin:g} % of what it was: {moved}"
-            )
+    match role:
+        case Role.CAUSE:
+            what = "overhead falls" if move.shift is Shift.FALLS else "gain goes"
+            return f"{subject} is a cause: {change} {own}'s {what} {moved}"
+        case Role.SMALL:
+            return f"{subject} is a small part at most: {change} {own} goes {moved}"
+        case Role.NONE:
+            return f"{subject} is no cause: {change} {own} goes {moved}"
+        case Role.ABSENT:
+            return f"{own}'s difference was not seen again in these blocks: {change} it goes {moved}"
         case _:
             return _undecided(move.turned, move.after, moved)
 
@@ -199,5 +200,8 @@ def overhead_said(overhead: Estimate) -> str:
 
 
 def _undecided(turned: Change, after: Estimate, moved: str) -> str:
-    why = f"it takes {LEAST_BLOCKS} blocks" if after.n < LEAST_BLOCKS else "more blocks may decide"
+    few = f"it takes {LEAST_BLOCKS} blocks"
+    why = (
+        few if after.n < LEAST_BLOCKS else "it may be chance among all that was tried; more blocks may decide"
+    )
     return f"undecided on {turned.subject}: {turned.change} {moved}; {why}"

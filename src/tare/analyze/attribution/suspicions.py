@@ -5,6 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+import numpy as np
+
+from tare.analyze.attribution.exchange import chance_above
+from tare.analyze.attribution.gates import LEVEL
 from tare.analyze.attribution.known import title_of
 from tare.analyze.attribution.words import grounds_said
 from tare.causes import ANY, DEARER, KNOWN_CAUSES, KnownCause
@@ -29,8 +33,9 @@ _LEAST_PART = 0.05
 _REFUSED_PART = 0.5
 """Of the calls of one name: so many fail where a filter or a missing right refuses them."""
 _MANY_TIMES = 10
-_TRACING_S = 20e-6
-"""What tracing adds to a call; only where most of a run is calls does it matter how well this is known."""
+_MANY_CALLS = 1000
+_LEAST_UNTRACED_PART = 0.1
+"""Of a traced run's time: where tracing took all but less, nobody knows how long it would have run without."""
 _DEARER_FROM = 1.1
 
 
@@ -44,6 +49,8 @@ class Scene:
     traits: Sequence[Trait]
     calls: CallCounts | None
     native_calls: CallCounts | None
+    tracing_s: float
+    """What tracing adds to a call at most."""
 
     @property
     def is_gain(self) -> bool:
@@ -69,6 +76,7 @@ def scenes(
     traced: TracedCalls,
 ) -> tuple[Scene, ...]:
     """One for each claim, in their order."""
+    tracing_s = _tracing_s(traced)
     attributed = {(one.cell, one.environment, one.metric): one for one in attributions}
     counted = {(one.cell, one.environment, one.metric): one for one in evidence}
     return tuple(
@@ -79,6 +87,7 @@ def scenes(
             traits=[one for one in traits if (one.cell, one.environment) == (own.cell, own.environment)],
             calls=traced.counts.get(own.cell, {}).get(own.environment),
             native_calls=traced.counts.get(own.cell, {}).get(NATIVE),
+            tracing_s=tracing_s,
         )
         for verdict in claimed
         for own in [verdict.overhead.summary]
@@ -112,6 +121,8 @@ def _place(suspicion: Suspicion, scene: Scene) -> int:
 
 
 def _grounds(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
+    if cause.needs_label and not any(_by_traits(cause, scene)):
+        return
     if not scene.is_gain:
         yield from _by_signals(cause, scene)
         yield from _by_cost(cause, scene)
@@ -146,23 +157,28 @@ def _by_traits(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
             or (part and part in (trait.native or ""))
         ):
             continue
-        natively = "unknown" if trait.native is None else trait.native
-        words = f"{trait.label}: {trait.value}, natively {natively}"
+        natively = "" if trait.native is None else f", natively {trait.native}"
+        words = f"{trait.label}: {trait.value}{natively}"
         yield _Ground(Strength.STRONG if cause.decisive else Strength.POSSIBLE, words)
 
 
 def _by_refused_calls(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
     """Where the mechanism leaves signals or a label as well, a refusal alone does not say that it is at work."""
+    here, natively = scene.calls, scene.native_calls
+    if here is None:
+        return
     label_lacks = bool(cause.labels) and not cause.decisive and not any(_by_traits(cause, scene))
     for call in cause.refused:
-        failed, made = _failed(scene.calls, call), _made(scene.calls, call)
-        if failed and failed >= _REFUSED_PART * made and not _is_refused(scene.native_calls, call):
-            strength = Strength.POSSIBLE if cause.signals or label_lacks else Strength.STRONG
-            yield _Ground(strength, f"{call} is refused ({failed} of {made} calls in a traced run)")
+        if not _is_refused(here, call) or (natively is not None and _is_refused(natively, call)):
+            continue
+        alone = cause.signals or label_lacks or natively is None
+        counted = f"{_failed(here, call)} of {_made(here, call)} calls in a traced run"
+        yield _Ground(Strength.POSSIBLE if alone else Strength.STRONG, f"{call} is refused ({counted})")
 
 
-def _is_refused(counts: CallCounts | None, call: str) -> bool:
-    return counts is not None and _failed(counts, call) > _REFUSED_PART * _made(counts, call)
+def _is_refused(counts: CallCounts, call: str) -> bool:
+    failed = _failed(counts, call)
+    return failed > 0 and failed >= _REFUSED_PART * _made(counts, call)
 
 
 def _by_repeated_calls(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
@@ -181,16 +197,21 @@ def _by_cost(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
         return
     here_s = median(block.environment for block in signal.blocks)
     natively_s = median(value for block in signal.blocks for value in block.native)
-    if here_s < _DEARER_FROM * natively_s:
+    if here_s < _DEARER_FROM * natively_s or not _stands_out(signal):
         return
     cost = f"{1e9 * here_s:.0f} ns, natively {1e9 * natively_s:.0f} ns"
     words = f"{title_of(signal.name, signal.scope)} ({cost}; n = {len(signal.blocks)})"
     share = _share(signal.name, here_s - natively_s, scene)
     if share is None:
-        yield _Ground(Strength.POSSIBLE if DEARER[signal.name] else Strength.SEEN, words)
+        yield _Ground(Strength.POSSIBLE, words)
     elif share >= _LEAST_PART:
         strength = Strength.STRONG if share >= MOST_OF_IT else Strength.SEEN
-        yield _Ground(strength, f"{words}, and so many calls can cost that much")
+        yield _Ground(strength, f"{words}, and it makes many")
+
+
+def _stands_out(signal: SignalSummary) -> bool:
+    own = np.array([block.environment for block in signal.blocks])
+    return chance_above(own, np.array([block.native for block in signal.blocks])) <= LEVEL
 
 
 def _signal(name: str | None, scene: Scene) -> SignalSummary | None:
@@ -207,10 +228,25 @@ def _share(signal: str, excess_s: float, scene: Scene) -> float | None:
     if counts is None or not counts.traced_s:
         return None
     names = DEARER[signal] or tuple(counts.made)
-    calls = sum(counts.made.get(name, 0) for name in names)
-    untraced_s = max(counts.traced_s - sum(counts.made.values()) * _TRACING_S, _LEAST_PART * counts.traced_s)
+    calls = sum(counts.made.get(name, 0) for name in names) / _threads(scene)
+    untraced_s = counts.traced_s - sum(counts.made.values()) * scene.tracing_s
+    if untraced_s < _LEAST_UNTRACED_PART * counts.traced_s:
+        return _LEAST_PART
     lost = 1 - 1 / (1 + scene.verdict.overhead.typical.point)
     return calls * excess_s / untraced_s / lost if lost > 0 else None
+
+
+def _tracing_s(traced: TracedCalls) -> float:
+    """By the run of this result that made the most calls in its time."""
+    counts = [one for own in traced.counts.values() for one in own.values()]
+    many = [(one.traced_s, sum(one.made.values())) for one in counts]
+    return min((span_s / calls for span_s, calls in many if calls >= _MANY_CALLS), default=0.0)
+
+
+def _threads(scene: Scene) -> float:
+    """How many make calls at the same time."""
+    blocks = scene.evidence.blocks if scene.evidence else ()
+    return median(block.environment.runnable_threads for block in blocks) if blocks else 1.0
 
 
 def _made(counts: CallCounts | None, call: str) -> int:

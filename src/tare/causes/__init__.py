@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of causes beforehand, whoever looks for them."""
+
+from tare.causes.cures import CURES
+from tare.causes.known import ANY, DEARER, KNOWN_CAUSES, LABELS, KnownCause
+
+__all__ = ["ANY", "CURES", "DEARER", "KNOWN_CAUSES", "LABELS", "KnownCause"]
