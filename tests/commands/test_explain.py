@@ -9,6 +9,8 @@ import pytest
 from tests.fake_campaign import FAKES, Listener, fake_campaign, fake_environment, fake_request, fake_workload
 
 from tare.commands.explain import ExplainOptions, intervention_request, run_explain
+from tare.commands.explained import Explained
+from tare.commands.run import INTERRUPTED
 from tare.errors import InputError
 from tare.journal.reader import read_journal
 from tare.measure.campaign import measure_campaign
@@ -34,7 +36,7 @@ def explained(tmp_path: Path, toggle: str = TOGGLE, blocks: int = 6) -> Path:
 
 def test_the_planted_slowdown_is_called_a_cause_by_parent_and_child(tmp_path: Path) -> None:
     result = explained(tmp_path)
-    child = result / "explain" / "slow-slowdown-0-work-1c1p1i"
+    child = result / "explain" / "slow-slowdown-0-work-1c1p1i-6-blocks"
     for path in (result, child):
         verdict = next(one for one in analyse_result(path).interventions if one.metric == "time_s")
         assert (verdict.standing, verdict.shift) == (Attributed.CAUSE, Shift.FALLS)
@@ -85,7 +87,7 @@ def test_the_json_of_a_result_holds_attributions_and_interventions(tmp_path: Pat
 
 def test_what_cannot_be_explained_is_refused_in_words(tmp_path: Path) -> None:
     result = explained(tmp_path)
-    child = result / "explain" / "slow-slowdown-0-work-1c1p1i"
+    child = result / "explain" / "slow-slowdown-0-work-1c1p1i-6-blocks"
     with pytest.raises(InputError, match="intervention itself"):
         intervention_request(child, ExplainOptions(toggles=(TOGGLE,)))
     with pytest.raises(InputError, match="no such result folder"):
@@ -138,7 +140,7 @@ def test_explained_once_more_it_runs_no_trial_and_says_the_same(
     options = ExplainOptions(blocks=6)
     run_explain(result, options, as_json=False, providers=FAKES)
     first = capsys.readouterr().out
-    child = result / "explain" / "slow-causes-work-1c1p1i"
+    child = result / "explain" / "slow-causes-work-1c1p1i-6-blocks"
     before = len(read_journal(child / "journal").outcomes)
     assert run_explain(result, options, as_json=False, providers=FAKES) == 0
     assert capsys.readouterr().out == first
@@ -174,3 +176,58 @@ def test_where_nothing_is_claimed_nothing_is_run(tmp_path: Path, capsys: pytest.
     assert run_explain(result, ExplainOptions(), as_json=False, providers=FAKES) == 0
     assert "nothing is slower or faster than native for certain" in capsys.readouterr().out
     assert not (result / "explain").exists()
+
+
+def test_another_number_of_blocks_is_another_attempt_and_the_longer_counts(tmp_path: Path) -> None:
+    result = small_pages(tmp_path)
+    for blocks in (6, 8):
+        assert run_explain(result, ExplainOptions(blocks=blocks), as_json=False, providers=FAKES) == 0
+    analysis = analyse_result(result)
+    assert sorted(one.after.n for one in analysis.interventions if one.metric == "time_s") == [6, 8]
+    assert [one.after and one.after.n for one in analysis.explanations] == [8]
+
+
+def test_a_result_is_read_without_what_an_earlier_version_or_a_broken_disk_left_below_it(
+    tmp_path: Path,
+) -> None:
+    result = explained(tmp_path)
+    kept = next((result / "explain").glob("*/campaign.json"))
+    text = json.loads(kept.read_text())
+    text["intervention"] |= text["intervention"].pop("changes")[0]
+    kept.write_text(json.dumps(text))
+    (result / "explain" / "calls.json").write_text("{")
+    analysis = analyse_result(result)
+    assert analysis.interventions == ()
+    assert [one.standing for one in analysis.explanations] == [Attributed.UNEXPLAINED]
+
+
+def test_output_goes_with_a_toggle_and_never_into_another_result(tmp_path: Path) -> None:
+    result = small_pages(tmp_path)
+    with pytest.raises(InputError, match="--output goes with --toggle"):
+        run_explain(result, ExplainOptions(output=tmp_path / "out"), as_json=False, providers=FAKES)
+    options = ExplainOptions(toggles=("huge_pages=true",), output=result)
+    with pytest.raises(InputError, match="holds another result"):
+        run_explain(result, options, as_json=False, providers=FAKES)
+
+
+def test_a_dry_run_of_knobs_says_how_they_would_be_turned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = small_pages(tmp_path)
+    options = ExplainOptions(toggles=("huge_pages=true",), dry_run=True)
+    assert run_explain(result, options, as_json=False, providers=FAKES) == 0
+    assert "would turn huge_pages-True: huge_pages at False, with True" in capsys.readouterr().out
+    with pytest.raises(InputError, match="there is no knob 'nonsense'"):
+        run_explain(result, replace(options, toggles=("nonsense",)), as_json=False, providers=FAKES)
+
+
+def test_interrupted_while_calls_are_counted_it_ends_as_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    result = small_pages(tmp_path)
+    monkeypatch.setattr(Explained, "trace", interrupt)
+    assert run_explain(result, ExplainOptions(), as_json=False, providers=FAKES) == INTERRUPTED
+    assert "interrupted; the same command goes on" in capsys.readouterr().err

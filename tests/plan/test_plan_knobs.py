@@ -119,7 +119,7 @@ def test_an_option_is_changed_in_one_arm_alone_and_native_runs_once_twice_a_bloc
 def test_an_intervention_is_kept_and_read_back() -> None:
     found = planned("quota-off")
     assert Campaign.from_json(found.to_json()) == found
-    assert folder_name(found) == "docker-quota-off-hpcc-1c2p1i"
+    assert folder_name(found) == "docker-quota-off-hpcc-1c2p1i-4-blocks"
 
 
 def test_any_option_of_the_technology_is_a_knob() -> None:
@@ -300,3 +300,36 @@ class TestProcessorModel:
     def test_where_there_is_no_such_model_it_says_so(self, name: str) -> None:
         assert "no" in refused(name, "docker")
         assert "software emulation" in refused(name, "qemu", accelerator="tcg")
+
+
+def test_a_folder_of_many_long_names_is_short_and_its_own() -> None:
+    parent = campaign()
+    names = [f"a-workload-of-a-long-name-{number}" for number in range(20)]
+    workloads = tuple(replace(parent.workloads[0], name=name) for name in names)
+    long, other = (replace(parent, workloads=own, blocks=10) for own in (workloads, workloads[1:]))
+    assert len(folder_name(long)) <= 120
+    assert folder_name(long) != folder_name(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "technology", "options", "is_cure"),
+    [
+        ("seccomp-off", "docker", {}, True),
+        ("seccomp-off", "docker", {"seccomp": False}, False),
+        ("pinning", "qemu", {}, False),
+        ("pinning", "qemu", {"pin": False}, True),
+        ("vhost", "qemu", {}, False),
+        ("vhost", "qemu", {"vhost": "off"}, True),
+        ("huge-pages", "qemu", {}, True),
+        ("huge-pages", "qemu", {"huge_pages": True}, False),
+    ],
+)
+def test_a_switch_that_is_a_cure_already_is_turned_the_other_way(
+    name: str, technology: str, options: dict[str, OptionValue], is_cure: bool
+) -> None:
+    assert changed(name, technology, **options).is_cure is is_cure
+
+
+def test_options_of_opposite_signs_have_names_of_their_own() -> None:
+    assert knob_of("slowdown=-0.1").name == "slowdown-minus-0.1"
+    assert knob_of("slowdown=0.1").name == "slowdown-0.1"

@@ -65,17 +65,15 @@ def _explained(
     technology: str,
 ) -> Explanation:
     own = _longest(tried)
+    cleared = {one.turned.knob for one in own if one.role in {Role.NONE, Role.SMALL}}
+    left = [one for one in suspected if cleared.isdisjoint(KNOWN_CAUSES[one.cause].knobs)]
     claim = replace(
         claim,
         tried=_subjects(own, Role.NONE, Role.SMALL),
         undecided=_subjects(own, Role.UNDECIDED),
         is_absent=any(one.role is Role.ABSENT for one in own),
     )
-    return (
-        _confirmed(claim, own, suspected, technology)
-        or _suspected(claim, suspected, own, technology)
-        or claim
-    )
+    return _confirmed(claim, own, left, technology) or _suspected(claim, left, technology) or claim
 
 
 def _longest(tried: Sequence[InterventionVerdict]) -> list[InterventionVerdict]:
@@ -161,16 +159,9 @@ def _known(
     return next((one for one in fitting if one.speeds_up or not claim.is_gain), None)
 
 
-def _suspected(
-    claim: Explanation, suspected: Iterable[Suspicion], tried: Sequence[InterventionVerdict], technology: str
-) -> Explanation | None:
-    """What more than a possibility speaks for, and no knob has shown to be no cause."""
-    cleared = {one.turned.knob for one in tried if one.role in {Role.NONE, Role.SMALL}}
-    left = [
-        one
-        for one in suspected
-        if one.strength >= Strength.SEEN and cleared.isdisjoint(KNOWN_CAUSES[one.cause].knobs)
-    ]
+def _suspected(claim: Explanation, suspected: Iterable[Suspicion], technology: str) -> Explanation | None:
+    """What more than a possibility speaks for."""
+    left = [one for one in suspected if one.strength >= Strength.SEEN]
     if not left:
         return None
     first, *others = left
