@@ -20,6 +20,8 @@ from tare.records import (
     is_without_load,
 )
 
+ALIKE = 0.25
+"""Of a difference, on the scale of logarithms: causes that leave so much more than another take away as much as it."""
 _Key = tuple[Cell, str, str]
 """Cell, environment and metric."""
 
@@ -125,7 +127,9 @@ def _confirmed(
     causes = [one for one in tried if one.role is Role.CAUSE]
     if not causes:
         return None
-    first, *others = sorted(causes, key=lambda one: round(_left(one), 1))
+    least = min(map(_left, causes))
+    first = next(one for one in causes if _left(one) <= least + ALIKE)
+    others = [one for one in causes if one is not first]
     known = _known(first, claim, suspected)
     return replace(
         claim,
