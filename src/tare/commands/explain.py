@@ -79,9 +79,7 @@ def _time_said(own: Explained, analysis: Analysis, left: Sequence[Subject]) -> s
 
 def _explain_subject(own: Explained, subject: Subject) -> int:
     """Trace spare runs, order the causes by what they show as well, and turn their knobs."""
-    from tare.commands.audience import Progress
     from tare.commands.run import INTERRUPTED, run_and_show
-    from tare.pipeline import analyse_result
 
     if (begun := own.begun(subject)) is not None:
         return run_and_show(begun, quiet=True)
@@ -91,22 +89,39 @@ def _explain_subject(own: Explained, subject: Subject) -> int:
         _say(_too_long_said(first, own))
         return 0
     _say(_said_before(first, tracing_s))
+    traced = _traced(own, subject)
+    if traced is None:
+        return INTERRUPTED
+    return _turn(own, own.attempt(traced, own.options.budget_s - (time.monotonic() - begun_s)))
+
+
+def _traced(own: Explained, subject: Subject) -> Subject | None:
+    """The subject with what its calls speak for; ``None`` after an interrupt."""
+    from tare.commands.audience import Progress
+    from tare.pipeline import analyse_result
+
     try:
         own.trace(subject, Progress())
     except KeyboardInterrupt:
         _say("interrupted; the same command goes on")
-        return INTERRUPTED
+        return None
     for words in own.untraced(subject):
         _say(words)
     analysis = narrowed(analyse_result(own.folder.path), own.options)
-    subject = next(one for one in subjects(analysis) if one.choice == subject.choice)
-    chosen = own.attempt(subject, own.options.budget_s - (time.monotonic() - begun_s))
+    return next(one for one in subjects(analysis) if one.choice == subject.choice)
+
+
+def _turn(own: Explained, chosen: Attempt) -> int:
+    from tare.commands.run import run_and_show
+
     if not chosen.tries:
         _say(_nothing_said(chosen, own))
         return 0
     for each in chosen.tries:
         _say(f"  tries {_try_said(each)}")
-    toggles = [each.toggle for each in chosen.tries]
+    if left_out := ", ".join(each.toggle.text for each in chosen.left_out):
+        _say(f"  the budget does not hold {left_out}; --budget gives more time")
+    toggles, subject = [each.toggle for each in chosen.tries], chosen.subject
     return run_and_show(own.planned(subject.choice, toggles, chosen.blocks, subject.claims), quiet=True)
 
 

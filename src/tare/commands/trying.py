@@ -163,27 +163,27 @@ def attempt(
     ``InputError`` for a number of blocks that is none.
     """
     require_blocks(blocks)
+    block_s: float | None = 0.0
     for count in range(len(believed), 0, -1):
-        chosen = tuple(believed[:count])
-        toggles = [each.toggle for each in chosen]
-        campaign = intervention_campaign(parent, subject.choice, toggles, blocks, subject.claims)
-        block_s = block_duration_s(campaign, outcomes)
+        toggles = [each.toggle for each in believed[:count]]
+        block_s = block_duration_s(
+            intervention_campaign(parent, subject.choice, toggles, blocks, subject.claims), outcomes
+        )
         fitting = blocks if block_s is None else min(blocks, int(budget_s / block_s))
         if fitting >= (blocks if count > 1 else min(blocks, LEAST_BLOCKS)):
-            return Attempt(
-                subject=subject,
-                tries=chosen,
-                left_out=tuple(believed[count:]),
-                blocks=fitting,
-                expected_s=None if block_s is None else fitting * block_s,
-            )
-        least_s = None if block_s is None else min(blocks, LEAST_BLOCKS) * block_s
+            return _attempt(subject, believed, count, fitting, block_s)
+    return _attempt(subject, believed, 0, min(blocks, LEAST_BLOCKS), block_s)
+
+
+def _attempt(
+    subject: Subject, believed: Sequence[Try], count: int, blocks: int, block_s: float | None
+) -> Attempt:
     return Attempt(
         subject=subject,
-        tries=(),
-        left_out=tuple(believed),
-        blocks=min(blocks, LEAST_BLOCKS),
-        expected_s=least_s if believed else 0.0,
+        tries=tuple(believed[:count]),
+        left_out=tuple(believed[count:]),
+        blocks=blocks,
+        expected_s=None if block_s is None else blocks * block_s,
     )
 
 
