@@ -18,7 +18,8 @@ def test_the_shares_agree_with_the_programs_own_clock_and_add_up_to_the_wall_tim
     for line in done.stdout.splitlines():
         number, wall_s, *parts = map(float, line.split())
         rank = profile.ranks[int(number)]
-        within = 0.01 * wall_s
+        # On a busy machine the program may lose its processor between its own look at the clock and the call.
+        within = 0.05 * wall_s
         assert rank["wall_s"] == pytest.approx(sum(rank[share] for share in SHARES), abs=1e-7)
         assert rank["wall_s"] == pytest.approx(wall_s, abs=within)
         for share, part_s in zip(SHARES, parts, strict=True):
