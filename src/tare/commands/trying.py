@@ -158,11 +158,7 @@ def attempt(
     budget_s: float,
     blocks: int,
 ) -> Attempt:
-    """As many of the knobs, the first of them first, as fit in ``budget_s``; of one alone fewer blocks do as well.
-
-    ``InputError`` for a number of blocks that is none.
-    """
-    require_blocks(blocks)
+    """As many of the knobs, the first of them first, as fit in ``budget_s``; of one alone fewer blocks do as well."""
     block_s: float | None = 0.0
     for count in range(len(believed), 0, -1):
         toggles = [each.toggle for each in believed[:count]]

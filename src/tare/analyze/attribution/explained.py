@@ -20,7 +20,7 @@ from tare.records import (
     is_without_load,
 )
 
-ALIKE = 0.25
+_ALIKE = 0.25
 """Of a difference, on the scale of logarithms: causes that leave so much more than another take away as much as it."""
 _Key = tuple[Cell, str, str]
 """Cell, environment and metric."""
@@ -128,7 +128,7 @@ def _confirmed(
     if not causes:
         return None
     least = min(map(_left, causes))
-    first = next(one for one in causes if _left(one) <= least + ALIKE)
+    first = next(one for one in causes if _left(one) <= least + _ALIKE)
     others = [one for one in causes if one is not first]
     known = _known(first, claim, suspected)
     return replace(
