@@ -97,6 +97,7 @@ def test_a_claim_that_is_not_seen_again_clears_no_knob() -> None:
 def test_most_of_a_small_overhead_may_go_within_the_margin() -> None:
     verdict = judged(around(0.015, 0.001), around(0.006, -0.001))
     assert (verdict.shift, verdict.role) == (Shift.SAME, Role.CAUSE)
+    assert "docker's overhead falls from 1.5 %" in verdict.sentence
 
 
 def test_noise_beyond_the_change_is_undecided() -> None:

@@ -87,7 +87,7 @@ class Explained:
         return attempt(subject, believed, parent, self.journal.outcomes, left_s, self.options.blocks)
 
     def trace(self, subject: Subject, audience: Audience) -> None:
-        """Count the calls of spare runs, and keep them beside those that are known."""
+        """Count the calls of spare runs, and keep them beside earlier counts."""
         from tare.measure.traced_calls import trace_calls
 
         known = read_calls(self.folder.explanation) or TracedCalls(counts={}, untraced={})

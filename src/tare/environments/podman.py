@@ -141,7 +141,7 @@ class Podman(AlsoUnprivileged):
 
 
 def _lift_weight(spec: NodeSpec, pid: int) -> None:
-    """A weight counts among the children of one parent: the container's own has to be that of the node's group."""
+    """A weight counts among the children of one parent: the node's group takes over the container's own."""
     for name in ("cpu.shares", "cpu.weight"):
         file = cgroups.group_of(pid).file("cpu", name)
         levels = [] if file is None else file.parents

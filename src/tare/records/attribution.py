@@ -202,9 +202,9 @@ class Intervention:
     environment: str
     """As it is in the parent."""
     changes: tuple[Change, ...]
-    """In the order in which they are believed: of two that move a metric as much the first is its cause."""
+    """In the order of their evidence: of two that move a metric as much the first is its cause."""
     claims: tuple[tuple[str, str], ...] = ()
-    """Workload and metric of each claim that is to be explained; empty: of all metrics."""
+    """Workload and metric of each claim that is to be explained; empty: the primary metrics."""
 
 
 class Shift(StrEnum):

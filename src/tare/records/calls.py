@@ -17,7 +17,7 @@ class CallCounts:
     made: Mapping[str, int]
     """System call → how many ended. One that the C library answers by itself (vDSO) is no system call."""
     failed: Mapping[str, int]
-    """System call → how many of these returned an error, or were interrupted; without those that never did."""
+    """System call → how many returned an error, or were interrupted; a call that never did has no entry."""
     traced_s: float
     """From the start of the commands to their end, or to the end of the window; tracing slows them down."""
     whole: bool = True

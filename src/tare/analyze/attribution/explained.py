@@ -48,7 +48,8 @@ def explanations(
     technologies: Mapping[str, str],
 ) -> tuple[Explanation, ...]:
     """One for each claim. ``technologies``: environment → technology, whose user's words a cure is in."""
-    names = primary_names(verdict.overhead.summary for verdict in claimed)
+    own = [verdict.overhead.summary for verdict in claimed]
+    names = {**primary_names(own), **primary_names(one for one in own if one.primary)}
     return tuple(
         _explained(
             _claim(verdict, names),
@@ -123,7 +124,7 @@ def _confirmed(
     suspected: Sequence[Suspicion],
     technology: str,
 ) -> Explanation | None:
-    """Of several the one that takes away most; of those that take away as much the one with the strongest evidence."""
+    """Of several the one that takes away most; where they take away as much the one with the strongest evidence."""
     causes = [one for one in tried if one.role is Role.CAUSE]
     if not causes:
         return None

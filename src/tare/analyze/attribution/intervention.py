@@ -182,7 +182,7 @@ def _sentence(move: _Moved, own: str, role: Role) -> str:
     moved = f"from {overhead_said(move.before)} to {overhead_said(move.after)} (n = {move.after.n})"
     match role:
         case Role.CAUSE:
-            what = "overhead falls" if move.shift is Shift.FALLS else "gain goes"
+            what = "overhead falls" if move.before.point > 0 else "gain goes"
             return f"{subject} is a cause: {change} {own}'s {what} {moved}"
         case Role.SMALL:
             return f"{subject} is a small part at most: {change} {own} goes {moved}"

@@ -65,7 +65,7 @@ class _Ground:
 
 
 def suspicions(scenes: Iterable[Scene]) -> tuple[Suspicion, ...]:
-    """Claim by claim, the strongest first; of those that are as strong the one that is more specific."""
+    """Claim by claim, the strongest first; where they are as strong the more specific."""
     return tuple(one for scene in scenes for one in _suspected(scene))
 
 
