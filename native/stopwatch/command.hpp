@@ -38,6 +38,7 @@ class Command {
     [[nodiscard]] std::optional<std::int64_t> deadline_ns() const { return deadline_ns_; }
     /// The exchange with a command that works in turns; null: it reads nothing.
     [[nodiscard]] Turns* turns() { return launch_.turns(); }
+    [[nodiscard]] const Restrictions& restrictions() const { return launch_.restrictions(); }
     /// What became of it, as one JSON object.
     [[nodiscard]] std::string report() const;
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stopwatch/facts.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <iterator>
@@ -14,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/file_descriptor.hpp"
 #include "common/json.hpp"
 #include "common/number.hpp"
 #include "common/processors.hpp"
@@ -72,14 +77,16 @@ std::int64_t monotonic_ns() {
 
 }  // namespace
 
-std::string node_facts() {
+namespace {
+
+std::string facts_of(pid_t stopwatch) {
     utsname system{};
     if (::uname(&system) != 0) {
         throw_errno("cannot read the system's name");
     }
     const VisibleLimits limits = visible_limits("/proc/self/cgroup", "/sys/fs/cgroup");
     return JsonObject{}
-        .add("pid", ::getpid())
+        .add("pid", stopwatch)
         .add("processors", ProcessorSet::of_caller())
         .add("online_processors", ::sysconf(_SC_NPROCESSORS_ONLN))
         .add("hostname", std::string_view{&system.nodename[0]})
@@ -97,6 +104,58 @@ std::string node_facts() {
         .add("system_call_ns", system_call_ns())
         .add("clock_read_ns", clock_read_ns())
         .text();
+}
+
+/// All that is read until every writer has closed the pipe.
+std::string read_whole(const FileDescriptor& file) {
+    constexpr std::size_t piece_byte = 4096;
+    std::string text;
+    std::array<char, piece_byte> piece{};
+    ssize_t count = 0;
+    while ((count = ::read(file.number(), piece.data(), piece.size())) > 0 || (count < 0 && errno == EINTR)) {
+        text.append(piece.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    }
+    return text;
+}
+
+/// The life of the process that looks: its exit code is the errno of what it could not take on.
+[[noreturn]] void look(const Restrictions& restrictions, pid_t stopwatch, int output) {
+    if (restrictions.apply() != nullptr) {
+        ::_exit(errno);
+    }
+    constexpr std::chrono::seconds limit{10};
+    ::_exit(write_all(output, facts_of(stopwatch), limit) ? 0 : EPIPE);
+}
+
+}  // namespace
+
+std::string node_facts(const Restrictions& restrictions) {
+    if (restrictions.empty()) {
+        return facts_of(::getpid());
+    }
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        throw_errno("cannot make a pipe");
+    }
+    const FileDescriptor reading{ends[0]};
+    FileDescriptor writing{ends[1]};
+    const pid_t stopwatch = ::getpid();
+    const pid_t child = ::fork();
+    if (child < 0) {
+        throw_errno("cannot start a process");
+    }
+    if (child == 0) {
+        look(restrictions, stopwatch, writing.number());
+    }
+    writing = FileDescriptor{};
+    std::string facts = read_whole(reading);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        errno = WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+        throw_errno("cannot become the command's user, or take on its limits");
+    }
+    return facts;
 }
 
 }  // namespace tare::stopwatch

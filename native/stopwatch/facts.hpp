@@ -3,9 +3,12 @@
 
 #include <string>
 
+#include "common/restrictions.hpp"
+
 namespace tare::stopwatch {
 
-/// What this process sees of the node it runs in, as one JSON object; throws `std::system_error`.
-[[nodiscard]] std::string node_facts();
+/// What a command under `restrictions` sees of the node it runs in, as one JSON object; throws
+/// `std::system_error`.
+[[nodiscard]] std::string node_facts(const Restrictions& restrictions);
 
 }  // namespace tare::stopwatch

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -44,6 +45,15 @@ FileDescriptor duplicate(const FileDescriptor& file) {
     return copy;
 }
 
+/// Devices, such as /dev/null, are everybody's already.
+void give(const FileDescriptor& file, const User& owner) {
+    struct stat status {};
+    if (::fstat(file.number(), &status) != 0 ||
+        (!S_ISCHR(status.st_mode) && ::fchown(file.number(), owner.user, owner.group) != 0)) {
+        throw_errno("cannot give the command's user its files");
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> candidate_paths(const std::string& command,
@@ -78,6 +88,7 @@ Launch::Launch(const Options& options)
       argument_pointers_{pointers_to(arguments_)},
       variable_pointers_{pointers_to(variables_)},
       file_limit_byte_{options.file_limit_byte},
+      restrictions_{options.restrictions},
       stack_(stack_byte) {
     if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) {
         throw_errno("cannot enter the directory '" + options.directory + "'");
@@ -89,6 +100,7 @@ Launch::Launch(const Options& options)
     if (options.turns) {
         redirect_to_turns();
     }
+    give_files(options);
     if (!options.processors.empty()) {
         processors_.emplace(options.processors);
     }
@@ -98,6 +110,20 @@ void Launch::redirect_to_turns() {
     turns_.emplace(std::move(stdout_), file_limit_byte_);
     stdin_ = turns_->take_command_input();
     stdout_ = turns_->take_command_output();
+}
+
+void Launch::give_files(const Options& options) const {
+    const auto owner = restrictions_.owner();
+    if (!owner) {
+        return;
+    }
+    // Programs open /dev/stdout anew, which takes the rights to the file behind it.
+    give(stdin_, *owner);
+    give(stdout_, *owner);
+    give(stderr_, *owner);
+    if (!options.own_directory.empty()) {
+        give(open_file(options.own_directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), *owner);
+    }
 }
 
 /// Only then do pipes end with the command.
@@ -137,7 +163,6 @@ void Launch::prepare_child() {
         }
     };
     attempt("make a process group", ::setpgid(0, 0));
-    attempt("be tied to the stopwatch's life", ::prctl(PR_SET_PDEATHSIG, SIGKILL));
     attempt("redirect its input", ::dup2(stdin_.number(), STDIN_FILENO));
     attempt("redirect its output", ::dup2(stdout_.number(), STDOUT_FILENO));
     attempt("redirect its error output", ::dup2(stderr_.number(), STDERR_FILENO));
@@ -148,6 +173,11 @@ void Launch::prepare_child() {
         const rlimit limit{.rlim_cur = *file_limit_byte_, .rlim_max = *file_limit_byte_};
         attempt("limit the size of its files", ::setrlimit(RLIMIT_FSIZE, &limit));
     }
+    if (const char* const step = restrictions_.apply()) {
+        attempt(step, -1);
+    }
+    // Another user's process would have forgotten it (prctl(2)).
+    attempt("be tied to the stopwatch's life", ::prctl(PR_SET_PDEATHSIG, SIGKILL));
     sigset_t none;
     ::sigemptyset(&none);
     attempt("unblock its signals", ::sigprocmask(SIG_SETMASK, &none, nullptr));

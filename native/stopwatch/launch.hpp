@@ -9,6 +9,7 @@
 
 #include "common/file_descriptor.hpp"
 #include "common/processors.hpp"
+#include "common/restrictions.hpp"
 #include "stopwatch/options.hpp"
 #include "stopwatch/turns.hpp"
 
@@ -28,6 +29,9 @@ class Launch {
     /// The exchange with a command that works in turns; null: it reads nothing.
     [[nodiscard]] Turns* turns() { return turns_ ? &*turns_ : nullptr; }
 
+    /// What the command takes on before it runs.
+    [[nodiscard]] const Restrictions& restrictions() const { return restrictions_; }
+
   private:
     /// How far the new process got; it shares this memory until it executes.
     struct Progress {
@@ -37,6 +41,7 @@ class Launch {
 
     static int run_child(void* launch);
     void redirect_to_turns();
+    void give_files(const Options& options) const;
     void close_redirected();
     void prepare_child();
     void execute();
@@ -54,6 +59,7 @@ class Launch {
     std::optional<Turns> turns_;
     std::optional<ProcessorSet> processors_;
     std::optional<std::uint64_t> file_limit_byte_;
+    Restrictions restrictions_;
     std::vector<char> stack_;
     Progress progress_;
 };

@@ -10,12 +10,14 @@
 #include <string_view>
 #include <vector>
 
+#include "common/restrictions.hpp"
+
 namespace tare::stopwatch {
 
 constexpr std::string_view how_to_use =
     "write: stopwatch [--directory DIR] [--stdout FILE] [--stderr FILE] [--env NAME=VALUE]... "
-    "[--processors LIST] [--limit-s S] [--grace-s S] [--file-limit-byte N] [--turns yes|no] -- COMMAND "
-    "ARGUMENT...";
+    "[--processors LIST] [--limit-s S] [--grace-s S] [--file-limit-byte N] [--user UID:GID] [--own DIR] "
+    "[--limit NAME=NUMBER]... [--turns yes|no] -- COMMAND ARGUMENT...";
 
 using Seconds = std::chrono::duration<double>;
 constexpr Seconds usual_grace{2.0};
@@ -30,7 +32,9 @@ struct Options {
     std::optional<Seconds> limit;
     Seconds grace = usual_grace;
     std::optional<std::uint64_t> file_limit_byte;
-    bool turns = false;  ///< The command reads turns and answers them; see `Turns`.
+    Restrictions restrictions;  ///< Of the command; the stopwatch itself stays as it is.
+    std::string own_directory;  ///< Given to the command's user; empty: none.
+    bool turns = false;         ///< The command reads turns and answers them; see `Turns`.
     std::vector<std::string> command;
 };
 

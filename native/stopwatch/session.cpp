@@ -51,7 +51,7 @@ Session::Session(Command& command) : command_{command}, signals_{take_signals()}
 }
 
 int Session::run() {
-    send("READY", ' ' + node_facts());
+    send("READY", ' ' + node_facts(command_.restrictions()));
     while (!exit_code_ || command_.running()) {
         wait_for_event();
         report_if_ended();

@@ -24,6 +24,7 @@ TEST_CASE("a bare command gets no variables, no limits and no outputs") {
     CHECK_FALSE(options.limit.has_value());
     CHECK_FALSE(options.file_limit_byte.has_value());
     CHECK_FALSE(options.turns);
+    CHECK(options.restrictions.empty());
     CHECK(options.grace.count() == 2.0);
 }
 
@@ -34,6 +35,8 @@ TEST_CASE("every option of the stopwatch is read") {
                               "0-1",         "--limit-s", "1.5",
                               "--grace-s",   "0.5",       "--file-limit-byte",
                               "4096",        "--turns",   "yes",
+                              "--user",      "7:8",       "--own",
+                              "/mine",       "--limit",   "core=0",
                               "--",          "sh",        "--",
                               "-c"};
     const Options options = parse_options(arguments.span());
@@ -46,6 +49,8 @@ TEST_CASE("every option of the stopwatch is read") {
     CHECK(options.grace.count() == 0.5);
     CHECK(options.file_limit_byte == 4096U);
     CHECK(options.turns);
+    CHECK_FALSE(options.restrictions.empty());
+    CHECK(options.own_directory == "/mine");
     CHECK(options.command == std::vector<std::string>{"sh", "--", "-c"});
 }
 
@@ -69,6 +74,8 @@ TEST_CASE("a wrong command line is refused with the option's name") {
         {{"--grace-s", "1h", "--", "true"}, "--grace-s: '1h'"},
         {{"--processors", "x", "--", "true"}, "--processors: 'x'"},
         {{"--file-limit-byte", "1.5", "--", "true"}, "--file-limit-byte: '1.5'"},
+        {{"--user", "root", "--", "true"}, "--user: 'root' is not UID:GID"},
+        {{"--limit", "rss=1", "--", "true"}, "--limit: 'rss' is not one of"},
         {{"--turns", "1", "--", "true"}, "--turns: '1' is neither yes nor no"},
         {{"--"}, "no command"},
         {{}, "no command"},
