@@ -40,6 +40,7 @@ class OrdinaryUser:
             "XDG_RUNTIME_DIR": str(self.home / "runtime"),
             "TARE_STATE": str(self.state),
             "PYTHONDONTWRITEBYTECODE": "1",
+            **{name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ},
         }
         words = [f"{name}={value}" for name, value in {**own, **variables}.items()]
         ids = [f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Removing a folder that somebody hostile may have filled.
+
+It may be 100,000 levels deep, hold links to anywhere, folders that nobody may read, attributes that keep even root
+from removing a file, and more files than there is time for. So nothing is reached but by the descriptor of its folder
+and without following a link, no mount point is crossed, and what lies deep is moved up to the top, so that a handful
+of descriptors is enough. Whoever renames folders meanwhile gains nothing: the way back up is never looked for.
+"""
+
+import errno
+import fcntl
+import os
+import secrets
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+LIMIT_S = 60.0
+"""For some million files."""
+_DEEPEST = 16
+"""Levels below the top at which a folder is moved up."""
+_LONGEST_NAME = 300
+_GET_ATTRIBUTES, _SET_ATTRIBUTES = 0x80086601, 0x40086602
+_PROTECTING = 0x10 | 0x20
+"""FS_IMMUTABLE_FL and FS_APPEND_FL of ioctl_iflags(2)."""
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_Made = TypeVar("_Made")
+
+
+def remove_tree(path: Path, *, limit_s: float = LIMIT_S) -> None:
+    """Remove ``path`` with all below it, be it a folder, a file or a link; harmless when it is not there.
+
+    ``OSError`` names the first thing that would not go and why; all else is gone then. ``TimeoutError``: there was
+    more than ``limit_s`` seconds of work; whoever calls again goes on with what is left.
+    """
+    try:
+        parent = os.open(path.parent, _FOLDER)
+    except FileNotFoundError:
+        return
+    with _closing(parent):
+        _Removal(path, limit_s).of(parent)
+
+
+class _Removal:
+    """Of one tree."""
+
+    def __init__(self, path: Path, limit_s: float) -> None:
+        self._path, self._limit_s = path, limit_s
+        self._deadline = time.monotonic() + limit_s
+        self._top, self._mount = -1, ""
+        self._problem: OSError | None = None
+
+    def of(self, parent: int) -> None:
+        self._mount = _mount_of(parent)
+        if not self._went(parent, self._path.name, 0) and self._problem is not None:
+            raise self._problem
+
+    def _went(self, folder: int, name: str, depth: int) -> bool:
+        """Whether it is no longer in ``folder``; ``depth`` is its own."""
+        if time.monotonic() > self._deadline:
+            why = f"it takes more than {self._limit_s:.0f} s"
+            raise TimeoutError(errno.ETIMEDOUT, why, str(self._path))
+        try:
+            while not _freed(lambda: _unlinked(folder, name), folder, name, depth):
+                if depth > _DEEPEST:
+                    _freed(lambda: self._move_up(folder, name), folder, name, depth)
+                elif not self._thinned(folder, name, depth):
+                    return False
+        except TimeoutError:
+            raise
+        except OSError as error:
+            self._problem = self._problem or OSError(error.errno, error.strerror, _place(folder, name))
+            return False
+        return True
+
+    def _thinned(self, folder: int, name: str, depth: int) -> bool:
+        """Go through a folder once; whether anything went from it."""
+        went = False
+        inside = _freed(lambda: os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder), folder, name, depth)
+        with _closing(inside):
+            if _mount_of(inside) != self._mount:
+                raise OSError(errno.EBUSY, "something is mounted there")
+            self._top = inside if depth == 0 else self._top
+            with os.scandir(inside) as entries:  # a few at a time: there may be more than memory holds
+                for entry in entries:
+                    went |= self._went(inside, entry.name, depth + 1)
+        return went
+
+    def _move_up(self, folder: int, name: str) -> None:
+        os.rename(name, f".tare-{secrets.token_hex(8)}", src_dir_fd=folder, dst_dir_fd=self._top)
+
+
+@contextmanager
+def _closing(descriptor: int) -> Iterator[int]:
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _unlinked(folder: int, name: str) -> bool:
+    """Whether it is gone; a folder with something in it is not."""
+    try:
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        return True
+    except IsADirectoryError:
+        return _emptied(folder, name)
+    return True
+
+
+def _emptied(folder: int, name: str) -> bool:
+    try:
+        os.rmdir(name, dir_fd=folder)
+    except OSError as error:
+        if error.errno in {errno.ENOTEMPTY, errno.EEXIST}:
+            return False
+        raise
+    return True
+
+
+def _freed(action: Callable[[], _Made], folder: int, name: str, depth: int) -> _Made:
+    """What the action returns; once more without what protects the entry, if that forbade it."""
+    try:
+        return action()
+    except PermissionError:
+        if depth:  # whatever protects the top's own folder stays: it is none of the tree's
+            _unprotect(folder)
+        with suppress(OSError):
+            _unprotect_entry(folder, name)
+        return action()
+
+
+def _unprotect_entry(folder: int, name: str) -> None:
+    """Opened only when it is known to be a plain file or a folder: to open a device may do something."""
+    with _closing(os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)) as held:
+        mode, place = os.fstat(held).st_mode, f"/proc/self/fd/{held}"
+        if stat.S_ISDIR(mode):
+            with suppress(OSError):
+                os.chmod(place, stat.S_IRWXU)  # noqa: PTH101 - whatever bears the name by now
+        if stat.S_ISDIR(mode) or stat.S_ISREG(mode):
+            with _closing(os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)) as opened:
+                _unprotect(opened)
+
+
+def _unprotect(descriptor: int) -> None:
+    """Take immutable and append-only off, and let a folder's owner in; as far as this user may."""
+    attributes = bytearray(8)
+    with suppress(OSError):
+        fcntl.ioctl(descriptor, _GET_ATTRIBUTES, attributes)
+        wanted = int.from_bytes(attributes[:4], sys.byteorder) & ~_PROTECTING
+        fcntl.ioctl(descriptor, _SET_ATTRIBUTES, wanted.to_bytes(4, sys.byteorder))
+    with suppress(OSError):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            os.fchmod(descriptor, stat.S_IRWXU)
+
+
+def _mount_of(descriptor: int) -> str:
+    """The mount's number, by proc(5); a device number would not tell a bound folder of the same file system."""
+    with open(f"/proc/self/fdinfo/{descriptor}") as facts:  # noqa: PTH123 - half the time of a Path's
+        return next(line for line in facts if line.startswith("mnt_id:"))
+
+
+def _place(folder: int, name: str) -> str:
+    """For people; the names are whatever somebody chose."""
+    try:
+        path = f"{os.readlink(f'/proc/self/fd/{folder}')}/{name}"  # noqa: PTH115 - a descriptor's
+    except OSError:  # longer than a path can be
+        path = f".../{name}"
+    shown = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in path)
+    return shown if len(shown) <= _LONGEST_NAME else f"{shown[:_LONGEST_NAME]}..."
