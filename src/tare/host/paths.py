@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where Tare keeps what outlives a run: images, and what is running now."""
+"""Where Tare keeps what outlives a run: images, and what is running now.
+
+Each of these raises ``HostError`` when another user can change the folder or anything on its way (``trust.trusted``).
+"""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from tare.errors import HostError
+from tare.host.trust import trusted
 
 _SYSTEM = Path("/var/lib/tare")
 
@@ -12,15 +17,15 @@ _SYSTEM = Path("/var/lib/tare")
 def state_directory() -> Path:
     """``$TARE_STATE``, else ``/var/lib/tare`` for root, else below ``$XDG_STATE_HOME``; without links on the way.
 
-    ``HostError`` for an ordinary user without a home directory.
+    ``HostError`` for an ordinary user without a home directory, too.
     """
+    return trusted(_chosen())
+
+
+def _chosen() -> Path:
     if chosen := os.environ.get("TARE_STATE"):
-        found = Path(chosen)
-    elif os.geteuid() == 0:
-        found = _SYSTEM
-    else:
-        found = _own_state() / "tare"
-    return found.resolve()
+        return Path(chosen)
+    return _SYSTEM if os.geteuid() == 0 else _own_state() / "tare"
 
 
 def _own_state() -> Path:
@@ -35,32 +40,53 @@ def _own_state() -> Path:
 
 
 def images_directory() -> Path:
-    return state_directory() / "images"
+    return trusted(_chosen() / "images")
 
 
 def images_directories() -> list[Path]:
     """Where images are looked for, the first first: an ordinary user may run those that root has made."""
-    return [folder / "images" for folder in _states()]
+    return _own_and_roots("images")
 
 
 def kernels_directory() -> Path:
-    return state_directory() / "kernels"
+    return trusted(_chosen() / "kernels")
 
 
 def kernels_directories() -> list[Path]:
     """Where kernels for guests are looked for, as images are."""
-    return [folder / "kernels" for folder in _states()]
+    return _own_and_roots("kernels")
 
 
-def _states() -> list[Path]:
-    system = [] if os.geteuid() == 0 else [_SYSTEM]
-    return list(dict.fromkeys([state_directory(), *system]))
+def _own_and_roots(name: str) -> list[Path]:
+    """Root's is passed over where others than root can change it: ``distrusted_system`` says so."""
+    folders = [trusted(_chosen() / name)]
+    if os.geteuid() != 0:
+        with suppress(HostError):
+            folders.append(trusted(_SYSTEM / name))
+    return list(dict.fromkeys(folders))
+
+
+def distrusted_system() -> str | None:
+    """Why an ordinary user may not run root's images, in a sentence; ``None``: no such reason."""
+    if os.geteuid() == 0:
+        return None
+    try:
+        trusted(_SYSTEM / "images")
+    except HostError as error:
+        return f"Root's images are passed over: {error}."
+    return None
 
 
 def calibrations_directory() -> Path:
     """Where ``tare calibrate`` keeps what it found, a file for each time."""
-    return state_directory() / "calibrations"
+    return trusted(_chosen() / "calibrations")
 
 
 def nodes_directory() -> Path:
-    return state_directory() / "nodes"
+    """Only this user enters it: a workload may leave a program there that takes its owner's rights (set-user-id)."""
+    return trusted(_chosen() / "nodes")
+
+
+def quarantine_directory() -> Path:
+    """What cannot be removed yet and is in nobody's way there; as closed as the nodes'."""
+    return trusted(_chosen() / "quarantine")

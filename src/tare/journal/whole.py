@@ -2,18 +2,27 @@
 """Files that are there whole or not at all, and are still there after a crash."""
 
 import os
+import secrets
 from pathlib import Path
 
 from tare.journal.writer import keep_names
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write it beside and put it in its place, with its folder; raises ``OSError``."""
-    temporary = path.with_name(f".{path.name}")
+    """Write it beside and put it in its place, with its folder; raises ``OSError``.
+
+    What is beside is a new file under a name that nobody can know before, in case others may write the folder.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with temporary.open("w") as opened:
-        opened.write(text)
-        opened.flush()
-        os.fsync(opened.fileno())
-    temporary.replace(path)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        with os.fdopen(descriptor, "w") as opened:
+            opened.write(text)
+            opened.flush()
+            os.fsync(opened.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
     keep_names(path.parent)

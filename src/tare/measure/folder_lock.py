@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tare.errors import JournalError, LockedError
+from tare.host.own_files import open_plain
 from tare.journal.result import ResultFolder
 
 _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS}
@@ -43,11 +44,10 @@ def folder_lock(folder: ResultFolder) -> Iterator[str | None]:
 
 
 def _open(path: Path) -> int:
-    """No link is followed: the holder's name is written to the file."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    """The holder's name is written to the file; only its owner may open it, so that nobody else can hold it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return os.open(path, flags, 0o644)
+        return open_plain(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise JournalError(
             f"cannot write to {path}: {error.strerror}; make it writable, or choose another --output"

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files where others may have put something else under their name: no link is followed, nothing waited for."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from tare.host.trust import distrust
+
+_MODE = 0o600
+_CAREFULLY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+"""A pipe or a device under the file's name is neither waited for nor set to work (open(2))."""
+
+
+def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
+    """A descriptor of a plain file, whoever's it is; with ``O_CREAT`` among the flags it is made, its owner's alone.
+
+    ``OSError`` also for a link, for what is no plain file, and for another user's file that has a second name: that
+    may lead out of the folder as a link does.
+    """
+    descriptor = os.open(path, flags | _CAREFULLY, _MODE)
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        return _refuse(descriptor, path, "it is no plain file")
+    if status.st_nlink > 1 and status.st_uid != os.geteuid():
+        return _refuse(descriptor, path, "it has a second name elsewhere")
+    return descriptor
+
+
+def open_own(path: Path, flags: int = os.O_RDONLY) -> int:
+    """As ``open_plain``, and ``OSError`` for a file that another user owns or can write."""
+    descriptor = open_plain(path, flags)
+    why = distrust(os.fstat(descriptor), path)
+    return descriptor if why is None else _refuse(descriptor, path, f"it {why}")
+
+
+def open_own_lock(path: Path) -> int:
+    """A file for flock(2), made if it is not there; only its owner opens it, so that nobody else can hold it.
+
+    ``OSError`` as ``open_own``.
+    """
+    descriptor = open_own(path, os.O_RDWR | os.O_CREAT)
+    status = os.fstat(descriptor)
+    if stat.S_IMODE(status.st_mode) & ~_MODE and status.st_uid == os.geteuid():
+        os.fchmod(descriptor, _MODE)  # an earlier version made it for all to read
+    return descriptor
+
+
+def _refuse(descriptor: int, path: Path, why: str) -> int:
+    os.close(descriptor)
+    raise OSError(errno.EPERM, why, str(path))

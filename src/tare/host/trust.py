@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a folder is this user's alone to change, as sshd(8) asks of a home directory (StrictModes).
+
+Whoever can write a folder on the way can put another one in its place. So each has to belong to this user or to root,
+and nobody else may write it; but in a folder where only the owner of an entry may rename it (/tmp), an entry of one's
+own is safe. Links are walked one by one: they can be replaced as folders can.
+"""
+
+import errno
+import grp
+import os
+import pwd
+import stat
+from pathlib import Path
+
+from tare.errors import HostError
+
+_MOST_LINKS = 40
+"""As the kernel has it (path_resolution(7))."""
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_EVERYBODY = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO
+_ACCESS_LIST = "system.posix_acl_access"
+
+
+def trusted(path: Path) -> Path:
+    """Where ``path`` really is, with all links on the way followed; what is not there yet may be made there.
+
+    ``HostError`` names the first folder or link on the way that another user owns or can change, and how to mend it.
+    """
+    place, pending, links = Path("/"), [*_absolute(path).parts[1:]], 0
+    _judge(place, bool(pending))
+    while pending:
+        part = pending.pop(0)
+        if part == "..":
+            place = place.parent
+            continue
+        status = _judge(place / part, bool(pending))
+        if status is None:
+            return Path(os.path.normpath(place.joinpath(part, *pending)))
+        if not stat.S_ISLNK(status.st_mode):
+            place /= part
+            continue
+        links += 1
+        if links > _MOST_LINKS:
+            raise HostError(f"{path} leads through more than {_MOST_LINKS} links; name the folder itself")
+        target = (place / part).readlink()
+        pending = [*target.parts[target.is_absolute() :], *pending]
+        place = Path("/") if target.is_absolute() else place
+    return place
+
+
+def made(path: Path, mode: int = 0o755) -> Path:
+    """The folder, made if it is not there and never with more rights than ``mode``; ``HostError`` as ``trusted``.
+
+    ``OSError`` when it cannot be made.
+    """
+    place = trusted(path)
+    missing = [folder for folder in (place, *place.parents) if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=mode if folder == place else 0o755, exist_ok=True)
+    if missing:
+        return trusted(place)  # somebody may have been quicker
+    status = place.stat()
+    if status.st_mode & _EVERYBODY & ~mode and status.st_uid == os.geteuid():
+        place.chmod(
+            stat.S_IMODE(status.st_mode) & ~(_EVERYBODY & ~mode)
+        )  # an earlier version let all read it
+    return place
+
+
+def distrust(status: os.stat_result, path: Path | None = None) -> str | None:
+    """Who else can change what has this status, in words; ``None``: only this user and root.
+
+    ``path``: where it is, to look for an access list.
+    """
+    if status.st_uid not in {0, os.geteuid(), _owner_of_all()}:
+        return f"belongs to user {user_name(status.st_uid)}"
+    if stat.S_ISLNK(status.st_mode) or not status.st_mode & _OTHERS_WRITE:
+        return None
+    if status.st_mode & stat.S_IWOTH:
+        return "can be written by every user"
+    if _is_one_users(status) and not _has_access_list(path):
+        return None
+    return f"can be written by the group {_group_name(status.st_gid)}"
+
+
+def user_name(uid: int) -> str:
+    """Such as "alice"; the number of a user without a name."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def _absolute(path: Path) -> Path:
+    """Not normalized: after a link, ".." is not where it seems to be."""
+    return path if path.is_absolute() else Path.cwd() / path
+
+
+def _judge(place: Path, leads_on: bool) -> os.stat_result | None:
+    """The entry's status; ``None``: it is not there. ``HostError`` when it is not to be trusted."""
+    try:
+        status = place.lstat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise HostError(
+            f"cannot look at {place}: {error.strerror}; set TARE_STATE to a folder of yours"
+        ) from error
+    if not stat.S_ISDIR(status.st_mode) and not stat.S_ISLNK(status.st_mode):
+        raise HostError(
+            f"{place}: {os.strerror(errno.ENOTDIR)}; remove it, or set TARE_STATE to a folder of yours"
+        )
+    why = distrust(status, place)
+    if why is None or (leads_on and _is_shared(status)):
+        return status
+    raise HostError(
+        f"{place} {why}, who could change what Tare keeps there or have it remove other files: "
+        f"{_remedy(place, status)}, or set TARE_STATE to a folder of yours"
+    )
+
+
+def _remedy(place: Path, status: os.stat_result) -> str:
+    if status.st_uid not in {0, os.geteuid()}:
+        return "run as that user"
+    return f"chmod go-w {place}"
+
+
+def _is_shared(status: os.stat_result) -> bool:
+    """Only the owner of what is in it may rename that (inode(7), sticky bit), and it is root's or one's own."""
+    return bool(status.st_mode & stat.S_ISVTX) and status.st_uid in {0, os.geteuid(), _owner_of_all()}
+
+
+def _owner_of_all() -> int:
+    """Root as a user namespace without root shows it (user_namespaces(7)): who owns "/" can change all below."""
+    return Path("/").stat().st_uid
+
+
+def _is_one_users(status: os.stat_result) -> bool:
+    """Whether the group has its owner as the only member: many distributions give each user one (umask 002)."""
+    try:
+        members = set(grp.getgrgid(status.st_gid).gr_mem)
+    except KeyError:
+        return False
+    primary = {user.pw_uid for user in pwd.getpwall() if user.pw_gid == status.st_gid}
+    return primary <= {status.st_uid} and members <= {user_name(status.st_uid)} and bool(primary or members)
+
+
+def _has_access_list(path: Path | None) -> bool:
+    """Its mask then shows as the group's rights, which somebody else may have (acl(5))."""
+    try:
+        return path is not None and _ACCESS_LIST in os.listxattr(path, follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _group_name(gid: int) -> str:
+    try:
+        return grp.getgrgid(gid).gr_name
+    except KeyError:
+        return str(gid)
