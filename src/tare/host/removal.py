@@ -19,6 +19,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from tare.host.mounts import mounts_below
+
 LIMIT_S = 60.0
 """For some million files."""
 _DEEPEST = 16
@@ -28,6 +30,14 @@ _GET_ATTRIBUTES, _SET_ATTRIBUTES = 0x80086601, 0x40086602
 _PROTECTING = 0x10 | 0x20
 """FS_IMMUTABLE_FL and FS_APPEND_FL of ioctl_iflags(2)."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_CHATTR = "take its attributes and mounts off (lsattr, chattr, findmnt), or be root"
+_WAYS = {
+    errno.ETIMEDOUT: "`tare clean` goes on with it",
+    errno.EBUSY: "unmount what is mounted there (findmnt, umount)",
+    errno.EPERM: _CHATTR,
+    errno.EACCES: _CHATTR,
+    errno.EROFS: "the file system is read-only now: see dmesg, and mount it anew",
+}
 _Made = TypeVar("_Made")
 
 
@@ -43,6 +53,33 @@ def remove_tree(path: Path, *, limit_s: float = LIMIT_S) -> None:
         return
     with _closing(parent):
         _Removal(path, limit_s).of(parent)
+
+
+def remove_folder(directory: Path, last: str, *, limit_s: float = LIMIT_S) -> None:
+    """Remove a node's folder, the file ``last`` last: a folder without it is not known as a node's.
+
+    ``OSError`` as ``remove_tree``; and before anything goes when something is mounted below: it may be a user's own
+    directory.
+    """
+    if points := mounts_below(directory):
+        raise OSError(errno.EBUSY, f"something is still mounted below {directory}", str(points[0]))
+    with suppress(FileNotFoundError):
+        for entry in directory.iterdir():
+            if entry.name != last:
+                remove_tree(entry, limit_s=limit_s)
+    remove_tree(directory, limit_s=limit_s)
+
+
+def remove_what_goes(path: Path) -> None:
+    """As ``remove_tree``; what stays is for others to say, who remove the folder that it lies in."""
+    with suppress(OSError):
+        remove_tree(path)
+
+
+def said(error: OSError) -> str:
+    """What would not go, why, and what to do about it."""
+    way = _WAYS.get(error.errno or 0, "see why with ls -la, and remove it by hand")
+    return f"cannot remove {error.filename or 'it'}: {error.strerror}; {way}"
 
 
 class _Removal:
