@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from tare.errors import HostError, InputError
+from tare.host.removal import remove_tree
 
 DECOMPRESSORS = {
     b"\x1f\x8b": ("gzip", "-dc"),
@@ -94,7 +95,7 @@ class _Layer:
 
     def remove_lower(self, path: Path) -> None:
         if path not in self._made:
-            remove(path)
+            remove_tree(path)
         elif path.is_dir() and not path.is_symlink():
             for item in path.iterdir():
                 self.remove_lower(item)
@@ -155,7 +156,7 @@ def _place(tar: tarfile.TarFile, member: tarfile.TarInfo, root: Path, layer: _La
     elif path == root:
         raise InputError(f"The archive is refused: {member.name!r} would replace the root.")
     else:
-        remove(path)
+        remove_tree(path)
         _make_file(tar, member, root, path)
     if not member.islnk():
         _set_metadata(member, path)
@@ -194,16 +195,9 @@ def _directory(root: Path, parts: Sequence[str], name: str) -> Path:
     return path
 
 
-def remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
 def _make_directory(path: Path) -> None:
     if path.is_symlink() or not path.is_dir():
-        remove(path)
+        remove_tree(path)
         path.mkdir()
 
 

@@ -2,7 +2,6 @@
 """Debian root filesystems by mmdebstrap(1): the image's base, and the builder that compiles for it."""
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,6 +96,6 @@ def _finish_base(root: Path) -> None:
 
 
 def _finish_builder(root: Path) -> None:
-    shutil.rmtree(root / "dev")
+    remove_tree(root / "dev")
     for path in (SOURCES, BUILD, PROGRAMS, "/dev"):
         (root / path.strip("/")).mkdir(parents=True)

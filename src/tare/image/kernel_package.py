@@ -3,13 +3,13 @@
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tare.errors import HostError, ImageError, NodeError
 from tare.host import process
+from tare.host.removal import remove_tree
 from tare.image.tool import Progress, require_space, require_tools, run_tool
 from tare.units import MEBIBYTE
 
@@ -59,7 +59,7 @@ def depmod_tree(root: Path, release: str) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(root)
+        remove_tree(root)
 
 
 def _described(folder: Path, progress: Progress) -> tuple[list[str], str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY
 from tare.errors import ImageError
+from tare.host.removal import remove_tree
 
 MOUNT_POINTS = {
     "proc": 0o755,
@@ -43,11 +44,11 @@ def strip_host(root: Path) -> None:
     unread = [item for folder in EMPTIED for item in (root / folder).glob("*")]
     unread += [item for item in (root / "usr/share/doc").glob("*/*") if item.name != "copyright"]
     for item in unread:
-        _remove(item)
+        remove_tree(item)
     for name in REMOVED:
-        _remove(root / name)
+        remove_tree(root / name)
     for name, text in WRITTEN.items():
-        _remove(root / name)
+        remove_tree(root / name)
         (root / name).write_text(text)
         (root / name).chmod(0o644)
 
@@ -94,10 +95,3 @@ def elf_loader(program: Path) -> str | None:
             )
             return content[offset : offset + length].rstrip(b"\0").decode()
     return None
-
-
-def _remove(path: Path) -> None:
-    if path.is_symlink() or not path.is_dir():
-        path.unlink(missing_ok=True)
-    else:
-        shutil.rmtree(path)

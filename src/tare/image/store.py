@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 import re
-import shutil
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,7 +15,9 @@ from typing import Any
 
 from tare.environments.guest.disk import remove_disks_except
 from tare.errors import HostError, ImageError, InputError, LockedError
-from tare.host.paths import images_directories, images_directory
+from tare.host import quarantine
+from tare.host.paths import distrusted_system, images_directories, images_directory
+from tare.host.removal import said
 from tare.image import digest as tree_digest
 from tare.records import SCHEMA
 
@@ -166,15 +167,20 @@ def image_directory(name: str) -> Path:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a directory of ours, if it is there; ``ImageError`` when something is mounted in it."""
+    """Remove a directory of ours, if it is there: what will not go is put in quarantine.
+
+    ``ImageError`` when something is mounted in it, or when it can neither be removed nor moved.
+    """
     top = str(path.absolute())
     points = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
     if mounted := [point for point in points if point == top or point.startswith(f"{top}/")]:
         raise ImageError(
             f"{path} is left over, but has mounts in it. Unmount first: umount -l {' '.join(mounted)}"
         )
-    if path.exists():
-        shutil.rmtree(path)
+    try:
+        quarantine.remove(path)
+    except OSError as error:
+        raise ImageError(f"{path} is left over: {said(error)}.") from error
 
 
 def _kept_listing(image: Image) -> tree_digest.Listing:
@@ -220,7 +226,9 @@ def _lock(name: str, kind: int, message: str, folder: Path | None = None) -> Ite
 
 def _missing(name: str) -> str:
     where = " or ".join(str(folder) for folder in images_directories())
-    return f"There is no image {name!r} in {where}. {_remake(name)}"
+    distrusted = distrusted_system()
+    remark = f" {distrusted}" if distrusted else ""
+    return f"There is no image {name!r} in {where}.{remark} {_remake(name)}"
 
 
 def _remake(name: str) -> str:
