@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fake: commands run on the host as they are, with a planted slowdown; the whole pipeline in seconds, no root."""
 
-import shutil
 import sys
 from collections.abc import Mapping
 
 from tare.environments import fake_clock
 from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.errors import NodeError
+from tare.host.removal import remove_what_goes
 from tare.records import NetworkKind, OptionValue
 
 _CLOCK_FILE = "clock"
@@ -65,9 +65,9 @@ class Fake(Provider):
 
     def stop(self, spec: NodeSpec) -> None:
         if spec.options.get("broken") == "stop" and spec.work.exists():
-            shutil.rmtree(spec.work)
+            remove_what_goes(spec.work)
             raise NodeError("the fake environment was told to fail at its stop")
-        shutil.rmtree(spec.directory / "layer", ignore_errors=True)
+        remove_what_goes(spec.directory / "layer")
 
 
 def _slowdown(spec: NodeSpec) -> float:

@@ -18,6 +18,7 @@ from tare.environments import confined, engine, gvisor_bundle, gvisor_node, laye
 from tare.environments.provider import Node, NodeSpec, Probe, Provider, Victim
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
+from tare.host.removal import remove_what_goes
 from tare.records import NetworkKind, OptionValue
 
 PLATFORMS = ("systrap", "ptrace", "kvm")
@@ -111,7 +112,7 @@ class Gvisor(Provider):
         """Nothing of runsc's outlives its processes but files, so it need not be asked."""
         confined.remove(spec)
         mounts.unmount_below(_state(spec))
-        shutil.rmtree(_state(spec), ignore_errors=True)
+        remove_what_goes(_state(spec))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

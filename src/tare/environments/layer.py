@@ -12,6 +12,7 @@ from pathlib import Path
 from tare.environments.provider import WORK_DIRECTORY, Bind, NodeSpec
 from tare.errors import NodeError
 from tare.host import mounts
+from tare.host.removal import remove_what_goes
 from tare.records import Storage
 
 _OVERLAY_SPECIAL = ",:\\"
@@ -58,7 +59,7 @@ def remove(spec: NodeSpec) -> None:
     if mounts.mounts_below(spec.directory):
         raise NodeError(f"something stays mounted below {spec.directory}")
     for folder in ("root", "layer"):
-        shutil.rmtree(spec.directory / folder, ignore_errors=True)
+        remove_what_goes(spec.directory / folder)
 
 
 def make_point(image_root: Path, upper: Path, point: Path) -> None:

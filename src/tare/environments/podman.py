@@ -10,7 +10,6 @@ itself when it has none.
 """
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,6 +30,7 @@ from tare.environments.unprivileged.limits import data_limit_byte
 from tare.environments.unprivileged.provider import AlsoUnprivileged
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
+from tare.host.removal import remove_what_goes
 from tare.records import NetworkKind, OptionValue
 from tare.units import MEBIBYTE, format_byte
 
@@ -127,7 +127,7 @@ class Podman(AlsoUnprivileged):
     def stop(self, spec: NodeSpec) -> None:
         if unprivileged.ordinary_user():
             super().stop(spec)
-            shutil.rmtree(_notes(spec), ignore_errors=True)
+            remove_what_goes(_notes(spec))
             return
         try:
             _remove_container(spec)
@@ -276,7 +276,7 @@ def _make_notes(spec: NodeSpec) -> None:
 
 def _remove_notes(spec: NodeSpec) -> None:
     mounts.unmount_below(_notes(spec))
-    shutil.rmtree(_notes(spec), ignore_errors=True)
+    remove_what_goes(_notes(spec))
     with suppress(OSError):
         _NOTES.rmdir()
 

@@ -3,7 +3,6 @@
 
 import hashlib
 import os
-import shutil
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -17,6 +16,7 @@ from tare.environments.remote.connection import OPTION_NAMES, Far, complaints
 from tare.environments.remote.group import FarGroup
 from tare.environments.remote.image import carry
 from tare.errors import NodeError
+from tare.host.removal import remove_what_goes
 from tare.records import NetworkKind, OptionValue
 
 _START_LIMIT_S = 240.0
@@ -119,8 +119,8 @@ class Ssh(Provider):
         control = _control(spec)
         control.unlink(missing_ok=True)
         if control.parent != spec.directory:
-            shutil.rmtree(control.parent, ignore_errors=True)
-        shutil.rmtree(spec.directory / "layer", ignore_errors=True)
+            remove_what_goes(control.parent)
+        remove_what_goes(spec.directory / "layer")
         _reached(spec).unlink(missing_ok=True)
 
 

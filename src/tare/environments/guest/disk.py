@@ -13,6 +13,7 @@ from pathlib import Path
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.paths import state_directory
+from tare.host.trees import entries_below
 
 _MAKE_LIMIT_S = 600.0
 _LOCK_LIMIT_S = 900.0
@@ -95,17 +96,18 @@ def _mkfs(image_root: Path, digest: str, new: Path) -> list[str]:
 
 def _excluded(root: Path) -> Iterator[str]:
     """Options that leave out what this user may not read."""
-    for folder, names, files in os.walk(root):
-        for path in (Path(folder, name) for name in (*names, *files)):
-            wanted = os.R_OK | os.X_OK if path.is_dir() else os.R_OK
-            if not path.is_symlink() and not os.access(path, wanted):
-                yield f"--exclude-path={path.relative_to(root)}"
+    for entry in entries_below(root):
+        wanted = os.R_OK | os.X_OK if entry.is_dir(follow_symlinks=False) else os.R_OK
+        if not entry.is_symlink() and not os.access(entry.path, wanted):
+            yield f"--exclude-path={Path(entry.path).relative_to(root)}"
 
 
 def _require_room(image_root: Path, folder: Path) -> None:
     free_byte = shutil.disk_usage(folder).free
     needed_byte = _ROOM * sum(
-        Path(place, name).lstat().st_size for place, _, names in os.walk(image_root) for name in names
+        entry.stat(follow_symlinks=False).st_size
+        for entry in entries_below(image_root)
+        if not entry.is_dir(follow_symlinks=False)
     )
     if free_byte < needed_byte:
         raise NodeError(

@@ -4,7 +4,6 @@
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from tare.environments.guest.bzimage import boot_image
 from tare.environments.guest.compression import decompressed
 from tare.errors import NodeError
 from tare.host.paths import state_directory
+from tare.host.removal import remove_what_goes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,4 +86,4 @@ def _made(folder: Path) -> Iterator[Path]:
         with suppress(OSError):
             os.rename(made, folder)  # noqa: PTH104 - onto a folder that is not empty it fails, as it should
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        remove_what_goes(made)

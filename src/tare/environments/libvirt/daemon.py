@@ -6,7 +6,6 @@ documentation); so it runs in a user namespace where root has another number, an
 """
 
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from tare.environments.libvirt.virsh import Virsh
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.paths import state_directory
+from tare.host.removal import remove_what_goes
 
 _NUMBER = "1"
 """The user and group that root is in there."""
@@ -81,7 +81,7 @@ class OwnDaemon:
 
     def remove(self) -> None:
         """Its files, when it is dead; harmless when there are none."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_what_goes(self.folder)
 
 
 def last_event(log: str) -> str:

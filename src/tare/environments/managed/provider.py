@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The life of a node in a machine that the user brings: on, reached by ssh, the node inside, off again."""
 
-import shutil
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from tare.environments.remote import code
 from tare.environments.remote.connection import Far
 from tare.environments.ssh import Ssh
 from tare.errors import NodeError
+from tare.host.removal import remove_what_goes
 from tare.records import OptionValue
 
 _END_LIMIT_S = 60.0
@@ -104,7 +104,7 @@ class Managed(Provider):
             _leave(spec, machine)
             machine.unmake()
         _taken(spec).unlink(missing_ok=True)
-        shutil.rmtree(spec.directory / "layer", ignore_errors=True)
+        remove_what_goes(spec.directory / "layer")
 
 
 def _taken(spec: NodeSpec) -> Path:

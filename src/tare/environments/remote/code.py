@@ -25,6 +25,9 @@ _SSH_FAILED = 255
 _PLACE = """\
 set -eu
 code=$1/code/$2
+for folder in "$1" "$1/code" "$code"; do
+    [ ! -e "$folder" ] || [ -O "$folder" ] || { echo "$folder belongs to another user" >&2; exit 1; }
+done
 [ -d "$code" ] && exec cat >/dev/null
 umask 022
 mkdir -p "$1/code"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tare.environments.remote.channel import Channel
 from tare.errors import NodeError
+from tare.host.trees import entries_below
 
 
 def send(channel: Channel, work: Path, names: Sequence[str]) -> None:
@@ -42,4 +43,4 @@ def fetch(channel: Channel, work: Path, names: Sequence[str]) -> None:
 def _below(path: Path) -> Iterator[Path]:
     yield path
     if path.is_dir():
-        yield from sorted(path.rglob("*"))
+        yield from sorted(Path(entry.path) for entry in entries_below(path))

@@ -6,7 +6,6 @@ weaker than root's is put down as facts when the limits are checked (``tare.meas
 """
 
 import os
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -158,14 +157,4 @@ def remove(spec: NodeSpec) -> None:
     held_by = limits.recall(spec).as_group()
     if held_by is not None:
         held_by.remove()
-    _make_removable(spec.directory)
     layer.remove(spec)
-
-
-def _make_removable(directory: Path) -> None:
-    """An ordinary user must be able to read a folder to remove it; overlayfs leaves one that nobody can (mode 000)."""
-    for folder, names, _ in os.walk(directory):
-        for name in names:
-            path = Path(folder, name)
-            if not path.is_symlink():
-                path.chmod(path.stat().st_mode | stat.S_IRWXU)

@@ -13,6 +13,7 @@ from typing import TypeVar
 from tare.errors import NodeError
 from tare.host.cgroups.hierarchies import UNIFIED, V1
 from tare.host.cgroups.processors import format_processors, parse_processors
+from tare.host.trees import entries_below
 
 _PERIOD_US = 100_000
 _UNLIMITED_BYTE = 1 << 60
@@ -216,5 +217,6 @@ def _remove_tree(directory: Path) -> None:
 
 
 def _deepest_first(directory: Path) -> list[Path]:
-    """The group and those below it; os.walk takes it calmly when one vanishes meanwhile."""
-    return [Path(path) for path, _, _ in os.walk(directory, topdown=False)]
+    """The group and those below it, as far as they have not vanished meanwhile."""
+    below = [Path(entry.path) for entry in entries_below(directory) if entry.is_dir(follow_symlinks=False)]
+    return [*reversed(below), directory]
