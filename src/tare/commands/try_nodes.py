@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One real trial in an environment, as a campaign would run it: start, limits, enter, run, stop."""
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,6 +15,7 @@ from tare.measure.clean import clean_up
 from tare.measure.context import Context
 from tare.measure.guardian import guarded
 from tare.measure.lock import host_lock, tools_lock
+from tare.measure.machine_lock import machine_lock
 from tare.measure.session import interruptible
 from tare.measure.trial import run_trial
 from tare.records import Environment, Layout, Limits, Outcome, Status, Trial, Workload
@@ -30,6 +32,8 @@ def held_for_trying() -> Iterator[Callable[[Provider], Probe]]:
         stack.enter_context(interruptible())
         stack.enter_context(guarded(stack.enter_context(host_lock("doctor"))))
         clean_up()
+        if remark := stack.enter_context(machine_lock()):
+            print(remark, file=sys.stderr)
         stack.enter_context(tools_lock())
         image = find_image()
         stack.enter_context(in_use(image))

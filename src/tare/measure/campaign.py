@@ -31,6 +31,7 @@ from tare.measure.guardian import guarded
 from tare.measure.idle_ranks import IdleRanks
 from tare.measure.joining import can_be_compared, cannot_join, joining_said, plan_now
 from tare.measure.lock import host_lock, tools_lock
+from tare.measure.machine_lock import machine_lock
 from tare.measure.others import look_before_start, said
 from tare.measure.parity import expected_parity
 from tare.measure.session import Allowance, Watcher, interruptible, run_trials
@@ -110,6 +111,8 @@ def held_host(purpose: str, audience: Audience) -> Iterator[None]:
         stack.enter_context(guarded(lock))
         for name in clean_up():
             audience.says(f"removed {name}, left by a killed run")
+        if remark := stack.enter_context(machine_lock()):
+            audience.says(remark)
         stack.enter_context(tools_lock())
         stack.enter_context(standing.plain())
         yield

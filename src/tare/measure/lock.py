@@ -16,8 +16,9 @@ from pathlib import Path
 
 from tare.errors import HostError, LockedError
 from tare.host import process
+from tare.host.own_files import open_own_lock
 from tare.host.paths import state_directory
-from tare.measure.machine_lock import machine_lock
+from tare.host.trust import made
 
 _CLEAN_UP_LIMIT_S = 120.0
 _TOOLS_LIMIT_S = 60.0
@@ -27,15 +28,14 @@ _TOOLS_LIMIT_S = 60.0
 def host_lock(purpose: str) -> Iterator[int]:
     """Hold the host for ``purpose``; yields the lock's descriptor. ``LockedError`` names who holds it.
 
-    A run that was killed is waited for while its guardian cleans up. Other users have other state directories, and a
-    lock in common with this one.
+    A run that was killed is waited for while its guardian cleans up. Other users have other state directories; what
+    is in common with them is ``machine_lock``.
     """
     descriptor = _open(state_directory() / "lock")
     try:
         _acquire(descriptor)
         _sign(descriptor, purpose)
-        with machine_lock():
-            yield descriptor
+        yield descriptor
     finally:
         os.close(descriptor)
 
@@ -67,8 +67,8 @@ def open_tools_lock() -> int:
 
 def _open(path: Path) -> int:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        made(path.parent)
+        return open_own_lock(path)
     except OSError as error:
         raise HostError(
             f"cannot open {path}: {error.strerror}; run as root, or set TARE_STATE to a folder of yours"

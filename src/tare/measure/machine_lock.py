@@ -5,38 +5,48 @@ It is a flock(2) on a file in a folder where everybody may make files and nobody
 ever opened for reading: it holds nothing, and whoever made it has no more rights than the others. What else may lie
 there under its name (a link, a pipe) is refused, not followed.
 
+Whoever can open it can hold it for ever, and nothing proves that a holder measures. Ordinary users respect each other
+all the same, and hear whose process it is. Root does not depend on them: it hears it too, and puts a new file in the
+place, which it holds. (Root's own runs are kept apart by the lock in root's state folder, which nobody else can open.)
+
 A state folder of one's own (``TARE_STATE``) is one's own machine in this respect: its lock is the only one.
 """
 
-import errno
 import fcntl
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tare.errors import HostError, LockedError
+from tare.host.own_files import open_plain
+from tare.host.trust import user_name
 
 FOLDERS = (Path("/run/lock"), Path("/tmp"))  # noqa: S108 - see above
 """The first that is everybody's is used."""
 NAME = "tare.lock"
 _EVERYBODYS = stat.S_ISVTX | stat.S_IWOTH
+_MODE = 0o644
+_TRIES = 100
 
 
 @contextmanager
-def machine_lock(folders: tuple[Path, ...] = FOLDERS) -> Iterator[None]:
-    """Hold the machine; ``LockedError`` names the process that does, ``HostError`` a file that is no lock."""
+def machine_lock(folders: tuple[Path, ...] = FOLDERS) -> Iterator[str | None]:
+    """Hold the machine; yields a remark where root had to take it from somebody, or cannot get it at all.
+
+    For an ordinary user ``LockedError`` names the process that holds it, ``HostError`` a file that is no lock.
+    """
     place = next((folder for folder in folders if _is_everybodys(folder)), None)
     if "TARE_STATE" in os.environ or place is None:
-        yield
+        yield None
         return
-    descriptor = _open(place / NAME)
+    descriptor, remark = _held(place / NAME)
     try:
-        _acquire(descriptor, place / NAME)
-        yield
+        yield remark
     finally:
-        os.close(descriptor)
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def _is_everybodys(folder: Path) -> bool:
@@ -46,13 +56,44 @@ def _is_everybodys(folder: Path) -> bool:
         return False
 
 
+def _held(path: Path) -> tuple[int | None, str | None]:
+    try:
+        return _acquired(path), None
+    except HostError as error:
+        if os.geteuid() != 0:
+            raise
+        return _taken_over(path), f"warning: {error}; this run is root's, and does not"
+
+
+def _taken_over(path: Path) -> int | None:
+    """Only root may remove another's file there; ``None`` if somebody is always quicker to make the next."""
+    for _ in range(_TRIES):
+        with suppress(OSError, HostError):
+            path.unlink(missing_ok=True)
+            return _acquired(path)
+    return None
+
+
+def _acquired(path: Path) -> int:
+    descriptor = _open(path)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        who = _holders(os.fstat(descriptor))
+        os.close(descriptor)
+        raise LockedError(
+            f"a run of tare is measuring on this host, maybe another user's ({who} holds {path}); "
+            "two at once would spoil both: wait for it"
+        ) from None
+    return descriptor
+
+
 def _open(path: Path) -> int:
     """Without O_CREAT where it is there: a kernel may refuse that for another's file (proc(5), protected_regular)."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        descriptor = _existing(path, flags)
+        descriptor = _existing(path)
         while descriptor is None:
-            descriptor = _made(path, flags) or _existing(path, flags)
+            descriptor = _made(path) or _existing(path)
     except OSError as error:
         raise HostError(
             f"{path}, the lock that all users share, cannot be opened ({error.strerror}): have its owner or the "
@@ -61,43 +102,37 @@ def _open(path: Path) -> int:
     return descriptor
 
 
-def _existing(path: Path, flags: int) -> int | None:
-    try:
-        descriptor = os.open(path, flags)
-    except FileNotFoundError:
-        return None
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+def _existing(path: Path) -> int | None:
+    with suppress(FileNotFoundError):
+        return open_plain(path)
+    return None
+
+
+def _made(path: Path) -> int | None:
+    with suppress(FileExistsError):
+        descriptor = open_plain(path, os.O_CREAT | os.O_EXCL)
+        os.fchmod(descriptor, _MODE)  # whatever this user's mask says: the others must be able to open it
         return descriptor
-    os.close(descriptor)
-    raise OSError(errno.EINVAL, "it is no plain file")
+    return None
 
 
-def _made(path: Path, flags: int) -> int | None:
-    try:
-        descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o644)
-    except FileExistsError:
-        return None
-    os.fchmod(descriptor, 0o644)  # whatever this user's mask says: the others must be able to open it
-    return descriptor
-
-
-def _acquire(descriptor: int, path: Path) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = _holder(os.fstat(descriptor))
-        who = "somebody" if holder is None else f"process {holder}"
-        raise LockedError(
-            f"a run of tare is measuring on this host, maybe another user's ({who} holds {path}); "
-            "two at once would spoil both: wait for it"
-        ) from None
-
-
-def _holder(wanted: os.stat_result) -> int | None:
-    """Process id of a file's flock(2) by proc(5), /proc/locks; ``None`` when it does not tell."""
+def _holders(wanted: os.stat_result) -> str:
+    """Whose processes have a flock(2) on the file, by proc(5), /proc/locks; "somebody" where it does not say."""
     place = f"{os.major(wanted.st_dev):02x}:{os.minor(wanted.st_dev):02x}:{wanted.st_ino}"
     try:
         rows = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
     except OSError:
-        return None
-    return next((int(row[4]) for row in rows if len(row) > 5 and row[5] == place), None)  # noqa: PLR2004 - its place
+        rows = []
+    found = [_said(row[4]) for row in rows if len(row) > 5 and row[5] == place]  # noqa: PLR2004 - its place
+    return ", ".join(found) or "somebody"
+
+
+def _said(pid: str) -> str:
+    """Such as "process 123 (python3, user alice)"."""
+    try:
+        name = Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
+        user = user_name(Path(f"/proc/{pid}").stat().st_uid)
+    except OSError:
+        return f"process {pid}, which has ended, or a child of it"
+    shown = "".join(letter for letter in name if letter.isprintable())
+    return f"process {pid} ({shown}, user {user})"
