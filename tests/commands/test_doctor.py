@@ -19,7 +19,7 @@ from tare.environments.native import Chroot
 from tare.environments.provider import Node, NodeSpec, Probe, Provider
 from tare.errors import NodeError
 from tare.image.store import Image
-from tare.measure.node_life import remove_leftovers
+from tare.measure.leftovers import remove_leftovers
 from tare.records import NetworkKind
 
 pytestmark = pytest.mark.usefixtures("state")
@@ -275,7 +275,7 @@ class TestRealNetworks:
         (seen,) = found["networks"]
         assert not seen["usable"]
         assert seen["reason"].count("did not stop cleanly: it is stuck") == 2
-        assert len(remove_leftovers()) == 2
+        assert len(remove_leftovers().removed) == 2
 
     @pytest.mark.usefixtures("installed", "machine")
     def test_a_kind_that_fails_hides_no_other_and_leaves_nothing(

@@ -13,7 +13,9 @@ from tests.contract.contract_nodes import MEBIBYTE, Lent, execute, has_emulated_
 from tare.environments.provider import Bind, NodeSpec, Provider, Shared, Victim
 from tare.host.cgroups import group_of
 from tare.image.store import Image
-from tare.measure.node_life import leftover_nodes, remove_leftovers, start_node
+from tare.measure.leftovers import remove_leftovers
+from tare.measure.node_life import start_node
+from tare.measure.node_record import recorded_nodes
 
 STARTS, STARTS_OF_MACHINES = 20, 3
 """A machine takes seconds to start."""
@@ -179,6 +181,6 @@ def test_stopping_twice_and_stopping_nothing_are_harmless(provider: Provider, sp
 
 def test_a_node_left_by_a_killed_run_is_found_and_removed(provider: Provider, spec: NodeSpec) -> None:
     start_node(spec, provider)
-    assert [found.name for found in leftover_nodes()] == [spec.name]
-    assert remove_leftovers() == [spec.name]
-    assert leftover_nodes() == []
+    assert [found.name for found in recorded_nodes()] == [spec.name]
+    assert remove_leftovers().removed == [spec.name]
+    assert recorded_nodes() == []

@@ -25,7 +25,8 @@ from tare.host import mounts, process
 from tare.host.cgroups import named_groups
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure.node_life import NodeTimes, remove_leftovers, running_nodes, start_node, stop_node
+from tare.measure.leftovers import remove_leftovers
+from tare.measure.node_life import NodeTimes, running_nodes, start_node, stop_node
 from tare.records import NetworkKind, OptionValue
 
 MEBIBYTE = 1 << 20
@@ -150,7 +151,7 @@ class TestRealTechnologies:
     def test_what_a_killed_run_leaves_is_found_and_removed(self, spec: NodeSpec) -> None:
         start_in_a_run_that_is_killed(spec)
         assert named_groups(f"tare/{spec.name}").processes()
-        assert remove_leftovers() == [spec.name]
+        assert remove_leftovers().removed == [spec.name]
         assert not spec.directory.exists()
         assert not named_groups(f"tare/{spec.name}").processes()
 

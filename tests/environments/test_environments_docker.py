@@ -19,7 +19,8 @@ from tare.environments.provider import NodeNetwork, NodeSpec, Provider
 from tare.errors import NodeError
 from tare.host import process
 from tare.image.store import Image
-from tare.measure.node_life import start_node, stop_node, write_down
+from tare.measure.node_life import start_node, stop_node
+from tare.measure.node_record import write_down
 from tare.network import plan_networks
 from tare.records import NetworkKind, Storage
 

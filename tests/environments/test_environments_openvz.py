@@ -15,7 +15,8 @@ from tare.environments import PROVIDERS, layer, openvz
 from tare.environments.provider import Bind, Node, NodeSpec
 from tare.errors import NodeError
 from tare.host import mounts
-from tare.measure.node_life import remove_leftovers, start_node, stop_node
+from tare.measure.leftovers import remove_leftovers
+from tare.measure.node_life import start_node, stop_node
 from tare.records import NetworkKind
 
 AS_ROOT = [
@@ -80,7 +81,7 @@ class TestLife:
             node = start_node(whole, PROVIDER)
             assert node.init_pid == first
             assert str((spec.directory / "root" / "usr" / "sbin" / "init").readlink()) == "/opt/tare/bin/init"
-            assert remove_leftovers() == [spec.name]
+            assert remove_leftovers().removed == [spec.name]
         assert mounts.mounts_below(spec.directory) == []
         assert not spec.directory.exists()
         assert (data / "file").read_text() == "precious"

@@ -18,7 +18,8 @@ from tare.environments import PROVIDERS, layer, singularity
 from tare.environments.provider import Bind, Node, NodeNetwork, NodeSpec
 from tare.errors import NodeError
 from tare.host import cgroups, mounts
-from tare.measure.node_life import remove_leftovers, start_node, stop_node
+from tare.measure.leftovers import remove_leftovers
+from tare.measure.node_life import start_node, stop_node
 
 AS_ROOT = [
     pytest.mark.root,
@@ -74,7 +75,7 @@ class TestLife:
             assert node.init_pid == 4194304
             script = spec.directory / "root" / ".singularity.d" / "startscript"
             assert str(script.readlink()) == "/opt/tare/bin/init"
-            assert remove_leftovers() == [spec.name]
+            assert remove_leftovers().removed == [spec.name]
         assert mounts.mounts_below(spec.directory) == []
         assert not spec.directory.exists()
         assert (tmp_path / "in put").is_dir()

@@ -17,7 +17,8 @@ from tests.environments.loopback_sshd import Sshd
 from tare.environments.provider import Bind, NodeSpec
 from tare.errors import NodeError
 from tare.image.store import Image
-from tare.measure.node_life import remove_leftovers, start_node, stop_node
+from tare.measure.leftovers import remove_leftovers
+from tare.measure.node_life import start_node, stop_node
 
 pytestmark = [
     pytest.mark.root,
@@ -31,7 +32,7 @@ class TestEnds:
     def test_a_killed_runner_takes_its_node_with_it(self, spec_on_far: NodeSpec, far: Path) -> None:
         start_in_a_run_that_is_killed(spec_on_far)
         wait_until_gone(far, spec_on_far.name)
-        assert remove_leftovers() == [spec_on_far.name]
+        assert remove_leftovers().removed == [spec_on_far.name]
         assert not spec_on_far.directory.exists()
 
     def test_a_connection_that_breaks_takes_the_node_with_it(self, spec_on_far: NodeSpec, far: Path) -> None:
@@ -67,7 +68,7 @@ class TestEnds:
         self, spec_on_far: NodeSpec, far: Path
     ) -> None:
         start_node(spec_on_far, PROVIDER)
-        script = "from tare.measure.node_life import remove_leftovers; print(remove_leftovers())"
+        script = "from tare.measure.leftovers import remove_leftovers; print(remove_leftovers().removed)"
         done = subprocess.run(
             [sys.executable, "-c", script],
             capture_output=True,

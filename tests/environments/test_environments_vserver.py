@@ -13,7 +13,8 @@ from tare.environments import PROVIDERS, layer, vserver
 from tare.environments.provider import Bind, Node, NodeNetwork, NodeSpec, Probe
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
-from tare.measure.node_life import remove_leftovers, start_node, stop_node
+from tare.measure.leftovers import remove_leftovers
+from tare.measure.node_life import start_node, stop_node
 
 AS_ROOT = [
     pytest.mark.root,
@@ -83,7 +84,7 @@ class TestLife:
             guest = spec.directory / "vserver" / spec.name
             assert (guest / "dev" / "null").is_char_device()
             assert (guest / str(tmp_path).lstrip("/") / "data" / "file").read_text() == "precious"
-            assert remove_leftovers() == [spec.name]
+            assert remove_leftovers().removed == [spec.name]
         assert mounts.mounts_below(spec.directory) == []
         assert not spec.directory.exists()
         assert (tmp_path / "data" / "file").read_text() == "precious"

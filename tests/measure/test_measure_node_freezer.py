@@ -21,8 +21,9 @@ from tare.image.store import Image
 from tare.measure.clocks import disagreement
 from tare.measure.freezer_turns import Arm, take_turns
 from tare.measure.instances import way_to_stopwatch
+from tare.measure.leftovers import remove_leftovers
 from tare.measure.node_freezer import node_freezer, thaw_node
-from tare.measure.node_life import NodeTimes, remove_leftovers, running_nodes
+from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.thawed import unsuited
 
@@ -106,7 +107,7 @@ class TestForReal:
         runner.send_signal(signal.SIGKILL)
         runner.communicate()
         begun = time.monotonic()
-        assert len(remove_leftovers()) == 1, "what is frozen would not go"
+        assert len(remove_leftovers().removed) == 1, "what is frozen would not go"
         assert time.monotonic() - begun < 10
 
     def test_it_takes_turns_with_native(self, technology: str, image: Image, state: Path) -> None:

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -15,18 +16,13 @@ from tests.measure.measure_nodes import AS_ROOT, node_spec
 from tare.environments import PROVIDERS
 from tare.environments.fake import Fake
 from tare.environments.provider import Bind, Node, NodeSpec
-from tare.errors import HostError, NodeError
+from tare.errors import NodeError
 from tare.host import mounts
 from tare.host.cgroups import own_group
 from tare.image.store import Image
-from tare.measure.node_life import (
-    NodeTimes,
-    leftover_nodes,
-    remove_leftovers,
-    running_nodes,
-    start_node,
-    stop_node,
-)
+from tare.measure.leftovers import remove_leftovers, remove_quarantined
+from tare.measure.node_life import NodeTimes, running_nodes, start_node, stop_node
+from tare.measure.node_record import recorded_nodes
 
 FAKES = {"fake": Fake()}
 
@@ -53,10 +49,10 @@ class TestRunning:
     def test_a_node_is_on_record_while_it_runs_and_forgotten_afterwards(self, state: Path) -> None:
         spec, times = node_spec(state), NodeTimes()
         with running_nodes([spec], FAKES, times):
-            assert leftover_nodes() == [spec.directory]
+            assert recorded_nodes() == [spec.directory]
             assert times.start_s is not None
             assert times.stop_s is None or times.stop_s < 0
-        assert leftover_nodes() == []
+        assert recorded_nodes() == []
         assert times.stop_s is not None
         assert times.stop_s >= 0
         assert times.problems == []
@@ -81,7 +77,7 @@ class TestRunning:
         with running_nodes([stuck, good], FAKES, times):
             pass
         assert [words.split()[0] for words in times.problems] == [stuck.name]
-        assert leftover_nodes() == [stuck.directory]
+        assert recorded_nodes() == [stuck.directory]
 
     def test_a_folder_that_is_there_is_refused_and_kept(self, state: Path) -> None:
         spec = node_spec(state)
@@ -132,14 +128,14 @@ class TestRunning:
 class TestLeftovers:
     def test_nothing_left_is_nothing_removed(self, state: Path) -> None:
         assert not state.exists()
-        assert remove_leftovers() == []
+        assert remove_leftovers().removed == []
 
     def test_a_node_left_behind_is_removed_with_all_it_wrote(self, state: Path) -> None:
         spec = node_spec(state)
         start_node(spec, FAKES["fake"])
         (spec.work / "output").write_text("x")
         (spec.directory / "init.log").write_text("x")
-        assert remove_leftovers() == [spec.name]
+        assert remove_leftovers().removed == [spec.name]
         assert list((state / "nodes").iterdir()) == []
 
     @pytest.mark.parametrize("torn", ["", "{", '{"name": "tare-te', "\0" * 40, "null"])
@@ -147,19 +143,19 @@ class TestLeftovers:
         folder = state / "nodes" / "tare-torn"
         folder.mkdir(parents=True)
         (folder / "node.json").write_text(torn)
-        assert remove_leftovers() == ["tare-torn"]
+        assert remove_leftovers().removed == ["tare-torn"]
         assert not folder.exists()
 
     def test_an_empty_folder_goes(self, state: Path) -> None:
         (state / "nodes" / "tare-begun").mkdir(parents=True)
-        assert remove_leftovers() == []
+        assert remove_leftovers().removed == []
         assert list((state / "nodes").iterdir()) == []
 
     def test_foreign_files_and_folders_stay(self, state: Path) -> None:
         (state / "nodes" / "mine").mkdir(parents=True)
         (state / "nodes" / "mine" / "thesis").write_text("kept")
         (state / "nodes" / "note").write_text("kept")
-        assert remove_leftovers() == []
+        assert remove_leftovers().removed == []
         assert (state / "nodes" / "mine" / "thesis").read_text() == "kept"
         assert (state / "nodes" / "note").read_text() == "kept"
 
@@ -170,17 +166,18 @@ class TestLeftovers:
         start_node(spec, FAKES["fake"])
         for name in ("a.log", "z.log"):
             (spec.directory / name).touch()
-        removed = Path.unlink
+        removed = os.unlink
 
-        def killed_once(path: Path, missing_ok: bool = False) -> None:
-            removed(path, missing_ok)
-            raise KeyboardInterrupt
+        def killed_once(name: str | Path, *, dir_fd: int | None = None) -> None:
+            removed(name, dir_fd=dir_fd)
+            if dir_fd is not None:
+                raise KeyboardInterrupt
 
         with monkeypatch.context() as patched:
-            patched.setattr(Path, "unlink", killed_once)
+            patched.setattr(os, "unlink", killed_once)
             with pytest.raises(KeyboardInterrupt):
                 stop_node(spec, FAKES["fake"])
-        assert remove_leftovers() == [spec.name]
+        assert remove_leftovers().removed == [spec.name]
         assert not spec.directory.exists()
 
     @pytest.mark.parametrize(
@@ -200,8 +197,9 @@ class TestLeftovers:
         start_node(spec, FAKES["fake"])
         record = spec.directory / "node.json"
         record.write_text(json.dumps(json.loads(record.read_text()) | change))
-        with pytest.raises(HostError, match=f"{spec.name}: .* not written by this version of Tare; run"):
-            remove_leftovers()
+        (kept,) = remove_leftovers().kept
+        assert (kept.name, kept.may_run) == (spec.name, True)
+        assert "not written by this version of Tare; run" in kept.why
         assert record.exists()
         assert spec.work.exists()
 
@@ -209,14 +207,15 @@ class TestLeftovers:
         good, bad = node_spec(state), node_spec(state, technology="hovercraft")
         for spec in (bad, good):
             start_node(spec, FAKES["fake"])
-        with pytest.raises(HostError, match=bad.name):
-            remove_leftovers()
-        assert leftover_nodes() == [bad.directory]
+        cleaned = remove_leftovers()
+        assert cleaned.removed == [good.name]
+        assert [one.name for one in cleaned.kept] == [bad.name]
+        assert recorded_nodes() == [bad.directory]
 
     def test_a_record_that_is_a_folder_is_an_error_in_words(self, state: Path) -> None:
         (state / "nodes" / "odd" / "node.json").mkdir(parents=True)
-        with pytest.raises(HostError, match=r"cannot read .*node.json: Is a directory"):
-            remove_leftovers()
+        (kept,) = remove_leftovers().kept
+        assert re.search(r"cannot read .*node.json: (it is no plain file|Is a directory)", kept.why)
 
 
 class TestMounts:
@@ -246,19 +245,23 @@ class TestMounts:
         with mounted(precious, spec.directory / "bound"):
             with pytest.raises(NodeError, match="still mounted"):
                 stop_node(spec, FAKES["fake"])
-            with pytest.raises(HostError, match="still mounted"):
-                remove_leftovers()
+            (kept,) = remove_leftovers().kept
+            assert "still mounted" in kept.why
+            assert kept.place == tmp_path / "real" / "quarantine" / spec.name
+            assert "still mounted" in remove_quarantined().kept[0].why
             assert (precious / "data").exists()
-        assert remove_leftovers() == [spec.name]
+            mounts.unmount_below(kept.place)
+        assert remove_quarantined().removed == [spec.name]
 
     def test_a_torn_record_does_not_open_a_way_through_a_mount(self, state: Path, precious: Path) -> None:
         folder = state / "nodes" / "tare-torn"
         folder.mkdir(parents=True)
         (folder / "node.json").write_text("{")
         with mounted(precious, folder / "layer"):
-            with pytest.raises(HostError, match="still mounted"):
-                remove_leftovers()
+            (kept,) = remove_leftovers().kept
+            assert "still mounted" in kept.why
             assert (precious / "data").exists()
+            mounts.unmount_below(kept.place)
 
     def test_a_real_node_left_with_a_bound_folder_goes_and_the_folder_stays(
         self, image: Image, tmp_path: Path, precious: Path, monkeypatch: pytest.MonkeyPatch
@@ -269,7 +272,7 @@ class TestMounts:
         spec = node_spec(Path("relative state").absolute(), "native", image, binds=binds)
         start_node(spec, PROVIDERS["native"])
         assert (spec.directory / "root" / str(precious).lstrip("/") / "data").exists()
-        assert remove_leftovers() == [spec.name]
+        assert remove_leftovers().removed == [spec.name]
         assert (precious / "data").read_text() == "years of work"
         assert mounts.mounts_below(tmp_path) == []
 
@@ -311,7 +314,7 @@ def test_what_a_record_says_is_what_is_stopped(state: Path) -> None:
     provider = Remembering()
     start_node(spec, provider)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("tare.measure.node_life.PROVIDERS", {"fake": provider})
+        patched.setattr("tare.measure.leftovers.PROVIDERS", {"fake": provider})
         remove_leftovers()
     assert provider.stopped == spec
 

@@ -22,7 +22,9 @@ from tare.host import mounts, process
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure.node_life import NodeTimes, leftover_nodes, remove_leftovers, running_nodes
+from tare.measure.leftovers import remove_leftovers
+from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.node_record import recorded_nodes
 from tare.network.reach import TRANSFER_BYTE, try_reach
 from tare.records import NetworkKind
 
@@ -136,8 +138,8 @@ def test_nodes_of_a_killed_runner_are_removed_with_their_network(
         runner.send_signal(signal.SIGKILL)
     made = {file.stat().st_ino for spec in specs for file in spec.directory.iterdir() if file.name in FILES}
     assert len(made) == 4
-    assert len(leftover_nodes()) == 3
-    assert sorted(remove_leftovers()) == sorted(spec.name for spec in specs)
+    assert len(recorded_nodes()) == 3
+    assert sorted(remove_leftovers().removed) == sorted(spec.name for spec in specs)
     remove_parent_if_empty()
     assert mounts.mounts_below(state) == []
     assert gone_soon(lambda: holders(made))

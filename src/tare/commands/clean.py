@@ -2,18 +2,27 @@
 """``tare clean``: take away what a killed run left."""
 
 import json
+import sys
+from dataclasses import asdict
 
+from tare.errors import HostError
 from tare.measure.clean import clean_up
+from tare.measure.leftovers import remove_quarantined
 from tare.measure.lock import host_lock
 from tare.records import SCHEMA
 
 
 def run_clean(as_json: bool) -> int:
-    """Print the names of the removed nodes."""
+    """Print the names of what was removed, and to stderr what stays; returns the exit code."""
     with host_lock("clean"):
-        removed = clean_up()
+        again, cleaned = remove_quarantined(), clean_up()
+    removed, kept = [*again.removed, *cleaned.removed], [*again.kept, *cleaned.kept]
     if as_json:
-        print(json.dumps({"schema": SCHEMA, "removed": removed}))
-    else:
+        print(
+            json.dumps({"schema": SCHEMA, "removed": removed, "kept": list(map(asdict, kept))}, default=str)
+        )
+    elif removed or not kept:
         print("\n".join(f"removed {name}" for name in removed) or "nothing was left behind")
-    return 0
+    for one in kept:
+        print(one.sentence, file=sys.stderr)
+    return HostError.exit_code if kept else 0

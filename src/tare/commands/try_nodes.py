@@ -31,7 +31,8 @@ def held_for_trying() -> Iterator[Callable[[Provider], Probe]]:
     with ExitStack() as stack:
         stack.enter_context(interruptible())
         stack.enter_context(guarded(stack.enter_context(host_lock("doctor"))))
-        clean_up()
+        for kept in clean_up().kept:
+            print(f"warning: {kept.sentence}", file=sys.stderr)
         if remark := stack.enter_context(machine_lock()):
             print(remark, file=sys.stderr)
         stack.enter_context(tools_lock())

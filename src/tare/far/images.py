@@ -3,12 +3,13 @@
 
 import fcntl
 import os
-import shutil
 from pathlib import Path
 
 from tare.errors import NodeError
 from tare.far.locks import lock
+from tare.host import quarantine
 from tare.host.mounts import mounts_below
+from tare.host.removal import said
 from tare.image import digest as tree_digest
 
 _SHOWN = 24
@@ -69,8 +70,7 @@ class Image:
         folder = self.root.parent
         folder.parent.mkdir(parents=True, exist_ok=True)
         path = folder.with_name(f".lock-{folder.name}")
-        path.touch()
-        self._lock = lock(path, kind)
+        self._lock = lock(path, kind, os.O_CREAT)
         if self._lock is None:
             raise NodeError(
                 f"the image {self.digest[:19]}... is in use or just being sent by another run; try again"
@@ -84,5 +84,7 @@ def _digest(root: Path) -> str:
 def _remove(folder: Path) -> None:
     if mounts_below(folder):
         raise NodeError(f"something is mounted below {folder}; unmount it, then try again")
-    if folder.exists():
-        shutil.rmtree(folder)
+    try:
+        quarantine.remove(folder)
+    except OSError as error:
+        raise NodeError(said(error)) from error

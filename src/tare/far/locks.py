@@ -7,11 +7,16 @@ import os
 from pathlib import Path
 
 from tare.errors import NodeError
+from tare.host.own_files import open_own
+from tare.host.trust import made
 
 
-def lock(path: Path, kind: int) -> int | None:
-    """A descriptor that holds ``path``; ``None`` when another one holds it. ``FileNotFoundError`` when it is gone."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+def lock(path: Path, kind: int, flags: int = 0) -> int | None:
+    """A descriptor that holds ``path``; ``None`` when another one holds it. ``FileNotFoundError`` when it is gone.
+
+    ``OSError`` when another user owns or can write it, as ``open_own``.
+    """
+    descriptor = open_own(path, os.O_RDWR | flags)
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -21,10 +26,11 @@ def lock(path: Path, kind: int) -> int | None:
 
 
 def share_host(state: Path) -> int:
-    """Keep a run on this host itself away, and its clean-up; ``NodeError`` when one is going on."""
-    state.mkdir(parents=True, exist_ok=True)
-    (state / "lock").touch()
-    descriptor = lock(state / "lock", fcntl.LOCK_SH)
+    """Keep a run on this host itself away, and its clean-up; ``NodeError`` when one is going on.
+
+    ``HostError`` when another user can change the state folder.
+    """
+    descriptor = lock(made(state) / "lock", fcntl.LOCK_SH, os.O_CREAT)
     if descriptor is None:
         raise NodeError(
             f"another run of tare is measuring here ({_holder(state)}); wait for it, or name another state"

@@ -8,8 +8,8 @@ it, and by every short-lived tool that this process has at work. A record that n
 import fcntl
 import json
 import os
-import shutil
 import signal
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -25,7 +25,8 @@ from tare.far.plain import build
 from tare.host import process
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import online_processors
-from tare.host.mounts import mounts_below
+from tare.host.removal import remove_folder, said
+from tare.host.trust import made
 
 _RECORD = "node.json"
 _KEEPER = "keeper"
@@ -78,28 +79,40 @@ def stop_named(state: Path, name: str) -> None:
 
 
 def remove_leftovers(state: Path) -> list[str]:
-    """Take away the nodes that nobody looks after; the host's lock must be held. Returns their names."""
+    """Take away the nodes that nobody looks after; the host's lock must be held. Returns their names.
+
+    What stays is named on standard error, and keeps no other from going.
+    """
     removed = []
     for record in sorted((state / "nodes").glob(f"*/{_RECORD}")):
-        held = _held(record, fcntl.LOCK_EX)
-        if held is None:
-            continue
         try:
-            _stop_recorded(record.parent, os.pread(held, _LONGEST_RECORD_BYTE, 0))
-            removed.append(record.parent.name)
-        finally:
-            os.close(held)
+            if _is_stopped(record):
+                removed.append(record.parent.name)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with this one, the others are to go
+            sys.stderr.write(f"{record.parent}: {error}\n")
     return removed
+
+
+def _is_stopped(record: Path) -> bool:
+    """Whether nobody looked after the node, and it is gone now."""
+    held = _held(record, fcntl.LOCK_EX)
+    if held is None:
+        return False
+    try:
+        _stop_recorded(record.parent, os.pread(held, _LONGEST_RECORD_BYTE, 0))
+    finally:
+        os.close(held)
+    return True
 
 
 def _write_down(directory: Path, plain: Mapping[str, Any]) -> int:
     """The record's lock. It is held before anything stands in it."""
     try:
-        directory.mkdir(parents=True)
+        made(directory.parent, 0o700)
+        directory.mkdir()
     except FileExistsError as error:
         raise NodeError(f"{directory} is there already; `tare clean` removes what is Tare's") from error
-    (directory / _RECORD).touch()
-    held = lock(directory / _RECORD, fcntl.LOCK_EX)
+    held = lock(directory / _RECORD, fcntl.LOCK_EX, os.O_CREAT)
     if held is None:
         raise NodeError(f"{directory} is being removed as a leftover; try again")
     (directory / _KEEPER).write_text(str(os.getpid()))
@@ -156,10 +169,10 @@ def _stop_recorded(directory: Path, text: bytes) -> None:
     """A record that a kill tore was being written before anything was started."""
     try:
         spec: NodeSpec | None = build(NodeSpec, json.loads(text))
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         spec = None
     if spec is None:
-        _forget(directory)
+        remove_folder(directory, _RECORD)
     elif spec.directory != directory or spec.technology not in PROVIDERS:
         raise NodeError(f"{directory / _RECORD} was not written by this version of Tare")
     else:
@@ -170,25 +183,11 @@ def _stop(spec: NodeSpec, provider: Provider) -> None:
     try:
         provider.stop(spec)
         network.remove(spec)
-        _forget(spec.directory)
+        remove_folder(spec.directory, _RECORD)
         if os.geteuid() == 0:
             remove_parent_if_empty()
     except OSError as error:
-        raise NodeError(f"cannot remove {error.filename or spec.directory}: {error.strerror}") from error
-
-
-def _forget(directory: Path) -> None:
-    """Remove a node's folder, its record last, and never through a mount."""
-    if mounts_below(directory):
-        raise NodeError(f"something is still mounted below {directory}; unmount it, then try again")
-    for entry in [path for path in directory.glob("*") if path.name != _RECORD]:
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
-    (directory / _RECORD).unlink(missing_ok=True)
-    with suppress(FileNotFoundError):
-        directory.rmdir()
+        raise NodeError(said(error)) from error
 
 
 def _refuse_missing_processors(spec: NodeSpec) -> None:

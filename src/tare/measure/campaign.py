@@ -104,13 +104,19 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
 
 @contextmanager
 def held_host(purpose: str, audience: Audience) -> Iterator[None]:
-    """Lock, guardian, clean-up of what an earlier run left; raises ``LockedError`` or ``HostError``."""
+    """Locks, guardian, clean-up of what an earlier run left; raises ``LockedError`` or ``HostError``.
+
+    What cannot be cleaned up is said and does not keep a run from its work.
+    """
     with ExitStack() as stack:
         lock = stack.enter_context(host_lock(purpose))
         stack.callback(remove_parent_if_empty)
         stack.enter_context(guarded(lock))
-        for name in clean_up():
+        cleaned = clean_up()
+        for name in cleaned.removed:
             audience.says(f"removed {name}, left by a killed run")
+        for kept in cleaned.kept:
+            audience.says(f"warning: {kept.sentence}")
         if remark := stack.enter_context(machine_lock()):
             audience.says(remark)
         stack.enter_context(tools_lock())

@@ -4,21 +4,21 @@
 import os
 
 from tare.host.cgroups import remove_parent_if_empty
+from tare.measure.leftovers import Cleaned, remove_leftovers
 from tare.measure.lock import open_tools_lock, wait_for_tools
-from tare.measure.node_life import remove_leftovers
 
 
-def clean_up() -> list[str]:
-    """Take leftovers away, after the tools of the killed run have ended; returns the nodes' names.
+def clean_up() -> Cleaned:
+    """Take leftovers away, after the tools of the killed run have ended; what stays is among what is returned.
 
-    The host lock must be held. ``HostError`` names what would not go.
+    The host lock must be held. ``HostError`` when the state folder is not to be used.
     """
     descriptor = open_tools_lock()
     try:
         wait_for_tools(descriptor)
-        removed = remove_leftovers()
+        cleaned = remove_leftovers()
     finally:
         os.close(descriptor)
     if os.geteuid() == 0:
         remove_parent_if_empty()
-    return removed
+    return cleaned

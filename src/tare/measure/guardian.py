@@ -57,10 +57,9 @@ def watch() -> int:
     from tare.measure.clean import clean_up  # noqa: PLC0415 - a guardian that is never needed starts faster
 
     try:
-        clean_up()
+        return 1 if clean_up().kept else 0
     except TareError:
         return 1  # the next run tries again and says what it cannot remove
-    return 0
 
 
 if __name__ == "__main__":

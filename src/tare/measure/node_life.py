@@ -1,26 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The life of nodes: written down before anything is made, so that any later process can take them away."""
+"""The life of nodes: written down before anything is made, stopped and forgotten whatever happens."""
 
-import json
-import shutil
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
-from typing import Any
-
-from pydantic import TypeAdapter
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 
 from tare import network
-from tare.environments import PROVIDERS
 from tare.environments.provider import Node, NodeSpec, Provider
-from tare.errors import HostError, NodeError
-from tare.host.mounts import mounts_below
-from tare.host.paths import nodes_directory
+from tare.errors import NodeError
+from tare.host.removal import remove_folder, said
 from tare.measure.node_freezer import thaw_node
-
-_RECORD = "node.json"
+from tare.measure.node_record import RECORD, write_down
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,15 +62,6 @@ def _stop_noting_problems(spec: NodeSpec, provider: Provider, times: NodeTimes) 
         raise
 
 
-def write_down(spec: NodeSpec) -> None:
-    """Make the node's folder with its record; ``NodeError`` if there is such a folder: it is not this node's."""
-    try:
-        spec.directory.mkdir(parents=True)
-        (spec.directory / _RECORD).write_text(json.dumps(asdict(spec), default=str))
-    except FileExistsError as error:
-        raise NodeError(f"{spec.directory} is there already; `tare clean` removes what is Tare's") from error
-
-
 def start_node(spec: NodeSpec, provider: Provider) -> Node:
     """Write one node down and start it; whoever calls this stops it."""
     write_down(spec)
@@ -100,91 +82,18 @@ def _connected(spec: NodeSpec, provider: Provider) -> Node:
 
 def stop_node(spec: NodeSpec, provider: Provider) -> None:
     """Stop it and forget it; ``NodeError`` if something of it stays."""
+    halt_node(spec, provider)
+    try:
+        remove_folder(spec.directory, RECORD)
+    except OSError as error:
+        raise NodeError(said(error)) from error
+
+
+def halt_node(spec: NodeSpec, provider: Provider) -> None:
+    """Have nothing of it run any more; ``NodeError`` if something does, or may. Its folder stays."""
     try:
         thaw_node(spec.directory)
         provider.stop(spec)
         network.remove(spec)
-        _forget(spec.directory)
     except OSError as error:
-        raise NodeError(f"cannot remove {error.filename or spec.directory}: {error.strerror}") from error
-
-
-def _forget(directory: Path) -> None:
-    """Remove the node's folder, but never through a mount: a user's own directory may be bound there."""
-    if mounts_below(directory):
-        raise NodeError(f"something is still mounted below {directory}; unmount it and run `tare clean`")
-    if not directory.exists():
-        return
-    for entry in directory.iterdir():
-        if entry.name != _RECORD:  # the last to go: a folder without it is not known as ours
-            _delete(entry)
-    (directory / _RECORD).unlink(missing_ok=True)
-    directory.rmdir()
-
-
-def _delete(entry: Path) -> None:
-    if entry.is_dir() and not entry.is_symlink():
-        shutil.rmtree(entry)
-    else:
-        entry.unlink()
-
-
-def remove_leftovers() -> list[str]:
-    """Take away what a killed run left; returns the names. ``HostError`` names what would not go.
-
-    A folder without a record is not ours unless it is empty: a run was killed before it could write the record.
-    """
-    removed, problems = [], []
-    for folder in leftover_nodes():
-        try:
-            _remove(folder / _RECORD)
-            removed.append(folder.name)
-        except NodeError as error:
-            problems.append(f"{folder.name}: {error}")
-    for directory in nodes_directory().glob("*"):
-        with suppress(OSError):
-            directory.rmdir()
-    if problems:
-        raise HostError("leftovers of an earlier run cannot be removed: " + "; ".join(problems))
-    return removed
-
-
-def leftover_nodes() -> list[Path]:
-    """The folders of the nodes that an earlier run wrote down and did not take away."""
-    return sorted(record.parent for record in nodes_directory().glob(f"*/{_RECORD}"))
-
-
-def _remove(record: Path) -> None:
-    """Stop the node of a record. One that a kill tore was being written before anything was started."""
-    try:
-        found = json.loads(record.read_text())
-    except ValueError:
-        found = None
-    except OSError as error:
-        raise NodeError(f"cannot read {record}: {error.strerror}") from error
-    if found is None:
-        _forget_torn(record.parent)
-    else:
-        spec = _spec(found, record)
-        stop_node(spec, PROVIDERS[spec.technology])
-
-
-def _forget_torn(directory: Path) -> None:
-    try:
-        _forget(directory)
-    except OSError as error:
-        raise NodeError(f"cannot remove {directory}: {error.strerror}") from error
-
-
-def _spec(found: Any, record: Path) -> NodeSpec:
-    try:
-        spec = TypeAdapter(NodeSpec).validate_python({**found, "directory": record.parent}, strict=False)
-    except (ValueError, TypeError):
-        spec = None
-    else:
-        spec = spec if set(found) <= {one.name for one in fields(NodeSpec)} else None
-    if spec is None or spec.name != record.parent.name or spec.technology not in PROVIDERS:
-        raise NodeError(
-            f"{record} was not written by this version of Tare; run `tare clean` of the version that wrote it"
-        )
-    return spec
+        raise NodeError(f"cannot stop it: {error.filename or spec.directory}: {error.strerror}") from error

@@ -18,7 +18,8 @@ from tare.errors import NodeError
 from tare.host.cgroups import Settings
 from tare.image.store import Image
 from tare.measure.context import Context
-from tare.measure.node_life import remove_leftovers, start_node, stop_node
+from tare.measure.leftovers import remove_leftovers
+from tare.measure.node_life import start_node, stop_node
 from tare.measure.trial import run_trial
 from tare.records import Environment, Layout, Limits, Status, Trial, Workload
 
@@ -65,7 +66,7 @@ def test_a_new_copy_at_the_same_address_is_given_everything_anew(spec: NodeSpec,
 
 def test_a_run_that_knows_its_record_alone_takes_it_away(spec: NodeSpec) -> None:
     start_node(spec, PROVIDER)
-    assert remove_leftovers() == [spec.name]
+    assert remove_leftovers().removed == [spec.name]
 
 
 def test_limits_that_the_hypervisor_no_longer_keeps_are_found(spec: NodeSpec, vcenter: Vcenter) -> None:

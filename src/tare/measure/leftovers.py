@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Taking away the nodes of a killed run. What is wrong with one of them keeps no other from going, and no run."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.environments import PROVIDERS
+from tare.errors import TareError
+from tare.host import quarantine
+from tare.host.paths import nodes_directory
+from tare.host.removal import remove_folder, said
+from tare.measure.node_life import halt_node
+from tare.measure.node_record import RECORD, read_record, recorded_nodes
+
+AGAIN_S = 600.0
+"""For what was not removed at first: somebody asked for it, and waits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Something that an earlier run left and that is still there."""
+
+    name: str
+    place: Path
+    why: str
+    may_run: bool
+    """Whether processes of it may still be at work, beside whatever is measured."""
+
+    @property
+    def sentence(self) -> str:
+        """What an administrator has to know of it."""
+        if self.may_run:
+            return (
+                f"{self.name}, left by an earlier run, cannot be stopped ({self.why}). It may still be at work, and "
+                f"spoil what is measured beside it: look for its processes (pgrep -f {self.name}), end them, then "
+                "run `tare clean`"
+            )
+        return (
+            f"{self.name}, left by an earlier run, was stopped but not removed ({self.why}). It disturbs no run; what "
+            f"is left lies in {self.place}, and `tare clean` tries it again"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleaned:
+    """What became of leftovers."""
+
+    removed: Sequence[str] = ()
+    """Names of nodes that are gone."""
+    kept: Sequence[Kept] = ()
+
+
+def remove_leftovers() -> Cleaned:
+    """Take away what a killed run left, or have it out of the way; raises nothing for what stays.
+
+    A folder without a record is not ours unless it is empty: a run was killed before it could write the record.
+    """
+    removed, kept = [], []
+    for folder in recorded_nodes():
+        left = _take_away(folder)
+        if left is None:
+            removed.append(folder.name)
+        else:
+            kept.append(left)
+    for directory in nodes_directory().glob("*"):
+        with suppress(OSError):
+            directory.rmdir()
+    return Cleaned(removed=removed, kept=kept)
+
+
+def remove_quarantined() -> Cleaned:
+    """Try again what could not be removed before."""
+    removed, kept = [], []
+    for place in quarantine.quarantined():
+        try:
+            remove_folder(place, RECORD, limit_s=AGAIN_S)
+            removed.append(place.name)
+        except OSError as error:
+            kept.append(Kept(name=place.name, place=place, why=said(error), may_run=False))
+    return Cleaned(removed=removed, kept=kept)
+
+
+def _take_away(folder: Path) -> Kept | None:
+    try:
+        spec = read_record(folder)
+        if spec is not None:
+            halt_node(spec, PROVIDERS[spec.technology])
+    except TareError as error:
+        return Kept(name=folder.name, place=folder, why=str(error), may_run=True)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with this one, the others are to go
+        return Kept(name=folder.name, place=folder, why=f"{type(error).__name__}: {error}", may_run=True)
+    try:
+        remove_folder(folder, RECORD)
+    except OSError as error:
+        return _put_away(folder, error)
+    return None
+
+
+def _put_away(folder: Path, problem: OSError) -> Kept:
+    """It stays where it is if it cannot be moved either: its name is no other node's."""
+    place = folder
+    with suppress(OSError, TareError):
+        place = quarantine.put_away(folder)
+    return Kept(name=folder.name, place=place, why=said(problem), may_run=False)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is written down of a node before it is made, and believed of it afterwards.
+
+A record makes whoever stops the node run commands and remove folders. So it counts only if nobody but this user and
+root can have written it, and if it says nothing that Tare would not have written.
+"""
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from tare.environments import PROVIDERS
+from tare.environments.provider import NodeSpec
+from tare.errors import NodeError
+from tare.host.own_files import open_own
+from tare.host.paths import nodes_directory
+from tare.host.trust import distrust, made
+
+RECORD = "node.json"
+_LONGEST_BYTE = 1 << 20
+_NAME = re.compile(r"tare-[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
+_MOST_PROCESSORS = 1 << 16
+_MOST_BYTE = 1 << 60
+
+
+def write_down(spec: NodeSpec) -> None:
+    """Make the node's folder with its record; ``NodeError`` if there is such a folder: it is not this node's."""
+    try:
+        made(spec.directory.parent, 0o700)
+        spec.directory.mkdir(mode=0o755)
+        (spec.directory / RECORD).write_text(json.dumps(asdict(spec), default=str))
+    except FileExistsError as error:
+        raise NodeError(f"{spec.directory} is there already; `tare clean` removes what is Tare's") from error
+
+
+def recorded_nodes() -> list[Path]:
+    """The folders of the nodes that were written down and not taken away."""
+    return sorted(record.parent for record in nodes_directory().glob(f"*/{RECORD}"))
+
+
+def read_record(directory: Path) -> NodeSpec | None:
+    """Of the node in this folder; ``None``: a kill tore it as it was written, before anything was started.
+
+    ``NodeError`` when it is not to be believed.
+    """
+    _refuse_others_folder(directory)
+    text = _read(directory / RECORD)
+    try:
+        said = json.loads(text)
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        return None
+    except (ValueError, RecursionError) as error:  # numbers of 5,000 digits, lists in 100,000 lists
+        raise _not_ours(directory) from error
+    return None if said is None else _checked(said, directory)
+
+
+def _refuse_others_folder(directory: Path) -> None:
+    try:
+        status = directory.lstat()
+    except OSError as error:
+        raise NodeError(f"cannot look at {directory}: {error.strerror}") from error
+    why = distrust(status, directory) if stat.S_ISDIR(status.st_mode) else "is a link or no folder"
+    if why is not None:
+        raise NodeError(f"{directory} {why}, so that its record is not believed; remove it by hand")
+
+
+def _read(record: Path) -> bytes:
+    try:
+        with os.fdopen(open_own(record), "rb") as opened:
+            text = opened.read(_LONGEST_BYTE + 1)
+    except OSError as error:
+        raise NodeError(
+            f"cannot read {record}: {error.strerror}; see that nothing of it runs, then remove it by hand"
+        ) from error
+    if len(text) > _LONGEST_BYTE:
+        raise _not_ours(record.parent)
+    return text
+
+
+def _checked(said: Any, directory: Path) -> NodeSpec:
+    try:
+        spec = TypeAdapter(NodeSpec).validate_python({**said, "directory": directory}, strict=False)
+        known = set(said) <= {one.name for one in fields(NodeSpec)}
+    except (ValueError, TypeError, RecursionError):
+        raise _not_ours(directory) from None
+    if not known or any(_problems(spec)):
+        raise _not_ours(directory)
+    return spec
+
+
+def _problems(spec: NodeSpec) -> Iterator[bool]:
+    """Whatever Tare would not have written."""
+    yield spec.name != spec.directory.name or not _NAME.fullmatch(spec.name)
+    yield spec.technology not in PROVIDERS
+    yield not 0 < len(spec.processors) <= _MOST_PROCESSORS
+    yield not all(0 <= number < _MOST_PROCESSORS for number in spec.processors)
+    yield not all(0 <= size <= _MOST_BYTE for size in (spec.memory_byte, spec.shm_byte, spec.index))
+    nodes = spec.directory.parent
+    inside = (spec.network.namespace, spec.network.switch, spec.shared_work)
+    yield not all(path is None or _is_inside(path, nodes) for path in inside)
+    outside = (spec.image_root, *(bound.path for bound in spec.binds))
+    yield not all(path.is_absolute() and "\0" not in str(path) for path in outside)
+
+
+def _is_inside(path: Path, nodes: Path) -> bool:
+    """Below a node's folder, this one's or another one's of the same trial."""
+    return path.is_relative_to(nodes) and ".." not in path.parts and "\0" not in str(path)
+
+
+def _not_ours(directory: Path) -> NodeError:
+    return NodeError(
+        f"{directory / RECORD} was not written by this version of Tare; run `tare clean` of the version that wrote "
+        "it, or see that nothing of the node runs and remove the folder by hand"
+    )
