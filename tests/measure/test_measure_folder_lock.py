@@ -148,3 +148,23 @@ def test_a_link_in_the_lock_s_place_is_not_written_through(folder: ResultFolder,
     with pytest.raises(JournalError, match="choose another --output"), folder_lock(folder):
         pytest.fail("the link was followed")
     assert (tmp_path / "precious").read_text() == "mine"
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_what_is_planted_in_the_locks_place_is_refused_at_once(kind: str, folder: ResultFolder) -> None:
+    folder.path.mkdir()
+    (folder.path / "precious").write_text("kept")
+    if kind == "link":
+        folder.lock.symlink_to("precious")
+    elif kind == "pipe":
+        os.mkfifo(folder.lock)
+    else:
+        folder.lock.mkdir()
+    with pytest.raises(JournalError, match=r"cannot write to .*choose another --output"), folder_lock(folder):
+        pytest.fail("it must not be held")
+    assert (folder.path / "precious").read_text() == "kept"
+
+
+def test_nobody_but_its_owner_can_open_the_lock_and_hold_it(folder: ResultFolder) -> None:
+    with folder_lock(folder):
+        assert folder.lock.stat().st_mode & 0o777 == 0o600
