@@ -12,14 +12,15 @@ import pytest
 from tests.conftest import REPOSITORY
 
 SOURCE = REPOSITORY / "src" / "tare"
-BASE = {"blocks", "causes", "errors", "records", "units"}
+BASE = {"blocks", "causes", "errors", "records", "units", "untrusted"}
 ALLOWED: dict[str, set[str]] = {
     "blocks": set(),
     "causes": set(),
     "errors": set(),
     "records": set(),
     "units": set(),
-    "host": {"errors", "units"},
+    "untrusted": set(),
+    "host": {"errors", "units", "untrusted"},
     "environments": BASE | {"host"},
     "network": BASE | {"host", "environments"},
     "far": BASE | {"host", "environments", "network", "image", "measure"},

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text of somebody whom nobody trusts, as values: of a node, another host, a tool, a file that others may write.
+
+Whatever is wrong with it is a ``ValueError`` that says what, and nothing that is returned breaks those who use it: no
+number is longer than 64 bits or infinite, nothing is nested so deeply that a walk through it could end the program,
+and every text can be written as UTF-8. Only Python's own library is needed, since other hosts have nothing else.
+"""
+
+import json
+import math
+import re
+from typing import Any, NoReturn
+
+MOST_CHARACTERS = 16 << 20
+"""Of one JSON text, which as values takes up to thirty times as much memory."""
+MOST_DEPTH = 64
+"""Of arrays and objects within each other."""
+_MOST = 1 << 64
+_WHOLE = re.compile(r"-?[0-9]{1,20}", re.ASCII)
+_FIGURE_CHARACTERS = 400
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+_SHOWN = 40
+
+
+def from_json(text: str | bytes, most: int = MOST_CHARACTERS) -> Any:
+    """The value that a JSON text stands for (RFC 8259); ``ValueError`` where it is none, or one beyond the limits.
+
+    ``most``: how many characters, or bytes, it may have.
+    """
+    if len(text) > most:
+        raise ValueError(f"{len(text)} characters of JSON; {most} are the most")
+    decoded = text.decode() if isinstance(text, bytes) else text
+    try:
+        value = json.loads(
+            decoded,
+            object_pairs_hook=_object,
+            parse_int=whole,
+            parse_float=figure,
+            parse_constant=_refuse_constant,
+        )
+    except RecursionError:
+        raise ValueError(_too_deep()) from None
+    if decoded.count("[") + decoded.count("{") > MOST_DEPTH:
+        _refuse_depth(value)
+    if _SURROGATE.search(decoded):
+        json.dumps(value, ensure_ascii=False).encode()  # UnicodeEncodeError for half a pair
+    return value
+
+
+def object_from_json(text: str | bytes, most: int = MOST_CHARACTERS) -> dict[str, Any]:
+    """The same where it has to be an object."""
+    value = from_json(text, most)
+    if not isinstance(value, dict):
+        raise ValueError(  # noqa: TRY004 - the one kind of error that is promised
+            f"JSON that is no object: {start_of(text)}"
+        )
+    return value
+
+
+def whole(text: str) -> int:
+    """An integer of at most 64 bits in decimal ASCII digits; ``ValueError`` where it is none."""
+    if not _WHOLE.fullmatch(text) or abs(value := int(text)) >= _MOST:
+        raise ValueError(f"{start_of(text)} is no integer of at most 64 bits")
+    return value
+
+
+def figure(text: str) -> float:
+    """A finite number; ``ValueError`` where it is none."""
+    if len(text) > _FIGURE_CHARACTERS or not math.isfinite(value := float(text)):
+        raise ValueError(f"{start_of(text)} is no finite number")
+    return value
+
+
+def start_of(text: str | bytes) -> str:
+    """The beginning of it, as it may stand in a message."""
+    start = text[:_SHOWN]
+    return repr(start.decode(errors="replace") if isinstance(start, bytes) else start)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("JSON with a key that is there twice")
+    return found
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} in JSON is no number")
+
+
+def _refuse_depth(value: Any) -> None:
+    """Level by level, since a walk that calls itself is what a deep value breaks."""
+    level, depth = [value], 0
+    while level := [one for one in level if isinstance(one, dict | list)]:
+        depth += 1
+        if depth > MOST_DEPTH:
+            raise ValueError(_too_deep())
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+
+
+def _too_deep() -> str:
+    return f"JSON nested more than {MOST_DEPTH} levels deep"
