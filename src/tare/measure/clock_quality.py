@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The clocks of nodes put to the test, before anything is measured: once per environment, setting and session."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -38,7 +38,7 @@ def _tested(provider: Provider, node: Node) -> ClockQuality:
         return quality_of(stopwatch.quality(), node.spec.index, own_clock=node.own_kernel)
 
 
-def quality_of(said: dict[str, Any], node: int, *, own_clock: bool) -> ClockQuality:
+def quality_of(said: Mapping[str, Any], node: int, *, own_clock: bool) -> ClockQuality:
     """The record of what a stopwatch said; ``NodeError`` when that makes no sense."""
     try:
         clocks = {

@@ -1,87 +1,171 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the stopwatch's lines hold: one JSON object each, checked before anybody relies on it."""
+"""What the stopwatch's lines hold: one JSON object each, of which every field that is relied on is checked here.
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+The workload can have replaced the stopwatch: a line says anything, and is believed only within its kinds and ranges.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tare.errors import NodeError
+from tare.untrusted import from_json, object_from_json, whole
 
-READY_FIELDS = ("pid", "processors", "shm_byte", "monotonic_ns")
 RUN_FIELDS = (
     *("user_s", "system_s", "maximum_rss_byte", "minor_faults", "major_faults"),
     *("voluntary_switches", "involuntary_switches", "exit_code", "signal", "timed_out"),
 )
 """Of DONE, as they stand in the outcome's record."""
-ERROR_FIELDS = ("message",)
-CLOCK_FIELDS = ("monotonic_raw_ns", "monotonic_ns", "realtime_ns")
-STEAL_FIELDS = ("ticks", "ticks_per_s")
-QUALITY_FIELDS = (
-    *("source", "tsc_flags", "invariant_tsc", "clocks", "pairs", "exchanges"),
-    *("backward_exchanges", "worst_backward_ns"),
-)
 _MOST_NS = 1 << 63
 """What a clock of 64 bits with a sign can say."""
-TOOK_FIELDS = ("wall_ns", "begin_ns", "end_ns", "line")
-"""Of a turn: how long its answer took by the node's clock, and the answer's text."""
-DONE_FIELDS = ("start_ns", "end_ns", "error", *RUN_FIELDS)
+_LONGEST_S = 1e9
+"""Of anything that a process may be said to have used: thirty years."""
+_LARGEST_TEXT = 4096
+
+_Nanoseconds = Annotated[int, Field(gt=-_MOST_NS, lt=_MOST_NS)]
+_Count = Annotated[int, Field(ge=0, lt=_MOST_NS)]
+_Seconds = Annotated[float, Field(ge=0, le=_LONGEST_S, allow_inf_nan=False)]
+_Text = Annotated[str, Field(max_length=_LARGEST_TEXT)]
 
 
-def fields(line: bytes, needed: Sequence[str]) -> Mapping[str, Any]:
-    """The object of a line; ``NodeError`` when it is none, or lacks what this version needs."""
+class _Line(BaseModel):
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class _Ready(_Line):
+    """What the stopwatch sees of its node; what is not listed is evidence, and judged by whoever shows it."""
+
+    pid: Annotated[int, Field(gt=0, lt=1 << 31)]
+    processors: Annotated[list[Annotated[int, Field(ge=0, lt=1 << 16)]], Field(max_length=1 << 16)]
+    shm_byte: _Count | None
+    monotonic_ns: _Nanoseconds
+    memory_limit_byte: _Count | None = None
+    cpu_quota: Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)] | None = None
+    online_processors: _Nanoseconds | None = None
+    clock_source: _Text | None = None
+    kernel: _Text | None = None
+    kernel_release: _Text | None = None
+
+
+class _Done(_Line):
+    """What it saw of a command (getrusage(2), wait4(2)); ``error`` when it could not be executed at all."""
+
+    start_ns: _Nanoseconds
+    end_ns: _Nanoseconds
+    user_s: _Seconds | None
+    system_s: _Seconds | None
+    maximum_rss_byte: _Count | None
+    minor_faults: _Count | None
+    major_faults: _Count | None
+    voluntary_switches: _Count | None
+    involuntary_switches: _Count | None
+    exit_code: Annotated[int, Field(ge=0, le=255)] | None
+    signal: Annotated[int, Field(gt=0, lt=128)] | None
+    timed_out: bool
+    error: _Text | None
+
+
+class _Took(_Line):
+    """How long the answer of a turn took by the node's clock, and the answer's text."""
+
+    wall_ns: _Count
+    begin_ns: _Nanoseconds
+    end_ns: _Nanoseconds
+    line: str
+
+
+class _Readings(_Line):
+    monotonic_raw_ns: _Nanoseconds
+    monotonic_ns: _Nanoseconds
+    realtime_ns: _Nanoseconds
+
+
+class _Steal(_Line):
+    ticks: _Count | None
+    ticks_per_s: Annotated[int, Field(gt=0, lt=_MOST_NS)]
+
+
+class _Complaint(_Line):
+    message: _Text
+
+
+def _checked(kind: type[_Line], line: bytes) -> dict[str, Any]:
     try:
-        found: Any = json.loads(line)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or any(name not in found for name in needed):
-        raise nonsense(line)
-    return found
+        return dict(kind.model_validate(from_json(line)))
+    except ValidationError as error:
+        raise nonsense(line, _first_problem(error)) from None
+    except ValueError as error:
+        raise nonsense(line, str(error)) from None
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where or 'all of it'}: {first['msg']}"
+
+
+def ready(line: bytes) -> Mapping[str, Any]:
+    """READY's facts; ``NodeError`` when they lack what this version needs, as from any function here."""
+    return _checked(_Ready, line)
+
+
+def done(line: bytes) -> Mapping[str, Any]:
+    """How the command ended, with what was counted of it: nothing may be missing of one that was executed."""
+    said = _checked(_Done, line)
+    if said["error"] is None and any(said[name] is None for name in RUN_FIELDS[:7]):
+        raise nonsense(line, "what a command used is missing")
+    return said
+
+
+def complaint(line: bytes) -> str:
+    """Why the stopwatch gives up."""
+    return str(_checked(_Complaint, line)["message"])
+
+
+def quality(line: bytes) -> Mapping[str, Any]:
+    """What was seen of the clocks, which ``tare.measure.clock_quality`` makes a record of."""
+    try:
+        return object_from_json(line)
+    except ValueError as error:
+        raise nonsense(line, str(error)) from None
 
 
 def clock_ns(line: bytes) -> int:
-    """The node's clock; ``NodeError`` when it is no number."""
-    if not line.isdigit():
-        raise nonsense(line)
-    return int(line)
+    """The node's clock."""
+    try:
+        reading = whole(line.decode())
+    except ValueError as error:
+        raise nonsense(line, str(error)) from None
+    if not 0 <= reading < _MOST_NS:
+        raise nonsense(line, "no clock says that")
+    return reading
 
 
 def clock_readings(line: bytes) -> Mapping[str, int]:
-    """What each of the node's clocks says, in nanoseconds; ``NodeError`` when that is no number."""
-    found = fields(line, CLOCK_FIELDS)
-    if not all(_is_reading(found[name]) for name in CLOCK_FIELDS):
-        raise nonsense(line)
-    return {name: found[name] for name in CLOCK_FIELDS}
-
-
-def _is_reading(value: Any) -> bool:
-    return type(value) is int and abs(value) < _MOST_NS
+    """What each of the node's clocks says, in nanoseconds."""
+    found = _checked(_Readings, line)
+    return {name: found[name] for name in _Readings.model_fields}
 
 
 def took(line: bytes) -> Mapping[str, Any]:
-    """What became of a turn, in nanoseconds and words; ``NodeError`` when its clocks cannot be right."""
-    said = fields(line, TOOK_FIELDS)
-    numbers = [said[name] for name in ("wall_ns", "begin_ns", "end_ns")]
-    if not (all(map(_is_reading, numbers)) and isinstance(said["line"], str)):
-        raise nonsense(line)
-    if said["wall_ns"] != said["end_ns"] - said["begin_ns"] or said["wall_ns"] < 0:
-        raise nonsense(line)
-    return {name: said[name] for name in TOOK_FIELDS}
+    """What became of a turn; its three times must agree."""
+    said = _checked(_Took, line)
+    if said["wall_ns"] != said["end_ns"] - said["begin_ns"]:
+        raise nonsense(line, "its times do not agree")
+    return said
 
 
 def steal_s(line: bytes) -> float | None:
     """Time stolen from the node since its kernel started; ``None`` where its kernel has no such count."""
-    found = fields(line, STEAL_FIELDS)
-    ticks, ticks_per_s = found["ticks"], found["ticks_per_s"]
-    if ticks is None:
-        return None
-    if not (_is_reading(ticks) and _is_reading(ticks_per_s) and ticks >= 0 and ticks_per_s > 0):
-        raise nonsense(line)
-    return float(ticks / ticks_per_s)
+    said = _checked(_Steal, line)
+    return None if said["ticks"] is None else float(said["ticks"] / said["ticks_per_s"])
 
 
-def nonsense(line: bytes) -> NodeError:
+def nonsense(line: bytes, why: str = "") -> NodeError:
     said = line.decode(errors="replace")[:400]
     return NodeError(
-        "what the stopwatch in the node says makes no sense; is the image of this version? `tare image build`",
+        f"what the stopwatch in the node says makes no sense{f' ({why})' if why else ''}; is the image of this "
+        "version? `tare image build`",
         said,
     )

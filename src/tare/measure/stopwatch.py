@@ -20,19 +20,9 @@ from typing import Any, Protocol, Self
 
 from tare.errors import EndedInTurn, NodeError
 from tare.host.process import tool_environment
+from tare.measure import protocol
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import PROBES, host_ns
-from tare.measure.protocol import (
-    DONE_FIELDS,
-    ERROR_FIELDS,
-    QUALITY_FIELDS,
-    READY_FIELDS,
-    clock_ns,
-    clock_readings,
-    fields,
-    steal_s,
-    took,
-)
 
 _CHATTER_LIMIT_BYTE = 1 << 20
 _PROBE_LIMIT_S = 20.0
@@ -132,7 +122,7 @@ class Stopwatch:
     def wait_ready(self, limit_s: float) -> None:
         """Until READY; ``NodeError`` with what the prefix or the stopwatch said instead."""
         line = self._expect(b"READY ", time.monotonic() + limit_s)
-        self.seen = fields(line, READY_FIELDS)
+        self.seen = protocol.ready(line)
 
     def probe(self) -> list[ClockProbe]:
         return [self._probe_once() for _ in range(PROBES)]
@@ -142,29 +132,29 @@ class Stopwatch:
         self._send(b"PING\n")
         line = self._expect(b"PONG ", time.monotonic() + _PROBE_LIMIT_S)
         answered_ns = host_ns()
-        return ClockProbe(asked_ns=asked_ns, node_ns=clock_ns(line), answered_ns=answered_ns)
+        return ClockProbe(asked_ns=asked_ns, node_ns=protocol.clock_ns(line), answered_ns=answered_ns)
 
     def ask_clocks(self) -> None:
         self._send(b"CLOCKS\n")
 
     def await_clocks(self) -> Mapping[str, int]:
         """What each of the node's clocks says, as soon as it is here."""
-        return clock_readings(self._expect(b"CLOCKS ", time.monotonic() + _PROBE_LIMIT_S))
+        return protocol.clock_readings(self._expect(b"CLOCKS ", time.monotonic() + _PROBE_LIMIT_S))
 
     def told_clocks(self) -> Mapping[str, int] | None:
         """The same, once its line is here; never waits."""
         line = self._next_line(b"CLOCKS ")
-        return None if line is None else clock_readings(line)
+        return None if line is None else protocol.clock_readings(line)
 
     def steal_s(self) -> float | None:
         """Time that a hypervisor took from the node since its kernel started; ``None`` where that is not counted."""
         self._send(b"STEAL\n")
-        return steal_s(self._expect(b"STEAL ", time.monotonic() + _PROBE_LIMIT_S))
+        return protocol.steal_s(self._expect(b"STEAL ", time.monotonic() + _PROBE_LIMIT_S))
 
-    def quality(self) -> dict[str, Any]:
+    def quality(self) -> Mapping[str, Any]:
         """What the node's clocks are and how they behave; takes up to 0.3 s, so ask before anything is timed."""
         self._send(b"QUALITY\n")
-        return dict(fields(self._expect(b"QUALITY ", time.monotonic() + _PROBE_LIMIT_S), QUALITY_FIELDS))
+        return protocol.quality(self._expect(b"QUALITY ", time.monotonic() + _PROBE_LIMIT_S))
 
     def go(self) -> None:
         self._went_ns = host_ns()
@@ -176,7 +166,7 @@ class Stopwatch:
         if line is None:
             return None
         self._done_ns = host_ns()
-        return fields(line, DONE_FIELDS)
+        return protocol.done(line)
 
     def turn(self, text: str) -> None:
         """Give the command a turn: one line for its standard input."""
@@ -200,9 +190,9 @@ class Stopwatch:
 
     def _taken(self, line: bytes) -> Mapping[str, Any]:
         if not line.startswith(b"DONE "):
-            return took(line)
+            return protocol.took(line)
         self._done_ns = host_ns()
-        done = fields(line.removeprefix(b"DONE "), DONE_FIELDS)
+        done = protocol.done(line.removeprefix(b"DONE "))
         raise EndedInTurn(
             f"the program ended in the middle of its turns: {ending(done)}; its output says why", done
         )
@@ -265,7 +255,7 @@ class Stopwatch:
         if not line.startswith(word):
             said = line.decode(errors="replace")[:400]
             if line.startswith(b"ERROR "):
-                told = fields(line.removeprefix(b"ERROR "), ERROR_FIELDS)["message"]
+                told = protocol.complaint(line.removeprefix(b"ERROR "))
                 raise NodeError(f"the stopwatch in the node says: {told}", said)
             raise NodeError(
                 f"the node answered {said!r} where the stopwatch says {word.decode().strip()}", said
