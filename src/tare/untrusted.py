@@ -71,6 +71,11 @@ def figure(text: str) -> float:
     return value
 
 
+def writable(text: str) -> str:
+    """The same as UTF-8 can hold it: names of files need not be text, and come as halves of pairs."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 def start_of(text: str | bytes) -> str:
     """The beginning of it, as it may stand in a message."""
     start = text[:_SHOWN]

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
-from tare.errors import ClockFault, InputError, TrialError, UnequalArms, WorkOutOfTurn
+from tare.errors import ClockFault, UnequalArms, WorkOutOfTurn
 from tare.measure.exclusion import Excluded
 from tare.measure.iterations import Gathered
 from tare.measure.node_life import NodeTimes
 from tare.measure.signals.watch import Found
 from tare.measure.timing import Timing
+from tare.measure.unforeseen import as_trial_error, keep_trace
 from tare.records import (
     ClockQuality,
     HostLoad,
@@ -25,9 +27,12 @@ from tare.records import (
     Trial,
     TurnsTaken,
 )
+from tare.untrusted import writable
 
 EXCERPT_CHARACTERS = 2000
 _BETWEEN = " | "
+_LONGEST_TEXT = 8192
+"""Of a reason or a fact."""
 _RULES = {ClockFault: Rule.CLOCK, UnequalArms: Rule.UNEQUAL, WorkOutOfTurn: Rule.OUT_OF_TURN}
 """Errors that make a trial invalid, and by which rule."""
 
@@ -77,8 +82,9 @@ class End:
 class Attempt:
     """One trial: whatever goes wrong becomes a failed or invalid outcome with its reason."""
 
-    def __init__(self, trial: Trial, image_digest: str) -> None:
+    def __init__(self, trial: Trial, image_digest: str, raw_directory: Path) -> None:
         self.trial, self._image_digest = trial, image_digest
+        self._raw = raw_directory / trial.identity
         self.measured = Measured()
         self._started_utc = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._begun = time.monotonic()
@@ -98,14 +104,19 @@ class Attempt:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Keep what goes wrong inside as the trial's end."""
+        """Keep what goes wrong inside as the trial's end, whatever it is: only an interrupt ends more.
+
+        The first cause stands: what goes wrong later may be its consequence.
+        """
         try:
             yield
-        except TrialError as error:
-            rule = _RULES.get(type(error))
-            self.end = End(Status.INVALID if rule else Status.FAILED, rule, str(error), error.excerpt)
-        except (InputError, OSError) as error:
-            self.end = End(Status.FAILED, None, str(error))
+        except Exception as error:  # noqa: BLE001 - one broken node is one failed trial
+            keep_trace(self._raw, error)
+            known = as_trial_error(error)
+            if self.lost:
+                return
+            rule = _RULES.get(type(known))
+            self.end = End(Status.INVALID if rule else Status.FAILED, rule, str(known), known.excerpt)
 
     def finish(self) -> None:
         """Take it out if a rule says so, once all is measured; what failed before has failed."""
@@ -118,11 +129,12 @@ class Attempt:
         measured, end = self.measured, self.end
         if measured.times.problems:
             measured.facts["not stopped cleanly"] = "; ".join(measured.times.problems)
+        facts = {writable(label): _short(text) for label, text in measured.facts.items()}
         return Outcome(
             trial=self.trial,
             status=end.status,
-            reason=end.reason,
-            excerpt=end.excerpt[-EXCERPT_CHARACTERS:] if end.excerpt else None,
+            reason=None if end.reason is None else _short(end.reason),
+            excerpt=writable(end.excerpt[-EXCERPT_CHARACTERS:]) if end.excerpt else None,
             started_utc=self._started_utc,
             elapsed_s=time.monotonic() - self._begun if elapsed_s is None else elapsed_s,
             node_start_s=measured.times.start_s,
@@ -145,7 +157,7 @@ class Attempt:
             load=measured.load,
             turns=measured.turns,
             image_digest=self._image_digest,
-            facts=measured.facts,
+            facts=facts,
         )
 
 
@@ -154,6 +166,11 @@ def _taken_out(measured: Measured) -> tuple[Rule | None, str | None]:
     if measured.excluded is not None:
         return measured.excluded.rule, measured.excluded.reason
     return (Rule.CLOCK, measured.timing.doubt) if measured.timing.doubt else (None, None)
+
+
+def _short(text: str) -> str:
+    """As the journal keeps it: a node may have made it as long as it likes."""
+    return writable(text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]} ...")
 
 
 def _skew_s(runs: Sequence[InstanceRun]) -> float | None:

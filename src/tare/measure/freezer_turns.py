@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tare.environments.provider import NodeGroup
-from tare.errors import NodeError, TrialError, WrongOutput
+from tare.errors import WrongOutput
 from tare.host.cgroups.freezer import Freezer, freeze_all, thaw_all, thawed_at_end
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import compare, host_ns, host_start_ns
@@ -59,7 +59,7 @@ class ArmRun:
 
     runs: tuple[InstanceRun, ...]
     """One for each stopwatch, their ``clocks`` and ``host_span_s`` without the time frozen; none after an error."""
-    error: TrialError | None
+    error: Exception | None
     turns: tuple[Turn, ...]
     """See ``tare.measure.thawed`` for what they say: latencies, CPU time, whether turns suit the program."""
 
@@ -95,7 +95,7 @@ class _Conducted:
     """An arm on its way."""
 
     arm: Arm
-    error: TrialError | None = None
+    error: Exception | None = None
     before: list[list[ClockProbe]] = field(default_factory=list)
     said: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     went_ns: int = 0
@@ -112,7 +112,7 @@ class _Conducted:
         if self.error is None:
             try:
                 step()
-            except TrialError as error:
+            except Exception as error:  # noqa: BLE001 - nor may what nobody foresaw end another arm
                 self.error = error
                 self._end()
 
@@ -180,12 +180,13 @@ class _Conducted:
 
     def _end(self) -> None:
         """End what is left of it, while nobody else runs, and keep it frozen for as long as others go on."""
-        with suppress(NodeError):
+        with suppress(Exception):
             thaw_all(self.arm.freezers)
         left = [stopwatch for number, stopwatch in enumerate(self.arm.stopwatches) if number not in self.said]
         for stopwatch in left:
-            stopwatch.end_command(_END_LIMIT_S)
-        with suppress(NodeError):
+            with suppress(Exception):
+                stopwatch.end_command(_END_LIMIT_S)
+        with suppress(Exception):
             freeze_all(self.arm.freezers)
 
     def finish(self) -> None:

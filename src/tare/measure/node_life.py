@@ -12,6 +12,7 @@ from tare.errors import NodeError
 from tare.host.removal import remove_folder, said
 from tare.measure.node_freezer import thaw_node
 from tare.measure.node_record import RECORD, write_down
+from tare.measure.unforeseen import in_words
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,11 +56,11 @@ def _note_stop(times: NodeTimes) -> None:
 def _stop_noting_problems(spec: NodeSpec, provider: Provider, times: NodeTimes) -> None:
     try:
         stop_node(spec, provider)
-    except NodeError as error:
-        times.problems.append(f"{spec.name} did not stop cleanly: {error}")
     except KeyboardInterrupt:
         _stop_noting_problems(spec, provider, times)  # begun again: what was interrupted may be half done
         raise
+    except Exception as error:  # noqa: BLE001 - the others must be stopped, and the measurement stands
+        times.problems.append(f"{spec.name} did not stop cleanly: {in_words(error)}")
 
 
 def start_node(spec: NodeSpec, provider: Provider) -> Node:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tare.environments.confined import inner_numbers
 from tare.environments.provider import Node
-from tare.errors import NodeError, TareError, WrongOutput
+from tare.errors import NodeError, WrongOutput
 from tare.image.store import find_image, in_use
 from tare.measure.attempt import Measured
 from tare.measure.campaign import Audience, Request, held_host, new_context, unusable
@@ -24,6 +24,7 @@ from tare.measure.prepared import nodes_up, prepared
 from tare.measure.session import interruptible
 from tare.measure.stopwatch import Stopwatch, ending
 from tare.measure.strace import MISSING, Refused, Tracer, is_installed
+from tare.measure.unforeseen import as_trial_error
 from tare.plan.campaign import Campaign
 from tare.plan.trials import plan_block
 from tare.records import CallCounts, Cell, TracedCalls, Trial
@@ -106,8 +107,8 @@ def _note(context: Context, trial: Trial, found: _Found, window_s: float) -> Non
             return
     except Refused as error:
         found.closed[name] = str(error)
-    except (TareError, OSError) as error:
-        found.leave(trial, str(error))
+    except Exception as error:  # noqa: BLE001 - one broken run must not end the others
+        found.leave(trial, str(as_trial_error(error)))
         return
     found.leave(trial, found.closed[name])
 

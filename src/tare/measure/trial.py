@@ -22,7 +22,7 @@ from tare.workloads.kind import WorkloadKind
 
 def run_trial(context: Context, trial: Trial) -> Outcome:
     """Nodes up, limits verified, run, parsed, nodes down."""
-    attempt = Attempt(trial, context.image_digest)
+    attempt = Attempt(trial, context.image_digest, context.raw_directory)
     with attempt.guarded():
         _measure(context, trial, attempt.measured)
         attempt.finish()
@@ -48,7 +48,7 @@ def kept_output(context: Context, trial: Trial, measured: Measured) -> Iterator[
     try:
         yield
     except BaseException:
-        with suppress(NodeError):
+        with suppress(Exception):  # what ended the trial is the better reason
             fetch(measured.gathered.begun)
         raise
     finally:

@@ -9,8 +9,9 @@ from tare.environments.provider import Probe, Provider
 from tare.environments.unprivileged import NETWORKS, ordinary_user
 from tare.environments.unprivileged.limits import quota_obstacle
 from tare.environments.unprivileged.provider import AlsoUnprivileged
-from tare.errors import HostError, NodeError
+from tare.errors import HostError
 from tare.image.store import Image
+from tare.measure.unforeseen import in_words
 from tare.records import NATIVE, Environment, NetworkKind, Skipped
 
 
@@ -46,15 +47,15 @@ def skipped_environments(
 
 
 def _ready(provider: Provider, image: Image, environment: Environment, wants: Wants) -> Probe:
-    provider = provider.configured(environment.options)
     try:
+        provider = provider.configured(environment.options)
         found = provider.probe()
         if found.usable:
             found = _refused(provider, environment, wants) or found
         if found.usable:
             provider.prepare(image.root, image.digest)
-    except (NodeError, OSError) as error:
-        return Probe(usable=False, reason=str(error), remedy="see `tare doctor`")
+    except Exception as error:  # noqa: BLE001 - one broken environment must not end the others
+        return Probe(usable=False, reason=in_words(error), remedy="see `tare doctor`")
     return found
 
 

@@ -27,8 +27,11 @@ from tare.measure.turns.player import Player
 from tare.records import NATIVE, Trial, Turns, TurnsTaken, Way
 
 
-class BudgetSpentError(Exception):
-    """The budget ended before a command had run once in all arms: nothing of them can be compared."""
+class BudgetSpentError(BaseException):
+    """The budget ended before a command had run once in all arms: nothing of them can be compared.
+
+    It ends more than one trial, as an interrupt does, and is none of the errors that a trial keeps as its own.
+    """
 
 
 LEAST_TURN_S = 0.05

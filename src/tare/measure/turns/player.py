@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tare.environments.provider import NodeGroup
-from tare.errors import ClockFault, NodeError, TrialError, WorkOutOfTurn
+from tare.errors import ClockFault, TrialError, WorkOutOfTurn
 from tare.measure.attempt import Attempt
 from tare.measure.clock_line import ClockProbe
 from tare.measure.context import Context
@@ -108,11 +108,12 @@ class Player:
                 answers = [
                     stopwatch.await_took(self.attempt.trial.limits.time_s) for stopwatch in self.stopwatches
                 ]
-            except TrialError as error:
+            except Exception as error:
                 self._end_commands()
                 # When a limit killed the program, that is the better reason.
                 refuse_memory_kills(self.ready.watched)
-                error.excerpt = error.excerpt or self._complaint()
+                if isinstance(error, TrialError):
+                    error.excerpt = error.excerpt or self._complaint()
                 raise
             self.busy_s += usage.used_s() or 0.0
             self.turns += 1
@@ -138,7 +139,7 @@ class Player:
     def _end_commands(self) -> None:
         """A lost arm must not go on computing while others have their turns."""
         for stopwatch in self.stopwatches:
-            with suppress(TrialError):
+            with suppress(Exception):
                 stopwatch.end_command(_END_LIMIT_S)
 
     def _complaint(self) -> str | None:
@@ -154,7 +155,7 @@ class Player:
             patient = [replace(instance, limit_s=_END_LIMIT_S) for instance in self._instances]
             try:
                 self.keep(ended_runs(patient, self.stopwatches, self._probes))
-            except NodeError:
+            except Exception:
                 self._end_commands()
                 raise
 

@@ -80,13 +80,13 @@ def _give_up_turns(context: Context, trials: Sequence[Trial], reason: str) -> No
 def _by_turns(context: Context, trials: Sequence[Trial]) -> tuple[list[Outcome], str | None]:
     """The outcomes, the time that all of it took shared equally among them; why they cannot be used, if so."""
     begun = time.monotonic()
-    attempts = [Attempt(trial, context.image_digest) for trial in trials]
+    attempts = [Attempt(trial, context.image_digest, context.raw_directory) for trial in trials]
     arms = _arms(attempts)
     source = random.Random(f"{context.seed}-{trials[0].identity}-turns")  # noqa: S311 - an order, not a secret
     with ExitStack() as nodes:
         for arm in arms:
             arm.start(context, nodes)
-        reasons = [_play(context, group, source) for group in _by_workload(arms)]
+        reasons = [_play_or_lose(context, group, source) for group in _by_workload(arms)]
     elapsed_s = (time.monotonic() - begun) / len(attempts)
     return [attempt.outcome(elapsed_s) for attempt in attempts], next(filter(None, reasons), None)
 
@@ -110,6 +110,17 @@ def _by_workload(arms: Sequence[_Arm]) -> Iterator[list[tuple[Attempt, Up]]]:
             for attempt in arm.attempts
             if attempt.trial.workload.name == name
         ]
+
+
+def _play_or_lose(context: Context, group: Sequence[tuple[Attempt, Up]], source: random.Random) -> str | None:
+    """As ``_play``; what goes wrong for all of its arms at once loses these trials, and no other workload's."""
+    try:
+        return _play(context, group, source)
+    except Exception:
+        for attempt, _ in group:
+            with attempt.guarded():
+                raise
+        return None
 
 
 def _play(context: Context, group: Sequence[tuple[Attempt, Up]], source: random.Random) -> str | None:
