@@ -2,14 +2,19 @@
 """What Docker and Podman share, without either: words, identities, images and what is kept of them."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.environments.engine_words import StandIn, mounts
 from tests.environments.environment_example import described
 
-from tare.environments import engine, engine_images
+from tare.environments import confined, engine, engine_images
+from tare.environments.libvirt import monitor
 from tare.environments.provider import Bind
+from tare.environments.virtualbox import host_process
 from tare.errors import NodeError
 
 LAYER = "/state/nodes/tare-1/layer"
@@ -20,6 +25,25 @@ REMOVE = ("docker", "rm", "--force")
 def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     (tmp_path / "bin").mkdir()
     return StandIn(tmp_path / "bin", "docker", monkeypatch)
+
+
+class TestNamesOfProcesses:
+    """A process of a node calls itself what it likes, and the host sees it (proc(5), comm)."""
+
+    @pytest.mark.parametrize("name", [b"\xff\xfe", b"a) R 1 1", b"\n\x1b[2J", b"\xed\xa0\x80"])
+    def test_one_that_is_no_text_breaks_nobody_who_looks(self, name: bytes) -> None:
+        script = (
+            f"import sys; open('/proc/self/comm', 'wb').write({name!r}); print(flush=True); sys.stdin.read()"
+        )
+        argv = [sys.executable, "-IS", "-c", script]
+        with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+            assert child.stdout is not None
+            child.stdout.readline()
+            assert not engine.is_called(child.pid, "dockerd")
+            assert engine._parent(child.pid) == os.getpid()
+            assert confined.inner_numbers(child.pid)[0] == child.pid
+            assert host_process.threads(child.pid).keys() == {child.pid}
+            assert monitor.processor_threads(child.pid) == []
 
 
 class TestOptions:

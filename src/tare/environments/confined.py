@@ -88,7 +88,7 @@ def first_process(group: cgroups.Group) -> int:
 def inner_numbers(pid: int) -> list[int]:
     """A process's ids from the outermost to the innermost namespace; empty when it is gone."""
     try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        lines = Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
     except OSError:
         return []
     return next((list(map(int, line.split()[1:])) for line in lines if line.startswith("NSpid:")), [])

@@ -182,7 +182,7 @@ def supervisors(node: Node, name: str) -> list[int]:
 
 def _parent(pid: int) -> int | None:
     try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
     except OSError:
         return None
 
@@ -190,7 +190,7 @@ def _parent(pid: int) -> int | None:
 def is_called(pid: int, name: str) -> bool:
     """Whether a running process of this host, not of a container in it, has this name (its first 15 letters)."""
     try:
-        own = Path(f"/proc/{pid}/comm").read_text().strip()
+        own = Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
     except OSError:
         return False
     return own == name[:15] and len(confined.inner_numbers(pid)) == 1

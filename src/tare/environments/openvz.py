@@ -192,7 +192,7 @@ class _Vzctl(_Tool):
         wanted = {"envID": self.identity(spec), "VPid": "1"}
         for path in _PROCESSES.glob("[0-9]*/status"):
             try:
-                lines = path.read_text().splitlines()
+                lines = path.read_text(errors="replace").splitlines()
             except OSError:
                 continue
             found = {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}

@@ -102,7 +102,7 @@ class Tracer:
 def _tracer_of(pid: int) -> int | None:
     """Who traces the process (proc(5), TracerPid); 0 is nobody, ``None`` a process that is gone."""
     try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        lines = Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
     except OSError:
         return None
     return next((int(line.split()[1]) for line in lines if line.startswith("TracerPid:")), None)

@@ -184,7 +184,9 @@ def _on_host(node: Node, inner: int) -> int:
 
 def _is_stopwatch(entry: Path, space: str | None) -> bool:
     try:
-        return (entry / "comm").read_text().strip() == _STOPWATCH and _namespace(entry.name) == space
+        return (entry / "comm").read_text(errors="replace").strip() == _STOPWATCH and _namespace(
+            entry.name
+        ) == space
     except OSError:
         return False
 

@@ -40,8 +40,8 @@ def processor_threads(pid: int) -> list[int]:
     """Ids of the threads that run the domain's processors, in their order; empty when the process is gone."""
     found = {}
     for task in Path(f"/proc/{pid}/task").glob("*"):
-        with suppress(OSError):
-            name = (task / "comm").read_text()
+        with suppress(OSError, ValueError):
+            name = (task / "comm").read_text(errors="replace")
             if name.startswith(_THREADS):
                 found[int(name.removeprefix(_THREADS).partition("/")[0])] = int(task.name)
     return [found[number] for number in sorted(found)]

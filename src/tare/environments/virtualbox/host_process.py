@@ -31,7 +31,7 @@ def threads(pid: int) -> dict[int, str]:
     found = {}
     for path in _PROCESSES.glob(f"{pid}/task/[0-9]*/comm"):
         with suppress(OSError):
-            found[int(path.parent.name)] = path.read_text().strip()
+            found[int(path.parent.name)] = path.read_text(errors="replace").strip()
     return found
 
 
@@ -79,7 +79,7 @@ def processors_of(pid: int) -> tuple[int, ...] | None:
 def cpu_s(pid: int) -> float | None:
     """What it has used, of its own and for the guest (proc(5), stat: utime and stime); ``None`` when it has ended."""
     try:
-        fields = (_PROCESSES / str(pid) / "stat").read_text().rpartition(")")[2].split()
+        fields = (_PROCESSES / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
         return None
     return (int(fields[11]) + int(fields[12])) * _TICK_S
