@@ -3,6 +3,7 @@
 
 import fcntl
 import os
+import resource
 import signal
 import stat
 import sys
@@ -42,6 +43,20 @@ class TestRun:
 
     def test_undecodable_output_is_replaced_not_refused(self) -> None:
         assert process.run(shell(r"printf 'a\377b'")).stdout == "a\ufffdb"
+
+    @pytest.mark.parametrize("script", ["exec yes", "exec yes >&2", "yes | head -c 50000000; exec yes >&2"])
+    def test_a_program_that_prints_without_end_is_ended_before_it_fills_the_memory(self, script: str) -> None:
+        before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        with pytest.raises(NodeError, match=r"printed more than 64 MiB and was killed"):
+            process.run(shell(script), timeout_s=30.0)
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kib < 300 << 10
+
+    @pytest.mark.parametrize("size", [1, 1 << 16, 3_000_000])
+    def test_whatever_it_is_given_comes_back_whole(self, size: int) -> None:
+        assert process.run(["cat"], given="x" * size).stdout == "x" * size
+
+    def test_a_program_that_does_not_read_what_it_is_given_ends_as_it_likes(self) -> None:
+        assert process.run(shell("exit 3"), given="x" * 3_000_000).code == 3
 
     def test_an_exit_code_of_a_checked_tool_is_an_error_with_its_last_words(self) -> None:
         with pytest.raises(NodeError, match=r"ended with 4: one / two / three"):

@@ -19,6 +19,9 @@ _DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _FLOCK = ("flock", "--shared", "--nonblock", "--close")
 _INTERRUPTED_LIMIT_S = 20.0
 _KILL_LIMIT_S = 10.0
+_CHUNK_BYTE = 1 << 16
+MOST_PRINTED_BYTE = 64 << 20
+"""Of a tool; nobody reads more, and a program in a node may print without end."""
 _idle: dict[int, "subprocess.Popen[bytes]"] = {}
 _inherited: list[int] = []
 
@@ -65,6 +68,35 @@ def run(
     names: a clean-up would wait for it in vain. On an interrupt it may end first: a tool killed in its middle leaves
     what nobody knows of.
     """
+    done = exchange(
+        argv, given.encode(), timeout_s=timeout_s, variables=variables, leaves_daemon=leaves_daemon
+    )
+    return Completed(
+        code=done.code,
+        stdout=done.stdout.decode(errors="replace"),
+        stderr=done.stderr.decode(errors="replace"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchanged:
+    """A program that ended, and what it printed as it did."""
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+
+def exchange(
+    argv: Sequence[str],
+    given: bytes,
+    *,
+    timeout_s: float,
+    variables: Mapping[str, str] | None = None,
+    leaves_daemon: bool = False,
+    most_byte: int = MOST_PRINTED_BYTE,
+) -> Exchanged:
+    """As ``run``, with bytes; ``NodeError`` too if it prints more than ``most_byte``."""
     child = _start(
         _held_beside(argv) if leaves_daemon else argv,
         stdin=subprocess.PIPE if given else subprocess.DEVNULL,
@@ -73,23 +105,69 @@ def run(
         env={**tool_environment(), **(variables or {})},
     )
     try:
-        stdout, stderr = child.communicate(given.encode() if given else None, timeout=timeout_s)
-    except subprocess.TimeoutExpired as error:
+        stdout, stderr = _conversed(child, given, timeout_s, most_byte)
+    except NodeError as error:
         _kill_session(child)
-        words = f"{' '.join(argv[:3])} ... did not end within {timeout_s:.0f} s and was killed"
-        raise NodeError(words) from error
+        raise NodeError(f"{' '.join(argv[:3])} ... {error} and was killed") from error
     except BaseException:
         try:
-            with suppress(subprocess.TimeoutExpired):
-                child.communicate(timeout=_INTERRUPTED_LIMIT_S)
+            with suppress(NodeError):
+                _conversed(child, b"", _INTERRUPTED_LIMIT_S, most_byte)
         finally:
             _kill_session(child)
         raise
-    return Completed(
-        code=child.returncode,
-        stdout=stdout.decode(errors="replace"),
-        stderr=stderr.decode(errors="replace"),
-    )
+    for stream in (child.stdout, child.stderr):
+        if stream is not None:
+            stream.close()
+    return Exchanged(code=child.returncode, stdout=stdout, stderr=stderr)
+
+
+def _conversed(
+    child: "subprocess.Popen[bytes]", given: bytes, limit_s: float, most_byte: int
+) -> tuple[bytes, bytes]:
+    """What it prints until its end; ``NodeError`` with what it did instead, within the limits.
+
+    ``communicate`` keeps whatever comes, and a program in a node may print without end.
+    """
+    deadline = time.monotonic() + limit_s
+    printed = {stream: bytearray() for stream in (child.stdout, child.stderr) if stream is not None}
+    with selectors.DefaultSelector() as selector:
+        for stream in printed:
+            selector.register(stream, selectors.EVENT_READ)
+        if child.stdin is not None:
+            os.set_blocking(child.stdin.fileno(), False)
+            selector.register(child.stdin, selectors.EVENT_WRITE)
+        while selector.get_map():
+            for key, _ in selector.select(max(0.0, deadline - time.monotonic())):
+                if key.fileobj is child.stdin:
+                    given = _gave(child, given, selector)
+                elif chunk := os.read(key.fd, _CHUNK_BYTE):
+                    printed[key.fileobj] += chunk  # type: ignore[index] # it was registered from these
+                else:
+                    selector.unregister(key.fileobj)
+            if sum(map(len, printed.values())) > most_byte:
+                raise NodeError(f"printed more than {most_byte >> 20} MiB")
+            if selector.get_map() and time.monotonic() > deadline:
+                raise NodeError(f"did not end within {limit_s:.0f} s")
+    try:
+        child.wait(timeout=max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired as error:
+        raise NodeError(f"did not end within {limit_s:.0f} s") from error
+    stdout, stderr = (bytes(text) for text in printed.values())
+    return stdout, stderr
+
+
+def _gave(child: "subprocess.Popen[bytes]", given: bytes, selector: selectors.BaseSelector) -> bytes:
+    """What is left to give; its input is closed when that is nothing, or when it takes no more."""
+    assert child.stdin is not None  # noqa: S101 - it is what the selector told of
+    left = b""
+    with suppress(BrokenPipeError):
+        left = given[os.write(child.stdin.fileno(), given[:_CHUNK_BYTE]) :]
+    if not left:
+        selector.unregister(child.stdin)
+        child.stdin.close()
+        child.stdin = None
+    return left
 
 
 def _held_beside(argv: Sequence[str]) -> list[str]:

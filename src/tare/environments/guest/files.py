@@ -7,13 +7,12 @@ are checked, and nothing is written but below the names that were asked for.
 
 import io
 import os
-import subprocess
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from tare.errors import NodeError
-from tare.host.process import tool_environment
+from tare.host import process
 from tare.units import MEBIBYTE
 
 WHOLE_BYTE = 16 * MEBIBYTE
@@ -21,6 +20,8 @@ WHOLE_BYTE = 16 * MEBIBYTE
 END_BYTE = MEBIBYTE // 2
 _LONGEST_BYTE = 1 << 40
 """No file of a benchmark's output is longer."""
+_LINE_BYTE = 32
+_EXCERPT_BYTE = 2000
 _LIMIT_S = 600.0
 """A serial line moves 100 kB/s."""
 
@@ -54,15 +55,22 @@ def fetch(prefix: Sequence[str], work: Path, names: Sequence[str], inside: str) 
     wanted = list(dict.fromkeys(names))
     if not wanted:
         return
-    told = _exchange([*prefix, "sh", "-c", _TELL, inside, str(WHOLE_BYTE), str(END_BYTE), *wanted], b"")
+    told = _exchange(
+        [*prefix, "sh", "-c", _TELL, inside, str(WHOLE_BYTE), str(END_BYTE), *wanted], b"", _most_byte(wanted)
+    )
     place(told, work, wanted)
+
+
+def _most_byte(names: Sequence[str]) -> int:
+    """That an honest script tells of so many files, and complains beside it."""
+    return len(names) * (WHOLE_BYTE + _LINE_BYTE) + MEBIBYTE
 
 
 def place(told: bytes, work: Path, names: Sequence[str]) -> None:
     """Write what the guest's script told; ``NodeError`` when it is torn or something else."""
     stream = io.BytesIO(told)
     for name in names:
-        line = stream.readline(32).strip()
+        line = stream.readline(_LINE_BYTE).strip()
         if line == b"-":
             continue
         if not line.isdigit() or int(line) > _LONGEST_BYTE:
@@ -102,17 +110,10 @@ def _owned_by_root(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
     return member
 
 
-def _exchange(argv: Sequence[str], given: bytes) -> bytes:
-    """What a command in the guest prints."""
-    try:
-        done = subprocess.run(
-            argv, input=given, capture_output=True, timeout=_LIMIT_S, check=False, env=tool_environment()
-        )
-    except subprocess.TimeoutExpired as error:
-        raise NodeError(f"files did not cross the guest's channel within {_LIMIT_S:.0f} s") from error
-    except OSError as error:
-        raise NodeError(f"the way into the guest is closed: {argv[0]}: {error.strerror}") from error
-    if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip()
-        raise NodeError(f"files cannot be brought into or out of the guest: {said or done.returncode}")
+def _exchange(argv: Sequence[str], given: bytes, most_byte: int = process.MOST_PRINTED_BYTE) -> bytes:
+    """What a command in the guest prints; ``NodeError`` if the way is closed, too slow, or flooded."""
+    done = process.exchange(argv, given, timeout_s=_LIMIT_S, most_byte=most_byte)
+    if done.code != 0:
+        said = done.stderr[-_EXCERPT_BYTE:].decode(errors="replace").strip()
+        raise NodeError(f"files cannot be brought into or out of the guest: {said or done.code}")
     return done.stdout
