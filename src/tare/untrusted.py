@@ -9,7 +9,9 @@ and every text can be written as UTF-8. Only Python's own library is needed, sin
 import json
 import math
 import re
-from typing import Any, NoReturn
+import types
+from collections.abc import Iterable
+from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints, is_typeddict
 
 MOST_CHARACTERS = 16 << 20
 """Of one JSON text, which as values takes up to thirty times as much memory."""
@@ -20,6 +22,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _FIGURE_CHARACTERS = 400
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _SHOWN = 40
+Kind = TypeVar("Kind")
 
 
 def from_json(text: str | bytes, most: int = MOST_CHARACTERS) -> Any:
@@ -55,6 +58,59 @@ def object_from_json(text: str | bytes, most: int = MOST_CHARACTERS) -> dict[str
             f"JSON that is no object: {start_of(text)}"
         )
     return value
+
+
+def of_kind(kind: type[Kind], value: Any) -> Kind:
+    """``value`` where it is of this kind all the way down; ``ValueError`` names the place where it is not.
+
+    Kinds are as JSON has them: ``str``, ``int``, ``float`` (an integer too), ``bool``, ``None``, lists, dictionaries,
+    unions of these, and ``TypedDict``, which may have more than it names, as a newer version may tell more.
+    """
+    _refuse_other_kind(kind, value, "")
+    return value  # type: ignore[no-any-return] # it has just been looked at
+
+
+def _refuse_other_kind(kind: Any, value: Any, where: str) -> None:
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind is Any or (kind is float and type(value) is int):
+        return
+    if origin is types.UnionType:
+        _refuse_all_kinds(arguments, value, where)
+    elif origin is list and type(value) is list:
+        for number, inner in enumerate(value):
+            _refuse_other_kind(arguments[0], inner, f"{where}[{number}]")
+    elif origin is dict and type(value) is dict:
+        for name, inner in value.items():
+            _refuse_other_kind(arguments[1], inner, f"{where}.{name[:_SHOWN]}")
+    elif is_typeddict(kind) and type(value) is dict:
+        _refuse_other_members(kind, value, where)
+    elif type(value) is not kind:
+        raise ValueError(f"{where.lstrip('.') or 'all of it'} is {start_of(repr(value))}, no {_called(kind)}")
+
+
+def _refuse_all_kinds(kinds: Iterable[Any], value: Any, where: str) -> None:
+    """The complaint of the last of them, which is told when none fits."""
+    problem = None
+    for kind in kinds:
+        try:
+            _refuse_other_kind(kind, value, where)
+        except ValueError as error:
+            problem = error if problem is None or kind is not types.NoneType else problem
+        else:
+            return
+    raise problem or ValueError(f"{where} has no kind")
+
+
+def _refuse_other_members(kind: Any, value: dict[str, Any], where: str) -> None:
+    for name, inner in get_type_hints(kind).items():
+        if name in value:
+            _refuse_other_kind(inner, value[name], f"{where}.{name}")
+        elif name in kind.__required_keys__:
+            raise ValueError(f"{where.lstrip('.') or 'all of it'} has no {name}")
+
+
+def _called(kind: Any) -> str:
+    return getattr(kind, "__name__", str(kind))
 
 
 def whole(text: str) -> int:

@@ -273,7 +273,12 @@ class TestCommandsThatFail:
         self.fails(image, state, "cannot be entered .*: sh ended with 1: no such node", enter=enter)
 
     def test_a_process_id_that_is_none_is_told(self, image: Image, state: Path) -> None:
-        self.fails(image, state, "printed 'running'", init_pid=["echo", "running"])
+        self.fails(
+            image,
+            state,
+            "init_pid command prints is not understood: 'running' is no integer",
+            init_pid=["echo", "running"],
+        )
 
     def test_wrong_options_are_told_before_anything_is_made(self, image: Image, state: Path) -> None:
         self.fails(image, state, "start: unknown placeholder 'rot'", start=["mytool", "{rot}"])

@@ -12,6 +12,7 @@ from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, P
 from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.host.facts import online_processors
+from tare.host.told import process_id
 from tare.records import NetworkKind, OptionValue
 
 _NO_LIMIT_BYTE = 1 << 60
@@ -144,9 +145,7 @@ def _first_process(spec: NodeSpec) -> int | None:
     """Asked of the technology, else found in our control group; ``None`` if neither knows."""
     if argv := custom_commands.for_node(spec, "init_pid"):
         said = process.run_checked(argv).stdout.strip()
-        if not said.isdigit():
-            raise NodeError(f"the init_pid command is to print a process id, and printed {said[:80]!r}")
-        return int(said)
+        return process_id(said, "the init_pid command")
     if not spec.options.get("control_group"):
         return None
     group = cgroups.own_group(spec.name)

@@ -5,18 +5,18 @@ A runtime that is a sandbox, as gVisor's is, reads its network namespace only on
 container that does nothing comes first; its namespace gets the node's link, and the node then joins it.
 """
 
-import json
 import os
 import time
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from tare.environments import engine, engine_arguments, engine_images, gvisor_node, layer, outline
 from tare.environments.provider import TOOLS_DIRECTORY, Chosen, Node, NodeSpec, Probe, Provider, Victim
 from tare.errors import NodeError
 from tare.host import cgroups, process
+from tare.host.told import process_id, told
 from tare.records import NetworkKind, OptionValue
 from tare.units import MEBIBYTE
 
@@ -81,7 +81,11 @@ class Docker(Provider):
         wanted = self._options.get("runtime")
         if wanted is None:
             return None
-        known = json.loads(process.run_checked(["docker", "info", "--format", "{{json .Runtimes}}"]).stdout)
+        known = told(
+            dict[str, Any],
+            process.run_checked(["docker", "info", "--format", "{{json .Runtimes}}"]).stdout,
+            "docker info",
+        )
         if wanted in known:
             return None
         reason = f"the Docker daemon knows no runtime {wanted!r}, only {', '.join(sorted(known))}"
@@ -162,7 +166,7 @@ def _run(spec: NodeSpec, words: list[str]) -> Node:
     facts = {"storage driver": driver or "not told"} if engine.has_own_storage(spec.options) else {}
     return Node(
         spec=spec,
-        init_pid=int(pid),
+        init_pid=process_id(pid, "docker inspect"),
         variables=gvisor_node.MPI_VARIABLES if _is_gvisor(spec.options) else {},
         facts=facts,
         own_kernel=_is_sandbox(spec),

@@ -19,6 +19,7 @@ from tare.environments.provider import Node, NodeSpec, Probe, Provider, Victim
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.host.removal import remove_what_goes
+from tare.host.told import process_id
 from tare.records import NetworkKind, OptionValue
 
 PLATFORMS = ("systrap", "ptrace", "kvm")
@@ -96,7 +97,7 @@ class Gvisor(Provider):
         process.start_idle(argv, log=spec.directory / "init.log")
         return Node(
             spec=spec,
-            init_pid=int(_pid_file(spec).read_text()),
+            init_pid=process_id(_pid_file(spec).read_text(errors="replace"), "runsc"),
             variables=gvisor_node.MPI_VARIABLES,
             facts={"gVisor": f"{_version(runsc.program)}, platform {runsc.platform}"},
             own_kernel=True,

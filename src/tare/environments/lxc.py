@@ -8,6 +8,7 @@ from tare.environments import confined, engine, layer
 from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.errors import NodeError
 from tare.host import cgroups, process
+from tare.host.told import process_id
 from tare.records import NetworkKind, OptionValue
 
 _GROUPS = {"container": "lxc.payload", "monitor": "lxc.monitor", "monitor.pivot": "lxc.pivot"}
@@ -160,4 +161,4 @@ def _init_pid(spec: NodeSpec) -> int:
     done = process.run_checked(["lxc-info", *_named(spec), "--pid", "--no-humanize"])
     if not done.stdout.strip().isdigit():
         raise NodeError("lxc-info does not know the container's first process; it ended at once")
-    return int(done.stdout)
+    return process_id(done.stdout, "lxc-info")

@@ -31,6 +31,7 @@ from tare.environments.unprivileged.provider import AlsoUnprivileged
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.host.removal import remove_what_goes
+from tare.host.told import process_id
 from tare.records import NetworkKind, OptionValue
 from tare.units import MEBIBYTE, format_byte
 
@@ -104,7 +105,7 @@ class Podman(AlsoUnprivileged):
                 timeout_s=120,
                 leaves_daemon=True,
             )
-        pid = int(_pid_file(spec).read_text())
+        pid = process_id(_pid_file(spec).read_text(errors="replace"), "podman")
         if engine_arguments.CPU_WEIGHT in self.chosen(spec.options).labels:
             _lift_weight(spec, pid)
         own = engine.has_own_storage(spec.options)

@@ -7,7 +7,6 @@ apptainer-instance-start(1), their counterparts of SingularityCE, and runs of Si
 
 import csv
 import io
-import json
 import os
 import pwd
 import re
@@ -18,6 +17,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 from tare.environments import confined, layer
 from tare.environments.provider import (
@@ -31,6 +31,7 @@ from tare.environments.provider import (
 )
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
+from tare.host.told import told
 
 _SYSTEMD = Path("/run/systemd/system")
 """Whether systemd runs here: sd_booted(3)."""
@@ -216,7 +217,7 @@ def _dropped_capabilities() -> list[str]:
 def _status(pid: int | str) -> dict[str, str]:
     """proc(5) status; empty when the process is gone."""
     try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        lines = Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
     except OSError:
         return {}
     return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
@@ -240,14 +241,21 @@ def _stop_instance(spec: NodeSpec) -> None:
         process.run([program, "--silent", "instance", "stop", "--force", spec.name])
 
 
+class _Instance(TypedDict):
+    img: str
+
+
+class _Instances(TypedDict):
+    instances: list[_Instance]
+
+
 def _is_listed(spec: NodeSpec, program: str) -> bool:
     """Whether there is an instance of this name that runs from this node's root, and no other's."""
     done = process.run([program, "--silent", "instance", "list", "--json", spec.name])
-    try:
-        found = json.loads(done.stdout)["instances"]
-        return any(Path(one["img"]) == spec.directory / "root" for one in found)
-    except (ValueError, KeyError, TypeError) as error:
-        raise NodeError(f"cannot ask {program} for the instance {spec.name}: {done.last_words}") from error
+    if done.code != 0:
+        raise NodeError(f"cannot ask {program} for the instance {spec.name}: {done.last_words}")
+    found = told(_Instances, done.stdout, f"{program} instance list")["instances"]
+    return any(one["img"] == str(spec.directory / "root") for one in found)
 
 
 def _kill_processes(spec: NodeSpec) -> None:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 from tare.environments.provider import Chosen, Elsewhere, Node, NodeGroup, NodeSpec, Probe, Provider
 from tare.environments.remote import files
@@ -26,6 +26,23 @@ _LONGEST_SOCKET = 80
 """A socket's path has 108 bytes (unix(7)), of which ssh uses some for a name of its own meanwhile."""
 _KEEP_EXIT_CODE = 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?'
 """For sh there: ssh(1) tells 255 for any death by a signal, where a shell tells which; this one without a word."""
+
+
+class _Probed(TypedDict):
+    usable: bool
+    reason: str
+    remedy: str
+    version: str
+
+
+class _Started(TypedDict):
+    prefix: list[str]
+    work_directory: str
+    tools_directory: str
+    variables: dict[str, str]
+    own_kernel: bool
+    facts: dict[str, str]
+    address: str | None
 
 
 class Ssh(Provider):
@@ -136,7 +153,7 @@ class _Running:
     def start(self, spec: NodeSpec) -> Node:
         subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
         plain = _far_spec(spec, self._far)
-        said = self.channel.ask("start", spec=plain, subnet=subnet, limit_s=_START_LIMIT_S).fields
+        said = self.channel.ask("start", spec=plain, subnet=subnet, limit_s=_START_LIMIT_S).told(_Started)
         self.prefix = self._far.enter(self._control, ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]])
         greeting = self.channel.greeting
         return Node(
@@ -168,7 +185,7 @@ _preparing = threading.Lock()
 
 def _probed(far: Far) -> Probe:
     with opened(far) as channel:
-        said = channel.ask("probe", technology=far.below, options=far.options_below).fields
+        said = channel.ask("probe", technology=far.below, options=far.options_below).told(_Probed)
     reason = f"{far.below} on {far.host}: {said['reason']}" if said["reason"] else ""
     remedy = f"on {far.host}: {said['remedy']}" if said["remedy"] else ""
     return Probe(usable=said["usable"], reason=reason, remedy=remedy, version=said["version"])

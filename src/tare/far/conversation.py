@@ -9,11 +9,21 @@ import json
 import os
 import select
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
+
+from tare.untrusted import MOST_CHARACTERS, from_json, of_kind
 
 _ALIVE_EVERY_S = 60.0
 _IN, _OUT = 0, 1
 _BLOCK_BYTE = 1 << 16
+_LARGEST_CONTENT_BYTE = 1 << 30
+
+
+class _Question(TypedDict):
+    do: str
+    number: int
+    size: int
+    """Of the bytes that follow the line."""
 
 
 class EndOfConnectionError(Exception):
@@ -29,12 +39,14 @@ class Conversation:
     def question(self) -> tuple[dict[str, Any], bytes]:
         """The next question, with the bytes after it."""
         while b"\n" not in self._received:
+            if len(self._received) > MOST_CHARACTERS:
+                raise EndOfConnectionError
             self._receive()
-        fields = json.loads(self._take(self._received.index(b"\n") + 1))
-        size = fields.pop("size")
-        while len(self._received) < size:
+        asked = _question(self._take(self._received.index(b"\n") + 1))
+        while len(self._received) < asked["size"]:
             self._receive()
-        return fields, self._take(size)
+        fields = {name: value for name, value in asked.items() if name != "size"}
+        return fields, self._take(asked["size"])
 
     def say(self, fields: Mapping[str, Any], content: bytes = b"") -> None:
         line = json.dumps({**fields, "size": len(content)}, default=str)
@@ -52,6 +64,17 @@ class Conversation:
         if not chunk:
             raise EndOfConnectionError
         self._received.extend(chunk)
+
+
+def _question(line: bytes) -> _Question:
+    """What cannot have been asked by Tare comes over a connection that is broken, or another's."""
+    try:
+        found = of_kind(_Question, from_json(line))
+    except ValueError:
+        raise EndOfConnectionError from None
+    if not 0 <= found["size"] <= _LARGEST_CONTENT_BYTE:
+        raise EndOfConnectionError
+    return found
 
 
 def _write(content: bytes) -> None:

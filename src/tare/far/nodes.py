@@ -27,6 +27,7 @@ from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import online_processors
 from tare.host.removal import remove_folder, said
 from tare.host.trust import made
+from tare.untrusted import from_json
 
 _RECORD = "node.json"
 _KEEPER = "keeper"
@@ -168,8 +169,8 @@ def _tell_keeper(directory: Path) -> bool:
 def _stop_recorded(directory: Path, text: bytes) -> None:
     """A record that a kill tore was being written before anything was started."""
     try:
-        spec: NodeSpec | None = build(NodeSpec, json.loads(text))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        spec: NodeSpec | None = build(NodeSpec, from_json(text))
+    except (ValueError, TypeError, KeyError, AttributeError):
         spec = None
     if spec is None:
         remove_folder(directory, _RECORD)

@@ -9,7 +9,6 @@ The socket lies where the job itself can reach it. Whoever speaks to it can have
 where the job can run them anyway; what makes no sense is not answered, and silence and crowds are cut short.
 """
 
-import json
 import os
 import select
 import signal
@@ -25,6 +24,7 @@ from typing import Self
 
 from tare.errors import NodeError
 from tare.host.process import tool_environment
+from tare.untrusted import object_from_json
 from tare.workloads.mpi import last_words
 
 _REQUEST_BYTE = 1 << 20
@@ -166,11 +166,10 @@ class AgentServer:
 def parse_request(text: bytes) -> tuple[str, str] | None:
     """Node and command of the agent's words; ``None`` when they are something else."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = object_from_json(text)
+    except ValueError:
         return None
-    told = (found.get("node"), found.get("command")) if isinstance(found, dict) else (None, None)
-    match told:
+    match found.get("node"), found.get("command"):
         case (str() as node, str() as command):
             return node, command
     return None

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from tare.errors import NodeError
+from tare.untrusted import whole
 
 COLUMNS = "name,calls,errors"
 """What the table is asked for (strace(1), --summary-columns)."""
@@ -42,6 +43,14 @@ def _rows(text: str) -> Iterator[tuple[str, int, int]]:
         if not words or words == _HEAD or line.startswith(("-", _TITLE)):
             continue
         name, *numbers = words
-        if len(numbers) not in {1, 2} or not all(number.isdecimal() for number in numbers):
-            raise NodeError(f"strace's table of system calls has a line that is none: {line[:80]!r}")
-        yield name, int(numbers[0]), int(numbers[1]) if len(numbers) > 1 else 0
+        yield name, *_counts(numbers, line)
+
+
+def _counts(numbers: list[str], line: str) -> tuple[int, int]:
+    try:
+        calls, errors = map(whole, numbers if len(numbers) > 1 else (*numbers, "0"))
+    except ValueError:
+        calls = errors = -1
+    if min(calls, errors) < 0:
+        raise NodeError(f"strace's table of system calls has a line that is none: {line[:80]!r}")
+    return calls, errors

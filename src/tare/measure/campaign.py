@@ -43,6 +43,7 @@ from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits, next_block_fits
 from tare.plan.campaign import Campaign, differences, with_overrides
 from tare.records import NATIVE, HostLoad, Outcome, Rule, Session, Skipped, Status, Trial
+from tare.untrusted import from_json
 
 _CHANGEABLE = ("budget_s", "undecided_fails")
 """What may differ when a result is continued: neither changes what is measured or concluded."""
@@ -144,7 +145,7 @@ def kept_campaign(folder: ResultFolder) -> Campaign:
     """The campaign that a result folder belongs to; ``InputError`` if it is none or damaged."""
     where = str(folder.path / "campaign.json")
     try:
-        found = json.loads(folder.read_campaign())
+        found = from_json(folder.read_campaign())
     except ValueError:
         found = None
     return Campaign.from_json(found, where)

@@ -6,11 +6,13 @@ In version 1 nothing that is frozen dies, so that a runner's kill -9 between two
 
 import json
 from pathlib import Path
+from typing import TypedDict
 
 from tare.environments.node_group import LocalGroup
 from tare.environments.provider import Node, NodeGroup
 from tare.errors import NodeError
 from tare.host.cgroups.freezer import Freezer, freezer_of
+from tare.untrusted import from_json, of_kind
 
 _FILE = "freezer"
 
@@ -38,10 +40,15 @@ def _write_down(freezer: Freezer, folder: Path) -> None:
         raise NodeError(f"cannot write to {folder}: {error.strerror}") from error
 
 
+class _Written(TypedDict):
+    version: int
+    directory: str
+
+
 def thaw_node(folder: Path) -> None:
     """Thaw the node of this folder if it was ever to be frozen; raises ``NodeError`` as ``Freezer.thaw`` does."""
     try:
-        written = json.loads((folder / _FILE).read_text())
+        written = of_kind(_Written, from_json((folder / _FILE).read_text()))
     except (OSError, ValueError):
         return  # never written, or torn by a kill: nothing was frozen yet
     Freezer(written["version"], Path(written["directory"])).thaw()

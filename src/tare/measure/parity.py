@@ -47,6 +47,7 @@ _NOT_COMPARED = {"fsize", "locks"}
 _OTHER_REMEDY = 'see docs/environments.md, "Equal arms"'
 _NOBODY = "/"
 """No group is called so: the path of a process is then read to its end, and not to its node's group."""
+_LONGEST_TEXT = 4096
 _NESTED = ("namespaces", "limits")
 """What the stopwatch gives as a table of its own."""
 _REMEDIES = {
@@ -96,7 +97,9 @@ def _texts_and_numbers(answer: Any) -> dict[str, Any]:
     if not isinstance(answer, Mapping):
         return {}
     flat = {
-        name: value for name, value in answer.items() if isinstance(value, str | int) and name not in _NESTED
+        name: value[:_LONGEST_TEXT] if isinstance(value, str) else value
+        for name, value in answer.items()
+        if isinstance(value, str | int) and name not in _NESTED and name.isidentifier()
     }
     return flat | {name: _texts_and_numbers(answer[name]) for name in _NESTED if name in answer}
 
@@ -175,7 +178,7 @@ def _own(node: Node, seen: Mapping[str, Any]) -> dict[str, str]:
 def _conditions(seen: Mapping[str, Any]) -> dict[str, str]:
     """What the node's kernel gives the command, of which no counter shows what it costs."""
     values = {label: seen.get(name) for name, label in _CONDITIONS.items()}
-    return {label: text for label, text in values.items() if isinstance(text, str) and text}
+    return {label: text[:_LONGEST_TEXT] for label, text in values.items() if isinstance(text, str) and text}
 
 
 def _seccomp(seen: Mapping[str, Any]) -> str | None:

@@ -2,15 +2,16 @@
 """Where nodes are found, asked of the kernel where Tare did not give the address itself."""
 
 import ipaddress
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NotRequired, TypedDict
 
 from tare.environments import PROVIDERS
 from tare.environments.provider import Elsewhere, Node
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.told import told
 from tare.network.plan import SUBNET
 from tare.records import NetworkKind
 
@@ -134,13 +135,23 @@ def _way_in(node: Node) -> list[str]:
     return ["nsenter", *user, f"--net={_namespace(node)}", "--"]
 
 
+class _Address(TypedDict):
+    local: str
+    prefixlen: int
+
+
+class _Link(TypedDict):
+    addr_info: NotRequired[list[_Address]]
+
+
 def parse_addresses(text: str) -> list[ipaddress.IPv4Interface]:
-    """The addresses in the JSON of ip-address(8)."""
-    return [
-        ipaddress.IPv4Interface(f"{address['local']}/{address['prefixlen']}")
-        for link in json.loads(text or "[]")
-        for address in link.get("addr_info", [])
-    ]
+    """The addresses in the JSON of ip-address(8); ``NodeError`` for anything else, as a node may have printed it."""
+    links = told(list[_Link], text or "[]", "ip address show")
+    written = [f"{one['local']}/{one['prefixlen']}" for link in links for one in link.get("addr_info", [])]
+    try:
+        return [ipaddress.IPv4Interface(one) for one in written]
+    except ValueError as error:
+        raise NodeError(f"what ip address show prints is not understood: {error}", text[:400]) from None
 
 
 def _common_subnet(found: dict[str, list[ipaddress.IPv4Interface]]) -> ipaddress.IPv4Network:

@@ -2,7 +2,6 @@
 """The switch and the links to it, made inside the namespaces: none is ever seen in the host's network."""
 
 import ipaddress
-import json
 import math
 import socket
 import time
@@ -10,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from tare.environments.guest.route import kept_ms
 from tare.environments.provider import NodeNetwork
 from tare.errors import NodeError
 from tare.host import process
@@ -145,12 +145,7 @@ def _whole_ms(rto_min_s: float) -> int:
 def _verify_rto_min(inside: Path, rto_min_ms: int) -> None:
     """Read the route back by another way than it was written (ip-route(8))."""
     argv = ["nsenter", f"--net={inside}", "--", "ip", "-json", "route", "show", str(SUBNET)]
-    kept = [
-        metric.get("rto_min")
-        for route in json.loads(process.run_checked(argv, timeout_s=_LIMIT_S).stdout)
-        for metric in route.get("metrics", [])
-    ]
-    if rto_min_ms not in kept:
+    if rto_min_ms not in kept_ms(process.run_checked(argv, timeout_s=_LIMIT_S).stdout):
         raise NodeError(
             f"the node's route does not keep rto_min = {rto_min_ms} ms; leave rto_min out on this host"
         )

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether one node reaches another: a ping, a TCP transfer, and the other's name, tried with the image's programs."""
 
-import json
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from tare.environments.provider import Node, Provider
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.told import told
 from tare.network.addresses import node_address
 from tare.units import MEBIBYTE
+from tare.untrusted import figure
 
 TRANSFER_BYTE = 8 * MEBIBYTE
 _ALONE = "127.0.0.1"
@@ -66,6 +67,12 @@ class Reach:
     """What did not work though the transfer did."""
 
 
+class _Moved(TypedDict):
+    byte: int
+    s: float
+    named: bool
+
+
 def try_reach(client: Node, server: Node, provider: Provider) -> Reach:
     """Ping and transfer from ``client`` to ``server``, which may be the same node; ``NodeError`` says what failed."""
     address = node_address(server) or (_ALONE if client is server else None)
@@ -99,10 +106,13 @@ def read_round_trip_s(done: process.Completed, address: str) -> float:
     found = _ROUND_TRIP.search(done.stdout)
     if done.code != 0 or found is None:
         raise NodeError(f"no ping to {address} is answered: {done.last_words}")
-    return float(found[1]) / 1000
+    try:
+        return figure(found[1]) / 1000
+    except ValueError as error:
+        raise NodeError(f"what ping prints is not understood: {error}") from None
 
 
-def _transfer(client: Node, server: Node, address: str, provider: Provider) -> dict[str, Any]:
+def _transfer(client: Node, server: Node, address: str, provider: Provider) -> _Moved:
     """Bytes that arrived, seconds that they took, and whether the server's name led to the same address."""
     note = "transfer-port"
     serve = [*_python(server, provider, _SERVER), address, f"{server.work_directory}/{note}", str(_STEP_S)]
@@ -126,13 +136,14 @@ def _python(node: Node, provider: Provider, program: str) -> list[str]:
     return [*provider.prefix(node), "python3", "-c", program]
 
 
-def read_transfer(done: process.Completed, address: str) -> dict[str, Any]:
+def read_transfer(done: process.Completed, address: str) -> _Moved:
     """What the client printed; ``NodeError`` if it failed or not all arrived."""
+    if done.code != 0:
+        raise NodeError(f"no TCP transfer to {address}: {done.last_words}")
     try:
-        moved: dict[str, Any] = json.loads(done.stdout) if done.code == 0 else {}
-    except ValueError:
-        moved = {}
-    if moved.get("byte") != TRANSFER_BYTE:
-        arrived = f"{moved['byte']} of {TRANSFER_BYTE} bytes arrived" if moved else done.last_words
-        raise NodeError(f"no TCP transfer to {address}: {arrived}")
+        moved = told(_Moved, done.stdout, "the node's transfer")
+    except NodeError as error:
+        raise NodeError(f"no TCP transfer to {address}: {done.last_words} ({error})") from None
+    if moved["byte"] != TRANSFER_BYTE:
+        raise NodeError(f"no TCP transfer to {address}: {moved['byte']} of {TRANSFER_BYTE} bytes arrived")
     return moved

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the time of an MPI program goes: the preload of Tare's profiler, and its file as samples (docs/profiler.md)."""
 
-import json
 import re
 from statistics import fmean
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from tare.errors import WrongOutput
 from tare.records import Activity, Direction, Sample
+from tare.untrusted import from_json
 from tare.workloads import excerpt
 from tare.workloads.kind import Output
 
@@ -88,8 +88,8 @@ def _parsed(output: Output) -> _Profile:
         reason = said[0] if said else "was it loaded? It needs the C library of Debian 12 or a newer one"
         raise WrongOutput(f"the profiler wrote no {FILE}: {reason}", excerpt.tail(output.stderr))
     try:
-        found = _Profile.model_validate(json.loads(text))
-    except (ValueError, ValidationError, RecursionError) as error:
+        found = _Profile.model_validate(from_json(text))
+    except ValueError as error:
         raise WrongOutput(f"{FILE} is cut, partial, or of another version", excerpt.tail(text)) from error
     if len(found.profile) != found.ranks:
         raise WrongOutput(f"{found.ranks} ranks ran, {len(found.profile)} are in {FILE}", excerpt.tail(text))

@@ -71,7 +71,9 @@ class TestRoute:
 
     def test_what_ip_shows_is_read_back(self) -> None:
         assert kept_ms(self.SHOWN) == [5]
-        assert kept_ms("[]") == kept_ms("") == kept_ms("Error: ...") == []
+        assert kept_ms("[]") == kept_ms("") == []
+        with pytest.raises(NodeError, match="ip route show prints is not understood"):
+            kept_ms("Error: ...")
 
     def test_only_whole_milliseconds_are_asked_for(self) -> None:
         assert whole_ms(0.002) == 2

@@ -152,7 +152,9 @@ class TestOutput:
             vboxmanage.parse(broken)
 
     def test_a_number_that_is_none_is_an_error(self) -> None:
-        with pytest.raises(NodeError, match="memory is 'much'"):
+        with pytest.raises(
+            NodeError, match=r"showvminfo \(memory\) prints is not understood: 'much' is no integer"
+        ):
             vboxmanage.number({"memory": "much"}, "memory")
 
     def test_another_failure_is_not_the_absence_of_the_machine(

@@ -12,6 +12,7 @@ from pathlib import Path
 from tare.environments.provider import TOOLS_DIRECTORY, NodeSpec
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.told import process_id
 
 DESCRIPTOR = 3
 """The number that the guest's end of the channel has in a machine's monitor."""
@@ -38,7 +39,7 @@ def keep_machine(spec: NodeSpec, before: Sequence[str], monitor: Sequence[str]) 
     pid_file = spec.directory / "machine.pid"
     way = ["--pid-file", str(pid_file), "--descriptor", str(DESCRIPTOR), "--", *monitor]
     keeper = _start(spec, before, way)
-    return keeper, int(pid_file.read_text())
+    return keeper, process_id(pid_file.read_text(), "the guest's keeper")
 
 
 def keep_connected(spec: NodeSpec, before: Sequence[str], channel: Path) -> int:

@@ -11,6 +11,7 @@ from tare.environments.provider import NodeSpec
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.cgroups import Settings
+from tare.host.told import number
 
 _LIMIT_S = 30.0
 _GRAIN_BYTE = 8192
@@ -73,4 +74,4 @@ class MachineGroup(SandboxGroup):
 def parse_kills(vmstat: str) -> int | None:
     """How often the kernel killed for want of memory, of /proc/vmstat (proc(5)); ``None`` if it does not count."""
     found = re.search(r"^oom_kill (\d+)$", vmstat, re.MULTILINE)
-    return int(found[1]) if found else None
+    return number(found[1], "the guest's /proc/vmstat") if found else None

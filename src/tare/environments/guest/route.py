@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The least TCP retransmission timeout of a guest's link: a setting of its route, made inside by ip-route(8)."""
 
-import json
 import math
 from collections.abc import Sequence
+from typing import Any, NotRequired, TypedDict
 
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.told import told
 
 _INTERFACE = "eth0"
 _LIMIT_S = 30.0
+
+
+class Route(TypedDict):
+    """One of ``ip -json route show``."""
+
+    metrics: NotRequired[list[dict[str, Any]]]
 
 
 def set_rto_min(prefix: Sequence[str], subnet: str, address: str, rto_min_s: float) -> None:
@@ -38,9 +45,6 @@ def whole_ms(rto_min_s: float) -> int:
 
 def kept_ms(shown: str) -> list[int]:
     """The timeouts in the JSON of ``ip route show``."""
-    try:
-        routes = json.loads(shown or "[]")
-    except ValueError:
-        routes = []
+    routes = told(list[Route], shown or "[]", "ip route show")
     metrics = [metric for route in routes for metric in route.get("metrics", [])]
     return [metric["rto_min"] for metric in metrics if "rto_min" in metric]

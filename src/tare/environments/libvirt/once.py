@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tare.errors import NodeError
 from tare.host.cgroups import format_processors
+from tare.host.told import number
 
 PERIOD_US = 100_000
 _KIBIBYTE = 1024
@@ -70,7 +71,7 @@ def processor_count(text: str) -> int | None:
     vcpu = parsed(text).find("vcpu")
     if vcpu is None:
         return None
-    return int(vcpu.get("current") or vcpu.text or 0)
+    return number(vcpu.get("current") or vcpu.text or "0", "virsh dumpxml")
 
 
 def _forget_topology(domain: ET.Element) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.told import number
 
 _LIMIT_S = 60.0
 _CARRIED = ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "LIBVIRT_AUTH_FILE", "SSH_AUTH_SOCK")
@@ -80,7 +81,7 @@ def parse_cpu_s(text: str) -> float | None:
     1.5
     """
     found = re.search(r"^\s*cpu\.time=(\d+)$", text, re.MULTILINE)
-    return int(found[1]) / 1e9 if found else None
+    return number(found[1], "virsh domstats") / 1e9 if found else None
 
 
 def parse_affinity(text: str) -> tuple[int, ...] | None:
@@ -90,7 +91,7 @@ def parse_affinity(text: str) -> tuple[int, ...] | None:
     (0, 1)
     """
     lines = re.findall(r"^CPU Affinity:\s+([y-]+)$", text, re.MULTILINE)
-    allowed = {number for line in lines for number, mark in enumerate(line) if mark == "y"}
+    allowed = {processor for line in lines for processor, mark in enumerate(line) if mark == "y"}
     return tuple(sorted(allowed)) or None
 
 
@@ -101,7 +102,7 @@ def parse_memory_byte(text: str) -> int | None:
     1048576
     """
     found = re.search(r"^Used memory:\s+(\d+) KiB$", text, re.MULTILINE)
-    return int(found[1]) * _KIBIBYTE if found else None
+    return number(found[1], "virsh dominfo") * _KIBIBYTE if found else None
 
 
 def parse_quota(text: str) -> float | None:
@@ -110,7 +111,8 @@ def parse_quota(text: str) -> float | None:
     >>> parse_quota("global_period  : 100000\nglobal_quota   : 50000\n")
     0.5
     """
-    numbers = {name: int(value) for name, value in re.findall(r"^(\w+)\s*:\s*(-?\d+)$", text, re.MULTILINE)}
+    told = re.findall(r"^(\w+)\s*:\s*(-?\d+)$", text, re.MULTILINE)
+    numbers = {name: number(value, "virsh schedinfo") for name, value in told}
     if numbers.get("cap", 0) > 0:
         return numbers["cap"] / 100
     for kind in ("global", "vcpu"):

@@ -17,6 +17,7 @@ from tare.environments.qemu.processor import DIES_WITH_US
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.paths import state_directory
+from tare.untrusted import object_from_json
 
 BOOT_LIMIT_S = 10.0
 """For a guest that does nothing; one that works takes less than one second of it with KVM."""
@@ -107,9 +108,7 @@ def _remembered(key: Sequence[str | int], kernel: GuestKernel) -> str | None:
 def _told(text: str, key: Sequence[str | int]) -> dict[str, object] | None:
     """What is known, if it is of the same key."""
     try:
-        found = json.loads(text)
+        found = object_from_json(text)
     except ValueError:
         return None
-    if not isinstance(found, dict) or found.get("key") != list(key) or "boots" not in found:
-        return None
-    return found
+    return found if found.get("key") == list(key) and isinstance(found.get("boots"), bool) else None

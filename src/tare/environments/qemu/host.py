@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What of this host a machine depends on: QEMU, the rate of the time stamp counter, huge pages, vhost."""
 
-import json
 import os
 import re
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from tare.errors import NodeError
 from tare.host import process
 from tare.host.mounts import mounts_text, parse_mounts
 from tare.units import MEBIBYTE, format_byte
+from tare.untrusted import figure, object_from_json
 
 _LIMIT_S = 10.0
 _VHOST = Path("/dev/vhost-net")
@@ -36,11 +37,10 @@ def qemu_version() -> str:
 def tsc_khz(image_root: Path, root: Path = _ROOT) -> int | None:
     """Rate of the time stamp counter; ``None`` if nobody tells it. It stays the same until the host boots anew."""
     done = process.run([f"{image_root}{TOOLS_DIRECTORY}/machine"], timeout_s=_LIMIT_S)
-    try:
-        rate = json.loads(done.stdout)["tsc_khz"]
-    except (ValueError, KeyError, TypeError):
-        rate = None
-    return rate if isinstance(rate, int) else constant_khz((root / "proc/cpuinfo").read_text())
+    rate = None
+    with suppress(ValueError):
+        rate = object_from_json(done.stdout).get("tsc_khz")
+    return rate if type(rate) is int else constant_khz((root / "proc/cpuinfo").read_text())
 
 
 def constant_khz(cpuinfo: str) -> int | None:
@@ -50,7 +50,7 @@ def constant_khz(cpuinfo: str) -> int | None:
     rate = re.search(r"^cpu MHz\s*:\s*([\d.]+)$", cpuinfo, re.MULTILINE)
     if rate is None or not {"constant_tsc", "nonstop_tsc"} <= words or "aperfmperf" in words:
         return None
-    return round(float(rate[1]) * 1000)
+    return round(figure(rate[1]) * 1000)
 
 
 def uses_vhost(options: Options, accelerator: Accelerator) -> bool:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a guest has, seen from inside by ``machine`` (native/machine), held against what was asked for."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from tare.environments.provider import TOOLS_DIRECTORY
 from tare.environments.qemu.command import Machine
 from tare.environments.qemu.options import Accelerator
 from tare.errors import NodeError
 from tare.host import process
+from tare.untrusted import from_json, of_kind
 
 CONSOLE_ID = 3
 """Of a virtio device that carries serial ports (the virtio standard, chapter 5)."""
@@ -17,6 +17,35 @@ _LIMIT_S = 60.0
 _PARAVIRTUAL_FEATURES = {"steal_time"}
 _CLOCKS = {"clocksource", "clocksource2"}
 _NONE = "none"
+
+
+class _Disk(TypedDict):
+    drivers: list[str]
+
+
+class _Interface(TypedDict):
+    drivers: list[str]
+
+
+class _VirtioDevice(TypedDict):
+    id: int | None
+    driver: str | None
+
+
+class Seen(TypedDict):
+    """What of it is relied on; ``None``: the guest shows none of that."""
+
+    processors: int | None
+    clock_source: str | None
+    clock_sources: list[str] | None
+    tsc_khz: int | None
+    tsc_khz_from: str | None
+    hypervisor_bit: bool | None
+    kvm_features: list[str] | None
+    booted_on: str | None
+    block_devices: list[_Disk] | None
+    network_interfaces: list[_Interface] | None
+    virtio_devices: list[_VirtioDevice] | None
 
 
 def look(prefix: Sequence[str]) -> Mapping[str, Any]:
@@ -28,12 +57,10 @@ def look(prefix: Sequence[str]) -> Mapping[str, Any]:
 def parse(text: str, last_words: str = "") -> Mapping[str, Any]:
     """The one line of JSON; ``NodeError`` for anything else."""
     try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise NodeError(f"the guest does not say what it has: {last_words or text[:200]!r}")
-    return found
+        return of_kind(Seen, from_json(text))
+    except ValueError as error:
+        said = last_words or text[:200]
+        raise NodeError(f"the guest does not say what it has: {said!r} ({error})") from None
 
 
 def verify(machine: Machine, seen: Mapping[str, Any]) -> None:
@@ -46,7 +73,7 @@ def differences(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
     """What is otherwise in the guest, in words."""
     if seen["processors"] != machine.processors:
         yield f"it has {seen['processors']} processors and not {machine.processors}"
-    drivers = [driver for disk in _items(seen, "block_devices") for driver in disk["drivers"]]
+    drivers = [driver for disk in seen["block_devices"] or () for driver in disk["drivers"]]
     if not machine.devices.disk_drivers() & set(drivers):
         wanted = ", ".join(machine.devices.disk_drivers())
         yield f"no disk has the driver {wanted}, but {_listed(drivers)}"
@@ -57,12 +84,12 @@ def differences(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
 def facts(machine: Machine, seen: Mapping[str, Any]) -> dict[str, str]:
     """What an outcome tells of the guest; the kernel and its clock source are told for every node."""
     rate, told_by = seen["tsc_khz"], seen["tsc_khz_from"]
-    disks = {name for disk in _items(seen, "block_devices") for name in disk["drivers"]}
+    disks = {name for disk in seen["block_devices"] or () for name in disk["drivers"]}
     return {
         "devices": str(machine.options.devices),
         "disk driver": _listed(sorted(disks & machine.devices.disk_drivers())),
         "network driver": _listed(_network_drivers(seen)),
-        "virtio devices": _listed([str(one["driver"]) for one in _items(seen, "virtio_devices")]),
+        "virtio devices": _listed([str(one["driver"]) for one in seen["virtio_devices"] or ()]),
         "booted on": str(seen["booted_on"] or "not told"),
         "paravirtual features": _listed(seen["kvm_features"] or ()),
         "clock sources": _listed(seen["clock_sources"] or ()),
@@ -78,12 +105,12 @@ def _other_network(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
 
 def _network_drivers(seen: Mapping[str, Any]) -> list[str]:
     """Of each interface the driver of the device itself; what has none is no device."""
-    return [one["drivers"][0] for one in _items(seen, "network_interfaces") if one["drivers"]]
+    return [one["drivers"][0] for one in seen["network_interfaces"] or () if one["drivers"]]
 
 
 def _missing(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
     """Of paravirtual devices and, under KVM, of what KVM offers to kernels that know it."""
-    consoles = [one for one in _items(seen, "virtio_devices") if one["id"] == CONSOLE_ID]
+    consoles = [one for one in seen["virtio_devices"] or () if one["id"] == CONSOLE_ID]
     if not any(one["driver"] == "virtio_console" for one in consoles):
         yield "no virtio device carries its channel"
     if machine.accelerator is Accelerator.TCG or machine.options.cpu is not None:
@@ -97,16 +124,12 @@ def _missing(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
 
 def _superfluous(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
     """Anything that a real machine would not have."""
-    if found := [str(one["driver"]) for one in _items(seen, "virtio_devices")]:
+    if found := [str(one["driver"]) for one in seen["virtio_devices"] or ()]:
         yield f"it has virtio devices: {', '.join(found)}"
     if seen["clock_source"] == "kvm-clock":
         yield "its clock is KVM's"
     if seen["hypervisor_bit"] and machine.options.cpu is None:
         yield "its processor says that it is a guest's"
-
-
-def _items(seen: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
-    return seen[name] or ()
 
 
 def _listed(words: Sequence[str]) -> str:

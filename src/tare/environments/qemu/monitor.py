@@ -10,8 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from tare.errors import NodeError
+from tare.host.told import told
 
 _LIMIT_S = 20.0
+_LONGEST_BYTE = 1 << 20
+_LONGEST_WORDS = 400
+_MOST_EVENTS = 1000
+"""That QEMU may tell between a question and its answer."""
 
 
 class Monitor:
@@ -28,22 +33,24 @@ class Monitor:
         """What it returns; ``NodeError`` with its words when it refuses."""
         self._lines.write(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
         self._lines.flush()
-        while True:
+        for _ in range(_MOST_EVENTS):
             said = self._receive()
             if "return" in said:
                 return said["return"]
             if "error" in said:
-                raise NodeError(f"QEMU refuses {command}: {said['error'].get('desc', said['error'])}")
+                raise NodeError(f"QEMU refuses {command}: {_words(said['error'])}")
+        raise NodeError(f"QEMU's monitor tells of events without end, and does not answer {command}")
 
     def _receive(self) -> Mapping[str, Any]:
-        line = self._lines.readline()
-        try:
-            found = json.loads(line)
-        except ValueError as error:
-            raise NodeError(f"QEMU's monitor said {line[:200]!r}; has QEMU ended?") from error
-        if not isinstance(found, dict):
-            raise NodeError(f"QEMU's monitor said {line[:200]!r}")
-        return found
+        line = self._lines.readline(_LONGEST_BYTE)
+        if not line.endswith(b"\n"):
+            raise NodeError(f"QEMU's monitor said {line[:200]!r}; has QEMU ended?")
+        return told(dict[str, Any], line, "QEMU's monitor")
+
+
+def _words(error: Any) -> str:
+    told = error.get("desc", error) if isinstance(error, dict) else error
+    return str(told)[:_LONGEST_WORDS]
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from tare.environments.qemu.command import PROGRAM, accelerator_words, cpu_words
 from tare.environments.qemu.options import Accelerator, Options
 from tare.errors import NodeError
 from tare.host import process
+from tare.untrusted import object_from_json
 
 DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL")
 """The prefix of a QEMU that nothing else would end if this process were killed (setpriv(1))."""
@@ -64,7 +65,7 @@ def questions(flags: frozenset[str]) -> bytes:
 
 def lacking(said: str, flags: frozenset[str]) -> frozenset[str]:
     """From all that QEMU answered; a property that it does not know is one that it cannot give."""
-    answers = {one["id"]: one for one in _parsed(said.splitlines()) if "id" in one}
+    answers = {one["id"]: one for one in _parsed(said.splitlines()) if isinstance(one.get("id"), str)}
     kind = answers.get(_TYPE, {}).get("return")
     if not isinstance(kind, str) or not kind.endswith(_KIND) or not flags <= answers.keys():
         raise NodeError(f"QEMU does not tell what its processor has: {said[-200:]!r}")
@@ -81,12 +82,8 @@ def _property(flag: str) -> str:
 
 def _parsed(lines: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     for line in lines:
-        try:
-            found = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(found, dict):
-            yield found
+        with suppress(ValueError):
+            yield object_from_json(line)
 
 
 @contextmanager

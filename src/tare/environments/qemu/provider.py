@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 from tare.environments import confined, engine
 from tare.environments.guest import channel, route
@@ -17,11 +17,12 @@ from tare.environments.provider import Node, NodeGroup, NodeSpec, Probe
 from tare.environments.qemu import boot, console, host, inside, processor, threads
 from tare.environments.qemu.accelerator import WORDS, kvm_obstacle
 from tare.environments.qemu.command import Machine, argv
-from tare.environments.qemu.monitor import connected
+from tare.environments.qemu.monitor import Monitor, connected
 from tare.environments.qemu.options import OPTION_NAMES, Accelerator, Options, complaints
 from tare.errors import NodeError
 from tare.host import cgroups
 from tare.host.facts import online_processors
+from tare.host.told import part
 from tare.records import NetworkKind, OptionValue
 
 _NO_NETWORK = {
@@ -108,7 +109,7 @@ class Qemu(GuestProvider):
         if node.init_pid is None:
             return None
         with connected(spec.directory) as monitor:
-            memory_byte = int(monitor.ask("query-memory-size-summary")["base-memory"])
+            memory_byte = _base_memory_byte(monitor)
             own = threads.virtual_processors(monitor)
         pinned = threads.run_on(own) if Options.of(spec.options).pin else None
         held = Held(memory_byte=memory_byte, processors=pinned)
@@ -120,6 +121,11 @@ class Qemu(GuestProvider):
         confined.remove(spec)
         channel.release(spec)
         (spec.directory / "qmp").unlink(missing_ok=True)
+
+
+def _base_memory_byte(monitor: Monitor) -> int:
+    summary = part(dict[str, Any], monitor.ask("query-memory-size-summary"), "query-memory-size-summary")
+    return part(int, summary.get("base-memory"), "query-memory-size-summary (base-memory)")
 
 
 def _keep(spec: NodeSpec, machine: Machine) -> tuple[int, int]:

@@ -2,18 +2,25 @@
 """Which of QEMU's threads are the guest's processors, and where each thread may run."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from tare.environments.qemu.monitor import Monitor
 from tare.errors import NodeError
+from tare.host.told import part
 
 
 def virtual_processors(monitor: Monitor) -> tuple[int, ...]:
     """Thread ids on this host, in the order of the guest's processors."""
-    found = monitor.ask("query-cpus-fast")
-    return tuple(one["thread-id"] for one in sorted(found, key=lambda one: int(one["cpu-index"])))
+    found = part(list[dict[str, Any]], monitor.ask("query-cpus-fast"), "query-cpus-fast")
+    numbers = [(_whole(one, "cpu-index"), _whole(one, "thread-id")) for one in found]
+    return tuple(thread for _, thread in sorted(numbers))
+
+
+def _whole(one: Mapping[str, Any], name: str) -> int:
+    return part(int, one.get(name), f"query-cpus-fast ({name})")
 
 
 def pin(threads: Sequence[int], processors: Sequence[int]) -> None:

@@ -15,28 +15,50 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NotRequired, Self, TypedDict, TypeVar
 
 from tare.environments.remote.code import place, start_file
 from tare.environments.remote.connection import Far, unreachable, variables
 from tare.errors import NodeError
 from tare.host.process import tool_environment
+from tare.host.told import part
+from tare.untrusted import from_json, of_kind
 
 _CONNECT_LIMIT_S = 60.0
 _ANSWER_LIMIT_S = 60.0
 _END_LIMIT_S = 30.0
 _KILL_LIMIT_S = 10.0
 _LONGEST_LINE_BYTE = 1 << 20
+_LARGEST_CONTENT_BYTE = 256 << 20
+"""Of all files that are asked for at once, of each of which the other host sends 18 MiB at most."""
+_LONGEST_ERROR = 2000
 _SSH_FAILED = 255
 _COMPLAINT_BYTE = 4000
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What the far side said."""
 
+    host: str
     fields: Mapping[str, Any]
-    content: bytes
+    content: bytes = b""
+
+    def told(self, kind: type[Kind]) -> Kind:
+        """Its fields, which have to be of this kind; ``NodeError`` where the other host makes them up."""
+        return part(kind, dict(self.fields), self.host)
+
+
+class Greeting(TypedDict):
+    """What the far side says first."""
+
+    host: str
+    kernel: str
+
+
+class _Sized(TypedDict):
+    size: NotRequired[int]
 
 
 class Channel:
@@ -71,6 +93,11 @@ class Channel:
     def _program(self) -> str:
         return self._far.command(self._far.python, "-I", "-S", start_file(self._far), self._far.state)
 
+    @property
+    def host(self) -> str:
+        """Who is at the other end."""
+        return self._far.host
+
     def __enter__(self) -> Self:
         return self
 
@@ -88,7 +115,7 @@ class Channel:
         while (answer := self._next(deadline)).fields.get("number") != self._asked:
             continue  # the answer to a question that an interrupt kept us from hearing
         if "error" in answer.fields:
-            raise NodeError(f"{self._far.host}: {answer.fields['error']}")
+            raise NodeError(f"{self._far.host}: {str(answer.fields['error'])[:_LONGEST_ERROR]}")
         return answer
 
     def close(self) -> None:
@@ -105,7 +132,7 @@ class Channel:
             self._process.stdout.close()
             self._errors.close()
 
-    def _greeted(self) -> Mapping[str, Any]:
+    def _greeted(self) -> Greeting:
         """The first line; anything else there would also stand before the output of every command."""
         line = self._line(time.monotonic() + _CONNECT_LIMIT_S)
         if not line.startswith(b"{"):
@@ -116,24 +143,24 @@ class Channel:
             )
         found = self._fields(line)
         if "error" in found:
-            raise NodeError(f"{self._far.host}: {found['error']}")
-        return found
+            raise NodeError(f"{self._far.host}: {str(found['error'])[:_LONGEST_ERROR]}")
+        return Answer(self._far.host, found).told(Greeting)
 
     def _fields(self, line: bytes) -> Mapping[str, Any]:
         try:
-            found = json.loads(line)
+            found = of_kind(_Sized, from_json(line))
         except ValueError:
-            found = None
-        if not isinstance(found, dict) or not isinstance(found.get("size", 0), int):
+            raise self._nonsense(line) from None
+        if not 0 <= found.get("size", 0) <= _LARGEST_CONTENT_BYTE:
             raise self._nonsense(line)
-        return found
+        return dict(found)
 
     def _next(self, deadline: float) -> Answer:
         line = b"\n"
         while not line.strip():  # an empty line only says that the far side is alive
             line = self._line(deadline)
         fields = self._fields(line)
-        return Answer(fields, self._exactly(fields.get("size", 0), deadline))
+        return Answer(self._far.host, fields, self._exactly(fields.get("size", 0), deadline))
 
     def _line(self, deadline: float) -> bytes:
         while b"\n" not in self._received:

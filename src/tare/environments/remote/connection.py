@@ -2,7 +2,6 @@
 """Who is reached and how: the options of the environment, and ssh's argv (ssh(1), ssh_config(5))."""
 
 import ipaddress
-import json
 import os
 import shlex
 import sys
@@ -13,6 +12,7 @@ from typing import Self
 
 from tare.errors import NodeError
 from tare.records import NATIVE, OptionValue
+from tare.untrusted import from_json
 
 OPTION_NAMES: Mapping[str, str] = {
     "host": "who is reached: user@host, or a name of the ssh configuration; or a list, node by node in turn",
@@ -182,7 +182,7 @@ def _complaints_below(options: Mapping[str, OptionValue]) -> dict[str, str]:
 def _value(text: str) -> OptionValue:
     """As JSON if it is a truth value, a number or a list of texts there; else the text itself."""
     try:
-        value = json.loads(text)
+        value = from_json(text)
     except ValueError:
         return text
     if isinstance(value, list) and all(isinstance(part, str) for part in value):

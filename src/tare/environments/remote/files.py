@@ -4,10 +4,26 @@
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypedDict
 
 from tare.environments.remote.channel import Channel
 from tare.errors import NodeError
 from tare.host.trees import entries_below
+
+_LONGEST_BYTE = 1 << 40
+"""No file of a benchmark's output is longer."""
+_PAIR = 2
+
+
+class _File(TypedDict):
+    name: str
+    whole: int
+    pieces: list[list[int]]
+    """Offset and length of each."""
+
+
+class _Files(TypedDict):
+    files: list[_File]
 
 
 def send(channel: Channel, work: Path, names: Sequence[str]) -> None:
@@ -27,17 +43,25 @@ def fetch(channel: Channel, work: Path, names: Sequence[str]) -> None:
     """The files among ``names`` that are there. The middle of one that is longer than anybody reads stays away."""
     answer = channel.ask("get", names=list(names))
     at = 0
-    for one in answer.fields["files"]:
+    for one in answer.told(_Files)["files"]:
         if one["name"] not in names:
             raise NodeError(f"the other host sent {one['name']!r}, for which nobody asked")
         path = work / one["name"]
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as opened:
+            _refuse_impossible(one)
             for offset, length in one["pieces"]:
                 opened.seek(offset)
                 opened.write(answer.content[at : at + length])
                 at += length
             opened.truncate(one["whole"])
+
+
+def _refuse_impossible(one: _File) -> None:
+    ends = [end for pair in one["pieces"] for end in (pair[0], sum(pair))]
+    fit = all(len(pair) == _PAIR for pair in one["pieces"]) and 0 <= one["whole"] <= _LONGEST_BYTE
+    if not fit or not all(0 <= end <= one["whole"] for end in ends):
+        raise NodeError(f"the other host sent pieces of {one['name']!r} that make no file")
 
 
 def _below(path: Path) -> Iterator[Path]:

@@ -1,12 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control group of a node on the other host, as that host accounts for it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import NotRequired, Self, TypedDict
 
 from tare.environments.remote.channel import Channel
+from tare.errors import NodeError
 from tare.host.cgroups import Settings
+
+
+class _Settings(TypedDict):
+    processors: list[int] | None
+    memory_byte: int | None
+    cpu_quota: float | None
+
+
+class _Group(TypedDict):
+    settings: _Settings | None
+    cpu_s: NotRequired[float | None]
+    memory_kills: NotRequired[int | None]
+
+
+class _Lacks(TypedDict):
+    lacks: list[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +39,8 @@ class FarGroup:
 
     def settings(self) -> Settings:
         found = self._asked()["settings"]
+        if found is None:
+            raise NodeError(f"nothing holds the node on {self.channel.host} any more")
         processors = found["processors"]
         return Settings(
             processors=None if processors is None else tuple(processors),
@@ -31,16 +49,13 @@ class FarGroup:
         )
 
     def cpu_s(self) -> float | None:
-        found: float | None = self._asked()["cpu_s"]
-        return found
+        return self._asked().get("cpu_s")
 
     def memory_kills(self) -> int | None:
-        found: int | None = self._asked()["memory_kills"]
-        return found
+        return self._asked().get("memory_kills")
 
     def lacks(self, inner_pid: int) -> list[str] | None:
-        found: list[str] | None = self.channel.ask("lacks", inner_pid=inner_pid).fields["lacks"]
-        return found
+        return self.channel.ask("lacks", inner_pid=inner_pid).told(_Lacks)["lacks"]
 
-    def _asked(self) -> Mapping[str, Any]:
-        return self.channel.ask("group").fields
+    def _asked(self) -> _Group:
+        return self.channel.ask("group").told(_Group)

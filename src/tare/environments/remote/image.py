@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, TypedDict
 
 from tare.environments.remote.channel import Channel
 from tare.environments.remote.connection import Far, variables
@@ -16,9 +16,14 @@ _CHECK_LIMIT_S = 900.0
 _CARRY_LIMIT_S = 4 * 3600.0
 
 
+class _Place(TypedDict):
+    into: str | None
+    """``None``: it is there already."""
+
+
 def carry(far: Far, channel: Channel, image_root: Path, image_digest: str) -> None:
     """Have the image there; ``NodeError`` if it cannot be sent, or does not arrive as it is here."""
-    into = channel.ask("find image", digest=image_digest, limit_s=_CHECK_LIMIT_S).fields["into"]
+    into = channel.ask("find image", digest=image_digest, limit_s=_CHECK_LIMIT_S).told(_Place)["into"]
     if into is not None:
         _send(far, image_root, into)
         channel.ask("finish image", limit_s=_CHECK_LIMIT_S)

@@ -16,6 +16,7 @@ from tare.environments.unprivileged.group import UserGroup
 from tare.environments.unprivileged.order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, Order
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.told import process_id
 from tare.host.user_namespaces import find_obstacle
 from tare.records import NetworkKind, Storage
 
@@ -88,7 +89,7 @@ def _innermost(spec: NodeSpec, first: int) -> int:
         if len(numbers) > 1 and numbers[-1] == 1:
             return pid
     noted = spec.directory / TECHNOLOGY_FILE
-    return int(noted.read_text()) if noted.exists() else first
+    return process_id(noted.read_text(), str(noted)) if noted.exists() else first
 
 
 def _facts(spec: NodeSpec) -> dict[str, str]:
@@ -114,7 +115,7 @@ def enter_outside(node: Node, *, limits_memory: bool = False) -> list[str]:
     ``limits_memory`` as in ``start``.
     """
     try:
-        keeper = int((node.spec.directory / KEEPER_FILE).read_text())
+        keeper = process_id((node.spec.directory / KEEPER_FILE).read_text(), KEEPER_FILE)
     except OSError as error:
         raise NodeError(f"{node.spec.name} has no process that keeps its namespaces") from error
     return _enter(node.spec, keeper, memory=not limits_memory)

@@ -13,12 +13,14 @@ import resource
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 from tare.environments.provider import TOOLS_DIRECTORY, NodeSpec
 from tare.errors import NodeError
 from tare.host.cgroups import V2, Group, format_processors
 from tare.host.cgroups.hierarchies import V2_CONTROLLERS
 from tare.host.delegation import create_group, find_delegation
+from tare.untrusted import from_json, of_kind
 
 _FILE = "limits.json"
 _OWN_GROUP = "systemd-run --user --scope -p Delegate=yes tare ..."
@@ -70,10 +72,15 @@ def establish(spec: NodeSpec) -> Means:
     return means
 
 
+class _Written(TypedDict):
+    group: str | None
+    controllers: list[str]
+
+
 def recall(spec: NodeSpec) -> Means:
     """What ``establish`` wrote down; a node that has nothing written is held by nothing."""
     try:
-        found = json.loads((spec.directory / _FILE).read_text())
+        found = of_kind(_Written, from_json((spec.directory / _FILE).read_text()))
     except (OSError, ValueError):
         return Means()
     group = found["group"]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 
 from tare.errors import NodeError
-from tare.host import process
+from tare.host import process, told
 
 _LIMIT_S = 60.0
 _LOCKED_LIMIT_S = 30.0
@@ -59,9 +59,7 @@ def parse(text: str) -> dict[str, str]:
 
 def number(found: Mapping[str, str], key: str) -> int:
     """A whole number among them; ``NodeError`` if there is none."""
-    if not (text := found.get(key, "")).isdecimal():
-        raise NodeError(f"what VBoxManage showvminfo prints is not understood: {key} is {text!r}")
-    return int(text)
+    return told.number(found.get(key, ""), f"VBoxManage showvminfo ({key})")
 
 
 def _complaint(done: process.Completed) -> str:

@@ -2,18 +2,19 @@
 """What ``govc vm.info -json`` and ``object.collect -json`` tell, which are vSphere's own objects (VirtualMachine)."""
 
 import ipaddress
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from tare.errors import NodeError
 from tare.host.cgroups import parse_processors
+from tare.host.told import told
 from tare.units import MEBIBYTE
 
 AFFINITY = "sched.cpu.affinity"
 """The setting of a machine that names the processors of its host on which its own may run."""
 _OFF = "poweredOff"
+_EXCERPT = 400
 _ANY_PROCESSOR = ("", "all")
 
 
@@ -39,53 +40,107 @@ class Described:
     """The version of its virtual hardware, such as ``vmx-19``."""
 
 
+class _Allocation(TypedDict):
+    """ResourceAllocationInfo."""
+
+    limit: NotRequired[int]
+    reservation: NotRequired[int]
+
+
+class _Reference(TypedDict):
+    type: str
+    value: str
+
+
+class _Setting(TypedDict):
+    key: str
+    value: Any
+
+
+class _Hardware(TypedDict):
+    numCPU: int
+    memoryMB: int
+
+
+class _Configuration(TypedDict):
+    hardware: _Hardware
+    version: str
+    cpuAllocation: NotRequired[_Allocation | None]
+    memoryAllocation: NotRequired[_Allocation | None]
+    extraConfig: NotRequired[list[_Setting] | None]
+
+
+class _Runtime(TypedDict):
+    host: _Reference
+    powerState: str
+
+
+class _Card(TypedDict):
+    ipAddress: NotRequired[list[str] | None]
+
+
+class _Guest(TypedDict):
+    ipAddress: NotRequired[str | None]
+    net: NotRequired[list[_Card] | None]
+
+
+class _Machine(TypedDict):
+    """VirtualMachine, as far as it is relied on."""
+
+    name: NotRequired[str]
+    config: _Configuration
+    runtime: _Runtime
+    guest: NotRequired[_Guest | None]
+
+
+class _Machines(TypedDict):
+    virtualMachines: list[_Machine] | None
+
+
+class _Property(TypedDict):
+    name: str
+    val: NotRequired[Any]
+
+
 def machine(text: str) -> Described | None:
     """The one machine of ``vm.info -json``; ``None`` if there is none; ``NodeError`` for several or for nonsense."""
+    found = told(_Machines, text, "govc vm.info")["virtualMachines"] or []
+    if len(found) > 1:
+        names = ", ".join(one.get("name", "without a name") for one in found)
+        raise NodeError(f"several machines have that name: {names}; write the whole path of one")
     try:
-        found = json.loads(text)["virtualMachines"] or []
-        if len(found) > 1:
-            names = ", ".join(str(one.get("name")) for one in found)
-            raise NodeError(f"several machines have that name: {names}; write the whole path of one")
         return _described(found[0]) if found else None
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise _nonsense("vm.info", error) from error
+    except ValueError as error:
+        raise NodeError(f"what govc vm.info prints is not understood: {error}", text[:_EXCERPT]) from None
 
 
-def _described(found: Mapping[str, Any]) -> Described:
-    configuration, hardware = found["config"], found["config"]["hardware"]
+def _described(found: _Machine) -> Described:
+    configuration, host = found["config"], found["runtime"]["host"]
     cpu, memory = configuration.get("cpuAllocation") or {}, configuration.get("memoryAllocation") or {}
-    host = found["runtime"]["host"]
     extra = {one["key"]: one["value"] for one in configuration.get("extraConfig") or []}
     return Described(
         is_on=found["runtime"]["powerState"] != _OFF,
         host=f"{host['type']}:{host['value']}",
-        processors=int(hardware["numCPU"]),
-        memory_byte=int(hardware["memoryMB"]) * MEBIBYTE,
+        processors=configuration["hardware"]["numCPU"],
+        memory_byte=configuration["hardware"]["memoryMB"] * MEBIBYTE,
         cpu_limit_megahertz=_limit(cpu),
-        cpu_reservation_megahertz=int(cpu.get("reservation", 0)),
+        cpu_reservation_megahertz=cpu.get("reservation", 0),
         memory_limit_mebibyte=_limit(memory),
-        memory_reservation_mebibyte=int(memory.get("reservation", 0)),
+        memory_reservation_mebibyte=memory.get("reservation", 0),
         affinity=_processors(str(extra.get(AFFINITY, ""))),
         address=next(_addresses(found.get("guest") or {}), None),
-        hardware=str(configuration["version"]),
+        hardware=configuration["version"],
     )
 
 
 def properties(text: str) -> dict[str, Any]:
     """Name → value of ``object.collect -json``; ``NodeError`` for nonsense."""
-    try:
-        return {str(one["name"]): one.get("val") for one in json.loads(text)}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise _nonsense("object.collect", error) from error
+    return {one["name"]: one.get("val") for one in told(list[_Property], text, "govc object.collect")}
 
 
-def _nonsense(command: str, error: Exception) -> NodeError:
-    return NodeError(f"what govc {command} prints is not understood ({error!r}); use govc 0.30 or newer")
-
-
-def _limit(allocation: Mapping[str, Any]) -> int | None:
+def _limit(allocation: _Allocation) -> int | None:
     """-1 is vSphere's word for no limit (ResourceAllocationInfo)."""
-    limit = int(allocation.get("limit", -1))
+    limit = allocation.get("limit", -1)
     return None if limit < 0 else limit
 
 
@@ -93,10 +148,10 @@ def _processors(text: str) -> tuple[int, ...] | None:
     return None if text.strip() in _ANY_PROCESSOR else parse_processors(text.replace(" ", ""))
 
 
-def _addresses(guest: Mapping[str, Any]) -> Iterator[str]:
+def _addresses(guest: _Guest) -> Iterator[str]:
     """Those that another host can reach, IPv4 first; VMware Tools tell them."""
-    told = [guest.get("ipAddress")]
-    told += [one for card in guest.get("net") or [] for one in card.get("ipAddress") or []]
-    found = [ipaddress.ip_address(one) for one in told if one]
+    known = [guest.get("ipAddress")]
+    known += [one for card in guest.get("net") or [] for one in card.get("ipAddress") or []]
+    found = [ipaddress.ip_address(one) for one in known if one]
     for version in (4, 6):
         yield from (str(one) for one in found if one.version == version and not one.is_link_local)

@@ -2,11 +2,11 @@
 """What a machine's ESXi host is, as far as its limits depend on it (vSphere's HostSystem, ClusterComputeResource)."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from tare.environments.vmware.described import properties
 from tare.environments.vmware.govc import Govc
-from tare.errors import NodeError
+from tare.host.told import part
 
 _PROPERTIES = ("summary.hardware.cpuMhz", "summary.config.product.fullName", "parent")
 _CLUSTER = "ClusterComputeResource"
@@ -26,13 +26,9 @@ class Host:
     def of(cls, govc: Govc, reference: str) -> Self:
         """``NodeError`` if it does not tell."""
         told = properties(govc.ask("object.collect", "-json", reference, *_PROPERTIES))
-        try:
-            megahertz, parent = int(told[_PROPERTIES[0]]), told["parent"]
-            cluster = f"{parent['type']}:{parent['value']}" if parent["type"] == _CLUSTER else None
-        except (KeyError, TypeError, ValueError) as error:
-            raise NodeError(
-                f"{reference} does not tell the speed of its processors or where it belongs"
-            ) from error
+        megahertz = part(int, told.get(_PROPERTIES[0]), f"{reference} of its processors' speed")
+        parent = part(dict[str, Any], told.get("parent"), f"{reference} of where it belongs")
+        cluster = f"{_CLUSTER}:{parent.get('value')}" if parent.get("type") == _CLUSTER else None
         return cls(
             megahertz=megahertz,
             product=str(told.get(_PROPERTIES[1]) or "ESXi"),

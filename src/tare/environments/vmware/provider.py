@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``vmware`` environment: machines by govc, nodes in them by ssh."""
 
-import json
 from collections.abc import Mapping
+from typing import TypedDict
 
 from tare.environments.managed import Machine, Managed
 from tare.environments.managed.copied import sources
@@ -12,9 +12,18 @@ from tare.environments.vmware.govc import Govc
 from tare.environments.vmware.machine import VmwareMachine
 from tare.environments.vmware.options import OPTION_NAMES, complaints
 from tare.errors import NodeError
+from tare.host.told import told
 from tare.records import OptionValue
 
 _PROBE_LIMIT_S = 10.0
+
+
+class _Server(TypedDict):
+    fullName: str
+
+
+class _About(TypedDict):
+    about: _Server
 
 
 class Vmware(Managed):
@@ -50,7 +59,4 @@ def _probed(govc: Govc, options: Mapping[str, OptionValue]) -> Probe:
 
 
 def _name(text: str) -> str:
-    try:
-        return str(json.loads(text)["about"]["fullName"])
-    except (ValueError, TypeError, KeyError) as error:
-        raise NodeError("what govc about prints is not understood; use govc 0.30 or newer") from error
+    return told(_About, text, "govc about")["about"]["fullName"]

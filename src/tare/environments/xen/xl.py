@@ -6,6 +6,8 @@ import re
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.cgroups import Settings, parse_processors
+from tare.host.told import number
+from tare.untrusted import figure
 
 _LIMIT_S = 60.0
 _CREATE_LIMIT_S = 180.0
@@ -70,7 +72,14 @@ def parse_list(text: str) -> tuple[int, float]:
     found = re.findall(r"^\S+\s+\d+\s+(\d+)\s+\d+\s+[a-z-]+\s+([0-9.]+)$", text, re.MULTILINE)
     if len(found) != 1:
         raise NodeError(f"xl list printed no domain: {text[:200]!r}")
-    return int(found[0][0]), float(found[0][1])
+    return number(found[0][0], "xl list"), _figure(found[0][1])
+
+
+def _figure(text: str) -> float:
+    try:
+        return figure(text)
+    except ValueError as error:
+        raise NodeError(f"what xl list prints is not understood: {error}") from None
 
 
 def parse_affinity(text: str) -> tuple[int, ...] | None:
@@ -80,7 +89,10 @@ def parse_affinity(text: str) -> tuple[int, ...] | None:
         raise NodeError(f"xl vcpu-list printed no processor: {text[:200]!r}")
     if "all" in found:
         return None
-    return tuple(sorted({number for one in found for number in parse_processors(one)}))
+    try:
+        return tuple(sorted({processor for one in found for processor in parse_processors(one)}))
+    except ValueError as error:
+        raise NodeError(f"what xl vcpu-list prints is not understood: {error}", text[:200]) from None
 
 
 def parse_cap(text: str) -> float | None:
@@ -88,7 +100,7 @@ def parse_cap(text: str) -> float | None:
     found = re.findall(r"^\S+\s+\d+\s+\d+\s+(\d+)$", text, re.MULTILINE)
     if len(found) != 1:
         raise NodeError(f"xl sched-credit printed no domain: {text[:200]!r}")
-    return int(found[0]) / 100 or None
+    return number(found[0], "xl sched-credit") / 100 or None
 
 
 def parse_info(text: str) -> dict[str, str]:

@@ -3,6 +3,9 @@
 
 import re
 
+_MOST = 1 << 16
+"""No kernel has so many."""
+
 
 def format_processors(processors: tuple[int, ...]) -> str:
     return ",".join(map(str, processors))
@@ -12,8 +15,8 @@ def parse_processors(text: str) -> tuple[int, ...]:
     """``"0-2,5"`` → (0, 1, 2, 5): the kernel's list format, cpuset(7); ``ValueError`` names what is none."""
     found: list[int] = []
     for part in filter(None, text.strip().split(",")):
-        limits = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
-        if not limits:
-            raise ValueError(f"{part!r} is not a range of processors")
+        limits = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
+        if not limits or len(found) > _MOST:
+            raise ValueError(f"{part[:40]!r} is not a range of processors")
         found.extend(range(int(limits[1]), int(limits[2] or limits[1]) + 1))
     return tuple(found)

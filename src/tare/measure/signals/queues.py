@@ -57,6 +57,8 @@ def _roots(text: bytes) -> Iterator[tuple[int, ...]]:
         if length < HEADER.size or offset + length > len(text):
             raise ValueError("a message of the kernel is torn")
         body = text[offset + HEADER.size : offset + length]
+        if kind == _QUEUE and len(body) < _MESSAGE.size:
+            raise ValueError("a message of the kernel is torn")
         if kind == _QUEUE and _MESSAGE.unpack_from(body)[4] == _ROOT:
             yield _figures(body[_MESSAGE.size :])
         ended = kind == DONE

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the line of JSON that native/npb prints, and believes only a verified run of what was asked."""
 
-import json
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from tare.errors import WrongOutput
+from tare.untrusted import from_json
 from tare.workloads import excerpt
 
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -58,8 +58,8 @@ def parse_result(stdout: str, kernel: str, problem_class: str) -> Result:
     """Raise ``WrongOutput`` unless this is the whole result of a verified run of this kernel and class."""
     lines = stdout.strip().splitlines()
     try:
-        result = Result.model_validate(json.loads(lines[-1] if lines else ""), strict=False)
-    except (ValueError, ValidationError, RecursionError) as error:
+        result = Result.model_validate(from_json(lines[-1] if lines else ""), strict=False)
+    except ValueError as error:
         raise WrongOutput("the kernel's line of JSON is missing or cut", excerpt.tail(stdout)) from error
     asked, ran = (kernel.upper(), problem_class), (result.kernel, result.problem_class)
     if asked != ran:
