@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tare.journal.columns import Arrays, ColumnWriter
+from tare.journal.columns import Arrays, ColumnWriter, journal_contents
 from tare.journal.lines import encode
 from tare.journal.result import ResultFolder
 from tare.plan.campaign import Campaign
@@ -95,7 +95,7 @@ def write_result(path: Path, samples: int) -> int:
             light = outcome(trial)
             writer.add_columns(light, arrays(generator, SLOWER[trial.environment.name], iterations), kinds)
             journal.write(encode(light))
-    writer.finish({path.name: path.stat().st_size for path in folder.journal.iterdir()})
+    writer.finish(journal_contents(folder.journal))
     return iterations * len(planned) * len(METRICS) * INSTANCES
 
 

@@ -11,6 +11,7 @@ from tare.analyze.condensed import UNSEEN
 from tare.pipeline import analyse_result, run_campaign
 from tare.records import Analysis
 from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request, fake_workload
+from tests.journal.journal_example import measured_again
 
 pytestmark = pytest.mark.usefixtures("fake_image")
 
@@ -50,8 +51,7 @@ def test_a_trial_that_was_run_twice_counts_once_in_columns_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = run_campaign(fake_request(fake_campaign(blocks=2), tmp_path / "result"), Listener())
-    (written,) = (tmp_path / "result" / "journal").iterdir()
-    (written.parent / "29990101T000000.000000Z-later.jsonl").write_bytes(written.read_bytes())
+    measured_again(tmp_path / "result" / "journal")
     records, columns = analysed_both_ways(tmp_path / "result", monkeypatch)
     assert columns.repeated_trials == records.repeated_trials
     assert len(columns.repeated_trials) == len(columns.outcomes) == len(first.outcomes)

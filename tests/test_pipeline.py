@@ -18,6 +18,7 @@ from tests.fake_campaign import (
     fake_request,
     fake_workload,
 )
+from tests.journal.journal_example import measured_again
 
 pytestmark = pytest.mark.usefixtures("fake_image")
 
@@ -101,8 +102,7 @@ def test_a_result_folder_is_continued_without_repeating_a_trial(tmp_path: Path) 
 
 def test_trials_that_two_runs_measured_are_counted_once_and_the_rest_is_named(tmp_path: Path) -> None:
     first = run(tmp_path, blocks=3)
-    (written,) = (tmp_path / "result" / "journal").iterdir()
-    (written.parent / "29990101T000000.000000Z-later.jsonl").write_bytes(written.read_bytes())
+    measured_again(tmp_path / "result" / "journal")
     again = analyse_result(tmp_path / "result")
     assert again.outcomes == first.outcomes
     assert again.repeated_trials == tuple(outcome.trial.identity for outcome in first.outcomes)

@@ -154,6 +154,7 @@ def analyse_result(path: Path) -> Analysis:
         answers=answers(judged),
         cut_by_budget=cut,
         repeated_trials=journal.repeated,
+        integrity=journal.integrity,
         busy=busyness(journal.outcomes, journal.sessions, judged),
         spared_trials=spared,
         decisions=decisions(
@@ -247,14 +248,14 @@ def _interventions(
 
 
 def _child_verdicts(child: ResultFolder, parent_session: str | None) -> Sequence[InterventionVerdict]:
-    """Nothing when it explains another result, or was made by a version that this one does not read."""
+    """Nothing when it explains another result, or cannot be read: damaged, or of another version."""
     try:
-        campaign = kept_campaign(child)
-    except CampaignError:
+        campaign, outcomes = kept_campaign(child), read_journal(child.journal).outcomes
+    except (CampaignError, JournalError):
         return ()
     if campaign.intervention is None or campaign.intervention.parent_session != parent_session:
         return ()
-    known = summaries(read_journal(child.journal).outcomes, _primary_metrics(campaign))
+    known = summaries(outcomes, _primary_metrics(campaign))
     claimed = set(campaign.intervention.claims)
     own = [one for one in known if one.primary or (one.cell.workload, one.metric) in claimed]
     return without_busy_causes(intervention_verdicts(own, campaign.intervention, campaign.margin), own)

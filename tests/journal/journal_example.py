@@ -2,9 +2,13 @@
 """Records of every shape that a runner may write."""
 
 import itertools
+from dataclasses import replace
+from pathlib import Path
 
 from hypothesis import strategies as st
 
+from tare.journal.reader import read_journal
+from tare.journal.writer import JournalWriter
 from tare.records import (
     Clocks,
     Direction,
@@ -157,3 +161,14 @@ def a_session(identity: str = "0a") -> Session:
         skipped=(),
         planned_trials=1,
     )
+
+
+def measured_again(journal: Path) -> Path:
+    """As if a second runner had run every trial into the same folder; gives its file."""
+    kept = read_journal(journal)
+    path = journal / "29990101T000000.000000Z-later.jsonl"
+    with JournalWriter(path) as writer:
+        writer.append(replace(kept.sessions[0], identity="later"))
+        for outcome in kept.outcomes:
+            writer.append(outcome)
+    return path

@@ -17,7 +17,7 @@ from tare.journal.lines import encode
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
 from tare.journal.writer import JournalWriter
-from tare.records import Outcome
+from tare.records import Fault, Outcome
 
 
 def write(path: Path, *records: Outcome) -> None:
@@ -64,11 +64,17 @@ class TestReading:
             opened.write(encode(an_outcome()).removesuffix(b"\n"))
         assert read_journal(tmp_path).outcomes == ()
 
-    def test_a_broken_line_in_the_middle_is_named_with_file_and_number(self, tmp_path: Path) -> None:
-        lines = [encode(a_session()), encode(an_outcome()), b'{"schema":1,"ki\n', encode(an_outcome())]
+    def test_a_broken_line_in_the_middle_is_named_with_file_and_number_and_the_rest_is_read(
+        self, tmp_path: Path
+    ) -> None:
+        before, after = an_outcome(), an_outcome()
+        lines = [encode(a_session()), encode(before), b'{"schema":1,"ki\n', encode(after)]
         (tmp_path / "a.jsonl").write_bytes(b"".join(lines))
-        with pytest.raises(JournalError, match=r"a\.jsonl:3: not a line of a journal"):
-            read_journal(tmp_path)
+        journal = read_journal(tmp_path)
+        assert journal.outcomes == (before, after)
+        (damage,) = journal.integrity.damage
+        assert (damage.line, damage.fault) == (3, Fault.DAMAGED)
+        assert damage.sentence == f"{tmp_path.name}/a.jsonl, line 3: damaged, not used"
 
     def test_of_a_trial_that_stands_twice_the_first_outcome_is_kept_and_the_other_named(
         self, tmp_path: Path
@@ -116,7 +122,8 @@ class TestWriting:
             first = (tmp_path / "a.jsonl").stat().st_size
             writer.append(an_outcome())
             second = (tmp_path / "a.jsonl").stat().st_size
-        assert synced == [first, second]
+            assert synced == [first, second]
+        assert synced == [first, second, (tmp_path / "a.jsonl").stat().st_size]
 
     def test_a_new_journal_is_found_again_after_a_power_loss(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -129,8 +136,9 @@ class TestWriting:
             fsync(descriptor)
 
         monkeypatch.setattr("os.fsync", noting)
-        with JournalWriter(tmp_path / "journal" / "a.jsonl"):
-            assert synced == [str(tmp_path / "journal")]
+        new = tmp_path / "result" / "journal"
+        with JournalWriter(new / "a.jsonl"):
+            assert synced == [str(tmp_path), str(new.parent), str(new)]
 
     def test_a_file_of_another_runner_is_never_written_to(self, tmp_path: Path) -> None:
         write(tmp_path / "a.jsonl", an_outcome())
@@ -178,12 +186,16 @@ class TestWriting:
             monkeypatch.setattr("os.write", refuse)
             return write_some(descriptor, line[: len(line) // 2])
 
-        with JournalWriter(tmp_path / "a.jsonl") as writer:
-            writer.append(whole)
-            monkeypatch.setattr("os.ftruncate", refuse)
-            monkeypatch.setattr("os.write", write_half)
-            with pytest.raises(JournalError, match=r"Input/output error\. All earlier lines are safe"):
+        def write_and_fail() -> None:
+            with JournalWriter(tmp_path / "a.jsonl") as writer:
+                writer.append(a_session())
+                writer.append(whole)
+                monkeypatch.setattr("os.ftruncate", refuse)
+                monkeypatch.setattr("os.write", write_half)
                 writer.append(an_outcome())
+
+        with pytest.raises(JournalError, match=r"Input/output error\. All earlier lines are safe"):
+            write_and_fail()
         assert read_journal(tmp_path).outcomes == (whole,)
 
 
@@ -240,6 +252,7 @@ class TestFullDisk:
         (small_disk / "ballast").write_bytes(b"\0" * 60_000)
         first, second, third = an_outcome(), an_outcome(excerpt="x" * 10_000), an_outcome()
         with JournalWriter(small_disk / "1.jsonl") as writer:
+            writer.append(a_session())
             writer.append(first)
             with pytest.raises(JournalError):
                 writer.append(second)

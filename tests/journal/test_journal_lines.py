@@ -82,9 +82,9 @@ def test_what_is_no_record_is_an_error_of_one_line_with_its_place(line: bytes) -
     assert "\n" not in str(caught.value)
 
 
-def test_a_later_schema_is_refused_with_the_way_out() -> None:
+def test_a_line_of_another_schema_has_to_have_a_seal() -> None:
     line = encode(an_outcome()).replace(b'{"schema":1', b'{"schema":2', 1)
-    with pytest.raises(JournalError, match=r"here: written by a later Tare \(schema 2\); use that version"):
+    with pytest.raises(JournalError, match=r"here: not a line of a journal.*schema 2 without a seal"):
         decode(line, "here")
 
 

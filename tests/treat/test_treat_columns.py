@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.journal.journal_example import a_session
 
 from tare.errors import JournalError
 from tare.journal.columns import ColumnWriter, Condensed, condensed
@@ -121,6 +122,7 @@ def outcome(arm: str, replicate: int, block: int, samples: Sequence[Sample], ins
 
 def through_columns(outcomes: Sequence[Outcome], directory: Path) -> tuple[Outcome, ...]:
     with ColumnWriter(directory) as writer:
+        writer.add(a_session())
         for one in outcomes:
             writer.add(one)
     writer.finish({})
@@ -167,7 +169,7 @@ def journal_of(directory: Path, count: int) -> Path:
     directory.mkdir(exist_ok=True)
     sample = Sample(name="wall_s", value=2.0, unit="s", direction=Direction.LESS)
     outcomes = [outcome("native", 0, block, [sample] * (block == 0), 1) for block in range(count)]
-    (directory / "a.jsonl").write_bytes(b"".join(map(encode, outcomes)) + b'{"torn')
+    (directory / "a.jsonl").write_bytes(encode(a_session()) + b"".join(map(encode, outcomes)) + b'{"torn')
     return directory
 
 

@@ -40,13 +40,17 @@ def _treatment(name: str) -> Treatment:
 
 def _print_as_the_paper(analysis: Analysis, treatment: Treatment, *, as_json: bool, show_all: bool) -> None:
     from tare.analyze import replications
+    from tare.report.integrity import integrity_json, print_integrity
     from tare.report.replication_table import print_replications, replications_json
 
     found = replications([verdict.overhead for verdict in analysis.verdicts], treatment)
     if as_json:
-        print(json.dumps(replications_json(found, treatment), indent=2, allow_nan=False))
+        shown = {**replications_json(found, treatment), "journal": integrity_json(analysis.integrity)}
+        print(json.dumps(shown, indent=2, allow_nan=False))
     else:
-        print_replications(found, treatment, _console(), show_all=show_all)
+        console = _console()
+        print_integrity(analysis, console)
+        print_replications(found, treatment, console, show_all=show_all)
 
 
 def print_analysis(analysis: Analysis, *, as_json: bool, show_all: bool) -> None:

@@ -2,12 +2,13 @@
 """Large journals condensed: samples as columns in a Parquet file, all else as light lines; made anew at need."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -15,23 +16,28 @@ import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
 from tare.errors import JournalError
-from tare.journal.lines import encode
-from tare.journal.reader import all_records, read_journal, without_repeats
-from tare.records import Outcome, Sample, Session
+from tare.journal.one_file import OneFile
+from tare.journal.reader import Reading, campaign_digest, journal_of, without_repeats
+from tare.journal.result import CAMPAIGN_FILE
+from tare.journal.seals import first_link, seal
+from tare.records import Integrity, Outcome, Sample, Session
 from tare.records.columns import NONE, SampleColumns, SampleKind
 
 ROWS_AT_ONCE = 1_000_000
 """Of a row group at least, if there are so many; a trial is never divided."""
-VERSION = 2
+VERSION = 3
+_PIECE_BYTE = 1 << 20
 _SCHEMA = pa.schema(
     [(name, pa.int32()) for name in ("trial", "kind", "iteration", "instance")] + [("value", pa.float64())]
 )
 _COLUMNS = tuple(_SCHEMA.names)
 _KINDS = TypeAdapter(list[SampleKind])
+_INTEGRITY = TypeAdapter(Integrity)
 _JOURNAL = "outcomes.jsonl"
 _SAMPLES = "samples.parquet"
 _STATE = "state.json"
 Arrays = dict[str, np.ndarray[Any, Any]]
+Contents = dict[str, str]
 
 
 class Condensed:
@@ -40,9 +46,14 @@ class Condensed:
     def __init__(self, directory: Path) -> None:
         """Open what ``condense`` wrote to ``directory``."""
         self._samples = directory / _SAMPLES
-        light = read_journal(directory, pattern=_JOURNAL)
+        light = journal_of(OneFile(directory / _JOURNAL).records())
         state = _state(directory)
-        self.journal = replace(light, condensed=True, repeated=tuple(state["repeated"]))
+        self.journal = replace(
+            light,
+            condensed=True,
+            repeated=tuple(state["repeated"]),
+            integrity=_INTEGRITY.validate_python(state["integrity"], strict=False),
+        )
         """All but the samples."""
         self.kinds: list[SampleKind] = _KINDS.validate_python(state["kinds"], strict=False)
 
@@ -64,6 +75,7 @@ class ColumnWriter:
         self._kinds: dict[SampleKind, int] = {}
         self._waiting: list[Arrays] = []
         self._rows = self._trials = 0
+        self._last = first_link(_JOURNAL)
 
     def __enter__(self) -> Self:
         self._directory.mkdir(parents=True, exist_ok=True)
@@ -86,7 +98,7 @@ class ColumnWriter:
     def add(self, record: Session | Outcome) -> None:
         """Keep a line of the journal, the samples of an outcome as columns."""
         if isinstance(record, Session):
-            self._lines.write(encode(record))
+            self._write_line(record)
             return
         kinds = [_kind_of(sample) for sample in record.samples]
         self.add_columns(replace(record, samples=()), *_arrays(record.samples, kinds))
@@ -97,23 +109,31 @@ class ColumnWriter:
         rows = len(arrays["value"])
         own = {"kind": np.asarray(numbers, dtype=np.int32)[arrays["kind"]]} if rows else {}
         self._waiting.append({**arrays, **own, "trial": np.full(rows, self._trials, dtype=np.int32)})
-        self._lines.write(encode(outcome))
+        self._write_line(outcome)
         self._trials += 1
         self._rows += rows
         if self._rows >= ROWS_AT_ONCE:
             self._flush()
 
-    def finish(self, sizes: dict[str, int], repeated: Sequence[str] = ()) -> None:
+    def finish(
+        self, journal: Contents, repeated: Sequence[str] = (), integrity: Integrity | None = None
+    ) -> None:
         """Say of which journal this is all; without it nothing is believed. After the context has ended."""
         state = {
             "version": VERSION,
-            "journal": sizes,
+            "journal": journal,
+            "derived": _contents(self._directory / name for name in (_JOURNAL, _SAMPLES)),
             "kinds": [asdict(kind) for kind in self._kinds],
-            "repeated": repeated,
+            "repeated": list(repeated),
+            "integrity": _INTEGRITY.dump_python(integrity or Integrity(), mode="json"),
         }
         temporary = self._directory / f".{_STATE}"
-        temporary.write_text(json.dumps(state))
+        temporary.write_text(json.dumps({"crc": crc32(json.dumps(state).encode()), "state": state}))
         temporary.replace(self._directory / _STATE)
+
+    def _write_line(self, record: Session | Outcome) -> None:
+        line, self._last = seal(record, self._last)
+        self._lines.write(line)
 
     def _flush(self) -> None:
         if self._rows:
@@ -124,12 +144,16 @@ class ColumnWriter:
 
 
 def condensed(journal: Path, directory: Path) -> Condensed:
-    """What stands in ``directory``, if it is of the journal as it is now; else it is made, which takes its time."""
+    """What stands in ``directory``, if all of it is of the journal as it is now; else it is made, which takes its time.
+
+    Both are read for that, whatever their sizes and times say: a second for each gigabyte or so, where what is derived
+    from a changed journal would be a wrong number.
+    """
     try:
-        sizes = _sizes(journal)
+        now = journal_contents(journal)
         state = _state(directory)
-        if state.get("journal") != sizes or state.get("version") != VERSION:
-            _condense(journal, directory, sizes)
+        if (state.get("version"), state.get("journal")) != (VERSION, now) or not _is_whole(directory, state):
+            _condense(journal, directory, now)
         return Condensed(directory)
     except (OSError, pa.ArrowException) as error:
         raise JournalError(
@@ -138,25 +162,48 @@ def condensed(journal: Path, directory: Path) -> Condensed:
         ) from error
 
 
-def _condense(journal: Path, directory: Path, sizes: dict[str, int]) -> None:
+def journal_contents(journal: Path) -> Contents:
+    """What tells a journal, with the campaign that it is of, from any other; raises ``OSError``."""
+    campaign = campaign_digest(journal.parent)
+    return {**_contents(sorted(journal.glob("*.jsonl"))), **({CAMPAIGN_FILE: campaign} if campaign else {})}
+
+
+def _condense(journal: Path, directory: Path, now: Contents) -> None:
     repeated: list[str] = []
+    reading = Reading(journal)
     with ColumnWriter(directory) as writer:
-        for record in without_repeats(all_records(journal), repeated):
+        for record in without_repeats(reading.records(), repeated):
             writer.add(record)
-    writer.finish(sizes, repeated)
+    writer.finish(now, repeated, reading.integrity)
 
 
-def _sizes(journal: Path) -> dict[str, int]:
-    return {path.name: path.stat().st_size for path in sorted(journal.glob("*.jsonl"))}
+def _is_whole(directory: Path, state: dict[str, Any]) -> bool:
+    try:
+        return bool(_contents(directory / name for name in (_JOURNAL, _SAMPLES)) == state["derived"])
+    except OSError:
+        return False
+
+
+def _contents(paths: Iterable[Path]) -> Contents:
+    """Name → size and CRC of all that is in it."""
+    found = {}
+    for path in paths:
+        size = crc = 0
+        with path.open("rb", buffering=0) as opened:
+            while piece := opened.read(_PIECE_BYTE):
+                size, crc = size + len(piece), crc32(piece, crc)
+        found[path.name] = f"{size} {crc:08x}"
+    return found
 
 
 def _state(directory: Path) -> dict[str, Any]:
-    """Empty when there is none that can be read."""
+    """Empty when there is none that is as it was written."""
     try:
         found = json.loads((directory / _STATE).read_text())
-    except (OSError, ValueError):
+        state: dict[str, Any] = found["state"]
+        return state if crc32(json.dumps(state).encode()) == found["crc"] else {}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _kind_of(sample: Sample) -> SampleKind:

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a result folder's journals back; a torn last line is dropped, and of a trial the first outcome kept."""
+"""Reading a result folder's journals back: what is whole and of this campaign, of each trial the first outcome."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tare.errors import JournalError
-from tare.journal.lines import decode
-from tare.records import Outcome, Session
+from tare.journal.chain import Record
+from tare.journal.faults import Faults
+from tare.journal.one_file import OneFile
+from tare.journal.result import CAMPAIGN_FILE
+from tare.records import Damage, Fault, Integrity, Outcome, Seen, Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +26,10 @@ class Journal:
     """The trial of each outcome that was left out, as an earlier one of that trial is among ``outcomes``."""
     condensed: bool = False
     """Whether the outcomes hold one joined sample per metric in the place of all that were measured."""
+    integrity: Integrity = field(default_factory=Integrity)
+    """Whether all that was written is there."""
+    seen: Mapping[str, Seen] = field(default_factory=dict)
+    """How far each of its files goes, by name."""
 
     @property
     def done(self) -> frozenset[str]:
@@ -29,13 +37,88 @@ class Journal:
         return frozenset(outcome.trial.identity for outcome in self.outcomes)
 
 
-def read_journal(directory: Path, pattern: str = "*.jsonl") -> Journal:
-    """Every file of ``pattern`` in ``directory``; ``JournalError`` for a broken line."""
+class Reading:
+    """A journal read once, one record in memory at a time; all but ``records`` is known when that has ended."""
+
+    def __init__(self, directory: Path) -> None:
+        """Every file in ``directory``, in the order in which their runners started, by which they are named."""
+        self._directory = directory
+        self._files = {path.name: OneFile(path) for path in sorted(directory.glob("*.jsonl"))}
+        self._damage: list[Damage] = []
+
+    def records(self) -> Iterator[Record]:
+        """``JournalError`` if a file cannot be read or is of a later version, or nothing at all can be read."""
+        self._leave_out_strangers()
+        earlier: dict[str, Seen] = {}
+        empty = True
+        for file in self._files.values():
+            for record in file.records():
+                empty = False
+                if isinstance(record, Session):
+                    _keep_furthest(earlier, record.earlier)
+                yield record
+        self._compare(earlier)
+        if empty and (damage := self.integrity.damage):
+            raise JournalError(
+                f"{self._directory}: not one record can be read ({damage[0].sentence}); restore it from a copy, or "
+                "begin a new result"
+            )
+
+    @property
+    def integrity(self) -> Integrity:
+        """What was seen until now."""
+        files = self._files.values()
+        return Integrity(
+            damage=(*(one for file in files for one in file.faults.damage()), *self._damage),
+            unchecked=tuple(file.shown for file in files if not file.checked),
+            unended=tuple(file.shown for file in files if not file.ended),
+        )
+
+    @property
+    def seen(self) -> Mapping[str, Seen]:
+        """How far each file goes."""
+        return {name: file.seen for name, file in self._files.items()}
+
+    def _leave_out_strangers(self) -> None:
+        """Files of other campaigns than the kept one; where all are, it is the kept one that was changed."""
+        kept = campaign_digest(self._directory.parent)
+        ran = {name: _campaign_of(name, self._directory) for name in self._files}
+        others = [name for name, digest in ran.items() if kept is not None and digest not in {None, kept}]
+        if others and kept not in ran.values():
+            words = "not what it was when the trials were run; restore it from a copy"
+            self._note(CAMPAIGN_FILE, Fault.ALTERED, words)
+            return
+        for name in others:
+            self._note(self._files.pop(name).shown, Fault.FOREIGN, "of another campaign, not used")
+
+    def _compare(self, earlier: Mapping[str, Seen]) -> None:
+        for name, seen in earlier.items():
+            if file := self._files.get(name):
+                file.compare(seen)
+            else:
+                words = f"missing, with the {seen.lines} lines that a later session saw"
+                self._note(f"{self._directory.name}/{name}", Fault.REMOVED, words)
+
+    def _note(self, file: str, fault: Fault, words: str) -> None:
+        faults = Faults(file)
+        faults.whole(fault, f"{file}: {words}")
+        self._damage.extend(faults.damage())
+
+
+def read_journal(directory: Path) -> Journal:
+    """All files in ``directory``; ``JournalError`` if they cannot be read, or nothing in them is whole."""
+    reading = Reading(directory)
+    journal = journal_of(reading.records())
+    return replace(journal, integrity=reading.integrity, seen=reading.seen)
+
+
+def journal_of(records: Iterable[Record]) -> Journal:
+    """In the order in which they come."""
     repeated: list[str] = []
     sessions: list[Session] = []
     measured: list[tuple[Outcome, frozenset[str]]] = []
     missing = frozenset[str]()
-    for record in without_repeats(all_records(directory, pattern), repeated):
+    for record in without_repeats(records, repeated):
         if isinstance(record, Session):
             sessions.append(record)
             missing = frozenset(one.environment for one in record.skipped)
@@ -49,13 +132,7 @@ def read_journal(directory: Path, pattern: str = "*.jsonl") -> Journal:
     )
 
 
-def all_records(directory: Path, pattern: str = "*.jsonl") -> Iterator[Session | Outcome]:
-    """File after file in the order in which their runners started, by which they are named."""
-    for path in sorted(directory.glob(pattern)):
-        yield from records_of(path)
-
-
-def without_repeats(records: Iterable[Session | Outcome], repeated: list[str]) -> Iterator[Session | Outcome]:
+def without_repeats(records: Iterable[Record], repeated: list[str]) -> Iterator[Record]:
     """Pass on each trial's first outcome; the trial of every further one is added to ``repeated``.
 
     A trial stands twice where two runners measured into one folder, or two folders were merged.
@@ -70,12 +147,21 @@ def without_repeats(records: Iterable[Session | Outcome], repeated: list[str]) -
         yield record
 
 
-def records_of(path: Path) -> Iterator[Session | Outcome]:
-    """The records of one file, one in memory at a time."""
+def campaign_digest(result: Path) -> str | None:
+    """Of the campaign as it is kept in a result folder; ``None`` where there is none."""
     try:
-        with path.open("rb") as opened:
-            for number, line in enumerate(opened, start=1):
-                if line.endswith(b"\n"):  # else it is the torn last one
-                    yield decode(line[:-1], f"{path}:{number}")
-    except OSError as error:
-        raise JournalError(f"cannot read the journal {path}: {error.strerror}") from error
+        return f"sha256:{hashlib.sha256((result / CAMPAIGN_FILE).read_bytes()).hexdigest()}"
+    except OSError:
+        return None
+
+
+def _campaign_of(name: str, directory: Path) -> str | None:
+    """The campaign that a file's first session ran; ``None`` where it does not say."""
+    records = OneFile(directory / name).records()
+    return next((one.campaign_digest for one in records if isinstance(one, Session)), None)
+
+
+def _keep_furthest(known: dict[str, Seen], further: Mapping[str, Seen]) -> None:
+    for name, seen in further.items():
+        if name not in known or known[name].lines < seen.lines:
+            known[name] = seen

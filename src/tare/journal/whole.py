@@ -5,7 +5,7 @@ import os
 import secrets
 from pathlib import Path
 
-from tare.journal.writer import keep_names
+from tare.journal.writer import keep_names, make_folder
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -14,7 +14,7 @@ def write_whole(path: Path, text: str) -> None:
     What is beside is a new file under a name that nobody can know before, in case others may write the folder.
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with os.fdopen(descriptor, "w") as opened:

@@ -7,46 +7,95 @@ from pathlib import Path
 from typing import Self
 
 from tare.errors import JournalError
-from tare.journal.lines import encode
+from tare.journal.seals import first_link, seal
 from tare.records import Outcome, Session
+
+_PIECE_BYTE = 1 << 20
 
 
 class JournalWriter:
-    """Appends whole lines or nothing; a context manager."""
+    """Appends whole lines or nothing, each sealed; a context manager, whose end is a line of its own."""
 
     def __init__(self, path: Path) -> None:
         """Make the file; ``JournalError`` if that is not possible."""
         self._path = path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             self._descriptor = os.open(
-                path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644
+                path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644
             )
             keep_names(path.parent)
         except OSError as error:
             raise JournalError(f"cannot begin the journal {path}: {error.strerror}") from error
         self._length = 0
+        self._torn = False
+        self._last = first_link(path.name)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        os.close(self._descriptor)
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._append(None)
+            else:  # the error that is under way says more than this one would
+                with suppress(JournalError):
+                    self._append(None)
+        finally:
+            os.close(self._descriptor)
 
     def append(self, record: Session | Outcome) -> None:
-        """Write and fsync one line; on a full disk the torn line is taken back and ``JournalError`` raised."""
-        line = encode(record)
+        """Write and fsync one line; on a full disk the torn line is taken back and ``JournalError`` raised.
+
+        A session has two lines, as all that follows is worth nothing without it.
+        """
+        self._append(*(record, record) if isinstance(record, Session) else (record,))
+
+    def is_in_place(self) -> bool:
+        """Whether the file is still found by its name: it may have been deleted or moved."""
         try:
-            _write_all(self._descriptor, line)
+            named, own = self._path.stat(), os.fstat(self._descriptor)
+        except OSError:
+            return False
+        return os.path.samestat(named, own)
+
+    def content(self) -> bytes:
+        """All that was written, wherever it is now; raises ``OSError``."""
+        places = range(0, self._length, _PIECE_BYTE)
+        return b"".join(os.pread(self._descriptor, _PIECE_BYTE, place) for place in places)[: self._length]
+
+    def _append(self, *records: Session | Outcome | None) -> None:
+        last, lines = self._last, b""
+        for record in records:
+            line, last = seal(record, last)
+            lines += line
+        try:
+            if self._torn:
+                self._take_back()
+            _write_all(self._descriptor, lines)
             os.fsync(self._descriptor)
         except OSError as error:
+            self._torn = True
             with suppress(OSError):  # what cannot be taken back is a torn last line, which the reader drops
-                os.ftruncate(self._descriptor, self._length)
+                self._take_back()
             raise JournalError(
                 f"cannot write the journal {self._path}: {error.strerror}. "
                 f"All earlier lines are safe; make room and run the same command again to continue"
             ) from error
-        self._length += len(line)
+        self._length += len(lines)
+        self._last = last
+
+    def _take_back(self) -> None:
+        os.ftruncate(self._descriptor, self._length)
+        self._torn = False
+
+
+def make_folder(folder: Path) -> None:
+    """Make it and what is missing above it, all of it still there after a crash; raises ``OSError``."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    for one in reversed(missing):
+        one.mkdir(exist_ok=True)
+        keep_names(one.parent)
 
 
 def keep_names(folder: Path) -> None:

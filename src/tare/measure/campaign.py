@@ -15,12 +15,12 @@ from typing import Protocol
 from tare import __version__
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
-from tare.errors import HostError, InputError
+from tare.errors import HostError, InputError, JournalError
 from tare.host import privileges, standing
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import host_facts, online_processors
 from tare.image.store import Image, find_image, in_use, verify
-from tare.journal.reader import Journal, read_journal
+from tare.journal.reader import Journal, campaign_digest, read_journal
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.journal.writer import JournalWriter
 from tare.measure.clean import clean_up
@@ -42,7 +42,7 @@ from tare.measure.usable import Wants, skipped_environments
 from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits, next_block_fits
 from tare.plan.campaign import Campaign, differences, with_overrides
-from tare.records import NATIVE, HostLoad, Outcome, Rule, Session, Skipped, Status, Trial
+from tare.records import NATIVE, Fault, HostLoad, Outcome, Rule, Session, Skipped, Status, Trial
 from tare.untrusted import from_json
 
 _CHANGEABLE = ("budget_s", "undecided_fails")
@@ -155,6 +155,7 @@ def _ready(request: Request, campaign: Campaign, image: Image) -> tuple[Skipped,
     """Verify the image and probe the environments, those too that were missing in an earlier session."""
     verify(image)
     journal = read_journal(request.folder.journal)
+    _refuse_changed_campaign(journal)
     sessions = journal.sessions
     if sessions and sessions[0].image_digest != image.digest:
         raise InputError(
@@ -166,6 +167,13 @@ def _ready(request: Request, campaign: Campaign, image: Image) -> tuple[Skipped,
     skipped = unusable(request, campaign, image)
     absent = {one.environment for one in skipped}
     return (*skipped, *cannot_join(campaign.needed_environments, request.providers, journal, absent))
+
+
+def _refuse_changed_campaign(journal: Journal) -> None:
+    """Its trials would be others than those that were run."""
+    for damage in journal.integrity.damage:
+        if (damage.file, damage.fault) == (CAMPAIGN_FILE, Fault.ALTERED):
+            raise JournalError(damage.sentence)
 
 
 def unusable(request: Request, campaign: Campaign, image: Image) -> tuple[Skipped, ...]:
@@ -196,7 +204,8 @@ def _measure(
     planned, outcomes = now.trials, list(journal.outcomes)
     budget = _Budget(campaign, planned, outcomes)
     again = f"tare run {request.folder.path / CAMPAIGN_FILE}"
-    for words in (*map(_skip_said, skipped), *joining_said(now, journal, absent, again)):
+    damaged = journal.integrity.warnings
+    for words in (*damaged, *map(_skip_said, skipped), *joining_said(now, journal, absent, again)):
         audience.says(words)
     wanted = Wanted(campaign, now.usable, request.stopping, outcomes, audience.stops, now.passed_over)
     wanted.look()
@@ -230,7 +239,12 @@ def _measure(
         _pilot(context, planned)
     if not request.folder.exists():
         request.folder.write_campaign(json.dumps(campaign.to_json(), indent=1))
-    session = replace(_session(context, campaign, image, skipped, len(planned)), load=load)
+    session = replace(
+        _session(context, campaign, image, skipped, len(planned)),
+        load=load,
+        campaign_digest=campaign_digest(request.folder.path),
+        earlier=journal.seen,
+    )
     left = [trial for trial in planned if trial.identity not in journal.done]
     with JournalWriter(request.folder.journal / f"{session.started_utc}-{session.identity}.jsonl") as writer:
         writer.append(session)

@@ -18,6 +18,7 @@ from pathlib import Path
 from tare.errors import JournalError, LockedError
 from tare.host.own_files import open_plain
 from tare.journal.result import ResultFolder
+from tare.journal.writer import make_folder
 
 _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS}
 """What a network file system may answer."""
@@ -46,7 +47,7 @@ def folder_lock(folder: ResultFolder) -> Iterator[str | None]:
 def _open(path: Path) -> int:
     """The holder's name is written to the file; only its owner may open it, so that nobody else can hold it."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         return open_plain(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise JournalError(

@@ -49,6 +49,7 @@ from tare.records.estimates import Estimate, SlowRuns
 from tare.records.exclusion import Exclude, Exclusions
 from tare.records.families import Family, Standing
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
+from tare.records.integrity import Damage, Fault, Integrity, Seen
 from tare.records.levels import BlockStarts, Levels, Start, VarianceSplit
 from tare.records.looks import Course, Decision, Design, FailIf, Look, Ruling, Stop, Stopped
 from tare.records.measured import (
@@ -151,6 +152,7 @@ __all__ = [
     "Curve",
     "CurveEstimate",
     "CurvePoint",
+    "Damage",
     "Decision",
     "Design",
     "Direction",
@@ -163,6 +165,7 @@ __all__ = [
     "Explanation",
     "FailIf",
     "Family",
+    "Fault",
     "Finding",
     "Foresight",
     "Gate",
@@ -171,6 +174,7 @@ __all__ = [
     "HelperSummary",
     "HostLoad",
     "InstanceRun",
+    "Integrity",
     "Intervention",
     "InterventionVerdict",
     "IterationCourse",
@@ -208,6 +212,7 @@ __all__ = [
     "RunFacts",
     "Sample",
     "Scope",
+    "Seen",
     "Series",
     "Session",
     "SharedCell",

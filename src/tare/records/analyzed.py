@@ -2,7 +2,7 @@
 """What may be said of it: estimates with intervals, verdicts, and all that a report draws."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tare.records.across import AcrossWorkloads, ArmSpread
@@ -15,6 +15,7 @@ from tare.records.diagnostics import Finding
 from tare.records.estimates import Estimate, SlowRuns
 from tare.records.exclusion import Exclusions
 from tare.records.families import Standing
+from tare.records.integrity import Integrity
 from tare.records.levels import VarianceSplit
 from tare.records.looks import Decision, Look, Stop
 from tare.records.measured import Outcome, Session, Skipped
@@ -233,6 +234,8 @@ class Analysis:
     cut_by_budget: bool = False
     repeated_trials: tuple[str, ...] = ()
     """The trial of each outcome that is left out, as the journal holds an earlier one of that trial."""
+    integrity: Integrity = field(default_factory=Integrity)
+    """Whether the journal is as it was written."""
     busy: Busyness | None = None
     """``None``: the host was quiet, or nobody looked."""
     spared_trials: int = 0

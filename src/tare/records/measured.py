@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from tare.records.busy import HostLoad
 from tare.records.clock_quality import ClockQuality
+from tare.records.integrity import Seen
 from tare.records.parity import Parity
 from tare.records.planned import Trial
 from tare.records.signals import Signal
@@ -190,3 +191,7 @@ class Session:
     """Environment → the host's CPU flags that its nodes lack; every code path is pinned to what all have."""
     load: HostLoad | None = None
     """What others used of all processors just before the first trial; ``None``: nobody looked."""
+    campaign_digest: str | None = None
+    """Of the campaign as it was kept in the result folder; ``None`` in results of earlier versions."""
+    earlier: Mapping[str, Seen] = field(default_factory=dict)
+    """How far each other file of the journal went when the session began: file name → what was read."""

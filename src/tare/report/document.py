@@ -27,6 +27,7 @@ from tare.report import (
 from tare.report.curve_table import POINTWISE, UNITS, level, place_groups
 from tare.report.emulation import emulated
 from tare.report.helper_table import TITLE, WAITING_SHARE, WAITING_TITLE, waits
+from tare.report.integrity import integrity_said
 from tare.report.marks import CONTROL
 from tare.report.reasons import reasons
 from tare.report.sharing_table import EXPLANATION
@@ -108,6 +109,7 @@ def render_report(analysis: Analysis) -> str:
         parity=equal_arms.parity_table(analysis),
         losses=arrange.losses(analysis),
         skip_said=arrange.skip_said,
+        damage=integrity_said(analysis.integrity),
         repeated_said=arrange.repeated_said(analysis),
         several=len(arrange.cells(analysis)) > 1,
         signals=signals.shown_signals(analysis),

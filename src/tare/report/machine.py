@@ -26,6 +26,7 @@ from tare.report.calibration import calibration_json
 from tare.report.clocks import ClockRemark, timer_inversions
 from tare.report.emulation import emulated
 from tare.report.equal_arms import parity_json
+from tare.report.integrity import integrity_json
 from tare.report.machine_activities import activity_json
 from tare.report.machine_causes import causes_keys
 from tare.report.machine_comparisons import claim_json, comparisons_json
@@ -53,6 +54,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
             "cut_by_budget": analysis.cut_by_budget,
             "spared": analysis.spared_trials,
         },
+        "journal": integrity_json(analysis.integrity),
         "repeated_trials": list(analysis.repeated_trials),
         "busy": analysis.busy and asdict(analysis.busy),
         "decisions": [decision_json(one) for one in analysis.decisions],

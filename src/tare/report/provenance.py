@@ -68,6 +68,7 @@ def session_facts(analysis: Analysis) -> tuple[Fact, ...]:
         Fact("Tare", _unique(session.tare_version for session in sessions)),
         Fact("image", _unique(session.image_name for session in sessions)),
         Fact("image digest", _unique(images)),
+        Fact("journal", analysis.integrity.remarks or ("every line checked",) if sessions else ()),
         Fact("calibration", (citation(analysis.calibration),) if analysis.sessions else ()),
     ]
     return tuple(fact for fact in facts if fact.values)

@@ -29,6 +29,7 @@ from tare.report.curves import curve_metrics
 from tare.report.emulation import emulated
 from tare.report.equal_arms import print_parity
 from tare.report.helper_table import print_helpers, print_waiting
+from tare.report.integrity import print_integrity
 from tare.report.name_column import add_name_column, name_cell, name_width
 from tare.report.order import print_order, print_steadiness
 from tare.report.sharing_table import print_sharing
@@ -56,6 +57,7 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
     Without ``show_all`` the primary metrics are whole; of the others only what is slower or faster has a row,
     and a metric on which nothing is decided is hidden and counted.
     """
+    print_integrity(analysis, console)
     heading = f"{one_line(analysis.campaign)}: overhead against native; above 0 is slower"
     console.print(Text(heading, style="bold"))
     print_answers(analysis, console)
@@ -173,6 +175,7 @@ def _ending(analysis: Analysis) -> Group:
         *_skipped(analysis),
         *_remaining(analysis),
         *_busy(analysis),
+        *(Text(f"journal: {one_line(words)}", style="dim") for words in analysis.integrity.remarks),
         Text(citation(analysis.calibration), style="dim"),
     )
 

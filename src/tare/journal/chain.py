@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sealed lines of one file, followed from each to the next: what is whole is passed on, all else is noted."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from tare.errors import JournalError
+from tare.journal.faults import Faults
+from tare.journal.lines import LaterVersionError, read_record
+from tare.journal.seals import END, Opened, first_link, open_seal
+from tare.records import Fault, Outcome, Session
+from tare.untrusted import from_json
+
+_LOOKED_AT_BYTE = 1 << 20
+"""A longer line whose CRC does not fit is damaged, whether or not it is JSON."""
+Record = Session | Outcome
+Numbered = tuple[int, Record]
+"""A record with the line that it stands in."""
+
+
+class _Gap(NamedTuple):
+    """Numbers that were passed over, from ``first`` to before ``end``; ``broken`` lines stand in their place."""
+
+    first: int
+    end: int
+    after: int
+    broken: int
+
+
+class Chain:
+    """Of one file; all but ``records`` is known when that has ended."""
+
+    def __init__(self, name: str, faults: Faults, where: Callable[[int], str]) -> None:
+        self._last = first_link(name)
+        self._faults = faults
+        self._where = where
+        self._gaps: list[_Gap] = []
+        self._broken = self._at = 0
+        self._held: Numbered | None = None
+        self._is_doubtful = False
+        self.crcs: dict[int, int] = {}
+        """Number of each whole line → its CRC."""
+        self.ended = False
+        """Whether the session's end is written."""
+
+    @property
+    def broken_at_end(self) -> int:
+        return self._broken
+
+    def records(self, lines: Iterable[tuple[int, bytes | None]]) -> Iterator[Numbered]:
+        """Those of whole lines, each once; the last is held back until the next has said what it followed."""
+        for number, line in lines:
+            opened = self._whole(number, line)
+            if opened is None:
+                continue
+            record = self._record(opened, line or b"", number)
+            if opened.link.number > self._last.number:
+                self._follow(opened, number)
+                record, self._held = self._held, record
+            self.crcs[opened.link.number] = opened.link.crc
+            if record is not None:
+                yield record
+        self._deny_held(self._is_doubtful)
+        if self._held is not None:
+            yield self._held
+        self._say_gaps()
+
+    def _whole(self, number: int, line: bytes | None) -> Opened | None:
+        """``None`` for a line that is not used; what is wrong with it is noted."""
+        opened = open_seal(line, self._where(number)) if line is not None else None
+        if opened is None:
+            self._broken += 1
+            self._faults.line(Fault.ALTERED if _is_json(line) else Fault.DAMAGED, number)
+        elif opened.link.file != self._last.file:
+            self._faults.line(Fault.FOREIGN, number)
+        elif opened.link.number in self.crcs:
+            self._faults.line(Fault.DOUBLED, number)
+        else:
+            if opened.link.number < self._last.number:
+                self._faults.line(Fault.MOVED, number)
+            return opened
+        return None
+
+    def _follow(self, opened: Opened, number: int) -> None:
+        """It is the last line now; where it does not follow the last one, one of the two is not what was written."""
+        expected = self._last.number + 1
+        if opened.link.number > expected:
+            self._gaps.append(_Gap(expected, opened.link.number, self._at, self._broken))
+            self._deny_held(self._is_doubtful)
+            self._is_doubtful = False
+        else:
+            self._is_doubtful = opened.after != self._last.crc
+            self._deny_held(self._is_doubtful)
+        self._last, self._at, self._broken = opened.link, number, 0
+        self.ended = opened.kind == END
+
+    def _deny_held(self, denied: bool) -> None:
+        if denied and self._held is not None:
+            self._faults.line(Fault.ALTERED, self._held[0])
+            self._held = None
+
+    def _record(self, opened: Opened, line: bytes, number: int) -> Numbered | None:
+        if opened.kind == END:
+            return None
+        try:
+            return number, read_record(opened.kind, line, self._where(number))
+        except LaterVersionError:
+            raise
+        except JournalError:
+            self._faults.line(Fault.DAMAGED, number)
+            return None
+
+    def _say_gaps(self) -> None:
+        for gap in self._gaps:
+            gone = sum(number not in self.crcs for number in range(gap.first, gap.end)) - gap.broken
+            if gone > 0:
+                self._faults.missing(gone, gap.after)
+
+
+def _is_json(line: bytes | None) -> bool:
+    """Whether somebody who reads the line would take it for one of a journal."""
+    try:
+        return line is not None and len(line) < _LOOKED_AT_BYTE and isinstance(from_json(line), dict)
+    except ValueError:
+        return False
