@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small result, one fault in it, and what must then be true of what is read: nothing wrong, nothing in silence."""
 
+import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tests.fake_campaign import fake_campaign
 from tests.journal.journal_example import a_session, an_outcome
 
 from tare.errors import JournalError
 from tare.journal.reader import campaign_digest, read_journal
 from tare.journal.writer import JournalWriter
+from tare.plan.trials import plan_trials
 from tare.records import Outcome
 
 Files = dict[str, bytes]
@@ -34,8 +37,9 @@ def written(
     folder: Path, name: str = "mine", files: tuple[str, str] = (FIRST, SECOND), *, killed: bool = False
 ) -> Result:
     """Two sessions of six trials, in ``files``; if ``killed``, the second has no end."""
-    (folder / CAMPAIGN).write_text(f'{{"name": "{name}"}}')
-    outcomes = [replace(an_outcome(f"b{number:03d}-{number % 2}"), excerpt=name) for number in range(12)]
+    campaign = replace(fake_campaign(blocks=4), name=name)
+    (folder / CAMPAIGN).write_text(json.dumps(campaign.to_json()))
+    outcomes = [replace(an_outcome(), trial=trial, excerpt=name) for trial in plan_trials(campaign, 1)]
     for file, own in zip(files, (outcomes[:6], outcomes[6:]), strict=True):
         known = read_journal(folder / "journal")
         session = replace(

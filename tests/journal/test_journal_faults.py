@@ -46,7 +46,7 @@ def test_one_fault_anywhere_never_passes_in_silence(
 ) -> None:
     """In full, with thousands of them: ``tests/hostile/journals.py``."""
     mine = written(tmp_path_factory.mktemp("killed"), killed=True) if killed else result
-    seen = Counter(trials(7, 112, mine, other, tmp_path))
+    seen = Counter(trials(7, 160, mine, other, tmp_path))
     assert len({name for name, _ in seen}) == len(faults(other))
     assert not any(became == "changed nothing" for _, became in seen)
 
@@ -123,7 +123,7 @@ def test_a_journal_of_which_nothing_is_whole_is_an_error_in_words(result: Result
 
 
 def test_a_changed_campaign_is_told(result: Result, tmp_path: Path) -> None:
-    put(tmp_path, {**result.files, CAMPAIGN: b'{"name": "thine"}'})
+    put(tmp_path, {**result.files, CAMPAIGN: result.files[CAMPAIGN].replace(b"0.01", b"0.05")})
     journal = read_journal(tmp_path / "journal")
     assert [(one.file, one.fault) for one in journal.integrity.damage] == [(CAMPAIGN, Fault.ALTERED)]
 

@@ -10,6 +10,7 @@ from tests.busy_example import QUIET, busy_load, busy_loops
 from tests.fake_campaign import Listener, command_workload, fake_campaign, fake_environment, fake_request
 
 from tare.commands.show import print_analysis
+from tare.journal.lines import encode
 from tare.journal.reader import read_journal
 from tare.measure.campaign import measure_campaign
 from tare.measure.others import UNSEEN, look_before_start, said, said_of_trial
@@ -99,14 +100,12 @@ def test_a_journal_of_an_earlier_version_has_no_load(tmp_path: Path) -> None:
     request = fake_request(fake_campaign(blocks=6), tmp_path / "result")
     run_campaign(request, Listener())
     (path,) = request.folder.journal.glob("*.jsonl")
-    text = path.read_text()
-    quiet = '"load":{"processors":'
+    journal = read_journal(path.parent)
     lines = [
-        line[: line.index(quiet)] + '"was":0' + line[line.index("}", line.index(quiet)) + 1 :]
-        for line in text.splitlines()
-        if quiet in line
+        encode(replace(journal.sessions[0], load=None)),
+        *(encode(replace(outcome, load=None)) for outcome in journal.outcomes),
     ]
-    path.write_text("".join(f"{line}\n" for line in lines).replace(',"was":0', ""))
+    path.write_bytes(b"".join(lines).replace(b',"load":null', b""))
     found = analyse_result(request.folder.path)
     assert {one.load for one in found.outcomes} == {None}
     assert found.busy is None

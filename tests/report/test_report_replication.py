@@ -81,5 +81,6 @@ def test_programs_get_the_same_with_the_warning(result: Path, capsys: pytest.Cap
     told = json.loads(capsys.readouterr().out)
     assert (told["schema"], told["treatment"], told["warning"]) == (1, "l12", AGAINST[Treatment.L12])
     found = replications([verdict.overhead for verdict in example().verdicts], Treatment.L12)
+    assert told.pop("journal")["damage"] == []
     assert told == json.loads(json.dumps(replications_json(found, Treatment.L12)))
     assert len(told["replications"]) == len(found) > 0
