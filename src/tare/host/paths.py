@@ -82,6 +82,11 @@ def calibrations_directory() -> Path:
     return trusted(_chosen() / "calibrations")
 
 
+def rescued_directory() -> Path:
+    """Where results go whose folder was deleted or moved while they were measured."""
+    return state_directory() / "rescued"
+
+
 def nodes_directory() -> Path:
     """Only this user enters it: a workload may leave a program there that takes its owner's rights (set-user-id)."""
     return trusted(_chosen() / "nodes")

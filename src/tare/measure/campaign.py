@@ -34,6 +34,7 @@ from tare.measure.lock import host_lock, tools_lock
 from tare.measure.machine_lock import machine_lock
 from tare.measure.others import look_before_start, said
 from tare.measure.parity import expected_parity
+from tare.measure.rescue import rescue
 from tare.measure.session import Allowance, Watcher, interruptible, run_trials
 from tare.measure.stopping import Stopping, Wanted, cell_of, never
 from tare.measure.trial import run_trial
@@ -246,15 +247,29 @@ def _measure(
         earlier=journal.seen,
     )
     left = [trial for trial in planned if trial.identity not in journal.done]
-    with JournalWriter(request.folder.journal / f"{session.started_utc}-{session.identity}.jsonl") as writer:
-        writer.append(session)
+    with _journal(request.folder, session) as write_line:
+        write_line(session)
 
         def write(outcome: Outcome) -> None:
-            writer.append(outcome)
+            write_line(outcome)
             outcomes.append(outcome)
 
         allowance = replace(budget.allowance(), is_wanted=wanted.may_run)
         return run_trials(context, left, write, allowance, audience)
+
+
+@contextmanager
+def _journal(folder: ResultFolder, session: Session) -> Iterator[Callable[[Session | Outcome], None]]:
+    """Appends to this session's file; ``JournalError`` once the folder is gone, what was measured is then rescued."""
+    campaign, name = folder.read_campaign(), f"{session.started_utc}-{session.identity}.jsonl"
+    with JournalWriter(folder.journal / name) as writer:
+
+        def write(record: Session | Outcome) -> None:
+            writer.append(record)
+            if not writer.is_in_place():
+                raise rescue(folder, campaign, name, writer)
+
+        yield write
 
 
 def _skip_said(one: Skipped) -> str:

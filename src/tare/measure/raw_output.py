@@ -14,7 +14,12 @@ _CUT = b"\n[... cut by tare: the middle of a long output ...]\n"
 
 
 def keep(directory: Path, instances: Sequence[Instance]) -> None:
-    """Copy the non-empty outputs into ``directory``; the middle of what is longer than 1 MiB is left out."""
+    """Copy the non-empty outputs into ``directory``; the middle of what is longer than 1 MiB is left out.
+
+    Nothing is kept where the result folder, two levels up, is no more: who writes the journal says so.
+    """
+    if not directory.parent.parent.exists():
+        return
     for instance in instances:
         for name in (".output/stdout", ".output/stderr", *instance.job.collect):
             target = directory / f"{instance.name}.{Path(name).name}"
