@@ -2,7 +2,10 @@
 """The throw-away layer: the image below stays as it is, and everything of the node is gone afterwards."""
 
 import os
+import shutil
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from tare.environments import layer
 from tare.environments.provider import Bind, NodeSpec
 from tare.errors import NodeError
 from tare.host import mounts
+from tare.records import Storage
 
 pytestmark = [
     pytest.mark.root,
@@ -103,6 +107,33 @@ def test_a_mount_point_below_tmp_leaves_tmp_as_open_as_the_image_has_it(
         root = layer.mount_root(spec)
         assert stat.S_IMODE((root / "tmp").stat().st_mode) == 0o1777
         assert (root / str(bound.path).lstrip("/")).is_dir()
+    finally:
+        layer.remove(spec)
+
+
+RUN_AS_NOBODY = (
+    "import os, sys; f = os.open(sys.argv[1], 0); os.setuid(65534); os.execve(f, ['id', '-u'], {})"
+)
+
+
+@pytest.mark.parametrize("storage", Storage)
+def test_what_a_node_writes_lends_no_rights_to_others(
+    storage: Storage, tmp_path: Path, image_root: Path
+) -> None:
+    (tmp_path / "node").mkdir()
+    spec = described(tmp_path / "node", image_root=image_root, storage=storage)
+    try:
+        layer.prepare(spec)
+        root = layer.mount_root(spec)
+        lender = shutil.copy("/usr/bin/id", root / "id")
+        Path(lender).chmod(0o4755)
+        os.mknod(root / "zero", stat.S_IFCHR | 0o666, os.makedev(1, 5))
+        as_nobody = [sys.executable, "-c", RUN_AS_NOBODY, lender]
+        seen = subprocess.run(as_nobody, capture_output=True, text=True, check=True, timeout=20)
+        with pytest.raises(PermissionError):
+            (root / "zero").open("rb")
+        assert seen.stdout.strip() == "65534"
+        assert stat.S_IMODE((spec.directory / "layer").stat().st_mode) == 0o700
     finally:
         layer.remove(spec)
 

@@ -23,7 +23,7 @@ from tests.machine import Machine
 from tare.environments import PROVIDERS
 from tare.environments.provider import NodeNetwork, NodeSpec, Provider
 from tare.environments.unprivileged.members import members
-from tare.host.mounts import mounts_text
+from tare.host.mounts import mounts_text, parse_mounts
 from tare.image.store import Image
 from tare.measure.instances import way_to_stopwatch
 from tare.measure.stopwatch import Command, Stopwatch
@@ -124,6 +124,17 @@ def test_what_holds_the_node_is_verified_and_told(provider: Provider, spec: Node
     assert facts["CPU set"] == "by affinity"
     assert facts["memory limit"] == f"{spec.memory_byte} byte per process (RLIMIT_DATA)"
     assert facts["CPU time"] == "by rusage"
+
+
+@pytest.mark.parametrize("storage", Storage)
+def test_no_file_of_the_image_or_the_layer_lends_rights(
+    storage: Storage, provider: Provider, image: Image, state: Path
+) -> None:
+    spec = without_quota(provider, image, state, storage=storage)
+    with running(provider, spec) as (node,):
+        seen = parse_mounts(execute(provider, node, "cat", "/proc/self/mounts").stdout.decode())
+    root = [entry.options for entry in seen if entry.point == Path("/")][-1]
+    assert {"nosuid", "nodev"} <= set(root)
 
 
 @pytest.mark.parametrize("storage", Storage)

@@ -4,6 +4,9 @@
 ``directory/layer`` holds the overlay's upper and work folders, the node's own work directory, and the user's bound
 directories; ``directory/root`` is the overlay. The layer is a tmpfs, whose pages count against the node's memory limit
 as they are first touched by it, or a plain folder of the disk (``NodeSpec.storage``).
+
+A node that works for another user of the host could leave that user a set-user-id program of root's, or a device node.
+Neither has an effect through the layer or the overlay, and the layer's folder is its owner's alone.
 """
 
 import shutil
@@ -15,6 +18,7 @@ from tare.host import mounts
 from tare.host.removal import remove_what_goes
 from tare.records import Storage
 
+POWERLESS = mounts.MS_NOSUID | mounts.MS_NODEV
 _OVERLAY_SPECIAL = ",:\\"
 
 
@@ -23,7 +27,9 @@ def prepare(spec: NodeSpec) -> None:
     layer = spec.directory / "layer"
     layer.mkdir(parents=True, exist_ok=True)
     if spec.storage is Storage.TMPFS:
-        mounts.mount("tare", layer, "tmpfs", mounts.MS_NOSUID, f"size={spec.memory_byte},mode=755")
+        mounts.mount("tare", layer, "tmpfs", POWERLESS, f"size={spec.memory_byte},mode=700")
+    else:
+        layer.chmod(0o700)
     spec.work.mkdir(exist_ok=True)
     for source, bound in bound_sources(spec):
         source.mkdir(parents=True)
@@ -42,7 +48,7 @@ def mount_root(spec: NodeSpec) -> Path:
         folder.mkdir()
     for point in [WORK_DIRECTORY, *(str(bound.path) for bound in spec.binds)]:
         make_point(spec.image_root, layer / "upper", Path(point.lstrip("/")))
-    mounts.mount("tare", root, "overlay", 0, overlay_options(spec))
+    mounts.mount("tare", root, "overlay", POWERLESS, overlay_options(spec))
     return root
 
 

@@ -40,10 +40,11 @@ class Image:
         return self.root.is_dir() and _digest(self.root) == self.digest
 
     def begin(self) -> Path:
-        """The empty folder into which it is to be unpacked."""
+        """The empty folder into which it is to be unpacked, where no other user of the host sees it."""
         self._hold(fcntl.LOCK_EX)
         _remove(self._part)
-        (self._part / "rootfs").mkdir(parents=True)
+        self._part.mkdir(mode=0o700, parents=True)
+        (self._part / "rootfs").mkdir()
         return self._part / "rootfs"
 
     def finish(self) -> None:

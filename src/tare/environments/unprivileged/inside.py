@@ -30,7 +30,7 @@ def make_layer(spec: NodeSpec) -> None:
     """The layer's own file system, if it is a memory one, and in it the work directory and what is bound."""
     folder = spec.directory / "layer"
     if spec.storage is Storage.TMPFS:
-        mounts.mount(spec.name, folder, "tmpfs", mounts.MS_NOSUID, f"size={spec.memory_byte},mode=755")
+        mounts.mount(spec.name, folder, "tmpfs", layer.POWERLESS, f"size={spec.memory_byte},mode=700")
     for name in ("upper", "overlay-work", "home"):
         (folder / name).mkdir()
     spec.work.mkdir(exist_ok=True)
@@ -54,11 +54,11 @@ def mount_root(spec: NodeSpec) -> str:
 def _mount_overlay(spec: NodeSpec, options: str, root: Path) -> str:
     """``userxattr``, as the other attributes of overlayfs are not an ordinary user's to set (Linux 5.11)."""
     try:
-        mounts.mount(spec.name, root, "overlay", 0, f"{options},userxattr")
+        mounts.mount(spec.name, root, "overlay", layer.POWERLESS, f"{options},userxattr")
     except NodeError:
         if shutil.which(FUSE_OVERLAYFS) is None:
             raise
-        process.run_checked([FUSE_OVERLAYFS, "-o", f"{options},fsname={spec.name}", str(root)])
+        process.run_checked([FUSE_OVERLAYFS, "-o", f"{options},nosuid,nodev,fsname={spec.name}", str(root)])
         return FUSE_OVERLAYFS
     return OVERLAYFS
 
