@@ -1,84 +1,95 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unpacks tar archives of root filesystems, with owners, modes, devices and extended attributes, and never outside.
+"""Unpacks tar archives of root filesystems, with owners, modes and extended attributes, and never outside.
 
-What an ordinary user unpacks is all the user's own, without devices and without the attributes that only root sets.
+What an ordinary user unpacks is all the user's own, without the attributes that only root sets.
 
 Names are taken as a chroot would take them; one that is absolute, climbs with ``..`` or passes a link that leads
-nowhere in the tree is refused, and so is the whole archive.
+nowhere in the tree is refused, and so is the whole archive. So is one with a device node (``rights``), or that would
+take too much of the host (``limits``).
 """
 
-import hashlib
+import math
 import os
 import shutil
-import subprocess
 import tarfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
-from tare.errors import HostError, InputError
+from tare.errors import InputError
 from tare.host.removal import remove_tree
+from tare.image import rights
+from tare.image.limits import Account, shown
+from tare.image.plain import END_MARK, Plain, plain
 
-DECOMPRESSORS = {
-    b"\x1f\x8b": ("gzip", "-dc"),
-    b"\x1f\x9d": ("gzip", "-dc"),
-    b"BZh": ("bzip2", "-dc"),
-    b"\xfd7zXZ\x00": ("xz", "-dc"),
-    b"\x5d\x00\x00": ("xz", "--format=lzma", "-dc"),
-    b"\x28\xb5\x2f\xfd": ("zstd", "-dc"),
-    b"LZIP": ("lzip", "-dc"),
-    b"\x89LZO": ("lzop", "-dc"),
-}
-"""First bytes of a compressed file → what writes it plain to its output."""
-END_MARK = bytes(1024)
-"""The two empty blocks at a tar archive's end (pax(1)); layers may lack them, and have a digest instead."""
-STOP_LIMIT_S = 10
 ATTRIBUTE = "SCHILY.xattr."
 """Prefix of an extended attribute in a pax header (star(1), written by GNU tar and by all image builders)."""
 OWN_ATTRIBUTE = f"{ATTRIBUTE}user."
 """Those that anybody may set (xattr(7))."""
 MAXIMUM_LINKS = 40
+_LAST_ID = 2**32 - 2
+"""The next is none to chown(2)."""
+_TIMES_S = (-(2**31), 2**34)
+"""What ext4 can hold."""
+_COMMON_HEADERS = 64
+"""Of the entries of a pax header that are for all that follows, such as git's comment."""
+_BROKEN = (
+    *(tarfile.TarError, EOFError, ValueError, ArithmeticError, LookupError),
+    *(TypeError, AttributeError, RecursionError),
+)
+"""What tarfile raises over a broken header: its own errors, or whatever comes of the header's numbers and words."""
 WHITEOUT = ".wh."
 OPAQUE = ".wh..wh..opq"
 
 
-def unpack(archive: Path, root: Path, *, is_layer: bool = False) -> str:
+def unpack(archive: Path, root: Path, *, is_layer: bool = False, account: Account | None = None) -> str:
     """Unpack into the existing ``root``; returns the SHA-256 of the uncompressed archive, in hex.
 
-    ``is_layer``: names that begin with ``.wh.`` remove what lower layers made (OCI image-spec, layer.md).
-    Raises ``InputError`` for an archive that is broken or names what is not inside it, ``HostError`` when the
-    host lacks the program that decompresses it.
+    ``is_layer``: names that begin with ``.wh.`` remove what lower layers made (OCI image-spec, layer.md). ``account``
+    holds what was unpacked before. Raises ``InputError`` for an archive that is broken, too large or names what is not
+    inside it, ``HostError`` when the host lacks the space or the program that decompresses it.
     """
-    layer = _Layer(root) if is_layer else None
+    tree = _Tree(root, account or Account(root), _Layer(root) if is_layer else None)
+    name = ""
     try:
-        with _plain(archive) as stream, tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r|") as tar:
-            for member in tar:
-                _place(tar, member, root, layer)
-            while stream.read(1 << 20):
-                pass
+        with plain(archive) as stream, _opened(stream) as tar:
+            for member in _members(tar, stream):
+                name = member.name
+                tree.place(tar, member)
+            stream.read_to_end()
             if not is_layer and stream.end != END_MARK:
                 raise InputError(f"{archive} is cut short: it does not end as a tar archive does.")
             return stream.sha256.hexdigest()
-    except (tarfile.TarError, EOFError, UnicodeError) as error:
-        raise InputError(f"{archive} is not a whole tar archive: {error}") from None
+    except _BROKEN as error:
+        raise InputError(f"{archive} is not a whole tar archive: {_short(error)}") from None
     except OSError as error:
-        raise InputError(f"{archive} cannot be unpacked: {error}") from None
+        where = f" at {shown(name)}" if name else ""
+        raise InputError(f"{archive} cannot be unpacked{where}: {error.strerror or error}") from None
 
 
-class _Hashed:
-    """A stream that digests all that is read through it."""
+def _opened(stream: Plain) -> tarfile.TarFile:
+    with stream.header():
+        return tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r|")
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.sha256 = hashlib.sha256()
-        self.end = b""
 
-    def read(self, size: int) -> bytes:
-        data = self._file.read(size)
-        self.sha256.update(data)
-        self.end = (self.end + data[-len(END_MARK) :])[-len(END_MARK) :]
-        return data
+def _members(tar: tarfile.TarFile, stream: Plain) -> Iterator[tarfile.TarInfo]:
+    """One by one, and none is kept: tarfile would keep them all."""
+    while True:
+        with stream.header():
+            member = tar.next()
+        if member is None:
+            return
+        tar.members.clear()  # type: ignore[attr-defined]
+        if len(tar.pax_headers) > _COMMON_HEADERS:
+            raise InputError(
+                f"The archive is refused: it gives more than {_COMMON_HEADERS} facts to all its files."
+            )
+        yield member
+
+
+def _short(error: Exception) -> str:
+    return str(error).partition("\n")[0][:200] or type(error).__name__
 
 
 class _Layer:
@@ -100,7 +111,7 @@ class _Layer:
             for item in path.iterdir():
                 self.remove_lower(item)
 
-    def take_whiteout(self, parent: Path, name: str, shown: str) -> bool:
+    def take_whiteout(self, parent: Path, name: str, member: str) -> bool:
         """Whether ``name`` is a whiteout, which is then done."""
         if not name.startswith(WHITEOUT):
             return False
@@ -109,90 +120,106 @@ class _Layer:
             for item in parent.iterdir():
                 self.remove_lower(item)
         elif hidden in ("", ".", ".."):
-            raise InputError(f"The layer is refused: {shown!r} would remove what is not in it.")
+            raise InputError(f"The layer is refused: {shown(member)} would remove what is not in it.")
         elif not hidden.startswith(WHITEOUT):
             self.remove_lower(parent / hidden)
         return True
 
 
-@contextmanager
-def _plain(archive: Path) -> Iterator[_Hashed]:
-    with archive.open("rb", buffering=0) as file:
-        start = file.read(8)
-        file.seek(0)
-        command = next((argv for magic, argv in DECOMPRESSORS.items() if start.startswith(magic)), None)
-        if command is None:
-            yield _Hashed(file)
-        else:
-            with _decompressed(command, file, archive) as output:
-                yield _Hashed(output)
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """What is being made of an archive."""
 
+    root: Path
+    account: Account
+    layer: _Layer | None
 
-@contextmanager
-def _decompressed(command: Sequence[str], file: IO[bytes], archive: Path) -> Iterator[IO[bytes]]:
-    if not shutil.which(command[0]):
-        raise HostError(f"{archive} is compressed, and {command[0]} is missing: apt-get install {command[0]}")
-    with subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        try:
-            yield cast("IO[bytes]", process.stdout)
-            said = process.communicate(timeout=STOP_LIMIT_S)[1].decode(errors="replace").strip()
-        except BaseException:
-            process.kill()
-            raise
-    if process.returncode:
-        raise InputError(f"{archive} is not whole: {said or command[0]}")
-
-
-def _place(tar: tarfile.TarFile, member: tarfile.TarInfo, root: Path, layer: _Layer | None) -> None:
-    path = locate(root, member.name)
-    if layer and path != root:
-        if layer.take_whiteout(path.parent, path.name, member.name):
+    def place(self, tar: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+        path = self._locate(member.name)
+        if self.layer and path != self.root:
+            if self.layer.take_whiteout(path.parent, path.name, member.name):
+                return
+            self.layer.made(path)
+        if member.ischr() or member.isblk():
+            self._leave_out(member, path)
             return
-        layer.made(path)
-    if member.isdev() and os.geteuid() != 0:
-        return
-    if member.isdir():
-        _make_directory(path)
-    elif path == root:
-        raise InputError(f"The archive is refused: {member.name!r} would replace the root.")
-    else:
+        _check_facts(member)
+        self.account.add(self._within(path), member.size if member.isreg() else 0)
+        self._make(tar, member, path)
+        if not member.islnk():
+            _set_metadata(member, path)
+
+    def _within(self, path: Path) -> str:
+        return os.fspath(path)[len(os.fspath(self.root)) + 1 :]
+
+    def _leave_out(self, member: tarfile.TarInfo, path: Path) -> None:
+        within = self._within(path)
+        numbers = {"major": member.devmajor, "minor": member.devminor}
+        if not rights.is_standard_device(within, character=member.ischr(), **numbers):
+            raise InputError(rights.refuse_device(within))
+        self.account.devices.append(within)
+
+    def _make(self, tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> None:
+        if member.isdir():
+            _make_directory(path)
+            return
+        if path == self.root:
+            raise InputError(f"The archive is refused: {shown(member.name)} would replace the root.")
         remove_tree(path)
-        _make_file(tar, member, root, path)
-    if not member.islnk():
-        _set_metadata(member, path)
+        if member.islnk():
+            os.link(self._link_source(member), path, follow_symlinks=False)
+        else:
+            _make_file(tar, member, path)
 
-
-def locate(root: Path, name: str) -> Path:
-    """Where an archive's ``name`` is under ``root``: its parents' links followed as in a chroot, missing ones made."""
-    parts = PurePosixPath(name).parts
-    if name.startswith("/") or ".." in parts or "\0" in name:
-        raise InputError(f"The archive is refused: {name!r} leads out of it.")
-    return _directory(root, parts[:-1], name) / parts[-1] if parts else root
-
-
-def _directory(root: Path, parts: Sequence[str], name: str) -> Path:
-    pending, path, links = list(parts), root, 0
-    while pending:
-        part = pending.pop(0)
-        if part == "..":
-            if path == root:
-                raise InputError(f"The archive is refused: {name!r} passes a link that leads out of it.")
-            path = path.parent
-            continue
-        path /= part
-        if path.is_symlink():
-            links += 1
-            target = PurePosixPath(path.readlink())
-            path = root if target.is_absolute() else path.parent
-            pending = [step for step in target.parts if step != "/"] + pending
-        elif not path.exists() and not links:
-            path.mkdir()
-            path.chmod(0o755)
-        if links > MAXIMUM_LINKS or not path.is_dir():
+    def _link_source(self, member: tarfile.TarInfo) -> Path:
+        source = self._locate(member.linkname)
+        is_folder = source.is_dir() and not source.is_symlink()
+        if source == self.root or not os.path.lexists(source) or is_folder:
             raise InputError(
-                f"The archive is refused: {name!r} is below something that is no directory in it."
+                f"The archive is refused: {shown(member.name)} is a link to {shown(member.linkname)}, no file in it."
             )
-    return path
+        return source
+
+    def _locate(self, name: str) -> Path:
+        """Where ``name`` is under the root: its parents' links followed as in a chroot, missing ones made."""
+        parts = PurePosixPath(name).parts
+        if name.startswith("/") or ".." in parts or "\0" in name:
+            raise InputError(f"The archive is refused: {shown(name)} leads out of it.")
+        return self._directory(parts[:-1], name) / parts[-1] if parts else self.root
+
+    def _directory(self, parts: Sequence[str], name: str) -> Path:
+        pending, path, links = list(parts), self.root, 0
+        while pending:
+            part = pending.pop(0)
+            if part == "..":
+                if path == self.root:
+                    raise InputError(
+                        f"The archive is refused: {shown(name)} passes a link that leads out of it."
+                    )
+                path = path.parent
+                continue
+            path /= part
+            if path.is_symlink():
+                links += 1
+                target = PurePosixPath(path.readlink())
+                path = self.root if target.is_absolute() else path.parent
+                pending = [step for step in target.parts if step != "/"] + pending
+            elif not path.exists() and not links:
+                self.account.add(self._within(path))
+                path.mkdir()
+                path.chmod(0o755)
+            if links > MAXIMUM_LINKS or not path.is_dir():
+                raise InputError(
+                    f"The archive is refused: {shown(name)} is below something that is no directory in it."
+                )
+        return path
+
+
+def _check_facts(member: tarfile.TarInfo) -> None:
+    if not (0 <= member.uid <= _LAST_ID and 0 <= member.gid <= _LAST_ID):
+        raise InputError(f"The archive is refused: the owner of {shown(member.name)} is no user or group.")
+    if not (math.isfinite(member.mtime) and _TIMES_S[0] <= member.mtime < _TIMES_S[1]):
+        raise InputError(f"The archive is refused: the time of {shown(member.name)} is no time.")
 
 
 def _make_directory(path: Path) -> None:
@@ -201,33 +228,19 @@ def _make_directory(path: Path) -> None:
         path.mkdir()
 
 
-def _make_file(tar: tarfile.TarFile, member: tarfile.TarInfo, root: Path, path: Path) -> None:
+def _make_file(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> None:
     if member.isreg():
         content = tar.extractfile(member)
         with path.open("xb") as file:
             shutil.copyfileobj(cast("IO[bytes]", content), file, 1 << 20)
     elif member.issym():
         path.symlink_to(member.linkname)
-    elif member.islnk():
-        os.link(_link_source(root, member), path, follow_symlinks=False)
     elif member.isfifo():
         os.mkfifo(path)
-    elif member.isdev():
-        kind = 0o020000 if member.ischr() else 0o060000
-        os.mknod(path, kind | 0o600, os.makedev(member.devmajor, member.devminor))
     else:
         raise InputError(
-            f"The archive is refused: {member.name!r} is of a kind {member.type!r} that Tare does not know."
+            f"The archive is refused: {shown(member.name)} is of a kind {member.type!r} that Tare does not know."
         )
-
-
-def _link_source(root: Path, member: tarfile.TarInfo) -> Path:
-    source = locate(root, member.linkname)
-    if source == root or not os.path.lexists(source) or (source.is_dir() and not source.is_symlink()):
-        raise InputError(
-            f"The archive is refused: {member.name!r} is a link to {member.linkname!r}, no file in it."
-        )
-    return source
 
 
 def _set_metadata(member: tarfile.TarInfo, path: Path) -> None:
@@ -242,5 +255,4 @@ def _set_metadata(member: tarfile.TarInfo, path: Path) -> None:
         if key.startswith(ATTRIBUTE if root else OWN_ATTRIBUTE):
             data = value.encode("utf-8", "surrogateescape")
             os.setxattr(path, key.removeprefix(ATTRIBUTE), data, follow_symlinks=False)
-    with suppress(OverflowError):
-        os.utime(path, (member.mtime, member.mtime), follow_symlinks=False)
+    os.utime(path, (member.mtime, member.mtime), follow_symlinks=False)

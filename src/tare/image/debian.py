@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tare.host.paths import state_directory
-from tare.image import layout, recipe, unprivileged
+from tare.image import layout, recipe, rights, unprivileged
 from tare.image.store import remove_tree
 from tare.image.tool import CAGE, Progress, require_space, require_tools, run_tool
 
@@ -21,7 +21,10 @@ def cache_directory() -> Path:
 
 
 def base(progress: Progress, *, refresh: bool = False) -> Path:
-    """The image without Tare's own programs; from the cache, unless ``refresh`` wants the newest packages."""
+    """The image without Tare's own programs; from the cache, unless ``refresh`` wants the newest packages.
+
+    Without set-user-id bits too: no job needs su(1) or mount(8), and a copy of them would grow old in the store.
+    """
     folder = cache_directory() / f"base-{recipe.base_key()}"
     if refresh or not folder.is_dir():
         _make(folder, recipe.PACKAGES, progress, _finish_base)
@@ -55,6 +58,7 @@ def _make(folder: Path, packages: Sequence[str], progress: Progress, finish: Cal
     progress(f"fetching Debian {recipe.SUITE} packages for the {kind}")
     with staging(folder.parent) as staged:
         _fetch(packages, staged, progress)
+        rights.drop(staged, rights.find(staged).privileged)
         finish(staged)
         for outdated in folder.parent.glob(f"{kind}-*"):
             remove_tree(outdated)

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes an image of the user's own root filesystem: a directory, a tar archive, or a container image archive."""
+"""Makes an image of the user's own root filesystem: a directory, a tar archive, or a container image archive.
 
+It may be hostile: nothing of it is run, what it takes is bounded (``limits``), and other users of this host get no
+rights by it (``rights``).
+"""
+
+import os
+import stat
 from pathlib import Path
 
-from tare.errors import InputError
+from tare.errors import HostError, InputError
 from tare.host.paths import images_directory
-from tare.image import layout, recipe, unprivileged
+from tare.image import layout, recipe, rights, unprivileged
 from tare.image.archive import unpack
 from tare.image.build import copy_tree, facts
 from tare.image.debian import staging
+from tare.image.limits import Account, bounded_memory, shown
 from tare.image.native import native_programs
 from tare.image.oci import archive_format, unpack_image
 from tare.image.store import DEFAULT_NAME, Image, building, image_directory, install, remove_tree
@@ -24,18 +31,51 @@ def import_image(source: Path, name: str, progress: Progress) -> Image:
     _check(source, name)
     require_space(images_directory(), recipe.NEEDED_BYTE)
     with building(), staging(images_directory()) as staged:
+        staged.chmod(0o700)
         programs = native_programs(recipe.native_source(), progress)
-        root = staged / "rootfs"
-        kind = _bring(source, staged, root, progress)
-        if unprivileged.ordinary_user():
-            unprivileged.make_own(root)
-        layout.add_mount_points(root)
-        layout.add_tools(root, programs)
-        progress("taking the digest")
-        keys = {"native": recipe.native_key(recipe.native_source())}
-        return install(
-            staged, name, facts(root, {"kind": "import", "format": kind, "path": str(source)}, keys)
+        try:
+            with bounded_memory():
+                return _import(source, name, staged, programs, progress)
+        except OSError as error:
+            raise HostError(
+                f"{source} cannot be imported: {error.filename or images_directory()}: {error.strerror}."
+            ) from None
+
+
+def _import(source: Path, name: str, staged: Path, programs: Path, progress: Progress) -> Image:
+    root = staged / "rootfs"
+    account = Account(staged)
+    kind = _bring(source, staged, root, progress, account)
+    if account.devices:
+        progress(f"left out {len(account.devices)} device nodes below /dev: every environment mounts its own")
+    if unprivileged.ordinary_user():
+        unprivileged.make_own(root)
+    layout.add_mount_points(root)
+    layout.add_tools(root, programs)
+    staged.chmod(_mode_for_others(root, progress))
+    progress("taking the digest")
+    keys = {"native": recipe.native_key(recipe.native_source())}
+    return install(staged, name, facts(root, {"kind": "import", "format": kind, "path": str(source)}, keys))
+
+
+def _mode_for_others(root: Path, progress: Progress) -> int:
+    """How the image's folder is shared, once nothing in it gives other users of this host rights that they lack."""
+    if not rights.reachable_by_others(images_directory()):
+        return 0o755
+    findings = rights.find(root)
+    if findings.privileged:
+        rights.drop(root, findings.privileged)
+        progress(
+            f"dropped set-user-id bits and capabilities of {len(findings.privileged)} programs, such as "
+            f"{shown(findings.privileged[0])}: other users of this host can reach {images_directory()}"
         )
+    if findings.changeable and not unprivileged.ordinary_user():
+        progress(
+            f"kept for root alone: other users of this host could change {len(findings.changeable)} files of it, such "
+            f"as {shown(findings.changeable[0])}"
+        )
+        return 0o700
+    return 0o755
 
 
 def _check(source: Path, name: str) -> None:
@@ -50,23 +90,59 @@ def _check(source: Path, name: str) -> None:
         )
 
 
-def _bring(source: Path, staged: Path, root: Path, progress: Progress) -> str:
+def _bring(source: Path, staged: Path, root: Path, progress: Progress, account: Account) -> str:
     """Fill ``root``; returns the format that ``source`` turned out to have."""
     if source.is_dir() and not archive_format(source):
         progress(f"copying {source}")
-        copy_tree(source, root)
+        _copy(source, root, account)
         return "directory"
     folder = source
     if source.is_file():
         progress(f"unpacking {source}")
-        unpack(source, _made(root))
+        unpack(source, _made(root), account=account)
         if not archive_format(root):
             return "tar"
         folder = root.rename(staged / "archive")
     kind = str(archive_format(folder))
-    unpack_image(folder, _made(root), progress)
+    unpack_image(folder, _made(root), progress, account)
     remove_tree(staged / "archive")
     return kind
+
+
+def _copy(source: Path, root: Path, account: Account) -> None:
+    """A directory, once it is clear that all of it may be taken."""
+    try:
+        _look_over(source, account)
+    except OSError as error:
+        raise InputError(
+            f"{shown(str(error.filename))} in {source} cannot be read: {error.strerror}."
+        ) from None
+    copy_tree(source, root)
+    for path in account.devices:
+        (root / path).unlink()
+
+
+def _look_over(source: Path, account: Account) -> None:
+    """Count what will be copied; without leaving the file system, as ``copy_tree``."""
+    device, waiting = source.stat().st_dev, [""]
+    while waiting:
+        folder = waiting.pop()
+        with os.scandir(source / folder) as entries:
+            for entry in entries:
+                path, status = f"{folder}{entry.name}", entry.stat(follow_symlinks=False)
+                account.add(path, status.st_blocks * 512)
+                if stat.S_ISDIR(status.st_mode) and status.st_dev == device:
+                    waiting.append(f"{path}/")
+                elif stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
+                    _leave_out(path, status, account)
+    account.require_free(account.size_byte)
+
+
+def _leave_out(path: str, status: os.stat_result, account: Account) -> None:
+    numbers = {"major": os.major(status.st_rdev), "minor": os.minor(status.st_rdev)}
+    if not rights.is_standard_device(path, character=stat.S_ISCHR(status.st_mode), **numbers):
+        raise InputError(rights.refuse_device(path))
+    account.devices.append(path)
 
 
 def _made(root: Path) -> Path:

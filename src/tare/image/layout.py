@@ -70,10 +70,18 @@ def add_mount_points(root: Path) -> None:
 
 
 def add_tools(root: Path, programs: Path) -> None:
-    """Copy Tare's own programs into the image; one that is not static only if its loader is there."""
+    """Copy Tare's own programs into the image; one that is not static only if its loader is there.
+
+    ``ImageError`` when the image has a folder where one of them belongs.
+    """
     target = root / TOOLS_DIRECTORY.strip("/")
     for program in sorted(programs.iterdir()):
         loader = elf_loader(program)
+        if (target / program.name).is_dir() and not (target / program.name).is_symlink():
+            raise ImageError(
+                f"In the image {TOOLS_DIRECTORY}/{program.name} is a folder; Tare puts a program there. Remove it in "
+                "the source."
+            )
         (target / program.name).unlink(missing_ok=True)
         if loader is None or (root / loader.strip("/")).exists():
             shutil.copyfile(program, target / program.name)

@@ -8,49 +8,89 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tare.errors import InputError
 from tare.image.archive import unpack
+from tare.image.limits import TEXT_BYTE, Account, shown
 from tare.image.tool import Progress
+from tare.units import format_byte
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 """uname(2) → the name in an image's platform, where they differ."""
 MAXIMUM_DEPTH = 4
+MAXIMUM_LAYERS = 512
+"""Four times as many as Docker takes."""
+_MARKS = ("oci-layout", "index.json", "manifest.json")
 
 
 def archive_format(folder: Path) -> str | None:
-    """``"oci"``, ``"docker"``, or ``None`` when ``folder`` is a root filesystem."""
-    if (folder / "oci-layout").is_file() and (folder / "index.json").is_file():
+    """``"oci"``, ``"docker"``, or ``None`` when ``folder`` is a root filesystem.
+
+    ``InputError`` when what would mark it as the one or the other is a link, which may lead to the host, or no file.
+    """
+    there = {name for name in _MARKS if os.path.lexists(folder / name) and _is_text(folder / name)}
+    if there >= {"oci-layout", "index.json"}:
         return "oci"
-    if (folder / "manifest.json").is_file() and (folder / "manifest.json").read_bytes()[:1] == b"[":
+    if "manifest.json" in there and _begin(folder / "manifest.json") == b"[":
         return "docker"
     return None
 
 
-def unpack_image(folder: Path, root: Path, progress: Progress) -> None:
+def unpack_image(folder: Path, root: Path, progress: Progress, account: Account | None = None) -> None:
     """Apply the layers of the one image in ``folder`` to the empty ``root``; digests that differ are refused."""
+    account = account or Account(root)
     try:
         layers, diff_ids = (_oci_layers if archive_format(folder) == "oci" else _docker_layers)(folder)
-    except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
-        raise InputError(f"The image archive is broken: {error!r}") from None
-    if len(layers) != len(diff_ids):
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OSError, RecursionError) as error:
         raise InputError(
-            f"The image archive is broken: {len(layers)} layers, but {len(diff_ids)} digests of them."
+            f"The image archive is broken: its JSON files describe no image ({repr(error)[:200]})."
+        ) from None
+    if len(layers) != len(diff_ids) or len(layers) > MAXIMUM_LAYERS:
+        raise InputError(
+            f"The image archive is broken: {len(layers)} layers, of {MAXIMUM_LAYERS} at most, and {len(diff_ids)} "
+            "digests of them."
         )
     for number, (layer, diff_id) in enumerate(zip(layers, diff_ids, strict=True), 1):
         progress(f"unpacking layer {number} of {len(layers)}")
-        if f"sha256:{unpack(layer, root, is_layer=True)}" != diff_id:
+        if f"sha256:{unpack(layer, root, is_layer=True, account=account)}" != diff_id:
             raise InputError(
-                f"The image archive is refused: layer {number} does not have the digest {diff_id}."
+                f"The image archive is refused: layer {number} does not have the digest {shown(str(diff_id))}."
             )
 
 
+def _is_text(path: Path) -> bool:
+    """Whether it is a file; a folder of that name is a root filesystem's own affair."""
+    mode = path.lstat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise InputError(
+            f"The import is refused: /{path.name} in it is a link or a pipe, where image archives have a file."
+        )
+    return stat.S_ISREG(mode)
+
+
+def _begin(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(1)
+
+
+def _read_json(path: Path) -> Any:
+    """``ValueError`` for what is no JSON, ``RecursionError`` for what is too deep; both are told as broken."""
+    with path.open("rb") as file:
+        content = file.read(TEXT_BYTE + 1)
+    if len(content) > TEXT_BYTE:
+        raise InputError(
+            f"The image archive is refused: {path.name} is larger than {format_byte(TEXT_BYTE)}."
+        )
+    return json.loads(content)
+
+
 def _oci_layers(folder: Path) -> tuple[list[Path], list[str]]:
-    manifest = _manifest(folder, json.loads((folder / "index.json").read_bytes()), 0)
-    config = json.loads(_blob(folder, manifest["config"]).read_bytes())
+    manifest = _manifest(folder, _read_json(folder / "index.json"), 0)
+    config = _read_json(_blob(folder, manifest["config"]))
     return [_blob(folder, layer) for layer in manifest["layers"]], list(config["rootfs"]["diff_ids"])
 
 
@@ -61,7 +101,7 @@ def _manifest(folder: Path, index: Mapping[str, Any], depth: int) -> dict[str, A
         raise InputError(
             f"The archive must hold one image for {os.uname().machine}; it holds: {found}. Export that one."
         )
-    content: dict[str, Any] = json.loads(_blob(folder, fitting[0]).read_bytes())
+    content: dict[str, Any] = _read_json(_blob(folder, fitting[0]))
     return _manifest(folder, content, depth + 1) if "manifests" in content else content
 
 
@@ -80,24 +120,22 @@ def _blob(folder: Path, descriptor: Mapping[str, Any]) -> Path:
     sha256 = re.fullmatch(r"sha256:([0-9a-f]{64})", descriptor["digest"])
     if not sha256:
         raise InputError(
-            f"The image archive names a digest that Tare does not know: {descriptor['digest']!r}"
+            f"The image archive names a digest that Tare does not know: {shown(descriptor['digest'])}"
         )
     path = _inside(folder, f"blobs/sha256/{sha256[1]}")
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != sha256[1] or path.stat().st_size != descriptor["size"]:
-        raise InputError(
-            f"The image archive is refused: the content of {descriptor['digest']} is not what it says."
-        )
+        raise InputError(f"The image archive is refused: the content of {sha256[0]} is not what it says.")
     return path
 
 
 def _docker_layers(folder: Path) -> tuple[list[Path], list[str]]:
-    images = json.loads((folder / "manifest.json").read_bytes())
+    images = _read_json(folder / "manifest.json")
     if len(images) != 1:
         names = ", ".join(str((image.get("RepoTags") or ["unnamed"])[0]) for image in images) or "none"
         raise InputError(f"The archive must hold one image; it holds: {names}. Save that one alone.")
-    config = json.loads(_inside(folder, images[0]["Config"]).read_bytes())
+    config = _read_json(_inside(folder, images[0]["Config"]))
     return [_inside(folder, layer) for layer in images[0]["Layers"]], list(config["rootfs"]["diff_ids"])
 
 
@@ -105,5 +143,5 @@ def _inside(folder: Path, name: str) -> Path:
     """``docker save`` links equal layers to each other, so links are followed, but only inside ``folder``."""
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()) or not path.is_file():
-        raise InputError(f"The image archive is broken: it lacks {name!r}.")
+        raise InputError(f"The image archive is broken: it lacks {shown(name)}.")
     return path

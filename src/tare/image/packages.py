@@ -3,23 +3,29 @@
 
 import sqlite3
 import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
+
+from tare.units import MEBIBYTE
 
 DPKG = ("var/lib/dpkg/status", "var/lib/dpkg/status.d/*")
 APK = ("lib/apk/db/installed", "usr/lib/apk/db/installed")
 RPM = ("usr/lib/sysimage/rpm/rpmdb.sqlite", "var/lib/rpm/rpmdb.sqlite")
 RPM_NAME, RPM_VERSION, RPM_RELEASE = 1000, 1001, 1002
 RPM_STRING = 6
+TEXT_BYTE = 64 * MEBIBYTE
+"""Of a record that is read whole; a full distribution's is a tenth of it."""
+_QUERY_STEPS, _QUERY_LIMIT_S, _ROW_BYTE = 100_000, 10.0, 16 * MEBIBYTE
 
 
 def read_packages(root: Path) -> dict[str, str]:
     """Name → version; empty when the image has no record of packages that can be read."""
     found: dict[str, str] = {}
     for file in _files(root, DPKG):
-        found |= parse_dpkg(file.read_text(errors="replace"))
+        found |= parse_dpkg(_text(file))
     for file in _files(root, APK):
-        found |= parse_apk(file.read_text(errors="replace"))
+        found |= parse_apk(_text(file))
     for file in _files(root, RPM):
         found |= read_rpm(file)
     return dict(sorted(found.items()))
@@ -51,6 +57,7 @@ def read_rpm(database: Path) -> dict[str, str]:
     address = f"{database.absolute().as_uri()}?mode=ro&immutable=1"
     try:
         connection = sqlite3.connect(address, uri=True)
+        _bound(connection)
         try:
             return dict(
                 map(parse_rpm_header, (row[0] for row in connection.execute("SELECT blob FROM Packages")))
@@ -59,6 +66,13 @@ def read_rpm(database: Path) -> dict[str, str]:
             connection.close()
     except (sqlite3.Error, struct.error, KeyError, ValueError, TypeError):
         return {}
+
+
+def _bound(connection: sqlite3.Connection) -> None:
+    """A table of a hostile image may be a view without an end, with rows of any length."""
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _ROW_BYTE)
+    deadline = time.monotonic() + _QUERY_LIMIT_S
+    connection.set_progress_handler(lambda: int(time.monotonic() > deadline), _QUERY_STEPS)
 
 
 def parse_rpm_header(blob: bytes) -> tuple[str, str]:
@@ -75,6 +89,11 @@ def parse_rpm_header(blob: bytes) -> tuple[str, str]:
             start = store + offset
             fields[tag] = blob[start : blob.index(b"\0", start)].decode(errors="replace")
     return fields[RPM_NAME], f"{fields[RPM_VERSION]}-{fields[RPM_RELEASE]}"
+
+
+def _text(file: Path) -> str:
+    """Empty when it is far too long for a record."""
+    return file.read_text(errors="replace") if file.stat().st_size <= TEXT_BYTE else ""
 
 
 def _is_installed(status: str | None) -> bool:

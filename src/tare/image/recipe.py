@@ -28,8 +28,8 @@ BUILDER_PACKAGES = ("cmake", "g++", "libopenmpi-dev", "ninja-build")
 """Added to PACKAGES in the second root filesystem, in which native/ is compiled against the same libraries."""
 SOURCE_DATE_EPOCH = "1704067200"
 """The clock that the packages' scripts are shown, so that two builds write the same bytes."""
-LAYOUT_VERSION = 2
-"""Raise it when ``layout.py`` makes another tree from the same packages."""
+LAYOUT_VERSION = 3
+"""Raise it when ``layout.py`` or ``rights.py`` makes another tree from the same packages."""
 NEEDED_BYTE = 3 * GIBIBYTE
 
 
