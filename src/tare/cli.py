@@ -29,6 +29,12 @@ app.add_typer(image_app, name="image")
 
 Json = Annotated[bool, typer.Option("--json", help='Print JSON ("schema": 1) instead of tables.')]
 Seed = Annotated[int | None, typer.Option(help="Seed of the random order; drawn and logged when left out.")]
+As = Annotated[
+    str | None,
+    typer.Option(
+        "--as", metavar="ordinary|root|UID:GID", help="Whom the commands run as; an ordinary user by default."
+    ),
+]
 Blocks = Annotated[
     int | None, typer.Option(help="Blocks to run; 6 are the fewest that give a 95 % interval.")
 ]
@@ -60,12 +66,14 @@ def run(
     image: ImageName = "default",
     fail_if: FailIf = None,
     undecided: Undecided = None,
+    user: As = None,
     as_json: Json = False,
 ) -> int:
     """Run a campaign, or continue one."""
     from tare.commands.run import Asked, run_campaign_command
 
-    asked = Asked(blocks=blocks, budget=budget, seed=seed, fail_if=tuple(fail_if or ()), undecided=undecided)
+    conditions = tuple(fail_if or ())
+    asked = Asked(blocks=blocks, budget=budget, seed=seed, fail_if=conditions, undecided=undecided, user=user)
     return run_campaign_command(campaign, output, asked, image, as_json)
 
 
@@ -87,6 +95,7 @@ def weigh(
     blocks: Blocks = None,
     budget: Budget = None,
     seed: Seed = None,
+    user: As = None,
     layout: Annotated[
         str | None, typer.Option(help="NcMpKi; one node with all processors by default.")
     ] = None,
@@ -135,6 +144,7 @@ def weigh(
         blocks=blocks,
         budget=budget,
         seed=seed,
+        user=user,
     )
     return run_weigh(options, output, image, as_json)
 

@@ -175,7 +175,7 @@ class TestRealNode:
             start_new_session=True,
         )
         try:
-            wait_until(lambda: list(state.glob("nodes/*/layer/work/i0/.output/stdout")))
+            wait_until(lambda: list(state.glob("nodes/*/layer/work/i0.output/stdout")))
             (node,) = (state / "nodes").iterdir()
             name = node.name
             groups = [folder for folder in Path("/sys/fs/cgroup").glob(f"**/tare/{name}") if folder.is_dir()]

@@ -22,6 +22,11 @@ from tare.workloads.kind import Job, Shape
 MEBIBYTE = 1 << 20
 
 
+def printed_in(instance: Instance) -> Path:
+    """Beside the command's own folder."""
+    return instance.work / f"{instance.name}.output"
+
+
 @pytest.fixture
 def instance(tmp_path: Path) -> Instance:
     spec = node_spec(tmp_path / "state")
@@ -37,9 +42,10 @@ def instance(tmp_path: Path) -> Instance:
     )
     job = Job(argv=("true",), collect=("result.txt", "deep/result2.txt"))
     made = Instance(seat=seat, job=job, limit_s=600.0)
-    (made.folder / ".output").mkdir(parents=True)
-    (made.folder / ".output" / "stdout").write_text("printed")
-    (made.folder / ".output" / "stderr").write_text("")
+    made.folder.mkdir(parents=True)
+    printed_in(made).mkdir()
+    (printed_in(made) / "stdout").write_text("printed")
+    (printed_in(made) / "stderr").write_text("")
     return made
 
 
@@ -65,20 +71,20 @@ def test_what_was_printed_and_left_is_kept_and_empty_output_is_not(
 
 
 def test_nothing_printed_makes_no_folder(instance: Instance, tmp_path: Path) -> None:
-    (instance.folder / ".output" / "stdout").unlink()
+    (printed_in(instance) / "stdout").unlink()
     assert kept(instance, tmp_path) == {}
     assert not (tmp_path / "raw").exists()
 
 
 def test_a_long_output_loses_its_middle_and_says_so(instance: Instance, tmp_path: Path) -> None:
-    (instance.folder / ".output" / "stdout").write_bytes(b"A" * MEBIBYTE + b"B" * MEBIBYTE)
+    (printed_in(instance) / "stdout").write_bytes(b"A" * MEBIBYTE + b"B" * MEBIBYTE)
     text = kept(instance, tmp_path)["i1.stdout"]
     half = MEBIBYTE // 2
     assert text == b"A" * half + raw_output._CUT + b"B" * half
 
 
 def test_output_of_the_longest_kept_size_is_whole(instance: Instance, tmp_path: Path) -> None:
-    (instance.folder / ".output" / "stdout").write_bytes(b"A" * MEBIBYTE)
+    (printed_in(instance) / "stdout").write_bytes(b"A" * MEBIBYTE)
     assert kept(instance, tmp_path)["i1.stdout"] == b"A" * MEBIBYTE
 
 
@@ -93,43 +99,43 @@ class TestTraps:
         assert time.monotonic() - begun < 2
 
     def test_a_link_to_a_file_of_the_host(self, instance: Instance, secret: Path, tmp_path: Path) -> None:
-        (instance.folder / ".output" / "stdout").unlink()
-        (instance.folder / ".output" / "stdout").symlink_to(secret / "stdout")
+        (printed_in(instance) / "stdout").unlink()
+        (printed_in(instance) / "stdout").symlink_to(secret / "stdout")
         (instance.folder / "result.txt").symlink_to(secret / "result.txt")
         self.check(instance, tmp_path)
 
     def test_a_link_in_the_place_of_the_folder(
         self, instance: Instance, secret: Path, tmp_path: Path
     ) -> None:
-        (instance.folder / ".output").rename(instance.folder / "away")
-        (instance.folder / ".output").symlink_to(secret)
+        printed_in(instance).rename(instance.work / "away")
+        printed_in(instance).symlink_to(secret)
         self.check(instance, tmp_path)
 
     def test_a_link_in_the_place_of_the_instances_folder(
         self, instance: Instance, secret: Path, tmp_path: Path
     ) -> None:
         instance.folder.rename(instance.folder.with_name("away"))
-        (secret / ".output").symlink_to(secret)
+        (printed_in(instance) / "stdout").unlink()
         instance.folder.symlink_to(secret)
         self.check(instance, tmp_path)
 
     def test_a_pipe_that_nobody_writes_to(self, instance: Instance, tmp_path: Path) -> None:
-        (instance.folder / ".output" / "stdout").unlink()
-        os.mkfifo(instance.folder / ".output" / "stdout")
+        (printed_in(instance) / "stdout").unlink()
+        os.mkfifo(printed_in(instance) / "stdout")
         os.mkfifo(instance.folder / "result.txt")
         self.check(instance, tmp_path)
 
     def test_a_directory(self, instance: Instance, tmp_path: Path) -> None:
-        (instance.folder / ".output" / "stdout").unlink()
-        (instance.folder / ".output" / "stdout").mkdir()
+        (printed_in(instance) / "stdout").unlink()
+        (printed_in(instance) / "stdout").mkdir()
         (instance.folder / "result.txt").mkdir()
         self.check(instance, tmp_path)
 
     @pytest.mark.root
     @pytest.mark.skipif(os.geteuid() != 0, reason="needs root for device nodes")
     def test_a_device_that_never_ends(self, instance: Instance, tmp_path: Path) -> None:
-        (instance.folder / ".output" / "stdout").unlink()
-        os.mknod(instance.folder / ".output" / "stdout", 0o020666, os.makedev(1, 5))
+        (printed_in(instance) / "stdout").unlink()
+        os.mknod(printed_in(instance) / "stdout", 0o020666, os.makedev(1, 5))
         self.check(instance, tmp_path)
 
 
@@ -137,14 +143,14 @@ def test_an_endless_output_is_wrong_output_with_its_beginning(
     instance: Instance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_OUTPUT_LIMIT_BYTE", 3 * MEBIBYTE)
-    (instance.folder / ".output" / "stdout").write_bytes(b"y" * (3 * MEBIBYTE + 1))
+    (printed_in(instance) / "stdout").write_bytes(b"y" * (3 * MEBIBYTE + 1))
     with pytest.raises(WrongOutput, match=r"stdout is longer than 3 MiB") as caught:
         instance.output()
     assert caught.value.excerpt == "y" * 2000
 
 
 def test_missing_output_is_empty_and_missing_files_are_left_out(instance: Instance) -> None:
-    (instance.folder / ".output" / "stdout").unlink()
+    (printed_in(instance) / "stdout").unlink()
     (instance.folder / "result.txt").write_bytes(b"a\xffb")
     found = instance.output()
     assert (found.stdout, found.stderr) == ("", "")

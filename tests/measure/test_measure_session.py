@@ -192,7 +192,7 @@ class TestCommandLine:
             start_new_session=True,
         )
         try:
-            printed = "nodes/*/layer/work/i0/.output/stdout"
+            printed = "nodes/*/layer/work/i0.output/stdout"
             wait_until(lambda: any(path.read_text() for path in state.glob(printed)))
             yield Run(process, state, result)
         finally:

@@ -115,7 +115,7 @@ def test_helpers_are_looked_for_when_the_commands_way_in_is_open(context: Contex
 
     class Helped(Fake):
         def helpers(self, node: Node) -> list[int]:
-            seen.append((node.spec.work / "i0/.output/stdout").exists())
+            seen.append((node.spec.work / "i0.output/stdout").exists())
             return [os.getpid()]
 
     outcome = run_trial(replace(context, providers={"fake": Helped()}), a_trial(fake_workload()))

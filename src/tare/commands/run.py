@@ -12,6 +12,7 @@ from tare.errors import HostError, InputError
 from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.measure.campaign import Request, kept_campaign
+from tare.measure.users import root_said
 from tare.plan.campaign import Campaign, resolve, with_overrides
 from tare.records import Analysis, Ruling, Status
 from tare.units import parse_duration_s
@@ -31,6 +32,7 @@ def run_campaign_command(
         seed=asked.seed,
         fail_if=asked.fail_if,
         undecided_fails=asked.undecided_fails,
+        user=asked.user,
     )
     request = Request(campaign=chosen, folder=folder, image_name=image_name)
     return run_and_show(request, as_json=as_json, learn=_learn(campaign))
@@ -51,6 +53,7 @@ class Asked:
     seed: int | None = None
     fail_if: tuple[str, ...] = ()
     undecided: str | None = None
+    user: str | None = None
 
     @property
     def undecided_fails(self) -> bool | None:
@@ -101,6 +104,9 @@ def run_and_show(
     from tare.commands.ways import ways_said
     from tare.pipeline import run_campaign
 
+    kept = kept_campaign(request.folder).user if request.folder.exists() else None
+    if words := root_said(request.campaign, request.providers, kept):
+        print(words, file=sys.stderr)
     progress: Progress = PilotProgress()
     try:
         request = with_slices(request, progress)

@@ -12,7 +12,7 @@ from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
 from tare.plan.binds import normal_bind, parse_bind
-from tare.plan.campaign import Campaign
+from tare.plan.campaign import Campaign, asked_user
 from tare.plan.problems import nearest
 from tare.plan.schema import Host, parse_layout
 from tare.records import NATIVE, Environment, Layout, Limits, NetworkKind, Way, Workload
@@ -40,6 +40,7 @@ class WeighOptions:
     blocks: int | None
     budget: str | None
     seed: int | None
+    user: str | None = None
 
 
 def run_weigh(options: WeighOptions, output: Path | None, image_name: str, as_json: bool) -> int:
@@ -86,6 +87,7 @@ def _campaign(options: WeighOptions) -> Campaign:
         margin=0.01,
         budget_s=budget_s(options.budget),
         seed=options.seed,
+        user=None if options.user is None else asked_user(options.user),
         binds=binds,
     )
 

@@ -27,6 +27,11 @@ _ALLOW = (
 )
 _USER = {"USER": "root"}
 """ch-run does not start without it; it names a storage folder that is never used here."""
+_SEEN = "/mnt"
+"""Where a user's ch-run sees the node's folder, in a mount namespace of its own: wherever the folder lies, its parents
+may be closed to that user."""
+_TRAVERSABLE = 0o711
+_SHOW = ("sh", "-c", f'mount --rbind "$0" {_SEEN} && exec "$@"')
 _FROM_HOST = ("dev", "sys", "tmp", "etc/hosts", "etc/machine-id", "etc/resolv.conf")
 """What ch-run takes from the host unless it is told otherwise; the files only where the image has them too."""
 
@@ -59,10 +64,12 @@ class Charliecloud(AlsoUnprivileged):
         run = _run(spec, _options(spec), folder=_own(spec))
         if unprivileged.ordinary_user():
             return unprivileged.start(spec, run, system=True, again=_own(spec))
+        spec.directory.chmod(_TRAVERSABLE)
         layer.prepare(spec)
         _mount_below(spec, layer.mount_root(spec))
         argv = [*_held(spec, confined.create_group(spec)), *run, f"{TOOLS_DIRECTORY}/init"]
-        return Node(spec=spec, init_pid=process.start_idle(argv, log=spec.directory / "init.log"))
+        init = process.start_idle(argv, log=spec.directory / "init.log")
+        return Node(spec=spec, init_pid=init, made_as_user=spec.user is not None)
 
     def prefix(self, node: Node) -> list[str]:
         run = _run(node.spec, [f"--join-pid={node.init_pid}"])
@@ -87,7 +94,8 @@ def _mount_below(spec: NodeSpec, root: Path) -> None:
 def _options(spec: NodeSpec) -> list[str]:
     """ch-run's for a node's first process; its binds are relative, as a path may hold the colon that ends it."""
     binds = [f"--bind={name}:/{name}" for name in _FROM_HOST if _is_plain(spec.image_root / name)]
-    return ["--write", "--private-tmp", "--no-passwd", "--uid=0", "--gid=0", *binds]
+    ids = ["--uid=0", "--gid=0"] if spec.user is None else []
+    return ["--write", "--private-tmp", "--no-passwd", *ids, *binds]
 
 
 def _is_plain(path: Path) -> bool:
@@ -99,7 +107,15 @@ def _held(spec: NodeSpec, group: cgroups.Group) -> list[str]:
 
 
 def _run(spec: NodeSpec, options: list[str], *, folder: Path = Path("/")) -> list[str]:
-    """``folder`` is where ch-run starts, and its relative paths with it."""
+    """``folder`` is where ch-run starts, and its relative paths with it.
+
+    A user's ch-run is started by that user, as people run it: nobody else has an id in the namespace that it makes.
+    """
     variables = [f"{name}={value}" for name, value in _USER.items()]
-    run = ["env", f"--chdir={folder}", *variables, "ch-run", "--unset-env=USER", *options]
-    return [*run, str(spec.directory / "root"), "--"]
+    run = ["ch-run", "--unset-env=USER", *options]
+    if spec.user is None:
+        return ["env", f"--chdir={folder}", *variables, *run, str(spec.directory / "root"), "--"]
+    inside = f"{_SEEN}/{folder.relative_to(spec.directory)}" if folder.is_relative_to(spec.directory) else "/"
+    show = ["unshare", "--mount", "--", *_SHOW, str(spec.directory)]
+    drop = [f"{spec.image_root}{TOOLS_DIRECTORY}/drop", "--user", str(spec.user), "--"]
+    return [*show, *drop, "env", f"--chdir={inside}", *variables, *run, f"{_SEEN}/root", "--"]

@@ -20,6 +20,7 @@ class Fake(Provider):
     technology = "fake"
     networks = frozenset({NetworkKind.HOST})
     cooperates = False
+    keeps_user = True
     option_names: Mapping[str, str] = {
         "slowdown": "planted overhead as a fraction, found again by the fake workload",
         "accumulate": "planted growth from each run to the next within one start, as a fraction",
@@ -52,6 +53,7 @@ class Fake(Provider):
             variables={"TARE_FAKE_SLOWDOWN": str(_slowdown(spec)), **_accumulating(spec)},
             facts={"transparent huge pages": "off"} if _in_small_pages(spec) else {},
             own_kernel="clock" in spec.options,
+            keeps_user=self.keeps_user,
         )
 
     def prefix(self, node: Node) -> list[str]:

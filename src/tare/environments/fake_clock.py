@@ -27,7 +27,7 @@ _WRITTEN = re.compile(
 _SECOND_NS = 10**9
 _DELAY_NS = 3 * _SECOND_NS // 10
 _CHUNK_BYTE = 65536
-_MEASURED = "/.output/stdout"
+_MEASURED = ".output/stdout"
 """Where the output of the measured command goes; commands that only look at the node have another place."""
 
 

@@ -44,6 +44,7 @@ _TRIAL_LIMIT_S = 10.0
 
 class Gvisor(Provider):
     technology = "gvisor"
+    own_kernel = True
     memory_victim = Victim.NODE
     option_names: Mapping[str, str] = {
         "platform": f"how it gets hold of system calls: {', '.join(PLATFORMS)}",

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from tare.environments.node_group import LocalGroup, SandboxGroup
 from tare.host.cgroups import Settings, group_of
-from tare.records import NetworkKind, OptionValue, Storage
+from tare.records import NetworkKind, OptionValue, Storage, User
 
 WORK_DIRECTORY = "/mnt/tare"
 """Where a node sees its work directory; instance k runs in its own folder below it."""
@@ -97,6 +97,8 @@ class NodeSpec:
     """Which node of the trial it is, from 0."""
     shared_work: Path | None = None
     """Another node's work directory, to be used instead of one of its own."""
+    user: User | None = None
+    """Whom its commands run as; ``None``: root, or whoever is in root's place where an ordinary user runs Tare."""
 
     @property
     def work(self) -> Path:
@@ -156,6 +158,15 @@ class Node:
     """Whether it is a virtual machine: its root directory, its network and its processes are seen from inside only."""
     elsewhere: Elsewhere | None = None
     """``None``: it is on this host."""
+    made_as_user: bool = False
+    """Whether the technology itself was started as ``spec.user``, so that nothing in the node is root."""
+    keeps_user: bool = False
+    """Whether nobody in it can become ``spec.user``, as after a login without root on another host."""
+
+    @property
+    def user(self) -> User | None:
+        """Whom a command becomes in it, by the programs that start it there."""
+        return None if self.keeps_user else self.spec.user
 
     def numbered_inside(self, processors: tuple[int, ...]) -> tuple[int, ...]:
         """The node's own numbers of these of its processors."""
@@ -202,6 +213,10 @@ class Provider(Protocol):
     own_limits: bool = False
     """Whether the technology gives its payload resource limits (getrlimit(2)) that Tare does not state: they are then
     part of what is weighed. Else a node has the runner's."""
+    own_kernel: bool = False
+    """Whether its commands meet another kernel than this host's, so that their root is not this host's."""
+    keeps_user: bool = False
+    """Whether its commands are always who the runner is (``Node.keeps_user``)."""
     cooperates: bool = True
     """Whether processes of one MPI job can be started in several of its nodes."""
 

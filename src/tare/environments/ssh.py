@@ -41,6 +41,8 @@ class _Started(TypedDict):
     tools_directory: str
     variables: dict[str, str]
     own_kernel: bool
+    made_as_user: bool
+    keeps_user: bool
     facts: dict[str, str]
     address: str | None
 
@@ -49,6 +51,7 @@ class Ssh(Provider):
     technology = "ssh"
     option_names: Mapping[str, str] = OPTION_NAMES
     networks = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
+    own_kernel = True
     makes_namespace = True
     """On the other host: nothing of it is made here."""
 
@@ -164,6 +167,8 @@ class _Running:
             variables=said["variables"],
             own_kernel=said["own_kernel"],
             elsewhere=Elsewhere(subnet=subnet, address=said["address"]),
+            made_as_user=said["made_as_user"],
+            keeps_user=said["keeps_user"],
             facts={**said["facts"], "host": f"{greeting['host']} (Linux {greeting['kernel']}), by ssh"},
         )
 

@@ -130,6 +130,8 @@ class Agent:
             "variables": dict(node.variables),
             "own_kernel": node.own_kernel,
             "facts": dict(node.facts),
+            "made_as_user": node.made_as_user,
+            "keeps_user": node.keeps_user or os.geteuid() != 0,
             "address": address,
         }
 

@@ -16,7 +16,10 @@ _TAIL_BYTE = 1 << 20
 
 
 def put(work: Path, entries: Sequence[dict[str, Any]], content: bytes) -> None:
-    """Write files and folders (whose ``size`` is ``None``) below ``work``; ``content`` holds the files' one by one."""
+    """Write files and folders (whose ``size`` is ``None``) below ``work``; ``content`` holds the files' one by one.
+
+    Each is given to its ``owner``, if it has one and we are root, when all are written; from the inside to the outside.
+    """
     at = 0
     for entry in entries:
         with _folder_inside(work, PurePosixPath(entry["name"]).parent) as folder:
@@ -26,6 +29,11 @@ def put(work: Path, entries: Sequence[dict[str, Any]], content: bytes) -> None:
             else:
                 _write(folder, last, entry["mode"], content[at : at + entry["size"]])
                 at += entry["size"]
+    for entry in reversed(entries if os.geteuid() == 0 else ()):
+        if owner := entry.get("owner"):
+            path = PurePosixPath(entry["name"])
+            with _folder_inside(work, path.parent) as folder:
+                os.chown(path.name, *owner, dir_fd=folder, follow_symlinks=False)
 
 
 def get(work: Path, names: Sequence[str]) -> tuple[list[dict[str, Any]], bytes]:

@@ -110,7 +110,7 @@ def _write_down(directory: Path, plain: Mapping[str, Any]) -> int:
     """The record's lock. It is held before anything stands in it."""
     try:
         made(directory.parent, 0o700)
-        directory.mkdir()
+        directory.mkdir(mode=0o700)
     except FileExistsError as error:
         raise NodeError(f"{directory} is there already; `tare clean` removes what is Tare's") from error
     held = lock(directory / _RECORD, fcntl.LOCK_EX, os.O_CREAT)

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Self
 
 from tare.errors import NodeError
-from tare.host.process import tool_environment
+from tare.host.process import USUAL_UMASK, tool_environment
+from tare.records import User
 from tare.untrusted import object_from_json
 from tare.workloads.mpi import last_words
 
@@ -52,10 +53,14 @@ class AgentServer:
     name = ".agent"
     """The socket's, in the folder that launcher and runner share."""
 
-    def __init__(self, folder: Path, ways: Mapping[str, list[str]]) -> None:
-        """Listen in ``folder``; ``ways`` maps a node's name to the argv prefix that enters it."""
+    def __init__(self, folder: Path, ways: Mapping[str, list[str]], user: User | None = None) -> None:
+        """Listen in ``folder``; ``ways`` maps a node's name to the argv prefix that enters it.
+
+        ``user`` may speak to it, beside whoever made it.
+        """
         self._path = folder / self.name
         self._ways = ways
+        self._user = user
         self._listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._serving: list[threading.Thread] = []
@@ -67,6 +72,10 @@ class AgentServer:
         folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             self._listening.bind(f"/proc/self/fd/{folder}/{self._path.name}")
+            if self._user is not None:
+                os.chown(
+                    self._path.name, self._user.uid, self._user.gid, dir_fd=folder, follow_symlinks=False
+                )
         finally:
             os.close(folder)
         self._listening.listen()
@@ -141,6 +150,7 @@ class AgentServer:
                 stderr=files[2],
                 env=tool_environment(),
                 start_new_session=True,
+                umask=USUAL_UMASK,
             )
         except (OSError, ValueError):  # the latter for what no argument can hold
             return _CANNOT

@@ -40,6 +40,7 @@ from tare.measure.stopping import Stopping, Wanted, cell_of, never
 from tare.measure.trial import run_trial
 from tare.measure.turns.together import WHOLE
 from tare.measure.usable import Wants, skipped_environments
+from tare.measure.users import USER_LABEL, continued_user, settled_user, stranger, user_of, user_words
 from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits, next_block_fits
 from tare.plan.campaign import Campaign, differences, with_overrides
@@ -100,7 +101,7 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
         campaign = _settled(request)
         image = find_image(request.image_name)
         with in_use(image):
-            skipped = _ready(request, campaign, image)
+            skipped = _ready(request, campaign, image, audience)
             return _measure(request, campaign, image, skipped, audience)
 
 
@@ -127,14 +128,16 @@ def held_host(purpose: str, audience: Audience) -> Iterator[None]:
 
 
 def _settled(request: Request) -> Campaign:
-    """The campaign with its seed fixed: drawn for a new folder, the kept one's in a folder that was begun."""
+    """The campaign with its seed and its user fixed: for a new folder, or as in one that was begun."""
     if not request.folder.exists():
         seed = request.campaign.seed if request.campaign.seed is not None else secrets.randbelow(1 << 31)
-        return with_overrides(request.campaign, seed=seed)
+        return with_overrides(request.campaign, seed=seed, user=settled_user(request.campaign.user))
     kept = kept_campaign(request.folder)
-    wanted = request.campaign
-    if wanted.seed is None:
-        wanted = with_overrides(wanted, seed=kept.seed)
+    wanted = with_overrides(
+        request.campaign,
+        seed=kept.seed if request.campaign.seed is None else None,
+        user=continued_user(kept.user, request.campaign.user),
+    )
     if found := [words for words in differences(kept, wanted) if not words.startswith(_CHANGEABLE)]:
         raise InputError(
             f"{request.folder.path} holds another campaign ({'; '.join(found)}); choose another --output"
@@ -152,9 +155,11 @@ def kept_campaign(folder: ResultFolder) -> Campaign:
     return Campaign.from_json(found, where)
 
 
-def _ready(request: Request, campaign: Campaign, image: Image) -> tuple[Skipped, ...]:
+def _ready(request: Request, campaign: Campaign, image: Image, audience: Audience) -> tuple[Skipped, ...]:
     """Verify the image and probe the environments, those too that were missing in an earlier session."""
     verify(image)
+    if words := stranger(user_of(campaign.user)):
+        audience.says(words)
     journal = read_journal(request.folder.journal)
     _refuse_changed_campaign(journal)
     sessions = journal.sessions
@@ -288,6 +293,7 @@ def new_context(request: Request, campaign: Campaign, image: Image, audience: Au
         exclude=campaign.exclude,
         tick=audience.tick,
         say=audience.says,
+        user=user_of(campaign.user),
         seed=campaign.seed or 0,
     )
     return replace(context, expected=expected_parity(context.session))
@@ -322,7 +328,8 @@ def _pilot(context: Context, planned: Sequence[Trial]) -> None:
     _remember_peak(context, outcome)
     if outcome.status is Status.FAILED:
         said = f"\n{outcome.excerpt.strip()}" if outcome.excerpt else ""
-        raise InputError(f"the command does not run natively in the image: {outcome.reason}{said}")
+        who = "" if context.user is None else f"; it ran as {context.user}, see --as in docs/security.md"
+        raise InputError(f"the command does not run natively in the image: {outcome.reason}{who}{said}")
 
 
 def _remember_peak(context: Context, outcome: Outcome) -> None:
@@ -381,7 +388,11 @@ def _session(
         seed=campaign.seed or 0,
         image_name=image.name,
         image_digest=image.digest,
-        host={**host_facts(), privileges.LABEL: privileges.privileges()},
+        host={
+            **host_facts(),
+            privileges.LABEL: privileges.privileges(),
+            USER_LABEL: user_words(campaign.user),
+        },
         skipped=skipped,
         planned_trials=planned,
         lacking_flags=context.lacking_flags,

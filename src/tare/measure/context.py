@@ -15,14 +15,20 @@ from tare.measure.idle_ranks import IdleRanks
 from tare.measure.placement import NodePlace
 from tare.measure.turns.allotment import Allotment
 from tare.network import plan_networks
-from tare.records import Cell, Exclude, NetworkKind, Trial
+from tare.records import Cell, Exclude, NetworkKind, Trial, User
 
 MINIMAL_VARIABLES = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME": "/root",
     "LANG": "C.UTF-8",
 }
-"""All that a command finds in its environment, beside what its workload states."""
+"""All that a command of root's finds in its environment, beside what its workload states."""
+_ORDINARY_HOME = "/tmp"  # noqa: S108 - the one folder of every image in which any user may write
+
+
+def minimal_variables(user: User | None) -> dict[str, str]:
+    """The same for this user's."""
+    return MINIMAL_VARIABLES if user is None else {**MINIMAL_VARIABLES, "HOME": _ORDINARY_HOME}
 
 
 def _ignore() -> None:
@@ -52,6 +58,8 @@ class Context:
     """What the host is to give every node alike (``measure.parity``); what is not here is not compared."""
     tick: Callable[[], None] = _ignore
     """Called about once a second while a command runs."""
+    user: User | None = None
+    """Whom all commands run as (``NodeSpec.user``)."""
     seed: int = 0
     """The campaign's: the orders of turns follow from it."""
     say: Callable[[str], None] = _keep_quiet
@@ -100,6 +108,7 @@ class Context:
                 network=network,
                 storage=trial.limits.storage,
                 index=index,
+                user=self.user,
             )
             for index, (directory, place, network) in enumerate(
                 zip(directories, places, networks, strict=True)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tare.environments.provider import Node, NodeGroup, Provider
-from tare.measure.context import MINIMAL_VARIABLES
-from tare.measure.instances import way_to_stopwatch
+from tare.measure.context import minimal_variables
+from tare.measure.instances import output_owner, way_to_stopwatch
+from tare.measure.node_files import make_folder
 from tare.measure.parity import read_parity
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.verify_limits import verify
@@ -52,9 +53,14 @@ def inspect(provider: Provider, node: Node, sleep: Callable[[float], None] = tim
 
 def idle_stopwatch(provider: Provider, node: Node) -> Stopwatch:
     """One that is asked what it sees and what its clocks say, and never told to run anything."""
-    (node.spec.work / _FOLDER).mkdir(exist_ok=True)
+    if not (node.spec.work / _FOLDER).exists():
+        make_folder(node.spec.work / _FOLDER, output_owner(node))
     provider.send(node, [_FOLDER])
     command = Command(
-        argv=("true",), directory=node.work_directory, variables=MINIMAL_VARIABLES, limit_s=_READY_LIMIT_S
+        argv=("true",),
+        directory=node.work_directory,
+        variables=minimal_variables(node.user),
+        limit_s=_READY_LIMIT_S,
+        user=node.user,
     )
     return Stopwatch(way_to_stopwatch(provider, node, command, f"{node.work_directory}/{_FOLDER}"))

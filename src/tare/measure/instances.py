@@ -11,14 +11,17 @@ from tare.environments.provider import Node, Provider
 from tare.errors import ClockFault, NodeError, WrongOutput
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import compare, host_start_ns
-from tare.measure.node_files import opened_inside
+from tare.measure.node_files import make_folder, opened_inside
 from tare.measure.protocol import RUN_FIELDS
 from tare.measure.seats import Seat
 from tare.measure.stopwatch import Beside, Command, Stopwatch, wait_all
-from tare.records import Clocks, InstanceRun
+from tare.records import Clocks, InstanceRun, User
 from tare.workloads.kind import Job, Options, Output, WorkloadKind
 from tare.workloads.mpi import CLOCK_FAULT, last_words, without_chatter
 
+OUTPUT = ".output"
+"""The ending of the folder's name that holds what the measured command printed."""
+_STREAMS = ("stdout", "stderr")
 _READY_LIMIT_S = 30.0
 _ASIDE_LIMIT_S = 30.0
 _STOP_SLACK_S = 15.0
@@ -61,7 +64,11 @@ class Instance:
     def stopwatch(
         self, argv: tuple[str, ...], limit_s: float, output: str, *, turns: bool = False
     ) -> Stopwatch:
-        """Start a stopwatch that will run ``argv`` in the node and keep what it prints in the folder ``output``."""
+        """Start a stopwatch that will run ``argv`` in the node and keep what it prints in the folder ``output``.
+
+        That lies beside the command's own folder: the stopwatch may be root, and what an ordinary user can rename or
+        replace by a link must not be where it writes.
+        """
         seat = self.seat
         inside = f"{seat.node.work_directory}/{self.name}"
         command = Command(
@@ -72,10 +79,11 @@ class Instance:
             processors=seat.node.numbered_inside(seat.processors),
             file_limit_byte=seat.file_limit_byte,
             turns=turns,
+            user=seat.node.user,
         )
-        (self.folder / output).mkdir()
-        seat.provider.send(seat.node, [f"{self.name}/{output}"])
-        return Stopwatch(way_to_stopwatch(seat.provider, seat.node, command, f"{inside}/{output}"))
+        make_folder(self.work / f"{self.name}{output}", output_owner(seat.node))
+        seat.provider.send(seat.node, [f"{self.name}{output}"])
+        return Stopwatch(way_to_stopwatch(seat.provider, seat.node, command, f"{inside}{output}"))
 
     def fetch(self, output: str, *names: str) -> None:
         """Have what a command printed, and files of its folder, where ``read`` finds them; for nodes of other hosts.
@@ -83,26 +91,36 @@ class Instance:
         What mpirun printed is in its own node, what the job left in the first of those where it computes.
         """
         seat = self.seat
-        printed = [f"{self.name}/{output}/{name}" for name in ("stdout", "stderr")]
-        left = [f"{self.name}/{name}" for name in names]
+        printed, left = self.printed_names(output), [f"{self.name}/{name}" for name in names]
         if seat.node == seat.members[0]:
             seat.provider.fetch(seat.node, [*printed, *left])
         else:
             seat.provider.fetch(seat.node, printed)
             seat.member_provider.fetch(seat.members[0], left)
 
+    def printed_names(self, output: str = OUTPUT) -> list[str]:
+        """Where what a command printed is, below ``work``."""
+        return [f"{self.name}{output}/{stream}" for stream in _STREAMS]
+
     def output(self) -> Output:
         """What it printed and left; ``WrongOutput`` when that is longer than any benchmark's."""
         found = {name: self.read(name) for name in self.job.collect}
         return Output(
-            stdout=self.read(".output/stdout") or "",
-            stderr=self.read(".output/stderr") or "",
+            stdout=self.printed(OUTPUT, "stdout") or "",
+            stderr=self.printed(OUTPUT, "stderr") or "",
             files={name: text for name, text in found.items() if text is not None},
         )
 
     def read(self, name: str) -> str | None:
         """A file of its folder as text; ``None`` when there is no such regular file."""
-        with opened_inside(self.work, f"{self.name}/{name}") as opened:
+        return self._text(f"{self.name}/{name}")
+
+    def printed(self, output: str, stream: str) -> str | None:
+        """The same of what a command printed, in the folder ``output``, on ``stdout`` or ``stderr``."""
+        return self._text(f"{self.name}{output}/{stream}")
+
+    def _text(self, name: str) -> str | None:
+        with opened_inside(self.work, name) as opened:
             if opened is None:
                 return None
             content = opened.read(_OUTPUT_LIMIT_BYTE + 1)
@@ -113,7 +131,12 @@ class Instance:
 
     def complaint(self, output: str) -> str:
         """What it said on standard error so far, without Open MPI's report of its transports."""
-        return without_chatter(self.read(f"{output}/stderr") or "").strip()
+        return without_chatter(self.printed(output, "stderr") or "").strip()
+
+
+def output_owner(node: Node) -> User | None:
+    """Whose the folder is to be into which a stopwatch of the node writes; ``None``: root's, or the runner's."""
+    return node.user if node.made_as_user else None
 
 
 def way_to_stopwatch(provider: Provider, node: Node, command: Command, output_folder: str) -> list[str]:
@@ -137,18 +160,10 @@ def make_instances(
         job = kind.job(options, seat.shape) if resident is None else kind.resident(options, seat.shape)
         instance = Instance(seat=seat, job=job, limit_s=limit_s, iteration=iteration, resident=resident)
         for node in seat.members:
-            _write_files(node.spec.work / instance.name, instance.job.files)
+            make_folder(node.spec.work / instance.name, node.user, instance.job.files)
             seat.member_provider.send(node, [instance.name])
         found.append(instance)
     return found
-
-
-def _write_files(folder: Path, files: Mapping[str, str]) -> None:
-    folder.mkdir()
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
 
 
 def gather_evidence(instance: Instance) -> dict[str, str]:
@@ -157,7 +172,7 @@ def gather_evidence(instance: Instance) -> dict[str, str]:
     for index, (label, argv) in enumerate(instance.job.evidence.items()):
         output = f".evidence{index}"
         said = run_aside(instance, argv, output)
-        text = (instance.read(f"{output}/stdout") or "").strip()
+        text = (instance.printed(output, "stdout") or "").strip()
         problem = said["error"] or f"{argv[0]} ended with {said['exit_code']}"
         facts[label] = text if said["exit_code"] == 0 else f"not known: {problem}"
     return facts
@@ -210,7 +225,7 @@ def ready_instances(instances: Sequence[Instance]) -> Iterator[list[Stopwatch]]:
         stopwatches = []
         for instance in instances:
             started = instance.stopwatch(
-                instance.job.argv, instance.limit_s, ".output", turns=instance.resident is not None
+                instance.job.argv, instance.limit_s, OUTPUT, turns=instance.resident is not None
             )
             stopwatches.append(stack.enter_context(started))
         for stopwatch in stopwatches:
@@ -244,7 +259,7 @@ def ended_runs(
     beside: Sequence[Beside] = (),
 ) -> list[InstanceRun]:
     """Wait for the end of all that had their GO; ``before``: each one's clock probes of then. Raises the same."""
-    watch = _launch_watch(instances, ".output")
+    watch = _launch_watch(instances, OUTPUT)
 
     def look() -> None:
         tick()

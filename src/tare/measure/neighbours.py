@@ -9,7 +9,7 @@ from tare.environments.provider import NodeGroup
 from tare.errors import NodeError
 from tare.measure.context import Context
 from tare.measure.inspection import inspect
-from tare.measure.instances import Instance, make_instances, ready_instances
+from tare.measure.instances import OUTPUT, Instance, make_instances, ready_instances
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.parity import require_equal
 from tare.measure.placement import Places
@@ -49,7 +49,7 @@ class Neighbours:
         """``NodeError`` when one is idle by now: the measured command then had less company than was asked for."""
         for instance, stopwatch in zip(self._instances, self._stopwatches, strict=True):
             if stopwatch.has_said() and (words := stopwatch.done()) is not None:
-                said = instance.complaint(".output")
+                said = instance.complaint(OUTPUT)
                 name, code = instance.seat.node.spec.name, words["exit_code"]
                 ended = "was ended by a signal" if code is None else f"ended with exit code {code}"
                 raise NodeError(f"the neighbour in {name} {ended}: {last_words(said)}", said)

@@ -1,12 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading what a node wrote. The node is root in its work directory, and may have put anything there."""
+"""Folders for a node's commands, and reading what they left: they may have put anything there."""
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
+
+from tare.records import User
+
+
+def make_folder(path: Path, owner: User | None, files: Mapping[str, str] | None = None) -> None:
+    """A new folder with new ``files``, relative path → text, that everybody may read, whatever the umask.
+
+    All becomes ``owner``'s (``None``: it stays ours) when it is written, from the inside to the outside: what that user
+    may change already, by a command that still runs, must not be written to by root.
+    """
+    path.mkdir()
+    made = {path: 0o755}
+    for name, text in (files or {}).items():
+        for folder in reversed(PurePosixPath(name).parents[:-1]):
+            (path / folder).mkdir(exist_ok=True)
+            made[path / folder] = 0o755
+        (path / name).write_text(text)
+        made[path / name] = 0o644
+    for item, mode in reversed(made.items()):
+        item.chmod(mode)
+        if owner is not None:
+            os.chown(item, owner.uid, owner.gid, follow_symlinks=False)
 
 
 @contextmanager

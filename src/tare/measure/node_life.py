@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The life of nodes: written down before anything is made, stopped and forgotten whatever happens."""
 
+import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from tare import network
 from tare.environments.provider import Node, NodeSpec, Provider
 from tare.errors import NodeError
+from tare.host import process
 from tare.host.removal import remove_folder, said
 from tare.measure.node_freezer import thaw_node
 from tare.measure.node_record import RECORD, write_down
@@ -70,6 +72,14 @@ def start_node(spec: NodeSpec, provider: Provider) -> Node:
 
 
 def _connected(spec: NodeSpec, provider: Provider) -> Node:
+    before = os.umask(process.USUAL_UMASK)  # its root and its first process have it too
+    try:
+        return _started(spec, provider)
+    finally:
+        os.umask(before)
+
+
+def _started(spec: NodeSpec, provider: Provider) -> Node:
     """The node with its network: joined at its start, or given to the namespace that the technology made."""
     if provider.makes_namespace:
         node = provider.start(spec)

@@ -34,7 +34,7 @@ def write_down(spec: NodeSpec) -> None:
     """Make the node's folder with its record; ``NodeError`` if there is such a folder: it is not this node's."""
     try:
         made(spec.directory.parent, 0o700)
-        spec.directory.mkdir(mode=0o755)
+        spec.directory.mkdir(mode=0o700)  # programs of its user are not to meddle from outside
         (spec.directory / RECORD).write_text(json.dumps(asdict(spec), default=str))
     except FileExistsError as error:
         raise NodeError(f"{spec.directory} is there already; `tare clean` removes what is Tare's") from error

@@ -18,7 +18,7 @@ from tare.host.cgroups.path import path_settings
 from tare.host.standing import resource_limits, standing
 from tare.measure.instances import Instance
 from tare.measure.stopwatch import Stopwatch
-from tare.records import Parity
+from tare.records import ROOT, Parity
 
 _SCHEDULERS = {0: "other", 1: "fifo", 2: "round robin", 3: "batch", 5: "idle", 6: "deadline"}
 """sched(7)."""
@@ -26,6 +26,8 @@ _IO_CLASSES = {0: "none", 1: "real time", 2: "best effort", 3: "idle"}
 """ioprio_set(2)."""
 _SECCOMP = {"0": "none", "1": "strict", "2": "filter"}
 """proc(5), Seccomp."""
+USER = "user"
+"""The label of whom the commands run as, by its number inside."""
 _SLACK = "timer slack"
 _LIMIT = "limit of "
 _HOST_LABELS = {
@@ -122,6 +124,18 @@ def require_equal(parity: Parity, expected: Mapping[str, str], where: str) -> No
         raise UnequalArms(f"unequal arms: {where} has {said}; {_remedy(differing[0])}")
 
 
+def require_user(parity: Parity, node: Node) -> None:
+    """``UnequalArms`` where commands run as somebody else than elsewhere; what could not be read is not compared."""
+    uid = parity.own.get(USER)
+    wanted = None if node.user is None else str(node.user.uid)
+    if wanted is None or uid in {None, wanted}:
+        return
+    raise UnequalArms(
+        f"unequal arms: in {node.spec.technology} the command is user {uid} instead of {wanted}; have its commands "
+        f'enter as root, which then become that user, or write user = "{ROOT}" or the user that they are'
+    )
+
+
 def _remedy(label: str) -> str:
     if label.startswith(_LIMIT):
         name = label.removeprefix(_LIMIT)
@@ -168,11 +182,27 @@ def _own(node: Node, seen: Mapping[str, Any]) -> dict[str, str]:
         "security label": seen.get("security_label"),
         "mitigation of store bypass": seen.get("store_bypass"),
         "mitigation of indirect branches": seen.get("indirect_branch"),
-        "user": _first(seen.get("user")),
+        USER: _first(seen.get("user")),
         "groups": seen.get("groups"),
+        "user on the host": _on_host(node, _first(seen.get("user"))),
         "namespaces of its own": "all: a kernel of its own" if node.own_kernel else _namespaces(node, seen),
     }
     return {label: str(value) for label, value in values.items() if value not in {None, ""}}
+
+
+def _on_host(node: Node, uid: str | None) -> str | None:
+    """Who a node's user is to the host, if somebody else: by the map of its namespace (user_namespaces(7))."""
+    if uid is None or not uid.isdigit() or node.init_pid is None or node.own_kernel:
+        return None
+    try:
+        lines = Path(f"/proc/{node.init_pid}/uid_map").read_text().splitlines()
+    except OSError:
+        return None
+    for first, outside, count in (map(int, line.split()) for line in lines):
+        if first <= int(uid) < first + count:
+            mapped = str(outside + int(uid) - first)
+            return None if mapped == uid else mapped
+    return None
 
 
 def _conditions(seen: Mapping[str, Any]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from tare.measure.instances import Instance, gather_evidence, run_preflight
 from tare.measure.iterations import Repetition, repetitions, starts_by_turns
 from tare.measure.neighbours import Neighbours, ready_neighbours
 from tare.measure.node_life import NodeTimes, running_nodes
-from tare.measure.parity import require_equal
+from tare.measure.parity import require_equal, require_user
 from tare.measure.placement import Places, effective_layout, places_of
 from tare.measure.program import program_digest
 from tare.measure.seats import Placed, seated
@@ -117,6 +117,7 @@ def _inspect(
         measured.learn({**node.facts, **network.describe(node), **limits})
         measured.parity = measured.parity or parity
         require_equal(parity, context.expected, node.spec.technology)
+        require_user(parity, node)
         if group is not None:
             groups.append(group)
     return groups

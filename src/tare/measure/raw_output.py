@@ -21,9 +21,10 @@ def keep(directory: Path, instances: Sequence[Instance]) -> None:
     if not directory.parent.parent.exists():
         return
     for instance in instances:
-        for name in (".output/stdout", ".output/stderr", *instance.job.collect):
+        left = (f"{instance.name}/{name}" for name in instance.job.collect)
+        for name in (*instance.printed_names(), *left):
             target = directory / f"{instance.name}.{Path(name).name}"
-            with opened_inside(instance.work, f"{instance.name}/{name}") as opened:
+            with opened_inside(instance.work, name) as opened:
                 if opened is not None and (text := _ends(opened)):
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_bytes(text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from tare import network
 from tare.environments.provider import WORK_DIRECTORY, Node, NodeNetwork, NodeSpec, Provider
 from tare.measure.agent import AgentServer, explain
-from tare.measure.context import MINIMAL_VARIABLES, Context
+from tare.measure.context import Context, minimal_variables
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.placement import NodePlace
 from tare.records import Layout, NetworkKind, Trial
@@ -49,7 +49,8 @@ class Seat:
     @property
     def variables(self) -> Mapping[str, str]:
         span = self.shape.span
-        return {**MINIMAL_VARIABLES, **self.node.variables, **({} if span is None else span.variables)}
+        own = {} if span is None else span.variables
+        return {**minimal_variables(self.node.user), **self.node.variables, **own}
 
     def refuse_failed_launch(self, said: str) -> None:
         """``NodeError`` once a daemon of the launch has failed: mpirun may wait for it for ever."""
@@ -141,9 +142,10 @@ def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[
 
 
 def _clean(node: Node) -> list[str]:
-    """The argv prefix whose command gets the node's variables and no others."""
-    variables = {**MINIMAL_VARIABLES, **node.variables}
-    return ["env", "-i", *(f"{name}={value}" for name, value in variables.items())]
+    """The argv prefix whose command is the node's user's, and gets the node's variables and no others."""
+    variables = {**minimal_variables(node.user), **node.variables}
+    drop = [] if node.user is None else [f"{node.tools_directory}/drop", "--user", str(node.user), "--"]
+    return [*drop, "env", "-i", *(f"{name}={value}" for name, value in variables.items())]
 
 
 @contextmanager
@@ -151,7 +153,7 @@ def _seat(
     context: Context, placed: Placed, number: int, launcher: Node, members: tuple[Node, ...]
 ) -> Iterator[Seat]:
     ways = {node.spec.name: [*placed.provider.prefix(node), *_clean(node)] for node in members}
-    with AgentServer(launcher.spec.work, ways) as agent:
+    with AgentServer(launcher.spec.work, ways, launcher.user) as agent:
         span = Span(
             hosts=tuple(ways),
             addresses=tuple(map(network.node_address, members)),

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from tare.errors import EndedInTurn, NodeError
-from tare.host.process import tool_environment
+from tare.host.process import USUAL_UMASK, tool_environment
 from tare.measure import protocol
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import PROBES, host_ns
+from tare.records import User
 
 _CHATTER_LIMIT_BYTE = 1 << 20
 _PROBE_LIMIT_S = 20.0
@@ -44,12 +45,16 @@ class Command:
     file_limit_byte: int = 1 << 30
     turns: bool = False
     """It reads a line for each of its turns and answers it with one."""
+    user: User | None = None
+    """Whom it runs as; ``None``: as the stopwatch."""
 
     def options(self, output_folder: str) -> list[str]:
         """The stopwatch's own arguments."""
         parts = ["--directory", self.directory, "--limit-s", f"{self.limit_s:.3f}"]
         parts += ["--stdout", f"{output_folder}/stdout", "--stderr", f"{output_folder}/stderr"]
         parts += ["--file-limit-byte", str(self.file_limit_byte)]
+        if self.user:
+            parts += ["--user", str(self.user)]
         if self.turns:
             parts += ["--turns", "yes"]
         if self.processors:
@@ -82,6 +87,7 @@ class Stopwatch:
                 env=tool_environment(),
                 start_new_session=True,
                 bufsize=0,
+                umask=USUAL_UMASK,
             )
         except OSError as error:
             raise NodeError(f"the way into the node is closed: {argv[0]}: {error.strerror}") from error

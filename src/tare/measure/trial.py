@@ -10,7 +10,7 @@ from tare.errors import NodeError, WrongOutput
 from tare.measure.attempt import EXCERPT_CHARACTERS, Attempt, Measured
 from tare.measure.context import Context
 from tare.measure.failures import explain_failure, refuse_memory_kills
-from tare.measure.instances import Instance
+from tare.measure.instances import OUTPUT, Instance
 from tare.measure.iterations import Repetition, run_repetitions
 from tare.measure.look import looked_at
 from tare.measure.prepared import Prepared, nodes_up, prepared
@@ -57,7 +57,7 @@ def kept_output(context: Context, trial: Trial, measured: Measured) -> Iterator[
 
 def fetch(instances: Sequence[Instance]) -> None:
     for instance in instances:
-        instance.fetch(".output", *instance.job.collect)
+        instance.fetch(OUTPUT, *instance.job.collect)
 
 
 def _run(context: Context, ready: Prepared, measured: Measured) -> None:

@@ -23,12 +23,13 @@ from tare.plan.schema import LARGEST_SEED, CampaignTable, Host
 from tare.plan.sharing import Sharing
 from tare.plan.sharing_entries import sharings
 from tare.plan.source import Source, read_source
-from tare.records import Environment, FailIf, Layout
+from tare.records import Environment, FailIf, Layout, check_user
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
 
 __all__ = [
     "Campaign",
+    "asked_user",
     "differences",
     "load_campaign",
     "load_preset",
@@ -91,6 +92,7 @@ def with_overrides(
     seed: int | None = None,
     fail_if: Sequence[str] = (),
     undecided_fails: bool | None = None,
+    user: str | None = None,
 ) -> Campaign:
     """Replace what the command line sets; ``None`` or nothing leaves a value. ``InputError`` if one is wrong.
 
@@ -104,6 +106,7 @@ def with_overrides(
         raise InputError(f"the seed must be 0 to {LARGEST_SEED}, but is {seed}")
     return dataclasses.replace(
         campaign,
+        user=campaign.user if user is None else asked_user(user),
         blocks=campaign.blocks if blocks is None else blocks,
         looks=campaign.looks if blocks is None else (blocks,),
         fail_if=_conditions(fail_if, campaign) or campaign.fail_if,
@@ -111,6 +114,14 @@ def with_overrides(
         budget_s=campaign.budget_s if budget_s is None else budget_s,
         seed=campaign.seed if seed is None else seed,
     )
+
+
+def asked_user(text: str) -> str:
+    """What ``--as`` says; ``InputError`` if that is nobody."""
+    try:
+        return check_user(text)
+    except ValueError as error:
+        raise InputError(f"--as: {error}") from error
 
 
 def _conditions(texts: Sequence[str], campaign: Campaign) -> tuple[FailIf, ...]:
@@ -170,6 +181,7 @@ def _build(
         margin=table.blocks.margin,
         budget_s=table.budget,
         seed=table.seed,
+        user=table.user,
         binds=tuple(table.binds),
         sharings=tuple(shared),
         orders=tuple(ordered),

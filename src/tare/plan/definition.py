@@ -15,6 +15,7 @@ from tare.plan.order import Order
 from tare.plan.problems import printable
 from tare.plan.sharing import Setting, Sharing, settings
 from tare.records import (
+    ROOT,
     SCHEMA,
     Cell,
     Design,
@@ -27,6 +28,7 @@ from tare.records import (
     SharedCell,
     Turns,
     Workload,
+    check_user,
 )
 from tare.workloads import KINDS
 from tare.workloads.kind import Shape, Span, WorkloadKind
@@ -52,6 +54,8 @@ class Campaign:
     budget_s: float | None
     seed: int | None
     """``None``: the runner draws one and logs it."""
+    user: str | None = None
+    """Whom the commands run as: ``root`` or ``UID:GID``; ``ordinary`` or ``None``: the runner settles it."""
     binds: tuple[str, ...] = ()
     """Directories of the host shown in every node at the same path: ``/path:ro`` or ``/path:rw``."""
     sharings: tuple[Sharing, ...] = ()
@@ -157,12 +161,15 @@ class Campaign:
         providers: Mapping[str, Provider] = PROVIDERS,
         kinds: Mapping[str, WorkloadKind] = KINDS,
     ) -> Self:
-        """Undo ``to_json``; ``CampaignError`` names ``where`` if the data is damaged or of another schema."""
+        """Undo ``to_json``; ``CampaignError`` names ``where`` if the data is damaged or of another schema.
+
+        One that says nothing of a user was kept by an earlier version, whose commands were root.
+        """
         name = printable(where)
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise CampaignError(f"{name}: is not a campaign of schema {SCHEMA}; start a new result folder")
         try:
-            fields = {key: value for key, value in data.items() if key != "schema"}
+            fields = {"user": ROOT, **{key: value for key, value in data.items() if key != "schema"}}
             campaign = TypeAdapter(cls).validate_python(fields)
             _check_kept(campaign, providers, kinds)
         except ValidationError as error:
@@ -178,6 +185,8 @@ def _check_kept(
     campaign: Campaign, providers: Mapping[str, Provider], kinds: Mapping[str, WorkloadKind]
 ) -> None:
     """``ValueError`` for what the rest of this version could not work with."""
+    if campaign.user is not None:
+        check_user(campaign.user)
     for layout in campaign.layouts:
         Layout.parse(str(layout))
     for environment in campaign.needed_environments:

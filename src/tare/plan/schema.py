@@ -23,7 +23,7 @@ from tare.plan.blocks import BlocksTable, Count, DecisionTable, Table, one_or_se
 from tare.plan.problems import shown
 from tare.plan.quantities import duration_s, quantity, text_of, whole_ms
 from tare.plan.turns import TurnsTable
-from tare.records import Exclude, Layout, Limits, NetworkKind, Storage
+from tare.records import ORDINARY, Exclude, Layout, Limits, NetworkKind, Storage, check_user
 from tare.units import GIBIBYTE, MEBIBYTE, format_byte, parse_byte
 
 LARGEST_SEED = 2**63 - 1
@@ -151,6 +151,10 @@ def _mebibyte(size_byte: int) -> str:
     return f"{size_byte // MEBIBYTE} MiB"
 
 
+def _user(value: object) -> str:
+    return check_user(text_of(value, ORDINARY))
+
+
 Slug = Annotated[str, BeforeValidator(_slug)]
 Duration = Annotated[float, BeforeValidator(duration_s)]
 Memory = Annotated[int, BeforeValidator(_memory_byte)]
@@ -217,6 +221,7 @@ class CampaignTable(Table):
 
     name: Slug
     seed: int | None = Field(default=None, ge=0, le=LARGEST_SEED)
+    user: Annotated[str, BeforeValidator(_user)] | None = None
     blocks: BlocksTable = BlocksTable()
     budget: Duration | None = None
     decision: DecisionTable = DecisionTable()

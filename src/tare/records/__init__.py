@@ -107,6 +107,7 @@ from tare.records.treated import (
     WaitSummary,
 )
 from tare.records.turns import CPU_TIME, NET_OF_LOAD, Turns, TurnsTaken, Way, is_without_load
+from tare.records.user import ORDINARY, ROOT, User, check_user
 
 __all__ = [
     "BLAS",
@@ -116,8 +117,10 @@ __all__ = [
     "CPU_TIME",
     "NATIVE",
     "NET_OF_LOAD",
+    "ORDINARY",
     "POWER",
     "PROGRAM",
+    "ROOT",
     "SCHEMA",
     "TOO_BUSY",
     "AcrossWorkloads",
@@ -248,6 +251,7 @@ __all__ = [
     "Turns",
     "TurnsTaken",
     "Unlike",
+    "User",
     "VarianceSplit",
     "Verdict",
     "WaitCost",
@@ -256,6 +260,7 @@ __all__ = [
     "Withheld",
     "Word",
     "Workload",
+    "check_user",
     "is_without_load",
 ]
 

@@ -42,11 +42,11 @@ done
 
 
 def send(prefix: Sequence[str], work: Path, names: Sequence[str], inside: str) -> None:
-    """Files, and folders with all that is in them, as they are below ``work`` here; they are the guest's root's."""
+    """Files, and folders with all that is in them, as they are below ``work`` here, with the owners that they have."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name in names:
-            archive.add(work / name, arcname=name, filter=_owned_by_root)
+            archive.add(work / name, arcname=name, filter=_owned_by_number)
     _exchange([*prefix, "tar", "-x", "-p", "-C", inside, "-f", "-"], packed.getvalue())
 
 
@@ -101,11 +101,12 @@ def _pieces(size: int) -> list[tuple[int, int]]:
     return [(0, END_BYTE), (size - END_BYTE, END_BYTE)]
 
 
-def _owned_by_root(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """``None`` for sockets and the like."""
+def _owned_by_number(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """As the runner has given them, if it is root; else they are the guest's root's. ``None`` for sockets and such."""
     if not (member.isdir() or member.isreg() or member.issym()):
         return None
-    member.uid = member.gid = 0
+    if os.geteuid() != 0:
+        member.uid = member.gid = 0
     member.uname = member.gname = ""
     return member
 

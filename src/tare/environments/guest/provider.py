@@ -12,6 +12,8 @@ from tare.environments.provider import WORK_DIRECTORY, Node, Provider
 class GuestProvider(Provider):
     """Its image is a disk, and the channel to the guest carries commands and files."""
 
+    own_kernel = True
+
     def prepare(self, image_root: Path, image_digest: str) -> None:
         image_disk(image_root, image_digest)
 

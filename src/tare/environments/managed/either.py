@@ -11,6 +11,7 @@ class Either(Provider):
     """Hands everything on to ``brought`` where the option ``domain`` is said, else to ``own``."""
 
     makes_namespace = True
+    own_kernel = True
     """In the machine, or none at all: nothing of it is made here."""
     own: Provider
     brought: Provider

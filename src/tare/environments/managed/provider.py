@@ -29,6 +29,7 @@ class Managed(Provider):
     """A technology adds ``technology``, ``option_names`` (with ``INSIDE_OPTIONS``), ``probe`` and ``machine``."""
 
     networks = Ssh.networks
+    own_kernel = True
     makes_namespace = True
     """In the machine: nothing of it is made here."""
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of a node's work directory, from here to the other host and back."""
 
+import os
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,14 +28,16 @@ class _Files(TypedDict):
 
 
 def send(channel: Channel, work: Path, names: Sequence[str]) -> None:
-    """Files, and folders with all that is in them, as they are below ``work`` here."""
+    """Files, and folders with all that is in them, as they are below ``work``; with their owners if we are root."""
     entries, parts = [], []
     for path in (path for name in names for path in _below(work / name)):
         status = path.stat()
         is_folder = stat.S_ISDIR(status.st_mode)
         content = b"" if is_folder else path.read_bytes()
         name, mode = str(path.relative_to(work)), stat.S_IMODE(status.st_mode)
-        entries.append({"name": name, "mode": mode, "size": None if is_folder else len(content)})
+        owner = (status.st_uid, status.st_gid) if os.geteuid() == 0 else None
+        size = None if is_folder else len(content)
+        entries.append({"name": name, "mode": mode, "owner": owner, "size": size})
         parts.append(content)
     channel.ask("put", entries=entries, content=b"".join(parts))
 

@@ -14,7 +14,7 @@ from tare.measure.clock_line import ClockProbe
 from tare.measure.context import Context
 from tare.measure.counted import CpuUsage
 from tare.measure.failures import explain_failure, refuse_memory_kills
-from tare.measure.instances import Instance, ended_runs, ready_instances
+from tare.measure.instances import OUTPUT, Instance, ended_runs, ready_instances
 from tare.measure.iterations import with_start
 from tare.measure.look import Look, looked_at
 from tare.measure.prepared import Prepared, Up, prepared
@@ -144,7 +144,7 @@ class Player:
 
     def _complaint(self) -> str | None:
         """What the programs said on standard error."""
-        said = (instance.complaint(".output") for instance in self._instances)
+        said = (instance.complaint(OUTPUT) for instance in self._instances)
         return "\n".join(filter(None, said)) or None
 
     def stop(self) -> None:
