@@ -2,6 +2,7 @@
 # make run: set up what is missing, measure the preset quick, write and name its report.
 # make test: the same set-up, then every test.  make check: format, lint, types and tests.
 # make test-long: all NPB kernels verify in the classes A and B; some minutes, and a table in build/npb-long.md.
+# make test-hostile: kills, power cuts, failing writes, mutated inputs and a soak, in full; about two hours.
 # make test-sanitized: they do nothing undefined in class S, on 1 and 4 ranks, as compiled with sanitizers.
 # make test-aarch64: the NPB kernels, compiled for 64-bit ARM, verify under emulation.
 # make setup: the set-up alone.  make format: writes Python and C++ the way `make check` wants it.
@@ -11,7 +12,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
-.PHONY: setup setup-test run test test-long test-sanitized test-aarch64 check format lint clean
+.PHONY: setup setup-test run test test-long test-hostile test-sanitized test-aarch64 check format lint clean
 MAKEFLAGS += --no-print-directory
 
 PACKAGES := yes
@@ -44,6 +45,9 @@ test: setup-test
 
 test-long: setup-test
 	$(BIN)/pytest tests/npb/long_classes.py
+
+test-hostile: setup-test
+	scripts/test-hostile
 
 test-sanitized: setup-test
 	cmake -S native -B build/sanitized -G Ninja -DTARE_TESTS=ON \
