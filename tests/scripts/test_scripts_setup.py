@@ -4,7 +4,9 @@
 import hashlib
 import shutil
 import subprocess
+import sys
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 NOBODY = 65534
+LOCKED = ("pyproject.toml", "requirements/run.txt", "requirements/dev.txt")
 
 
 @pytest.fixture
@@ -107,8 +110,10 @@ def test_too_little_space_is_said_before_anything_is_fetched(host: Path) -> None
 
 @pytest.fixture
 def venv(host: Path) -> Path:
-    """A .venv whose stamp is of another pyproject.toml, and whose pip cannot reach anything."""
-    (host / "pyproject.toml").write_text("[project]\n")
+    """A .venv whose stamp is of another lock, and whose pip cannot reach anything."""
+    for name in LOCKED:
+        (host / name).parent.mkdir(exist_ok=True)
+        (host / name).write_text("# nothing\n")
     (host / ".venv" / "bin").mkdir(parents=True)
     for name, text in (("python", "exit 0"), ("pip", "echo no route to host; exit 1")):
         (host / ".venv" / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
@@ -134,6 +139,57 @@ def test_packages_that_cannot_be_fetched_are_said_with_pips_last_lines(venv: Pat
     ("made", "wanted", "fetches"), [("run", "", False), ("dev", "", False), ("run", "dev", True)]
 )
 def test_a_current_environment_is_left_alone(venv: Path, made: str, wanted: str, fetches: bool) -> None:
-    write_stamp(venv, hashlib.sha256((venv / "pyproject.toml").read_bytes()).hexdigest(), made)
+    write_stamp(venv, hashlib.sha256(b"".join((venv / name).read_bytes() for name in LOCKED)).hexdigest(), made)
     code, _ = run(venv, "make-venv", *([wanted] if wanted else []))
     assert code == (3 if fetches else 0)
+
+
+@pytest.mark.parametrize("changed", LOCKED)
+def test_a_changed_lock_is_installed_anew(venv: Path, changed: str) -> None:
+    write_stamp(venv, hashlib.sha256(b"".join((venv / name).read_bytes() for name in LOCKED)).hexdigest(), "dev")
+    (venv / changed).write_text("# something\n")
+    assert run(venv, "make-venv")[0] == 3
+
+
+@pytest.fixture
+def wheel(venv: Path) -> Path:
+    """A package that can be installed from a folder, locked; Tare itself is not installed."""
+    file = venv / "wheels" / "small-1.0-py3-none-any.whl"
+    file.parent.mkdir()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("small.py", "")
+        archive.writestr("small-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: small\nVersion: 1.0\n")
+        archive.writestr("small-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr("small-1.0.dist-info/RECORD", "")
+    where = f"--no-index --find-links {file.parent} --target {venv}/installed --no-cache-dir"
+    text = f'#!/bin/sh\ncase "$*" in *--editable*) exit 0;; esac\nexec {sys.executable} -m pip "$@" {where}\n'
+    (venv / ".venv" / "bin" / "pip").write_text(text)
+    lock(venv, "small==1.0", file)
+    return file
+
+
+def lock(venv: Path, requirement: str, file: Path) -> None:
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    (venv / "requirements" / "run.txt").write_text(f"{requirement} --hash=sha256:{digest}\n")
+
+
+def test_what_the_lock_names_is_installed(venv: Path, wheel: Path) -> None:
+    assert run(venv, "make-venv")[0] == 0
+    assert (venv / "installed" / "small.py").exists()
+    assert wheel.exists()
+
+
+def test_a_package_of_another_hash_than_the_locks_is_not_installed(venv: Path, wheel: Path) -> None:
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.writestr("unwanted.py", "")
+    code, said = run(venv, "make-venv")
+    assert code == 3
+    assert "DO NOT MATCH THE HASHES" in (venv / "build" / "make-venv.log").read_text()
+    assert "the last lines of build/make-venv.log" in said
+    assert not (venv / "installed").exists()
+
+
+def test_a_package_without_a_hash_is_not_installed(venv: Path, wheel: Path) -> None:
+    (venv / "requirements" / "run.txt").write_text(f"{wheel.name.split('-')[0]}==1.0\n")
+    assert run(venv, "make-venv")[0] == 3
+    assert not (venv / "installed").exists()
