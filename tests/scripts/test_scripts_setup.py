@@ -139,14 +139,18 @@ def test_packages_that_cannot_be_fetched_are_said_with_pips_last_lines(venv: Pat
     ("made", "wanted", "fetches"), [("run", "", False), ("dev", "", False), ("run", "dev", True)]
 )
 def test_a_current_environment_is_left_alone(venv: Path, made: str, wanted: str, fetches: bool) -> None:
-    write_stamp(venv, hashlib.sha256(b"".join((venv / name).read_bytes() for name in LOCKED)).hexdigest(), made)
+    write_stamp(
+        venv, hashlib.sha256(b"".join((venv / name).read_bytes() for name in LOCKED)).hexdigest(), made
+    )
     code, _ = run(venv, "make-venv", *([wanted] if wanted else []))
     assert code == (3 if fetches else 0)
 
 
 @pytest.mark.parametrize("changed", LOCKED)
 def test_a_changed_lock_is_installed_anew(venv: Path, changed: str) -> None:
-    write_stamp(venv, hashlib.sha256(b"".join((venv / name).read_bytes() for name in LOCKED)).hexdigest(), "dev")
+    write_stamp(
+        venv, hashlib.sha256(b"".join((venv / name).read_bytes() for name in LOCKED)).hexdigest(), "dev"
+    )
     (venv / changed).write_text("# something\n")
     assert run(venv, "make-venv")[0] == 3
 
@@ -159,7 +163,9 @@ def wheel(venv: Path) -> Path:
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("small.py", "")
         archive.writestr("small-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: small\nVersion: 1.0\n")
-        archive.writestr("small-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(
+            "small-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
         archive.writestr("small-1.0.dist-info/RECORD", "")
     where = f"--no-index --find-links {file.parent} --target {venv}/installed --no-cache-dir"
     text = f'#!/bin/sh\ncase "$*" in *--editable*) exit 0;; esac\nexec {sys.executable} -m pip "$@" {where}\n'

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tare.image import Image
@@ -76,6 +77,14 @@ def _facts(image: "Image") -> dict[str, Any]:
     return {**image.manifest, "name": image.name, "root": str(image.root), "digest": image.digest}
 
 
+def _as_locked(manifest: "Mapping[str, Any]") -> str:
+    """Empty where there is no lock to compare with, as in images of earlier versions."""
+    said = manifest.get("differs_from_lock")
+    if said is None:
+        return ""
+    return f", {len(said)} not as locked" if said else ", as locked"
+
+
 def _print_image(image: "Image", as_json: bool) -> None:
     from tare.units import format_byte
 
@@ -85,7 +94,7 @@ def _print_image(image: "Image", as_json: bool) -> None:
     manifest = image.manifest
     source = manifest.get("source", {})
     origin = (
-        f"Debian {manifest.get('suite')}"
+        f"Debian {manifest.get('suite')}{_as_locked(manifest)}"
         if source.get("kind") == "build"
         else f"imported from {source.get('path')}"
     )

@@ -10,13 +10,16 @@ from typing import Any
 from tare.errors import ImageError, InputError
 from tare.host.paths import images_directory
 from tare.image import layout, recipe, unprivileged
-from tare.image.debian import base, staging
-from tare.image.native import native_programs
+from tare.image.debian import base, origin, staging
+from tare.image.digest import digest, list_tree
+from tare.image.lock import BASE, BUILDER, differences, read_lock
+from tare.image.native import builder_origin, native_programs
 from tare.image.packages import read_packages
 from tare.image.store import DEFAULT_NAME, Image, building, find_image, image_directory, install
 from tare.image.tool import Progress, run_tool
 
 COPY_LIMIT_S = 600
+SHOWN_DIFFERENCES = 10
 
 
 def build_image(
@@ -41,7 +44,8 @@ def build_image(
         with staging(images_directory()) as staged:
             root = copy_tree(packages, staged / "rootfs")
             layout.add_tools(root, programs)
-            return install(staged, name, facts(root, {"kind": "build"}, keys) | {"suite": recipe.SUITE})
+            made = facts(root, {"kind": "build"}, keys) | {"suite": recipe.SUITE}
+            return install(staged, name, made | provenance(packages, progress))
 
 
 def copy_tree(source: Path, target: Path) -> Path:
@@ -60,6 +64,22 @@ def facts(root: Path, source: Mapping[str, str], keys: Mapping[str, str]) -> dic
         "source": dict(source),
         "created_utc": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def provenance(packages: Path, progress: Progress) -> dict[str, Any]:
+    """The manifest's fields that say which files of which archives an image is made of, and if these are as locked.
+
+    ``packages`` is the image without Tare's own programs. What differs from the lock is also told.
+    """
+    origins = {BASE: origin(packages)}
+    if compiler := builder_origin():
+        origins[BUILDER] = compiler
+    base_digest = digest(list_tree(packages, single_owner=unprivileged.ordinary_user()))
+    lock = read_lock(recipe.SUITE)
+    said = differences(lock, origins, base_digest) if lock else None
+    if said:
+        progress(f"{len(said)} not as locked: {'; '.join(said[:SHOWN_DIFFERENCES])}")
+    return {"origins": origins, "base_digest": base_digest, "differs_from_lock": said}
 
 
 def _current(name: str, keys: Mapping[str, str]) -> Image | None:

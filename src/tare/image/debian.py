@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Debian root filesystems by mmdebstrap(1): the image's base, and the builder that compiles for it."""
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,12 +9,15 @@ from pathlib import Path
 
 from tare.host.paths import state_directory
 from tare.image import layout, recipe, rights, unprivileged
+from tare.image.apt_lists import LISTS, Origin, read_origin
 from tare.image.store import remove_tree
 from tare.image.tool import CAGE, Progress, require_space, require_tools, run_tool
 
 PACKAGES_LIMIT_S = 1800
 SOURCES, BUILD, PROGRAMS = "/mnt/native", "/mnt/build", "/mnt/programs"
 """Where the builder sees native/, its build folder, and where the programs go."""
+ROOT, ORIGIN = "rootfs", "origin.json"
+"""In a folder of the cache: the root filesystem, and what it was made of."""
 
 
 def cache_directory() -> Path:
@@ -28,7 +32,7 @@ def base(progress: Progress, *, refresh: bool = False) -> Path:
     folder = cache_directory() / f"base-{recipe.base_key()}"
     if refresh or not folder.is_dir():
         _make(folder, recipe.PACKAGES, progress, _finish_base)
-    return folder
+    return folder / ROOT
 
 
 def builder(progress: Progress) -> Path:
@@ -36,7 +40,13 @@ def builder(progress: Progress) -> Path:
     folder = cache_directory() / f"builder-{recipe.builder_key()}"
     if not folder.is_dir():
         _make(folder, (*recipe.PACKAGES, *recipe.BUILDER_PACKAGES), progress, _finish_builder)
-    return folder
+    return folder / ROOT
+
+
+def origin(root: Path) -> Origin:
+    """What ``base`` or ``builder`` was made of."""
+    found: Origin = json.loads((root.parent / ORIGIN).read_bytes())
+    return found
 
 
 @contextmanager
@@ -57,9 +67,13 @@ def _make(folder: Path, packages: Sequence[str], progress: Progress, finish: Cal
     require_space(folder.parent, recipe.NEEDED_BYTE)
     progress(f"fetching Debian {recipe.SUITE} packages for the {kind}")
     with staging(folder.parent) as staged:
-        _fetch(packages, staged, progress)
-        rights.drop(staged, rights.find(staged).privileged)
-        finish(staged)
+        root = staged / ROOT
+        root.mkdir()
+        root.chmod(0o755)
+        _fetch(packages, root, progress)
+        (staged / ORIGIN).write_text(json.dumps(read_origin(root)))
+        rights.drop(root, rights.find(root).privileged)
+        finish(root)
         for outdated in folder.parent.glob(f"{kind}-*"):
             remove_tree(outdated)
         staged.rename(folder)
@@ -80,10 +94,9 @@ def _fetch(packages: Sequence[str], target: Path, progress: Progress) -> None:
 def _mmdebstrap(packages: Sequence[str], target: Path) -> list[str]:
     return [
         *CAGE,
-        *("mmdebstrap", "--mode=root", "--variant=essential", "--format=directory", "--skip=check/qemu"),
-        f"--include={','.join(packages)}",
-        "--dpkgopt=force-unsafe-io",
-        *(recipe.SUITE, str(target)),
+        *("mmdebstrap", "--mode=root", "--variant=essential", "--format=directory"),
+        *recipe.mmdebstrap_options(packages),
+        *(recipe.SUITE, str(target), *recipe.sources()),
     ]
 
 
@@ -101,5 +114,6 @@ def _finish_base(root: Path) -> None:
 
 def _finish_builder(root: Path) -> None:
     remove_tree(root / "dev")
+    remove_tree(root / LISTS)
     for path in (SOURCES, BUILD, PROGRAMS, "/dev"):
         (root / path.strip("/")).mkdir(parents=True)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles native/ in the builder, so that the programs fit the image's own libraries."""
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from tare.image import layout, recipe, unprivileged
-from tare.image.debian import BUILD, PROGRAMS, SOURCES, builder, cache_directory
+from tare.image.apt_lists import Origin
+from tare.image.debian import BUILD, ORIGIN, PROGRAMS, SOURCES, builder, cache_directory
 from tare.image.store import remove_tree
 from tare.image.tool import Progress, require_tools, run_tool
 
@@ -31,6 +33,7 @@ def native_programs(source: Path, progress: Progress) -> Path:
         remove_tree(programs)
         for folder in (work / "build", programs):
             folder.mkdir(parents=True, exist_ok=True)
+        _take_origin(root, work)
         for step in STEPS:
             argv = _in_builder(root, source, work, step) if root else _on_host(source, work, step)
             run_tool(argv, limit_s=COMPILE_LIMIT_S, variables=_variables())
@@ -38,6 +41,25 @@ def native_programs(source: Path, progress: Progress) -> Path:
             _keep_static(programs / "bin")
         stamp.write_text(key)
     return programs / "bin"
+
+
+def builder_origin() -> Origin | None:
+    """What the builder of the present programs was made of; ``None`` where this host's own compiler took its place."""
+    file = cache_directory() / "native" / ORIGIN
+    found: Origin | None = json.loads(file.read_bytes()) if file.is_file() else None
+    return found
+
+
+def _take_origin(root: Path | None, work: Path) -> None:
+    """Nothing that another compiler made is linked into the programs."""
+    kept = work / ORIGIN
+    made_of = (root.parent / ORIGIN).read_bytes() if root else None
+    if made_of != (kept.read_bytes() if kept.is_file() else None):
+        remove_tree(work / "build")
+        (work / "build").mkdir()
+    kept.unlink(missing_ok=True)
+    if made_of is not None:
+        kept.write_bytes(made_of)
 
 
 def _lacks_builder() -> bool:

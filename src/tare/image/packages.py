@@ -9,7 +9,8 @@ from pathlib import Path
 
 from tare.units import MEBIBYTE
 
-DPKG = ("var/lib/dpkg/status", "var/lib/dpkg/status.d/*")
+DPKG_STATUS = "var/lib/dpkg/status"
+DPKG = (DPKG_STATUS, "var/lib/dpkg/status.d/*")
 APK = ("lib/apk/db/installed", "usr/lib/apk/db/installed")
 RPM = ("usr/lib/sysimage/rpm/rpmdb.sqlite", "var/lib/rpm/rpmdb.sqlite")
 RPM_NAME, RPM_VERSION, RPM_RELEASE = 1000, 1001, 1002
@@ -33,13 +34,16 @@ def read_packages(root: Path) -> dict[str, str]:
 
 def parse_dpkg(text: str) -> dict[str, str]:
     """Name → version of a dpkg status file (deb-control(5)); packages that are not installed are left out."""
-    found = {}
+    return {fields["Package"]: fields["Version"] for fields in installed_paragraphs(text)}
+
+
+def installed_paragraphs(text: str) -> Iterator[dict[str, str]]:
+    """The fields of one line of each package that a dpkg status file says is installed."""
     for paragraph in text.split("\n\n"):
         lines = [line for line in paragraph.splitlines() if line and not line[0].isspace()]
         fields = dict(line.split(": ", 1) for line in lines if ": " in line)
         if "Package" in fields and "Version" in fields and _is_installed(fields.get("Status")):
-            found[fields["Package"]] = fields["Version"]
-    return found
+            yield fields
 
 
 def parse_apk(text: str) -> dict[str, str]:

@@ -4,10 +4,13 @@
 import hashlib
 import json
 import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import tare
-from tare.errors import ImageError
+from tare.errors import ImageError, InputError
+from tare.image.lock import lock_file
 from tare.units import GIBIBYTE
 
 SUITE = "bookworm"
@@ -31,14 +34,48 @@ SOURCE_DATE_EPOCH = "1704067200"
 LAYOUT_VERSION = 3
 """Raise it when ``layout.py`` or ``rights.py`` makes another tree from the same packages."""
 NEEDED_BYTE = 3 * GIBIBYTE
+MIRROR = "TARE_DEBIAN_MIRROR"
+"""Variable with the address of another mirror, in which ``{archive}`` is ``debian`` or ``debian-security``."""
+_ARCHIVES = {SUITE: "debian", f"{SUITE}-updates": "debian", f"{SUITE}-security": "debian-security"}
+"""Suite → archive; the first is what mmdebstrap(1) is asked for."""
+_PAST = re.compile(r"/\d{8}T\d{6}Z(/|$)")
+"""In the address of an archive as it once was, whose lists are past their date."""
 
 
 def base_key() -> str:
-    return _key(SUITE, PACKAGES, SOURCE_DATE_EPOCH, LAYOUT_VERSION, os.uname().machine)
+    """Of all that decides which packages are wanted, and what is made of them."""
+    lock = lock_file(SUITE)
+    locked = lock.read_text() if lock.is_file() else None
+    return _key(SUITE, PACKAGES, SOURCE_DATE_EPOCH, LAYOUT_VERSION, os.uname().machine, locked, sources())
 
 
 def builder_key() -> str:
     return _key(base_key(), BUILDER_PACKAGES)
+
+
+def mmdebstrap_options(packages: Sequence[str]) -> list[str]:
+    """What every root filesystem is made with; apt's lists stay, for they say which file each package came from."""
+    skipped = "--skip=check/qemu,cleanup/apt/lists"
+    return [skipped, f"--include={','.join(packages)}", "--dpkgopt=force-unsafe-io"]
+
+
+def sources() -> list[str]:
+    """Lines of sources.list(5) for the mirror that ``MIRROR`` names; none: mmdebstrap(1) takes Debian's own.
+
+    ``InputError`` when the address has no place for the archive's name.
+    """
+    mirror = os.environ.get(MIRROR)
+    if not mirror:
+        return []
+    if "{archive}" not in mirror:
+        raise InputError(
+            f"{MIRROR} is {mirror!r}; write {{archive}} where the address has debian or debian-security."
+        )
+    option = "[check-valid-until=no] " if _PAST.search(mirror) else ""
+    return [
+        f"deb {option}{mirror.replace('{archive}', archive)} {suite} main"
+        for suite, archive in _ARCHIVES.items()
+    ]
 
 
 def native_key(source: Path) -> str:

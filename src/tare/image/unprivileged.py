@@ -54,8 +54,8 @@ def fetch(
     """Debian packages installed into ``target``, all of it this user's own; needs what ``require_packages`` asks."""
     require_tools({"mmdebstrap": "mmdebstrap", "newuidmap": "uidmap"})
     archive = target.with_name(f"{target.name}.tar")
-    argv = ["mmdebstrap", "--mode=unshare", "--variant=essential", "--format=tar", "--skip=check/qemu"]
-    argv += [f"--include={','.join(packages)}", "--dpkgopt=force-unsafe-io", recipe.SUITE, str(archive)]
+    argv = ["mmdebstrap", "--mode=unshare", "--variant=essential", "--format=tar"]
+    argv += [*recipe.mmdebstrap_options(packages), recipe.SUITE, str(archive), *recipe.sources()]
     try:
         run_tool(
             argv, limit_s=limit_s, on_line=progress, variables={"TMPDIR": str(target.parent), **variables}

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What apt installed into a root filesystem, and from which state of the archives, by the lists that it verified.
+
+Source: sources.list(5), apt-secure(8), and "Debian Repository Format" for InRelease and Packages. The SHA-256 is the
+one that apt compared each package's file with.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+from tare.image.packages import DPKG_STATUS, installed_paragraphs
+
+LISTS = "var/lib/apt/lists"
+Package: TypeAlias = dict[str, str | None]
+"""``version``, ``architecture`` and ``sha256`` of a .deb; ``None``: no list names that version."""
+Origin: TypeAlias = dict[str, dict[str, Package]]
+"""``archives``: suite → ``date`` and ``sha256`` of its InRelease; ``packages``: name → ``Package``."""
+_FIELDS = (b"Package: ", b"Version: ", b"Architecture: ", b"SHA256: ")
+
+
+def read_origin(root: Path) -> Origin:
+    """The archives and the installed packages of ``root``; both are empty where apt left no lists."""
+    lists = root / LISTS
+    sums = dict(pair for file in sorted(lists.glob("*_Packages")) for pair in _listed(file))
+    packages: dict[str, Package] = {}
+    for fields in installed_paragraphs((root / DPKG_STATUS).read_text(errors="replace")):
+        name, version, architecture = fields["Package"], fields["Version"], fields.get("Architecture", "")
+        sha256 = sums.get((name, version, architecture))
+        packages[name] = {"version": version, "architecture": architecture, "sha256": sha256}
+    archives = dict(_release(file) for file in sorted(lists.glob("*_InRelease")))
+    return {"archives": archives, "packages": dict(sorted(packages.items()))}
+
+
+def _listed(file: Path) -> Iterator[tuple[tuple[str, str, str], str]]:
+    """Read line by line: Debian's list of a suite has 50 MB."""
+    found: dict[bytes, str] = {}
+    with file.open("rb") as lines:
+        for line in lines:
+            if line.startswith(_FIELDS):
+                name, _, value = line.partition(b" ")
+                found[name] = value.decode(errors="replace").strip()
+            elif line == b"\n":
+                yield from _whole(found)
+                found = {}
+    yield from _whole(found)
+
+
+def _whole(found: dict[bytes, str]) -> Iterator[tuple[tuple[str, str, str], str]]:
+    if len(found) == len(_FIELDS):
+        yield (found[b"Package:"], found[b"Version:"], found[b"Architecture:"]), found[b"SHA256:"]
+
+
+def _release(file: Path) -> tuple[str, Package]:
+    content = file.read_bytes()
+    lines = content.decode(errors="replace").splitlines()
+    fields = dict(line.split(": ", 1) for line in lines if ": " in line and not line.startswith(" "))
+    about: Package = {"date": fields.get("Date"), "sha256": hashlib.sha256(content).hexdigest()}
+    return fields.get("Codename", file.name), about
