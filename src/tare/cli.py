@@ -307,6 +307,14 @@ def image_verify(name: Annotated[str, typer.Argument()] = "default", as_json: Js
     return run_verify(name, as_json)
 
 
+@image_app.command("sbom")
+def image_sbom(name: Annotated[str, typer.Argument()] = "default") -> int:
+    """Print what an image is made of, as CycloneDX: packages, their files' hashes, licences."""
+    from tare.commands.image import run_sbom
+
+    return run_sbom(name)
+
+
 @image_app.command("import")
 def image_import(
     source: Annotated[Path, typer.Argument(help="A directory, a tar file or an OCI archive.")],

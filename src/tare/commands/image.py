@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare image build|list|verify|import|kernel``: results on stdout, progress on stderr."""
+"""``tare image build|list|verify|sbom|import|kernel``: results on stdout, progress on stderr."""
 
 import json
 import sys
@@ -44,6 +44,15 @@ def run_verify(name: str, as_json: bool) -> int:
         print(json.dumps({"schema": 1, "image": _facts(image), "unchanged": True}))
     else:
         print(f"{image.name} is as it was made: {image.digest}")
+    return 0
+
+
+def run_sbom(name: str) -> int:
+    """Print the image's bill of materials, always as JSON."""
+    from tare.image import find_image
+    from tare.image.sbom import image_bom
+
+    print(json.dumps(image_bom(find_image(name)), indent=1))
     return 0
 
 

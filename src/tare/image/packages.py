@@ -4,7 +4,7 @@
 import sqlite3
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tare.units import MEBIBYTE
@@ -22,14 +22,21 @@ _QUERY_STEPS, _QUERY_LIMIT_S, _ROW_BYTE = 100_000, 10.0, 16 * MEBIBYTE
 
 def read_packages(root: Path) -> dict[str, str]:
     """Name → version; empty when the image has no record of packages that can be read."""
-    found: dict[str, str] = {}
-    for file in _files(root, DPKG):
-        found |= parse_dpkg(_text(file))
-    for file in _files(root, APK):
-        found |= parse_apk(_text(file))
-    for file in _files(root, RPM):
-        found |= read_rpm(file)
-    return dict(sorted(found.items()))
+    return dict(
+        sorted((name, version) for packages in by_kind(root).values() for name, version in packages.items())
+    )
+
+
+def by_kind(root: Path) -> dict[str, dict[str, str]]:
+    """``deb``, ``apk`` and ``rpm`` (types of a package URL) → name → version."""
+    found: dict[str, dict[str, str]] = {"deb": {}, "apk": {}, "rpm": {}}
+    for file in files_inside(root, DPKG):
+        found["deb"] |= parse_dpkg(_text(file))
+    for file in files_inside(root, APK):
+        found["apk"] |= parse_apk(_text(file))
+    for file in files_inside(root, RPM):
+        found["rpm"] |= read_rpm(file)
+    return found
 
 
 def parse_dpkg(text: str) -> dict[str, str]:
@@ -105,7 +112,7 @@ def _is_installed(status: str | None) -> bool:
     return status is None or status.split()[-1:] == ["installed"]
 
 
-def _files(root: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
+def files_inside(root: Path, patterns: Sequence[str]) -> Iterator[Path]:
     """Those that exist, without leaving the image by a link."""
     inside = root.resolve()
     for pattern in patterns:
