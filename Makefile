@@ -6,6 +6,7 @@
 # make test-sanitized: they do nothing undefined in class S, on 1 and 4 ranks, as compiled with sanitizers.
 # make test-aarch64: the NPB kernels, compiled for 64-bit ARM, verify under emulation.
 # make lock: writes the locks of Python's packages and, as root, the image's Debian packages anew.
+# make audit: are locks, licences and the image as they are said to be?  Writes bills of materials to build/sbom.
 # make setup: the set-up alone.  make format: writes Python and C++ the way `make check` wants it.
 # Without a kernel for guests (it then says why) all but virtual machines works.
 # PACKAGES=no leaves the host's packages alone.
@@ -13,7 +14,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
-.PHONY: setup setup-test run test test-long test-hostile test-sanitized test-aarch64 lock check format lint clean
+.PHONY: setup setup-test run test test-long test-hostile test-sanitized test-aarch64 lock audit check format lint clean
 MAKEFLAGS += --no-print-directory
 
 PACKAGES := yes
@@ -64,6 +65,9 @@ lock:
 	scripts/lock-python
 	scripts/make-venv dev
 	$(BIN)/python -m scripts.supply.lock_debian
+
+audit: setup-test
+	scripts/audit
 
 check: setup-test
 	@$(MAKE) lint test
