@@ -123,12 +123,12 @@ class TestChosen:
     def test_labels_limits_quota_and_size_are_read(self) -> None:
         text = "-c 64 --pids-limit 9 --ulimit nofile=1:2 --oom-score-adj 5 --blkio-weight 20 --cpus 0.5 --shm-size 1m"
         assert chosen(given(text)) == Chosen(
-            labels=frozenset(
-                {"CPU weight", "process limit", "limit of nofile", "OOM score adjustment", "I/O weight"}
-            ),
+            labels=frozenset({"CPU weight", "limit of nofile", "OOM score adjustment", "I/O weight"}),
             shm_byte=MEBIBYTE,
             sets_quota=True,
             cpu_quota=0.5,
+            sets_processes=True,
+            processes=9,
         )
 
     @pytest.mark.parametrize(

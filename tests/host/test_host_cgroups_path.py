@@ -29,7 +29,7 @@ EQUAL_1 = {
     "CPU quota above": "none",
     "I/O weight": "100 > 100",
     "I/O limits": "none",
-    "process limit": "none",
+    "process limit above": "none",
     "memory limit above": "none",
 }
 EQUAL_2 = {**EQUAL_1, "CPU weight": "100 > 100"}
@@ -101,8 +101,8 @@ def test_a_group_at_another_depth_has_another_weight(tree: Tree) -> None:
         (V2, "io.weight", "default 50\n8:0 200", "I/O weight", "50 8:0 200 > 100"),
         (V1, "cpu.cfs_quota_us", "50000", "CPU quota above", "50000 us in each period"),
         (V2, "cpu.max", "50000 100000", "CPU quota above", "0.5 processors"),
-        (V1, "pids.max", "100", "process limit", "100"),
-        (V2, "pids.max", "100", "process limit", "100"),
+        (V1, "pids.max", "100", "process limit above", "100"),
+        (V2, "pids.max", "100", "process limit above", "100"),
         (V1, "memory.limit_in_bytes", "1048576", "memory limit above", "1048576"),
         (V2, "memory.max", "1048576", "memory limit above", "1048576"),
         (V1, "blkio.throttle.read_bps_device", "8:0 1000", "I/O limits", "8:0 1000"),
@@ -122,7 +122,7 @@ def test_the_many_processes_that_systemd_allows_each_of_its_scopes_are_no_limit(
     path = "tare.slice/docker-0f8c.scope"
     tree.add(path)
     tree.plant(path, "pids.max", "9457")
-    assert tree.read(path)["process limit"] == "none"
+    assert tree.read(path)["process limit above"] == "none"
 
 
 def test_a_weight_that_is_not_handed_down_to_the_node_is_not_compared(tmp_path: Path) -> None:

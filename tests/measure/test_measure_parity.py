@@ -98,7 +98,7 @@ class TestPlantedNatively:
     def test_without_anything_planted_the_trial_stands(self, real: Context) -> None:
         outcome = run(real, "native", PrefixedNative())
         assert (outcome.status, outcome.reason) == (Status.OK, None)
-        assert set(outcome.parity.host) >= {"nice", "limit of nofile", "CPU weight", "process limit"}
+        assert set(outcome.parity.host) >= {"nice", "limit of nofile", "CPU weight", "process limit above"}
 
     @pytest.mark.parametrize(
         ("words", "reason"),
@@ -175,7 +175,7 @@ class TestPlantedInDockersParent:
         file, value = files_of(version)[controller]
         with planted_parent(controller, file, value):
             reason = void(run(real, "docker", PROVIDERS["docker"]))
-        label = {"cpu": "CPU weight", "pids": "process limit"}.get(controller, "I/O weight")
+        label = {"cpu": "CPU weight", "pids": "process limit above"}.get(controller, "I/O weight")
         assert f"{label} {value}" in reason
 
     def test_a_quota_on_the_parent_makes_the_trial_void(self, real: Context) -> None:
@@ -201,7 +201,7 @@ def test_flags_of_ones_own_make_no_trial_void_and_are_shown(
     assert outcome.facts["CPU quota"] == "0.5 processors"
     assert outcome.facts["size of shm"] == "524288 byte"
     assert outcome.parity.own["CPU weight"].endswith("> 64")
-    assert outcome.parity.own["process limit"] == "500"
+    assert outcome.facts["process limit"] == "500 processes"
     assert "CPU weight" not in outcome.parity.host
 
 

@@ -186,6 +186,9 @@ def test_a_stopwatch_that_the_memory_limit_killed_is_explained_by_the_limit(
         def memory_kills(self) -> int:
             return 1
 
+        def refused_processes(self) -> None:
+            """Keep no count."""
+
     def broken(*_: object) -> Sequence[object]:
         raise NodeError("the way into the node broke (137): it said nothing")
 

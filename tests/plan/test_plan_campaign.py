@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import json
 import re
 from pathlib import Path
 
@@ -6,7 +7,7 @@ import pytest
 
 from tare.errors import CampaignError, InputError
 from tare.plan.campaign import Campaign, differences, resolve, with_overrides
-from tare.records import Environment, Layout, Limits, Workload
+from tare.records import USUAL_BOUNDS, Bounds, Environment, Layout, Limits, Workload
 from tests.plan.plan_example import GOOD, KINDS, MEMORY_BYTE, PROVIDERS, kept_and_read, load, load_text
 
 MINIMAL = """\
@@ -52,7 +53,7 @@ def test_a_full_campaign_is_read_key_by_key(tmp_path: Path) -> None:
             Workload(name="count", kind="count", options={"steps": 30, "known": True}),
             Workload(name="long-count", kind="count", options={"steps": 90, "known": True}),
         ),
-        limits=Limits(memory_byte=2**30, shm_byte=2**27, cpu_quota=1.5, time_s=300.0),
+        limits=Limits(memory_byte=2**30, shm_byte=2**27, cpu_quota=1.5, time_s=300.0, bounds=USUAL_BOUNDS),
         blocks=12,
         margin=0.02,
         budget_s=1800.0,
@@ -67,7 +68,26 @@ def test_what_is_left_out_has_a_default(tmp_path: Path) -> None:
     assert (campaign.precise_absolute, campaign.precise_relative) == (0.01, 0.2)
     assert (campaign.fail_if, campaign.undecided_fails) == ((), True)
     assert campaign.layouts == (Layout.parse("1c1p1i"),)
-    assert campaign.limits == Limits(memory_byte=2 * 2**30, shm_byte=2**28, cpu_quota=None, time_s=600.0)
+    assert campaign.limits == Limits(
+        memory_byte=2 * 2**30, shm_byte=2**28, cpu_quota=None, time_s=600.0, bounds=USUAL_BOUNDS
+    )
+    assert Bounds(processes=4096, open_files=65536, core_byte=0) == USUAL_BOUNDS
+
+
+def test_what_bounds_a_command_is_read_with_its_units(tmp_path: Path) -> None:
+    stated = 'processes = 64\nopen_files = 128\noutput = "1 MiB"\ndisk = "2 GiB"\ncore = "3 KiB"\n'
+    bounds = load_text(tmp_path, GOOD.replace("[limits]\n", f"[limits]\n{stated}")).limits.bounds
+    assert bounds == Bounds(
+        processes=64, open_files=128, output_byte=1 << 20, disk_byte=2 << 30, core_byte=3 << 10
+    )
+    assert bounds.resource_limits == {"core": 3 << 10, "nofile": 128}
+
+
+def test_a_kept_campaign_without_bounds_has_none(tmp_path: Path) -> None:
+    kept = json.loads(json.dumps(load_text(tmp_path, GOOD).to_json()))
+    del kept["limits"]["bounds"]
+    bounds = Campaign.from_json(kept, providers=PROVIDERS, kinds=KINDS).limits.bounds
+    assert (bounds, bounds.resource_limits) == (Bounds(), {})
 
 
 def test_the_default_memory_fits_a_small_host(tmp_path: Path) -> None:
@@ -130,6 +150,12 @@ BROKEN_KEYS = [
     ('budget = "30m"', "budget = 30", 'budget: must be text such as "10m", but is 30'),
     ('budget = "30m"', f'budget = "{"9" * 400}h"', "is more than a year"),
     ('time = "5m"', 'time = "0ms"', "limits.time: '0ms' must be more than 0"),
+    ("cpu_quota = 1.5", "processes = 31", "limits.processes: must be greater than or equal to 32"),
+    ("cpu_quota = 1.5", 'processes = "64"', "limits.processes: must be a"),
+    ("cpu_quota = 1.5", "open_files = 1.5", "limits.open_files: must be a"),
+    ("cpu_quota = 1.5", 'output = "0 MiB"', "limits.output: '0 MiB' must be more than 0"),
+    ("cpu_quota = 1.5", "disk = 5", 'limits.disk: must be text such as "256 MiB", but is 5'),
+    ("cpu_quota = 1.5", "core = false", 'limits.core: must be text such as "1 GiB"'),
     ('["1c2p1i", "1c2p2i"]', "[]", "layouts: "),
     ('["1c2p1i", "1c2p2i"]', '"1c2p1i"', "layouts: must be a list in [ ], but is '1c2p1i'"),
     ('["1c2p1i", "1c2p2i"]', '["two"]', "layouts[1]: 'two' is not a layout; write NcMpKi"),

@@ -15,7 +15,7 @@ from tare.plan.binds import normal_bind, parse_bind
 from tare.plan.campaign import Campaign, asked_user
 from tare.plan.problems import nearest
 from tare.plan.schema import Host, parse_layout
-from tare.records import NATIVE, Environment, Layout, Limits, NetworkKind, Way, Workload
+from tare.records import NATIVE, USUAL_BOUNDS, Environment, Layout, Limits, NetworkKind, Way, Workload
 from tare.units import GIBIBYTE, MEBIBYTE
 
 _DEFAULT_BLOCKS = 10
@@ -82,7 +82,12 @@ def _campaign(options: WeighOptions) -> Campaign:
                 way=_way(options),
             ),
         ),
-        limits=Limits(memory_byte=max(GIBIBYTE, memory_byte() // 2), shm_byte=256 * MEBIBYTE, time_s=3600.0),
+        limits=Limits(
+            memory_byte=max(GIBIBYTE, memory_byte() // 2),
+            shm_byte=256 * MEBIBYTE,
+            time_s=3600.0,
+            bounds=USUAL_BOUNDS,
+        ),
         blocks=options.blocks or _DEFAULT_BLOCKS,
         margin=0.01,
         budget_s=budget_s(options.budget),

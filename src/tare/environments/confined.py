@@ -48,7 +48,7 @@ def probe_version(argv: list[str], package: str) -> Probe:
 
 def create_group(spec: NodeSpec) -> cgroups.Group:
     group = cgroups.create_own_group(spec.name)
-    group.limit(spec.processors, spec.memory_byte, spec.cpu_quota)
+    group.limit(spec.processors, spec.memory_byte, spec.cpu_quota, spec.bounds.processes)
     return group
 
 

@@ -28,6 +28,7 @@ _INTO_LOG = ("sh", "-c", 'exec "$@" >"$0" 2>&1')
 
 class Custom(Provider):
     technology = "custom"
+    bounds_processes = False
     option_names: Mapping[str, str] = custom_commands.OPTION_NAMES
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:

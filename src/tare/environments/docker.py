@@ -8,11 +8,13 @@ container that does nothing comes first; its namespace gets the node's link, and
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
 from tare.environments import engine, engine_arguments, engine_images, gvisor_node, layer, outline
+from tare.environments.node_group import with_sandbox
 from tare.environments.provider import TOOLS_DIRECTORY, Chosen, Node, NodeSpec, Probe, Provider, Victim
 from tare.errors import NodeError
 from tare.host import cgroups, process
@@ -179,9 +181,14 @@ def _words(spec: NodeSpec) -> list[str]:
     return [
         *("--name", spec.name, *engine.identified(spec)),
         *([] if runtime is None else ["--runtime", str(runtime)]),
-        *(*_network(spec), *engine.limits(spec), *engine.seccomp(spec)),
+        *(*_network(spec), *engine.limits(_with_room(spec)), *engine.seccomp(spec)),
         *(*engine_arguments.words(spec.options), *_root(spec)),
     ]
+
+
+def _with_room(spec: NodeSpec) -> NodeSpec:
+    """A sandbox's own threads are in the container's group."""
+    return replace(spec, bounds=with_sandbox(spec.bounds)) if _is_sandbox(spec) else spec
 
 
 @cache

@@ -88,9 +88,14 @@ def limits(spec: NodeSpec) -> list[str]:
     return [
         *("--cpuset-cpus", cgroups.format_processors(spec.processors), *quota),
         *("--memory", str(spec.memory_byte), "--memory-swap", str(spec.memory_byte)),
-        *("--shm-size", str(spec.shm_byte)),
+        *("--shm-size", str(spec.shm_byte), "--pids-limit", _processes(spec)),
         *resource_limits(*engine_arguments.resource_limits(spec.options)),
     ]
+
+
+def _processes(spec: NodeSpec) -> str:
+    """Else Podman has a limit of its own."""
+    return str(-1 if spec.bounds.processes is None else spec.bounds.processes)
 
 
 def resource_limits(*but: str) -> list[str]:

@@ -16,6 +16,7 @@ OPTION = "arguments"
 HELP = "further flags for the engine's run, as a shell would split them"
 QUOTA = frozenset({"--cpus", "--cpu-quota", "--cpu-period"})
 SHARES = "--cpu-shares"
+PROCESSES = "--pids-limit"
 SHM = "--shm-size"
 SECURITY = "--security-opt"
 CAPABILITY = "--cap-add"
@@ -77,7 +78,6 @@ _LABELS: Mapping[str, str] = {
     "--device-write-bps": "I/O limits",
     "--device-write-iops": "I/O limits",
     "--oom-score-adj": "OOM score adjustment",
-    "--pids-limit": "process limit",
 }
 """Flag → what it sets of that which else must be as natively (``Parity.host``)."""
 _IN_PROCESS = {"--oom-score-adj"}
@@ -136,6 +136,7 @@ def check(options: Mapping[str, OptionValue]) -> dict[str, str]:
         own = flags(options)
         _shm_byte(own)
         _cpu_quota(own)
+        _processes(own)
     except ValueError as error:
         return {OPTION: str(error)}
     refused = next((flag for flag in own if flag.name in _INSTEAD), None)
@@ -160,6 +161,8 @@ def chosen(options: Mapping[str, OptionValue]) -> Chosen:
         shm_byte=_shm_byte(own),
         sets_quota=any(flag.name in QUOTA for flag in own),
         cpu_quota=_cpu_quota(own),
+        sets_processes=any(flag.name == PROCESSES for flag in own),
+        processes=_processes(own),
     )
 
 
@@ -170,7 +173,7 @@ def resource_limits(options: Mapping[str, OptionValue]) -> set[str]:
 
 def held_by_group(options: Mapping[str, OptionValue]) -> list[str]:
     """Which of the flags only a control group can keep."""
-    grouped = (_LABELS.keys() - _IN_PROCESS) | QUOTA | {MEMORY_NODES}
+    grouped = (_LABELS.keys() - _IN_PROCESS) | QUOTA | {MEMORY_NODES, PROCESSES}
     return [flag.name for flag in flags(options) if flag.name in grouped]
 
 
@@ -199,6 +202,12 @@ def _cpu_quota(own: list[Flag]) -> float | None:
     if cpus > 0:
         return cpus
     return quota_us / (period_us or _PERIOD_US) if quota_us > 0 else None
+
+
+def _processes(own: list[Flag]) -> int | None:
+    """As both engines read it, 0 and less is no limit."""
+    most = _number(own, PROCESSES)
+    return int(most) if most > 0 else None
 
 
 def _shm_byte(own: list[Flag]) -> int | None:

@@ -9,12 +9,13 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Self
 
 from tare.environments import confined, engine, gvisor_bundle, gvisor_node, layer
+from tare.environments.node_group import with_sandbox
 from tare.environments.provider import Node, NodeSpec, Probe, Provider, Victim
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
@@ -94,7 +95,8 @@ class Gvisor(Provider):
         bundle = gvisor_bundle.configuration(spec, layer.mount_root(spec))
         (spec.directory / "config.json").write_text(json.dumps(bundle))
         _make_link(spec)
-        argv = [*confined.join(spec, confined.create_group(spec)), *runsc.run(spec)]
+        group = confined.create_group(replace(spec, bounds=with_sandbox(spec.bounds)))
+        argv = [*confined.join(spec, group), *runsc.run(spec)]
         process.start_idle(argv, log=spec.directory / "init.log")
         return Node(
             spec=spec,

@@ -130,6 +130,8 @@ def _limits(spec: NodeSpec, host: cgroups.Hierarchies) -> dict[str, str]:
         swap = {"memory.swap.max": "0"}
         quota = {"cpu.max": f"{'max' if quota_us is None else quota_us} 100000"}
     key = "lxc.cgroup" if host.version == cgroups.V1 else "lxc.cgroup2"
+    if spec.bounds.processes is not None and "pids" in host.mounts:
+        limits["pids.max"] = str(spec.bounds.processes)
     named = {**limits, **(swap if host.counts_swap() else {}), **quota}
     return {f"{key}.{name}": value for name, value in named.items()}
 

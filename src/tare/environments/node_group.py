@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control group of a node on this host, asked about what is entered into the node."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tare.host.cgroups import Group, Settings
+from tare.records import Bounds
+
+SANDBOX_THREADS = 1024
+"""What a sandbox may have beside the node's own processes: threads of its kernel, and helpers of each process."""
+
+
+def with_sandbox(bounds: Bounds) -> Bounds:
+    """What the group of a node with a kernel of its own is held to, where the host keeps it."""
+    return replace(bounds, processes=None if bounds.processes is None else bounds.processes + SANDBOX_THREADS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +30,9 @@ class LocalGroup:
     def memory_kills(self) -> int | None:
         return self.group.memory_kills()
 
+    def refused_processes(self) -> int | None:
+        return self.group.refused_processes()
+
     def lacks(self, inner_pid: int) -> list[str] | None:
         from tare.environments.confined import inner_numbers  # noqa: PLC0415 - it builds on provider, which uses this
 
@@ -33,6 +45,11 @@ class SandboxGroup(LocalGroup):
     """Of a node with a kernel of its own: whatever runs in it, its kernel's process runs."""
 
     kernel_pid: int
+
+    def settings(self) -> Settings:
+        found = self.group.settings()
+        own = None if found.processes is None else found.processes - SANDBOX_THREADS
+        return replace(found, processes=own)
 
     def lacks(self, inner_pid: int) -> list[str] | None:  # noqa: ARG002 - the host does not know that process
         return self.group.lacks(self.kernel_pid) if self.kernel_pid in self.group.processes() else None

@@ -40,6 +40,7 @@ _RESERVED = 1_000_000_000
 class Openvz(Provider):
     technology = "openvz"
     own_limits = True
+    bounds_processes = False
     option_names: Mapping[str, str] = {}
     networks = frozenset(NetworkKind) - {NetworkKind.HOST}
     makes_namespace = True

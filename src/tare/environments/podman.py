@@ -205,11 +205,11 @@ def _runtime() -> str | None:
 
 
 def _words(spec: NodeSpec, network: list[str]) -> list[str]:
-    """What ``podman run`` is told; the number of processes is unlimited, as with the others."""
+    """What ``podman run`` is told."""
     return [
         *("--detach", "--pull", "never", "--name", spec.name, "--hostname", spec.name),
         *(*engine.identified(spec), "--pidfile", str(_pid_file(spec))),
-        *("--systemd=false", "--http-proxy=false", "--pids-limit=-1"),
+        *("--systemd=false", "--http-proxy=false"),
         *("--cgroup-parent", _parent_group(spec), *network),
         *(*engine.limits(spec), *engine.seccomp(spec), *engine.shared_mounts(spec)),
         *(*engine_arguments.words(spec.options), *_root(spec), f"{TOOLS_DIRECTORY}/init"),

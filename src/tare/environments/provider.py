@@ -11,7 +11,7 @@ from typing import Protocol
 
 from tare.environments.node_group import LocalGroup, SandboxGroup
 from tare.host.cgroups import Settings, group_of
-from tare.records import NetworkKind, OptionValue, Storage, User
+from tare.records import Bounds, NetworkKind, OptionValue, Storage, User
 
 WORK_DIRECTORY = "/mnt/tare"
 """Where a node sees its work directory; instance k runs in its own folder below it."""
@@ -99,6 +99,7 @@ class NodeSpec:
     """Another node's work directory, to be used instead of one of its own."""
     user: User | None = None
     """Whom its commands run as; ``None``: root, or whoever is in root's place where an ordinary user runs Tare."""
+    bounds: Bounds = field(default_factory=Bounds)
 
     @property
     def work(self) -> Path:
@@ -120,11 +121,16 @@ class Chosen:
     """Whether ``cpu_quota``, and not the campaign's, is what the node has."""
     cpu_quota: float | None = None
     """In processors; ``None``: no quota."""
+    sets_processes: bool = False
+    """Whether ``processes``, and not the campaign's, is what the node may have."""
+    processes: int | None = None
+    """``None``: any number."""
 
     def limited(self, spec: NodeSpec) -> NodeSpec:
         """The node with the limits that hold it in truth."""
         quota = self.cpu_quota if self.sets_quota else spec.cpu_quota
-        return replace(spec, shm_byte=self.shm_byte or spec.shm_byte, cpu_quota=quota)
+        bounds = replace(spec.bounds, processes=self.processes) if self.sets_processes else spec.bounds
+        return replace(spec, shm_byte=self.shm_byte or spec.shm_byte, cpu_quota=quota, bounds=bounds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +195,10 @@ class NodeGroup(Protocol):
         """How many processes its memory limit has killed; ``None`` if that is not counted."""
         ...
 
+    def refused_processes(self) -> int | None:
+        """How often its limit of processes has refused one; ``None`` if that is not counted."""
+        ...
+
     def lacks(self, inner_pid: int) -> list[str] | None:
         """The controllers that do not hold the process of this number inside; ``None``: it is not in the group."""
         ...
@@ -217,6 +227,8 @@ class Provider(Protocol):
     """Whether its commands meet another kernel than this host's, so that their root is not this host's."""
     keeps_user: bool = False
     """Whether its commands are always who the runner is (``Node.keeps_user``)."""
+    bounds_processes: bool = True
+    """Whether Tare sees to it that a node has no more processes than the campaign states."""
     cooperates: bool = True
     """Whether processes of one MPI job can be started in several of its nodes."""
 

@@ -190,7 +190,8 @@ def _limits(spec: NodeSpec) -> list[str]:
     quota = [] if spec.cpu_quota is None else ["--cpus", f"{spec.cpu_quota:g}"]
     swap = ["--memory-swap", str(spec.memory_byte)] if cgroups.find_hierarchies().counts_swap() else []
     processors = cgroups.format_processors(spec.processors)
-    return ["--cpuset-cpus", processors, *quota, "--memory", str(spec.memory_byte), *swap]
+    most = [] if spec.bounds.processes is None else ["--pids-limit", str(spec.bounds.processes)]
+    return ["--cpuset-cpus", processors, *quota, "--memory", str(spec.memory_byte), *swap, *most]
 
 
 def _binds(spec: NodeSpec) -> list[str]:

@@ -29,6 +29,7 @@ _CONTEXTS = Path("/proc/virtual")
 class Vserver(Provider):
     technology = "vserver"
     own_limits = True
+    bounds_processes = False
     option_names: Mapping[str, str] = {}
     shares = frozenset({Shared.PROCESS_IDS})
 

@@ -139,8 +139,12 @@ class Agent:
         group = self._node_group()
         if group is None:
             return {"settings": None}
-        settings = asdict(group.settings())
-        return {"settings": settings, "cpu_s": group.cpu_s(), "memory_kills": group.memory_kills()}
+        return {
+            "settings": asdict(group.settings()),
+            "cpu_s": group.cpu_s(),
+            "memory_kills": group.memory_kills(),
+            "refused_processes": group.refused_processes(),
+        }
 
     def _lacks(self, inner_pid: int) -> dict[str, Any]:
         group = self._node_group()

@@ -66,7 +66,12 @@ def own_directory() -> Path | None:
 
 
 def create_group(
-    delegation: Delegation, name: str, processors: tuple[int, ...], memory_byte: int, cpu_quota: float | None
+    delegation: Delegation,
+    name: str,
+    processors: tuple[int, ...],
+    memory_byte: int,
+    cpu_quota: float | None,
+    processes: int | None = None,
 ) -> Group:
     """A node's group with the limits that its controllers can keep; ``NodeError`` says what the kernel refuses."""
     folder = delegation.directory / name
@@ -75,6 +80,8 @@ def create_group(
         folder.mkdir()
         for file, text in _settings(delegation, processors, memory_byte, cpu_quota):
             (folder / file).write_text(text)
+        if processes is not None and "pids" in delegation.controllers:
+            (folder / "pids.max").write_text(str(processes))
     except OSError as error:
         raise NodeError(
             f"the delegated control group {delegation.directory} refuses {error.filename}: {error.strerror}"

@@ -44,7 +44,19 @@ from tare.measure.users import USER_LABEL, continued_user, settled_user, strange
 from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits, next_block_fits
 from tare.plan.campaign import Campaign, differences, with_overrides
-from tare.records import NATIVE, Fault, HostLoad, Outcome, Rule, Session, Skipped, Status, Trial
+from tare.records import (
+    NATIVE,
+    USUAL_BOUNDS,
+    Bounds,
+    Fault,
+    HostLoad,
+    Outcome,
+    Rule,
+    Session,
+    Skipped,
+    Status,
+    Trial,
+)
 from tare.untrusted import from_json
 
 _CHANGEABLE = ("budget_s", "undecided_fails")
@@ -138,11 +150,19 @@ def _settled(request: Request) -> Campaign:
         seed=kept.seed if request.campaign.seed is None else None,
         user=continued_user(kept.user, request.campaign.user),
     )
+    wanted = _as_bounded(wanted, kept)
     if found := [words for words in differences(kept, wanted) if not words.startswith(_CHANGEABLE)]:
         raise InputError(
             f"{request.folder.path} holds another campaign ({'; '.join(found)}); choose another --output"
         )
     return wanted
+
+
+def _as_bounded(wanted: Campaign, kept: Campaign) -> Campaign:
+    """A result of a version that knew no bounds goes on without, unless other than the usual ones are asked for."""
+    if kept.limits.bounds != Bounds() or wanted.limits.bounds != USUAL_BOUNDS:
+        return wanted
+    return replace(wanted, limits=replace(wanted.limits, bounds=kept.limits.bounds))
 
 
 def kept_campaign(folder: ResultFolder) -> Campaign:
@@ -296,7 +316,7 @@ def new_context(request: Request, campaign: Campaign, image: Image, audience: Au
         user=user_of(campaign.user),
         seed=campaign.seed or 0,
     )
-    return replace(context, expected=expected_parity(context.session))
+    return replace(context, expected=expected_parity(context.session, campaign.limits.bounds))
 
 
 def _look_at_host(audience: Audience) -> HostLoad:

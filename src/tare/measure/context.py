@@ -5,7 +5,7 @@ import itertools
 import math
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tare.environments import PROVIDERS
@@ -15,7 +15,7 @@ from tare.measure.idle_ranks import IdleRanks
 from tare.measure.placement import NodePlace
 from tare.measure.turns.allotment import Allotment
 from tare.network import plan_networks
-from tare.records import Cell, Exclude, NetworkKind, Trial, User
+from tare.records import Bounds, Cell, Exclude, NetworkKind, Trial, User
 
 MINIMAL_VARIABLES = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -107,6 +107,7 @@ class Context:
                 binds=self.binds,
                 network=network,
                 storage=trial.limits.storage,
+                bounds=_bounds(trial, len(places)),
                 index=index,
                 user=self.user,
             )
@@ -120,6 +121,14 @@ def _quota(trial: Trial, nodes: int) -> float | None:
     """Of each node; native's one node has as much as all nodes of the layout together."""
     quota = trial.limits.cpu_quota
     return None if quota is None else quota * trial.layout.nodes / nodes
+
+
+def _bounds(trial: Trial, nodes: int) -> Bounds:
+    """Of each node; native's one node has as many processes as all nodes of the layout together."""
+    bounds = trial.limits.bounds
+    if bounds.processes is None:
+        return bounds
+    return replace(bounds, processes=bounds.processes * trial.layout.nodes // nodes)
 
 
 def network_kind(trial: Trial, provider: Provider) -> NetworkKind:

@@ -2,6 +2,7 @@
 """What is counted on the host while the commands of a trial run."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tare.environments.provider import Node, NodeGroup, Provider
 from tare.measure.helper_cost import HelperCost
@@ -18,20 +19,25 @@ class Watched:
         nodes: Sequence[Node],
         groups: Sequence[NodeGroup],
         seats: Sequence[Seat],
-        killed_before: int = 0,
+        before: "Victims | None" = None,
     ) -> None:
-        """``killed_before``: the nodes' memory kills of earlier trials, where several share one start of them."""
+        """``before``: the victims of the nodes' earlier trials, where several share one start of them."""
         self.provider, self.nodes = provider, tuple(nodes)
         self.groups, self.seats = list(groups), tuple(seats)
         self.memory_byte = nodes[0].spec.memory_byte
-        self._killed_before = killed_before
+        self.processes = nodes[0].spec.bounds.processes
+        self._before = before or Victims()
         beside = [seat.provider.group(seat.node) for seat in seats if seat.node not in nodes]
         self.launchers = [group for group in beside if group is not None]
         self.all_groups = [*groups, *self.launchers]
 
-    def memory_kills(self) -> int:
-        """How many processes the nodes' memory limits have killed in this trial."""
-        return memory_kills(self.groups) - self._killed_before
+    def victims(self) -> "Victims":
+        """Of the nodes' limits in this trial."""
+        now = victims(self.groups)
+        return Victims(
+            killed=now.killed - self._before.killed,
+            refused=now.refused - self._before.refused,
+        )
 
     def helpers(self) -> list[int]:
         """Those at work now: some come with each command that enters."""
@@ -41,9 +47,22 @@ class Watched:
         return [thread for node in self.nodes for thread in self.provider.virtual_processors(node)]
 
 
-def memory_kills(groups: Sequence[NodeGroup]) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Victims:
+    """How many processes were ended, or never began, because of a limit."""
+
+    killed: int = 0
+    """By the limit of memory."""
+    refused: int = 0
+    """By the limit of processes."""
+
+
+def victims(groups: Sequence[NodeGroup]) -> Victims:
     """Since the groups' start; one whose kernel does not count them adds none."""
-    return sum(group.memory_kills() or 0 for group in groups)
+    return Victims(
+        killed=sum(group.memory_kills() or 0 for group in groups),
+        refused=sum(group.refused_processes() or 0 for group in groups),
+    )
 
 
 class Counters:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tare.errors import NodeError, WrongOutput
 from tare.measure.attempt import EXCERPT_CHARACTERS
-from tare.measure.counted import Watched, memory_kills
+from tare.measure.counted import Watched, victims
 from tare.measure.instances import Instance
 from tare.records import InstanceRun, Trial
 from tare.units import format_byte, format_duration
@@ -20,14 +20,25 @@ _SIGNALLED = 128
 """What a shell adds to the signal's number for an exit code, and mpirun as well."""
 
 
-def refuse_memory_kills(watched: Watched) -> None:
-    if watched.memory_kills() > 0:
+def refuse_victims(watched: Watched) -> None:
+    """``NodeError`` naming the limit of which a process was the victim."""
+    here, launching = watched.victims(), victims(watched.launchers)
+    if here.killed > 0:
         limit = format_byte(watched.memory_byte)
         raise NodeError(
             f"the node's memory limit of {limit} killed a process; give it more memory or less work"
         )
-    if memory_kills(watched.launchers) > 0:
+    if here.refused > 0:
+        raise NodeError(
+            f"the node's limit of {watched.processes} processes was reached; start fewer, or raise processes "
+            "under [limits]"
+        )
+    if launching.killed > 0:
         raise NodeError("mpirun ran out of the memory that it has beside the nodes; have the job print less")
+    if launching.refused > 0:
+        raise NodeError(
+            "mpirun ran out of the processes that it has beside the nodes; raise processes under [limits]"
+        )
 
 
 def explain_failure(runs: Sequence[InstanceRun], instances: Sequence[Instance], trial: Trial) -> None:
@@ -61,7 +72,8 @@ def _failure(run: InstanceRun, instance: Instance, trial: Trial) -> str | None:
 def _reason_behind(number: int, instance: Instance) -> str:
     """What to know about the signal that ended the command, or, told by an exit code, a process of it."""
     if number == signal.SIGXFSZ:
-        return f": a file, or what it prints, may have {format_byte(instance.seat.file_limit_byte)} at most"
+        most = format_byte(instance.seat.file_limit_byte)
+        return f": a file, or what it prints, may have {most} at most; raise output under [limits]"
     if number == signal.SIGILL:
         return _ILLEGAL_INSTRUCTION
     return ""

@@ -3,7 +3,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tare.environments.provider import Node, NodeGroup, Provider
 from tare.measure.context import minimal_variables
@@ -43,12 +43,17 @@ def inspect(provider: Provider, node: Node, sleep: Callable[[float], None] = tim
         stopwatch.wait_ready(_READY_LIMIT_S)
         seen = stopwatch.seen
         group = provider.group(node)
-        facts = {} if group is None else verify(node, group, seen, provider.chosen(node.spec.options))
+        facts = {} if group is None else _verified(provider, node, group, seen)
         parity = read_parity(provider, node, seen)
     too_young_ns = LEAST_CLOCK_NS - int(seen["monotonic_ns"])
     if too_young_ns > 0:
         sleep(too_young_ns * 1e-9)
     return Inspected(group, facts, parity)
+
+
+def _verified(provider: Provider, node: Node, group: NodeGroup, seen: Mapping[str, Any]) -> Mapping[str, str]:
+    chosen = provider.chosen(node.spec.options)
+    return verify(node, group, seen, chosen, bounds_processes=provider.bounds_processes)
 
 
 def idle_stopwatch(provider: Provider, node: Node) -> Stopwatch:
@@ -62,5 +67,6 @@ def idle_stopwatch(provider: Provider, node: Node) -> Stopwatch:
         variables=minimal_variables(node.user),
         limit_s=_READY_LIMIT_S,
         user=node.user,
+        resource_limits=node.spec.bounds.resource_limits,
     )
     return Stopwatch(way_to_stopwatch(provider, node, command, f"{node.work_directory}/{_FOLDER}"))

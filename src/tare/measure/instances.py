@@ -78,6 +78,7 @@ class Instance:
             limit_s=limit_s,
             processors=seat.node.numbered_inside(seat.processors),
             file_limit_byte=seat.file_limit_byte,
+            resource_limits=seat.node.spec.bounds.resource_limits,
             turns=turns,
             user=seat.node.user,
         )

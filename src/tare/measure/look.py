@@ -10,7 +10,8 @@ from tare.measure.attempt import Measured
 from tare.measure.clock_watch import ClockWatch, watched_clocks
 from tare.measure.context import Context
 from tare.measure.counted import Counters
-from tare.measure.failures import refuse_memory_kills
+from tare.measure.disk_room import DiskRoom
+from tare.measure.failures import refuse_victims
 from tare.measure.instances import Instance
 from tare.measure.iterations import Around, cpu_samples
 from tare.measure.observation import Counted, Observation, observed
@@ -35,6 +36,7 @@ class Look:
         self._context, self._prepared, self._measured = context, prepared, measured
         self._watched = prepared.watched
         self._clocks, self._observation = clocks, observation
+        self._disk = DiskRoom(prepared.up.nodes)
         self._counters: Counters | None = None
         self._seen: list[Mapping[str, Any]] = []
 
@@ -75,11 +77,13 @@ class Look:
         self._context.tick()
         self._clocks.ask()
         self._observation.glance()
+        self._disk.check()
 
     def between_turns(self) -> None:
         """As ``tick``, but while no arm has its turn; all is over on return, so that none of it falls into a turn."""
         self._observation.glance()
         self._clocks.probe()
+        self._disk.check()
 
     def note(self, *, whole: bool = True) -> None:
         """Note all that was counted; ``NodeError`` if a limit killed, ``UnequalArms`` if a weight changed meanwhile.
@@ -88,7 +92,7 @@ class Look:
         """
         self._count(whole=whole)
         self._observe()
-        refuse_memory_kills(self._watched)
+        refuse_victims(self._watched)
         for node in self._watched.nodes:
             require_equal_path(self._watched.provider, node, self._context.expected)
 

@@ -18,7 +18,7 @@ from tare.host.cgroups.path import path_settings
 from tare.host.standing import resource_limits, standing
 from tare.measure.instances import Instance
 from tare.measure.stopwatch import Stopwatch
-from tare.records import ROOT, Parity
+from tare.records import ROOT, Bounds, Parity
 
 _SCHEDULERS = {0: "other", 1: "fifo", 2: "round robin", 3: "batch", 5: "idle", 6: "deadline"}
 """sched(7)."""
@@ -50,6 +50,7 @@ _OTHER_REMEDY = 'see docs/environments.md, "Equal arms"'
 _NOBODY = "/"
 """No group is called so: the path of a process is then read to its end, and not to its node's group."""
 _LONGEST_TEXT = 4096
+_NO_BOUNDS = Bounds()
 _NESTED = ("namespaces", "limits")
 """What the stopwatch gives as a table of its own."""
 _REMEDIES = {
@@ -60,7 +61,7 @@ _REMEDIES = {
     "I/O weight": "take the weight back in the groups above the node",
     "CPU quota above": "take the quota off the groups above the node",
     "memory limit above": "take the limit off the groups above the node",
-    "process limit": "take the limit off (pids.max = max), in the daemon's configuration too",
+    "process limit above": "take the limit off (pids.max = max), in the daemon's configuration too",
 }
 
 
@@ -106,14 +107,25 @@ def _texts_and_numbers(answer: Any) -> dict[str, Any]:
     return flat | {name: _texts_and_numbers(answer[name]) for name in _NESTED if name in answer}
 
 
-def expected_parity(session: str) -> Mapping[str, str]:
+def expected_parity(session: str, bounds: Bounds = _NO_BOUNDS) -> Mapping[str, str]:
     """What a command has that the runner starts natively: its own standing and limits, and a new group's path."""
-    limits = {name: ":".join(map(_limit, pair)) for name, pair in resource_limits().items()}
+    held = {**resource_limits(), **_bounded(bounds)}
+    limits = {name: ":".join(map(_limit, pair)) for name, pair in held.items()}
     return {
         **_standing(standing()),
         **_limits({"limits": limits}),
         **_expected_path(f"tare-{session}-expected"),
     }
+
+
+def _bounded(bounds: Bounds) -> Mapping[str, tuple[int, int]]:
+    """Nobody gets more than the runner has itself."""
+    own = resource_limits()
+    least = {
+        name: most if own[name][1] < 0 else min(most, own[name][1])
+        for name, most in bounds.resource_limits.items()
+    }
+    return {name: (most, most) for name, most in least.items()}
 
 
 def require_equal(parity: Parity, expected: Mapping[str, str], where: str) -> None:

@@ -12,7 +12,7 @@ from tare.errors import NodeError
 from tare.measure.attempt import Measured
 from tare.measure.clock_quality import tested_clocks
 from tare.measure.context import Context
-from tare.measure.counted import Watched, memory_kills
+from tare.measure.counted import Watched, victims
 from tare.measure.idle_ranks import idle_ranks_fact
 from tare.measure.inspection import inspect
 from tare.measure.instances import Instance, gather_evidence, run_preflight
@@ -73,7 +73,7 @@ def prepared(
     if oversubscription > 1:
         measured.facts["oversubscription"] = f"{oversubscription:g} processors asked for per processor"
     # Trials that take turns share the start of their nodes; a node of a trial by itself is fresh.
-    killed_before = memory_kills(up.groups) if by_turns else 0
+    before = victims(up.groups) if by_turns else None
     with ExitStack() as stack:
         placed = Placed(
             nodes=up.nodes,
@@ -96,7 +96,7 @@ def prepared(
         measured.facts.update({**first.job.facts, **idle_ranks_fact(first.job), **gather_evidence(first)})
         measured.facts.update(_program(context, trial, first))
         company = stack.enter_context(ready_neighbours(context, trial, up.places, placed.times))
-        watched = Watched(up.provider, up.nodes, up.groups, seats, killed_before)
+        watched = Watched(up.provider, up.nodes, up.groups, seats, before)
         yield Prepared(trial=trial, up=up, wanted=wanted, company=company, watched=watched)
 
 

@@ -44,6 +44,8 @@ class Seat:
     @property
     def file_limit_byte(self) -> int:
         """How long a file may become: half of the memory, as what is written may count as memory of its writer's."""
+        if (stated_byte := self.node.spec.bounds.output_byte) is not None:
+            return stated_byte
         return min(_FILE_LIMIT_BYTE, self.shape.memory_byte // 2, self.node.spec.memory_byte // 2)
 
     @property
@@ -142,10 +144,16 @@ def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[
 
 
 def _clean(node: Node) -> list[str]:
-    """The argv prefix whose command is the node's user's, and gets the node's variables and no others."""
+    """The argv prefix whose command is held as the measured ones are, with the node's variables and no others."""
     variables = {**minimal_variables(node.user), **node.variables}
-    drop = [] if node.user is None else [f"{node.tools_directory}/drop", "--user", str(node.user), "--"]
-    return [*drop, "env", "-i", *(f"{name}={value}" for name, value in variables.items())]
+    return [*_dropped(node), "env", "-i", *(f"{name}={value}" for name, value in variables.items())]
+
+
+def _dropped(node: Node) -> list[str]:
+    user = [] if node.user is None else ["--user", str(node.user)]
+    limits = node.spec.bounds.resource_limits.items()
+    words = [*user, *(word for name, most in limits for word in ("--limit", f"{name}={most}"))]
+    return [f"{node.tools_directory}/drop", *words, "--"] if words else []
 
 
 @contextmanager

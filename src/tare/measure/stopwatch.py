@@ -15,7 +15,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
 from tare.errors import EndedInTurn, NodeError
@@ -43,6 +43,8 @@ class Command:
     limit_s: float
     processors: tuple[int, ...] = ()
     file_limit_byte: int = 1 << 30
+    resource_limits: Mapping[str, int] = field(default_factory=dict)
+    """Names of getrlimit(2) and what the command may have at most."""
     turns: bool = False
     """It reads a line for each of its turns and answers it with one."""
     user: User | None = None
@@ -55,6 +57,8 @@ class Command:
         parts += ["--file-limit-byte", str(self.file_limit_byte)]
         if self.user:
             parts += ["--user", str(self.user)]
+        for name, most in self.resource_limits.items():
+            parts += ["--limit", f"{name}={most}"]
         if self.turns:
             parts += ["--turns", "yes"]
         if self.processors:

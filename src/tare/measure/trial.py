@@ -9,7 +9,7 @@ from dataclasses import replace
 from tare.errors import NodeError, WrongOutput
 from tare.measure.attempt import EXCERPT_CHARACTERS, Attempt, Measured
 from tare.measure.context import Context
-from tare.measure.failures import explain_failure, refuse_memory_kills
+from tare.measure.failures import explain_failure, refuse_victims
 from tare.measure.instances import OUTPUT, Instance
 from tare.measure.iterations import Repetition, run_repetitions
 from tare.measure.look import looked_at
@@ -67,7 +67,7 @@ def _run(context: Context, ready: Prepared, measured: Measured) -> None:
             run_repetitions(ready.wanted, ready.watched, look.around(), measured.gathered)
         except NodeError:
             # When the stopwatch was the victim, the limit is the better reason.
-            refuse_memory_kills(ready.watched)
+            refuse_victims(ready.watched)
             raise
     look.note()
 

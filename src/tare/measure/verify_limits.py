@@ -7,9 +7,9 @@ from typing import Any
 from tare.environments.provider import Chosen, Node, NodeGroup, NodeSpec
 from tare.environments.unprivileged.group import UserGroup
 from tare.errors import NodeError
-from tare.host.cgroups import format_processors
+from tare.host.cgroups import can_bound_processes, format_processors
 from tare.measure.limit_checks import near, same
-from tare.measure.verify_unprivileged import verify_held
+from tare.measure.verify_unprivileged import PROCESSES, verify_held
 
 _QUOTA_TOLERANCE = 0.011
 """Quotas are written in whole microseconds per 100 ms, and Docker rounds."""
@@ -20,18 +20,27 @@ _AS_STATED = Chosen()
 
 
 def verify(
-    node: Node, group: NodeGroup, seen: Mapping[str, Any], chosen: Chosen = _AS_STATED
+    node: Node,
+    group: NodeGroup,
+    seen: Mapping[str, Any],
+    chosen: Chosen = _AS_STATED,
+    *,
+    bounds_processes: bool = True,
 ) -> dict[str, str]:
     """What holds, as facts; ``NodeError`` naming the first limit that does not.
 
-    What the environment's own options have ``chosen`` holds in place of what the campaign states.
+    What the environment's own options have ``chosen`` holds in place of what the campaign states. ``bounds_processes``:
+    as of the provider.
     """
     spec = chosen.limited(node.spec)
     own = {} if chosen.shm_byte is None else {"size of shm": f"{chosen.shm_byte} byte"}
-    return {**_verified(node, spec, group, seen), **own}
+    _verify_resources(spec, seen)
+    return {**_verified(node, spec, group, seen, promised=bounds_processes), **own}
 
 
-def _verified(node: Node, spec: NodeSpec, group: NodeGroup, seen: Mapping[str, Any]) -> dict[str, str]:
+def _verified(
+    node: Node, spec: NodeSpec, group: NodeGroup, seen: Mapping[str, Any], *, promised: bool
+) -> dict[str, str]:
     same("processors (inside)", node.numbered_inside(spec.processors), tuple(seen["processors"]))
     near("size of shm in bytes (inside)", spec.shm_byte, seen["shm_byte"], _PAGE_BYTE)
     if isinstance(group, UserGroup):
@@ -45,7 +54,28 @@ def _verified(node: Node, spec: NodeSpec, group: NodeGroup, seen: Mapping[str, A
     if seen.get("cpu_quota") is not None:
         near("CPU quota (inside)", spec.cpu_quota, seen["cpu_quota"], _QUOTA_TOLERANCE)
     _is_member(group, int(seen["pid"]))
-    return _facts(seen, held.memory_byte, held.cpu_quota)
+    return {
+        **_facts(seen, held.memory_byte, held.cpu_quota),
+        **_processes(spec.bounds.processes, held.processes, promised=promised),
+    }
+
+
+def _processes(wanted: int | None, held: int | None, *, promised: bool) -> dict[str, str]:
+    """Some technologies, and hosts without the pids controller, keep no number; what is kept must be as stated."""
+    if held is not None or (promised and can_bound_processes()):
+        same("process limit (host's cgroup)", wanted, held)
+    return {} if wanted is None else {PROCESSES: "none" if held is None else f"{held} processes"}
+
+
+def _verify_resources(spec: NodeSpec, seen: Mapping[str, Any]) -> None:
+    """The limits of getrlimit(2), as the stopwatch's commands will have them: the hard ones, as "soft:hard" in text."""
+    held = seen.get("confinement", {}).get("limits", {})
+    for name, most in spec.bounds.resource_limits.items():
+        hard = str(held.get(name)).rpartition(":")[2]
+        if not (hard.isdecimal() and int(hard) <= most):
+            raise NodeError(
+                f"the node's limits do not hold: limit of {name} (inside) should be {most} at most and is {hard}"
+            )
 
 
 def _is_member(group: NodeGroup, inner_pid: int) -> None:

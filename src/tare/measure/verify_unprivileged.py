@@ -14,10 +14,11 @@ from tare.measure.limit_checks import near, same
 from tare.records import InstanceRun
 from tare.units import format_byte
 
-CPU_SET, MEMORY, CPU_TIME = "CPU set", "memory limit", "CPU time"
+CPU_SET, MEMORY, CPU_TIME, PROCESSES = "CPU set", "memory limit", "CPU time", "process limit"
 BY_AFFINITY = "by affinity"
 PER_PROCESS = "per process (RLIMIT_DATA)"
 BY_RUSAGE = "by rusage"
+OF_THE_USER = "only the user's own"
 _QUOTA_TOLERANCE = 0.011
 """Quotas are written in whole microseconds per 100 ms."""
 _PAGE_BYTE = 4096
@@ -36,6 +37,7 @@ def verify_held(spec: NodeSpec, group: UserGroup, seen: Mapping[str, Any]) -> di
         **_processors(spec, group, pid),
         **_memory(spec, group, seen),
         **_processor_time(spec, group, seen),
+        **_processes(spec, group),
     }
 
 
@@ -82,6 +84,16 @@ def _processor_time(spec: NodeSpec, group: UserGroup, seen: Mapping[str, Any]) -
     if own_quota is not None and own_quota < len(spec.processors):
         raise _tighter("CPU quota", f"{own_quota:g} processors")
     return {CPU_TIME: BY_RUSAGE}
+
+
+def _processes(spec: NodeSpec, group: UserGroup) -> dict[str, str]:
+    wanted = spec.bounds.processes
+    if wanted is None:
+        return {}
+    if not group.means.processes_by_group:
+        return {PROCESSES: OF_THE_USER}
+    same("process limit (delegated cgroup)", wanted, group.settings().processes)
+    return {PROCESSES: f"{wanted} processes"}
 
 
 def _tighter(what: str, own: str) -> NodeError:

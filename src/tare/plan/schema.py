@@ -23,7 +23,18 @@ from tare.plan.blocks import BlocksTable, Count, DecisionTable, Table, one_or_se
 from tare.plan.problems import shown
 from tare.plan.quantities import duration_s, quantity, text_of, whole_ms
 from tare.plan.turns import TurnsTable
-from tare.records import ORDINARY, Exclude, Layout, Limits, NetworkKind, Storage, check_user
+from tare.records import (
+    ORDINARY,
+    USUAL_OPEN_FILES,
+    USUAL_PROCESSES,
+    Bounds,
+    Exclude,
+    Layout,
+    Limits,
+    NetworkKind,
+    Storage,
+    check_user,
+)
 from tare.units import GIBIBYTE, MEBIBYTE, format_byte, parse_byte
 
 LARGEST_SEED = 2**63 - 1
@@ -38,6 +49,11 @@ _DEFAULT_TIME_S = 600.0
 LEAST_MEMORY_BYTE = 16 * MEBIBYTE
 _LEAST_CPU_QUOTA = 0.01
 """1 ms in each 100 ms: the kernel's shortest quota (sched-bwc: min_cfs_quota_period)."""
+LEAST_PROCESSES = 32
+"""What a technology's own few processes leave room beside."""
+_MOST_PROCESSES = 1 << 22
+"""There are never more (PID_MAX_LIMIT)."""
+_LEAST_FILES, _MOST_FILES = 64, 1 << 30
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _LAYOUT_INSIDE = re.compile(r"(?:^|-)\d+c\d+p\d+i(?:-|$)")
 
@@ -147,6 +163,11 @@ def _limit(value: object) -> float | None:
     return float(value)
 
 
+def _core_byte(value: object) -> int:
+    """A size, or 0 for none."""
+    return 0 if value == 0 and not isinstance(value, bool) else int(quantity(parse_byte, "1 GiB")(value))
+
+
 def _mebibyte(size_byte: int) -> str:
     return f"{size_byte // MEBIBYTE} MiB"
 
@@ -172,6 +193,11 @@ class LimitsTable(Table):
     cpu_quota: float | None = Field(default=None, ge=_LEAST_CPU_QUOTA, allow_inf_nan=False)
     time: Duration = _DEFAULT_TIME_S
     storage: Annotated[Storage, BeforeValidator(_choice(Storage))] = Storage.TMPFS
+    processes: int = Field(default=USUAL_PROCESSES, ge=LEAST_PROCESSES, le=_MOST_PROCESSES)
+    open_files: int = Field(default=USUAL_OPEN_FILES, ge=_LEAST_FILES, le=_MOST_FILES)
+    output: Size | None = None
+    disk: Size | None = None
+    core: Annotated[int, BeforeValidator(_core_byte)] = 0
 
     @model_validator(mode="after")
     def _shm_fits(self, info: ValidationInfo) -> Self:
@@ -193,6 +219,13 @@ class LimitsTable(Table):
             cpu_quota=self.cpu_quota,
             time_s=self.time,
             storage=self.storage,
+            bounds=Bounds(
+                processes=self.processes,
+                open_files=self.open_files,
+                output_byte=self.output,
+                disk_byte=self.disk,
+                core_byte=self.core,
+            ),
         )
 
 

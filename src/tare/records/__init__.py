@@ -75,6 +75,10 @@ from tare.records.order import (
 from tare.records.parity import Parity
 from tare.records.planned import (
     NATIVE,
+    USUAL_BOUNDS,
+    USUAL_OPEN_FILES,
+    USUAL_PROCESSES,
+    Bounds,
     Environment,
     Layout,
     Limits,
@@ -123,6 +127,9 @@ __all__ = [
     "ROOT",
     "SCHEMA",
     "TOO_BUSY",
+    "USUAL_BOUNDS",
+    "USUAL_OPEN_FILES",
+    "USUAL_PROCESSES",
     "AcrossWorkloads",
     "Activity",
     "ActivityEstimate",
@@ -139,6 +146,7 @@ __all__ = [
     "BlockRounds",
     "BlockStarts",
     "BlockValue",
+    "Bounds",
     "BusyProgram",
     "Busyness",
     "Calibration",

@@ -108,6 +108,38 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What keeps a command that runs wild from its host; ``None``: nothing does, as in results of older versions."""
+
+    processes: int | None = None
+    """Of a node, each thread counted; native's one node has as many as all nodes of the layout together."""
+    open_files: int | None = None
+    """Of a process."""
+    output_byte: int | None = None
+    """Of each file that a command writes, and of what it prints; ``None``: half of its memory, at most 1 GiB."""
+    disk_byte: int | None = None
+    """Of what the file system below the layers may lose during a trial; ``None``: all but a reserve."""
+    core_byte: int | None = None
+    """Of a core file; 0: none, nor does a crash start what the host would run for it."""
+
+    @property
+    def resource_limits(self) -> Mapping[str, int]:
+        """Names of getrlimit(2), in lower case, and what a process may have at most.
+
+        A core file of 1 byte is none, as it is less than a page; and for a limit of 1, unlike one of 0, the kernel does
+        not start the program that core_pattern may name, either (core(5); fs/coredump.c).
+        """
+        core_byte = None if self.core_byte is None else max(1, self.core_byte)
+        wanted = {"core": core_byte, "nofile": self.open_files}
+        return {name: most for name, most in wanted.items() if most is not None}
+
+
+USUAL_PROCESSES, USUAL_OPEN_FILES = 4096, 65536
+USUAL_BOUNDS = Bounds(processes=USUAL_PROCESSES, open_files=USUAL_OPEN_FILES, core_byte=0)
+"""Far above what a job takes, and below what harms a host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """What a node may use, the same in every environment, and how long a trial may take."""
 
@@ -121,6 +153,7 @@ class Limits:
     """The command's own time limit, kept inside the node."""
     storage: Storage = Storage.TMPFS
     """What every environment's throw-away layer lies on."""
+    bounds: Bounds = Bounds()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

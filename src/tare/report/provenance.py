@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tare.records import NATIVE, Analysis, OptionValue, Outcome
+from tare.records import NATIVE, Analysis, Bounds, OptionValue, Outcome
 from tare.report.calibration import citation
 from tare.report.words import counted, moment
 from tare.units import format_byte, format_duration
@@ -142,7 +142,20 @@ def _limits(outcome: Outcome) -> str:
     ]
     if limits.cpu_quota is not None:
         parts.append(f"CPU quota {limits.cpu_quota:g} processors a node")
-    return ", ".join([*parts, f"time {format_duration(limits.time_s)}"])
+    return ", ".join([*parts, f"time {format_duration(limits.time_s)}", *_bounds(limits.bounds)])
+
+
+def _bounds(bounds: Bounds) -> Iterator[str]:
+    if bounds.processes is not None:
+        yield f"{bounds.processes} processes a node"
+    if bounds.open_files is not None:
+        yield f"{bounds.open_files} open files a process"
+    if bounds.output_byte is not None:
+        yield f"{format_byte(bounds.output_byte)} a file"
+    if bounds.disk_byte is not None:
+        yield f"{format_byte(bounds.disk_byte)} of disk"
+    if bounds.core_byte is not None:
+        yield f"core files of {format_byte(bounds.core_byte)}" if bounds.core_byte else "no core files"
 
 
 def _with_options(name: str, kind: str, options: Mapping[str, OptionValue]) -> str:

@@ -17,6 +17,9 @@ _SENTENCES = {
     ("CPU time", "by rusage"): (
         "CPU time is that of the command and of the children it waited for, not of everything in the node"
     ),
+    ("process limit", "only the user's own"): (
+        "The number of processes is limited for all that this user runs together (ulimit -u), not for a node"
+    ),
     ("layer", "fuse-overlayfs"): (
         "The writable layer is a program's (fuse-overlayfs), so that every access to a file costs more than it "
         "does where the kernel has one"

@@ -91,6 +91,9 @@ class Inside:
     def memory_kills(self) -> int | None:
         return 2
 
+    def refused_processes(self) -> int | None:
+        return 3
+
     def lacks(self, inner_pid: int) -> list[str] | None:
         return [] if inner_pid == 1 else None
 

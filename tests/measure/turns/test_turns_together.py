@@ -122,6 +122,9 @@ def test_a_memory_kill_fails_the_workload_that_it_hit_and_no_later(
         def memory_kills(self) -> int:
             return self.kills
 
+        def refused_processes(self) -> int:
+            return 0
+
     def killing(self: Player, token: str) -> list[Mapping[str, Any]]:
         if self.attempt.trial.workload.name == "second":
             cast("Group", self.ready.up.groups[0]).kills = 1

@@ -16,6 +16,13 @@ from tare.host.told import number
 _LIMIT_S = 30.0
 _GRAIN_BYTE = 8192
 """QEMU gives memory in such pieces."""
+_OWN_PROCESSES, _OWN_BY_PROCESSOR = 256, 16
+_THREADS_MAX = "/proc/sys/kernel/threads-max"
+
+
+def kernel_processes(processes: int, processors: int) -> int:
+    """What a guest's kernel is told (threads-max, proc(5)), root's too: the node's, and room for the kernel's own."""
+    return processes + _OWN_PROCESSES + _OWN_BY_PROCESSOR * processors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +51,10 @@ class MachineGroup(SandboxGroup):
     def settings(self) -> Settings:
         found = self.group.settings()
         return replace(
-            found, memory_byte=self._memory_byte(), processors=self.held.processors or found.processors
+            found,
+            memory_byte=self._memory_byte(),
+            processors=self.held.processors or found.processors,
+            processes=self._processes(),
         )
 
     def memory_kills(self) -> int | None:
@@ -62,6 +72,14 @@ class MachineGroup(SandboxGroup):
         """What was asked for, where the machine's is that, rounded up to the pieces in which memory is given."""
         asked, given = self.spec.memory_byte, self.held.memory_byte
         return asked if 0 <= given - asked < _GRAIN_BYTE else given
+
+    def _processes(self) -> int | None:
+        """How many processes the guest's kernel leaves the node; ``None`` where nobody asked for a limit."""
+        if self.spec.bounds.processes is None:
+            return None
+        done = process.run([*self.prefix, "cat", _THREADS_MAX], timeout_s=_LIMIT_S)
+        own = kernel_processes(0, len(self.spec.processors))
+        return int(done.stdout) - own if done.stdout.strip().isdigit() else None
 
     def _kills_inside(self) -> int | None:
         try:

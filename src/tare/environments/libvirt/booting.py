@@ -73,7 +73,9 @@ def _layered(spec: NodeSpec, disk: Path) -> Path:
 def _join(spec: NodeSpec, machine: Machine) -> list[str]:
     """The prefix into the node's control group, which has room for what serves the guest."""
     more = host.monitor_memory_byte(machine.accelerator) + _DAEMON_BYTE
-    return confined.join(spec, confined.create_group(replace(spec, memory_byte=spec.memory_byte + more)))
+    unbounded = replace(spec.bounds, processes=None)  # the guest's kernel keeps it
+    held = replace(spec, memory_byte=spec.memory_byte + more, bounds=unbounded)
+    return confined.join(spec, confined.create_group(held))
 
 
 def _keep(spec: NodeSpec, join: Sequence[str], found: description.Files, machine: Machine) -> None:

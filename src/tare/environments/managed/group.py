@@ -35,7 +35,12 @@ class MachineGroup:
                 f"{self.machine.name} should have {wanted} byte of memory, and has {held.memory_byte}"
             )
         processors = held.processors if is_pinned(spec.options) else spec.processors
-        return Settings(processors=processors, memory_byte=inside.memory_byte, cpu_quota=held.cpu_quota)
+        return Settings(
+            processors=processors,
+            memory_byte=inside.memory_byte,
+            cpu_quota=held.cpu_quota,
+            processes=inside.processes,
+        )
 
     def cpu_s(self) -> float | None:
         """The hypervisor's; what the machine's own kernel counts is no measure of what the host spent."""
@@ -43,6 +48,9 @@ class MachineGroup:
 
     def memory_kills(self) -> int | None:
         return self.inside.memory_kills()
+
+    def refused_processes(self) -> int | None:
+        return self.inside.refused_processes()
 
     def lacks(self, inner_pid: int) -> list[str] | None:
         return self.inside.lacks(inner_pid)

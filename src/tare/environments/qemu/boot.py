@@ -56,6 +56,7 @@ def plan(spec: NodeSpec) -> Machine:
         binds=spec.binds,
         tsc_khz=host.tsc_khz(spec.image_root) if accelerator is Accelerator.TCG else None,
         huge_pages=host.huge_pages_for(spec.memory_byte) if options.huge_pages else None,
+        processes=spec.bounds.processes,
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tare.environments.guest.group import kernel_processes
 from tare.environments.provider import Bind
 from tare.environments.qemu.devices import DeviceSet, Needs
 from tare.environments.qemu.options import Accelerator, Devices, Options
@@ -61,6 +62,8 @@ class Machine:
     """Rate of the host's time stamp counter, where it is known."""
     huge_pages: Path | None = None
     """Where huge pages are mounted, if the guest's memory is to be of them."""
+    processes: int | None = None
+    """As many as the guest may have beside its kernel's own."""
 
     @property
     def devices(self) -> DeviceSet:
@@ -129,6 +132,8 @@ def kernel_words(machine: Machine) -> str:
         words.append("nopv")
     if machine.accelerator is Accelerator.TCG and machine.tsc_khz is not None:
         words += [f"tsc_early_khz={machine.tsc_khz}", "tsc=reliable"]
+    if machine.processes is not None:
+        words.append(f"sysctl.kernel.threads-max={kernel_processes(machine.processes, machine.processors)}")
     return " ".join([*words, *_FIRST_PROCESS])
 
 

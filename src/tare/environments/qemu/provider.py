@@ -132,7 +132,12 @@ def _keep(spec: NodeSpec, machine: Machine) -> tuple[int, int]:
     """Process ids of the keeper and of QEMU; ``NodeError`` with the end of what the guest's kernel said."""
     monitor_byte = host.monitor_memory_byte(machine.accelerator)
     group = confined.create_group(
-        replace(spec, processors=_all_processors(spec, machine), memory_byte=spec.memory_byte + monitor_byte)
+        replace(
+            spec,
+            processors=_all_processors(spec, machine),
+            memory_byte=spec.memory_byte + monitor_byte,
+            bounds=replace(spec.bounds, processes=None),  # the guest's kernel keeps it
+        )
     )
     folder = ["env", f"--chdir={spec.directory}", f"TMPDIR={spec.directory}"]
     try:

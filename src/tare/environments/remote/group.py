@@ -13,12 +13,14 @@ class _Settings(TypedDict):
     processors: list[int] | None
     memory_byte: int | None
     cpu_quota: float | None
+    processes: int | None
 
 
 class _Group(TypedDict):
     settings: _Settings | None
     cpu_s: NotRequired[float | None]
     memory_kills: NotRequired[int | None]
+    refused_processes: NotRequired[int | None]
 
 
 class _Lacks(TypedDict):
@@ -46,6 +48,7 @@ class FarGroup:
             processors=None if processors is None else tuple(processors),
             memory_byte=found["memory_byte"],
             cpu_quota=found["cpu_quota"],
+            processes=found["processes"],
         )
 
     def cpu_s(self) -> float | None:
@@ -53,6 +56,9 @@ class FarGroup:
 
     def memory_kills(self) -> int | None:
         return self._asked().get("memory_kills")
+
+    def refused_processes(self) -> int | None:
+        return self._asked().get("refused_processes")
 
     def lacks(self, inner_pid: int) -> list[str] | None:
         return self.channel.ask("lacks", inner_pid=inner_pid).told(_Lacks)["lacks"]

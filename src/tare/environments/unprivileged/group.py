@@ -41,6 +41,10 @@ class UserGroup:
         group = self.means.as_group()
         return None if group is None else group.memory_kills()
 
+    def refused_processes(self) -> int | None:
+        group = self.means.as_group()
+        return None if group is None else group.refused_processes()
+
     def lacks(self, inner_pid: int) -> list[str] | None:
         """The controllers that do not hold it; ``None``: no process of this number is in the node."""
         pid, group = self._pid(inner_pid), self.means.as_group()

@@ -41,6 +41,10 @@ class Means:
     def processors_by_group(self) -> bool:
         return "cpuset" in self.controllers
 
+    @property
+    def processes_by_group(self) -> bool:
+        return "pids" in self.controllers
+
     def as_group(self) -> Group | None:
         return None if self.group is None else Group(V2, dict.fromkeys(V2_CONTROLLERS, self.group))
 
@@ -68,7 +72,9 @@ def establish(spec: NodeSpec) -> Means:
         json.dumps({"group": means.group and str(means.group), "controllers": sorted(means.controllers)})
     )
     if found is not None:
-        create_group(found, spec.name, spec.processors, spec.memory_byte, spec.cpu_quota)
+        create_group(
+            found, spec.name, spec.processors, spec.memory_byte, spec.cpu_quota, spec.bounds.processes
+        )
     return means
 
 

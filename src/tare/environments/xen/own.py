@@ -26,6 +26,7 @@ _MEBIBYTE = 1 << 20
 
 class OwnDomains(GuestProvider):
     technology = "xen"
+    bounds_processes = False
     option_names: Mapping[str, str] = {
         "type": '"pvh" (default), "pv", or "hvm": emulated devices and none of Xen\'s',
         "kernel": "the guest's kernel: a release that `tare image kernel` keeps, or the path of its file",
@@ -113,6 +114,9 @@ class XenGroup:
     def memory_kills(self) -> int | None:
         """Those of the guest's own kernel."""
         return parse_kills(process.run([*self.prefix, "cat", "/proc/vmstat"], timeout_s=_LIMIT_S).stdout)
+
+    def refused_processes(self) -> int | None:
+        return None
 
     def lacks(self, inner_pid: int) -> list[str] | None:  # noqa: ARG002 - whatever runs in it, the hypervisor holds
         return [] if xl.exists(self.spec.name) else None

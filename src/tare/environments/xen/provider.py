@@ -10,6 +10,7 @@ from tare.environments.xen.own import OwnDomains
 
 class Xen(Either):
     technology = "xen"
+    bounds_processes = False
     own = OwnDomains()
     brought = BroughtDomains()
     option_names: Mapping[str, str] = {**brought.option_names, **own.option_names}

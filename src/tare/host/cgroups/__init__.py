@@ -23,6 +23,7 @@ __all__ = [
     "Group",
     "Hierarchies",
     "Settings",
+    "can_bound_processes",
     "create_own_group",
     "find_hierarchies",
     "format_processors",
@@ -36,6 +37,11 @@ __all__ = [
 
 PARENT = "tare"
 _ATTEMPTS = 5
+
+
+def can_bound_processes() -> bool:
+    """Whether this host's kernel can limit the number of a group's processes."""
+    return "pids" in find_hierarchies().mounts
 
 
 def own_group(name: str) -> Group:

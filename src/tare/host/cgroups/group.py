@@ -27,6 +27,7 @@ class Settings:
     processors: tuple[int, ...] | None
     memory_byte: int | None
     cpu_quota: float | None
+    processes: int | None = None
 
 
 class Group:
@@ -83,6 +84,10 @@ class Group:
         name = "memory.oom_control" if self.version == V1 else "memory.events"
         return _keyed(self._read("memory", name)).get("oom_kill")
 
+    def refused_processes(self) -> int | None:
+        """How often a limit of processes has refused one of its processes another; ``None`` if nobody counts."""
+        return _keyed(self._read("pids", "pids.events")).get("max")
+
     def settings(self) -> Settings:
         if self.version == V1:
             return Settings(
@@ -91,6 +96,7 @@ class Group:
                 cpu_quota=_quota(
                     self._read("cpu", "cpu.cfs_quota_us"), self._read("cpu", "cpu.cfs_period_us")
                 ),
+                processes=_limit(self._read("pids", "pids.max")),
             )
         # systemd-nspawn may put its payload below the group that has the limits.
         effective = self._inherited("cpuset", "cpuset.cpus.effective")
@@ -99,6 +105,8 @@ class Group:
             processors=_processors(effective[0]) if effective else None,
             memory_byte=_least([_limit(text) for text in self._inherited("memory", "memory.max")]),
             cpu_quota=_least(quotas),
+            # Only the nearest: what lies above is the same for all nodes, as the comparison with native's says.
+            processes=next(filter(None, map(_limit, self._inherited("pids", "pids.max"))), None),
         )
 
     def processes(self) -> list[int]:
@@ -110,8 +118,17 @@ class Group:
         own = {key: path for key, path in self._directories.items() if key != UNIFIED}
         return [key for key, path in own.items() if pid not in _processes(path)]
 
-    def limit(self, processors: tuple[int, ...], memory_byte: int, cpu_quota: float | None) -> None:
-        """Set the limits; swap counts as memory, so that none can be used beside it."""
+    def limit(
+        self,
+        processors: tuple[int, ...],
+        memory_byte: int,
+        cpu_quota: float | None,
+        processes: int | None = None,
+    ) -> None:
+        """Set the limits; swap counts as memory, so that none can be used beside it.
+
+        A kernel without the pids controller keeps no number of processes.
+        """
         quota_us = None if cpu_quota is None else round(cpu_quota * _PERIOD_US)
         if self.version == V1:
             self._write("cpuset", "cpuset.mems", self._memory_nodes())  # version 2 inherits when it is empty
@@ -123,6 +140,8 @@ class Group:
             self._write("memory", "memory.max", str(memory_byte))
         self._write("cpuset", "cpuset.cpus", format_processors(processors))
         self._forbid_swap(memory_byte)
+        if processes is not None and "pids" in self._directories:
+            self._write("pids", "pids.max", str(processes))
 
     def _memory_nodes(self) -> str:
         return self._read("cpuset", "../cpuset.mems") or ""
@@ -137,6 +156,7 @@ class Group:
     def remove(self, timeout_s: float = 10.0) -> None:
         """Kill all in it and remove it with the groups below; ``NodeError`` if it will not go."""
         deadline = time.monotonic() + timeout_s
+        self._forbid_forks()
         while any(directory.exists() for directory in self.directories):
             self._kill()
             for directory in self.directories:
@@ -146,6 +166,12 @@ class Group:
                     f"the control group {self.directories[0]} is still busy after {timeout_s:.0f} s"
                 )
             time.sleep(0.001)
+
+    def _forbid_forks(self) -> None:
+        """Whoever lists and then kills comes too late for what forks faster."""
+        for directory in self.directories:
+            with suppress(OSError), (directory / "pids.max").open("r+") as most:
+                most.write("0")
 
     def _kill(self) -> None:
         """All at once where the kernel can (version 2's cgroup.kill); else one by one, and no others."""

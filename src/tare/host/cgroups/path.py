@@ -106,7 +106,7 @@ _VERSION_1: Mapping[str, _Setting] = {
     "CPU quota above": _Setting("cpu", ("cpu.cfs_quota_us",), _least_us, above=True),
     "I/O weight": _Setting("blkio", ("blkio.bfq.weight", "blkio.weight"), _weights),
     "I/O limits": _Setting("blkio", _THROTTLES, _all),
-    "process limit": _Setting("pids", ("pids.max",), _least_processes),
+    "process limit above": _Setting("pids", ("pids.max",), _least_processes, above=True),
     "memory limit above": _Setting("memory", ("memory.limit_in_bytes",), _least, above=True),
 }
 _VERSION_2: Mapping[str, _Setting] = {
@@ -114,6 +114,6 @@ _VERSION_2: Mapping[str, _Setting] = {
     "CPU quota above": _Setting("cpu", ("cpu.max",), _quota, above=True),
     "I/O weight": _Setting("io", ("io.bfq.weight", "io.weight"), _weights),
     "I/O limits": _Setting("io", ("io.max",), _all),
-    "process limit": _Setting("pids", ("pids.max",), _least_processes),
+    "process limit above": _Setting("pids", ("pids.max",), _least_processes, above=True),
     "memory limit above": _Setting("memory", ("memory.max",), _least, above=True),
 }

@@ -13,7 +13,7 @@ from tare.measure.attempt import Attempt
 from tare.measure.clock_line import ClockProbe
 from tare.measure.context import Context
 from tare.measure.counted import CpuUsage
-from tare.measure.failures import explain_failure, refuse_memory_kills
+from tare.measure.failures import explain_failure, refuse_victims
 from tare.measure.instances import OUTPUT, Instance, ended_runs, ready_instances
 from tare.measure.iterations import with_start
 from tare.measure.look import Look, looked_at
@@ -111,7 +111,7 @@ class Player:
             except Exception as error:
                 self._end_commands()
                 # When a limit killed the program, that is the better reason.
-                refuse_memory_kills(self.ready.watched)
+                refuse_victims(self.ready.watched)
                 if isinstance(error, TrialError):
                     error.excerpt = error.excerpt or self._complaint()
                 raise
