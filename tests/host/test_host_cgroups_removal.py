@@ -33,6 +33,20 @@ while time.monotonic() < deadline:
 """
 """Every process lives a moment and hands over to a child: whoever lists and then kills comes too late."""
 
+BOMB = """
+import os, time
+print("ready", flush=True)
+os.close(1)
+deadline = time.monotonic() + 30
+while time.monotonic() < deadline:
+    try:
+        if not os.fork():
+            os.setsid()
+    except OSError:
+        pass
+"""
+"""Every process starts as many as it may."""
+
 
 @pytest.fixture
 def name() -> str:
@@ -106,6 +120,31 @@ class TestRemoval:
         own.remove()
         assert time.monotonic() - begun < 5
         ended(child)
+
+    def test_a_fork_bomb_is_removed_at_once(self, own: Group) -> None:
+        most = own.file("pids", "pids.max")
+        if most is None or not most.exists():
+            pytest.skip("this kernel limits no number of processes")
+        most.write_text("64")
+        child = run_in(own, sys.executable, "-c", BOMB)
+        time.sleep(0.2)
+        assert (own.refused_processes() or 0) > 0
+        begun = time.monotonic()
+        own.remove()
+        assert time.monotonic() - begun < 2
+        ended(child)
+
+    def test_forks_that_were_forbidden_are_allowed_again(self, own: Group) -> None:
+        most = own.file("pids", "pids.max")
+        if most is None or not most.exists():
+            pytest.skip("this kernel limits no number of processes")
+        most.write_text("64")
+        for _ in range(2):
+            own.forbid_forks()
+        assert most.read_text() == "0\n"
+        for _ in range(2):
+            own.allow_forks()
+        assert most.read_text() == "64\n"
 
     def test_removing_what_is_gone_is_harmless(self, own: Group) -> None:
         own.remove()

@@ -23,7 +23,7 @@ from tare.measure.inspection import inspect
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.placement import place
 from tare.measure.trial import run_trial
-from tare.records import Environment, Layout, Limits, NetworkKind, Outcome, Status, Trial, Workload
+from tare.records import Bounds, Environment, Layout, Limits, NetworkKind, Outcome, Status, Trial, Workload
 from tare.units import MEBIBYTE
 
 pytestmark = [
@@ -123,6 +123,18 @@ def test_each_of_two_instances_has_nodes_of_its_own(context: Context) -> None:
     assert outcome.barrier_skew_s is not None
 
 
+def test_the_processes_of_an_instance_are_held_like_any_command_and_their_nodes_too(
+    context: Context,
+) -> None:
+    script = "ulimit -n; grep -c 'core file size  *1  *1 ' /proc/self/limits; cat /proc/self/cgroup"
+    trial = a_trial("2c1p1i", None, "sh", "-c", script)
+    bounds = Bounds(processes=123, open_files=777, core_byte=0)
+    outcome = run_trial(context, replace(trial, limits=replace(trial.limits, bounds=bounds)))
+    assert (outcome.status, outcome.reason) == (Status.OK, None)
+    assert [printed(context).count(word) for word in ("777", "1")] == [2, 2]
+    assert outcome.facts["process limit"] == "123 processes"
+
+
 @pytest.mark.parametrize(
     ("network", "carried_by"),
     [
@@ -214,7 +226,7 @@ def test_who_prints_too_much_is_told_so(context: Context, monkeypatch: pytest.Mo
     outcome = outcome_of(context, "head", "-c", "100000000", "/dev/zero")
     assert outcome.status is Status.FAILED
     assert outcome.reason is not None
-    assert outcome.reason.endswith(": a file, or what it prints, may have 32 MiB at most")
+    assert ": a file, or what it prints, may have 32 MiB at most; raise output" in outcome.reason
 
 
 def test_a_launcher_without_memory_is_told_as_the_cause(

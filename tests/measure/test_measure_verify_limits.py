@@ -18,6 +18,7 @@ from tare.image.store import Image
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.verify_limits import verify
+from tare.records import Bounds
 
 SEEN: dict[str, Any] = {
     "pid": os.getpid(),
@@ -127,6 +128,55 @@ def test_rounding_to_pages_and_to_percents_is_no_breach(group: Group, tmp_path: 
 def test_a_quota_that_nobody_asked_for_is_a_breach(group: Group, tmp_path: Path) -> None:
     with pytest.raises(NodeError, match=r"CPU quota \(host's cgroup\) should be None and are 0.5"):
         verify(node(tmp_path, cpu_quota=None), LocalGroup(group), SEEN)
+
+
+BOUNDED = Bounds(processes=64, open_files=100, core_byte=0)
+CONFINED = {**SEEN, "confinement": {"limits": {"core": "1:1", "nofile": "100:100"}}}
+
+
+@pytest.fixture
+def counted(group: Group, tmp_path: Path) -> Group:
+    """The same with the pids controller."""
+    (tmp_path / "pids").mkdir()
+    (tmp_path / "pids" / "pids.max").write_text("64\n")
+    (tmp_path / "pids" / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    names = ("cpuset", "cpu", "cpuacct", "memory", "pids")
+    return Group(group.version, {name: tmp_path / name for name in names})
+
+
+def test_processes_and_files_that_are_held_are_verified(counted: Group, tmp_path: Path) -> None:
+    facts = verify(node(tmp_path, bounds=BOUNDED), LocalGroup(counted), CONFINED)
+    assert facts["process limit"] == "64 processes"
+
+
+@pytest.mark.parametrize("text", ["65", "max", "63"])
+def test_another_number_of_processes_is_named(counted: Group, tmp_path: Path, text: str) -> None:
+    (tmp_path / "pids" / "pids.max").write_text(text)
+    with pytest.raises(NodeError, match=r"process limit \(host's cgroup\) should be 64 and are"):
+        verify(node(tmp_path, bounds=BOUNDED), LocalGroup(counted), CONFINED)
+
+
+def test_a_technology_that_keeps_no_number_of_processes_is_said_to(group: Group, tmp_path: Path) -> None:
+    bounded = node(tmp_path, bounds=BOUNDED)
+    facts = verify(bounded, LocalGroup(group), CONFINED, bounds_processes=False)
+    assert facts["process limit"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("limits", "named"),
+    [
+        ({"core": "1:1", "nofile": "100:200"}, "limit of nofile .* should be 100 at most and is 200"),
+        ({"core": "0:unlimited", "nofile": "9:9"}, "limit of core .* should be 1 at most and is unlimited"),
+        ({"core": "1:1"}, "limit of nofile .* and is None"),
+        ({}, "limit of core .* and is None"),
+    ],
+)
+def test_a_limit_of_resources_that_is_not_held_is_named(
+    counted: Group, tmp_path: Path, limits: dict[str, str], named: str
+) -> None:
+    seen = {**SEEN, "confinement": {"limits": limits}}
+    with pytest.raises(NodeError, match=named):
+        verify(node(tmp_path, bounds=BOUNDED), LocalGroup(counted), seen)
 
 
 def test_what_the_options_have_chosen_is_checked_instead_of_what_the_campaign_states(

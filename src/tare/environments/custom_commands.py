@@ -27,7 +27,8 @@ OPTION_NAMES: Mapping[str, str] = {
 _NODE = frozenset(
     {
         *("name", "root", "image", "image_digest", "work", "directory", "processors", "processor_count"),
-        *("memory_byte", "memory_mebibyte", "shm_byte", "cpu_quota", "network_namespace", "address"),
+        *("memory_byte", "memory_mebibyte", "shm_byte", "cpu_quota", "processes", "network_namespace"),
+        "address",
     }
 )
 _PLACEHOLDERS: Mapping[str, frozenset[str]] = {
@@ -106,6 +107,7 @@ def _values(spec: NodeSpec) -> dict[str, str | None]:
         "memory_mebibyte": str(spec.memory_byte // MEBIBYTE),
         "shm_byte": str(spec.shm_byte),
         "cpu_quota": None if spec.cpu_quota is None else f"{spec.cpu_quota:g}",
+        "processes": None if spec.bounds.processes is None else str(spec.bounds.processes),
         "network_namespace": None if spec.network.namespace is None else str(spec.network.namespace),
         "address": spec.network.address,
     }

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tare.environments.provider import Node, NodeGroup, Provider
+from tare.measure.fuse import Fuse
 from tare.measure.helper_cost import HelperCost
 from tare.measure.seats import Seat
 from tare.measure.steal import ThreadWatch
@@ -27,6 +28,7 @@ class Watched:
         self.memory_byte = nodes[0].spec.memory_byte
         self.processes = nodes[0].spec.bounds.processes
         self._before = before or Victims()
+        self.fuse = Fuse(groups)
         beside = [seat.provider.group(seat.node) for seat in seats if seat.node not in nodes]
         self.launchers = [group for group in beside if group is not None]
         self.all_groups = [*groups, *self.launchers]

@@ -41,6 +41,13 @@ def refuse_victims(watched: Watched) -> None:
         )
 
 
+def refuse_bomb(watched: Watched) -> None:
+    """``NodeError`` once the limit of processes was reached, after which no process begins in the nodes."""
+    if watched.fuse.has_blown():
+        watched.fuse.blow()
+        refuse_victims(watched)
+
+
 def explain_failure(runs: Sequence[InstanceRun], instances: Sequence[Instance], trial: Trial) -> None:
     """``WrongOutput`` in words for the first instance that did not end well."""
     for run, instance in zip(runs, instances, strict=True):

@@ -11,7 +11,7 @@ from tare.measure.clock_watch import ClockWatch, watched_clocks
 from tare.measure.context import Context
 from tare.measure.counted import Counters
 from tare.measure.disk_room import DiskRoom
-from tare.measure.failures import refuse_victims
+from tare.measure.failures import refuse_bomb, refuse_victims
 from tare.measure.instances import Instance
 from tare.measure.iterations import Around, cpu_samples
 from tare.measure.observation import Counted, Observation, observed
@@ -78,6 +78,7 @@ class Look:
         self._clocks.ask()
         self._observation.glance()
         self._disk.check()
+        refuse_bomb(self._watched)
 
     def between_turns(self) -> None:
         """As ``tick``, but while no arm has its turn; all is over on return, so that none of it falls into a turn."""

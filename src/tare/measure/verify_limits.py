@@ -61,8 +61,8 @@ def _verified(
 
 
 def _processes(wanted: int | None, held: int | None, *, promised: bool) -> dict[str, str]:
-    """Some technologies, and hosts without the pids controller, keep no number; what is kept must be as stated."""
-    if held is not None or (promised and can_bound_processes()):
+    """Some technologies, and hosts without the pids controller, keep no number, or one of their own: that is a fact."""
+    if promised and (held is not None or can_bound_processes()):
         same("process limit (host's cgroup)", wanted, held)
     return {} if wanted is None else {PROCESSES: "none" if held is None else f"{held} processes"}
 

@@ -13,6 +13,7 @@ from tare.environments.guest.group import Held, MachineGroup, parse_kills
 from tare.environments.guest.route import kept_ms, whole_ms
 from tare.errors import NodeError
 from tare.host.cgroups import V2, Group
+from tare.records import Bounds
 
 MEBIBYTE = 1 << 20
 VMSTAT = "nr_free_pages 100\npgpgin 5\noom_kill 3\ndrop_pagecache 0\n"
@@ -37,6 +38,16 @@ def test_memory_is_what_the_monitor_gives_and_processors_those_it_is_pinned_to(t
 def test_the_pieces_in_which_memory_is_given_are_no_difference(tmp_path: Path) -> None:
     assert group(tmp_path, 200 * MEBIBYTE + 8191).settings().memory_byte == 200 * MEBIBYTE
     assert group(tmp_path, 200 * MEBIBYTE + 8192).settings().memory_byte == 200 * MEBIBYTE + 8192
+
+
+@pytest.mark.parametrize(("told", "processes"), [("352", 64), ("", None)])
+def test_how_many_processes_there_may_be_the_guests_kernel_says(
+    tmp_path: Path, told: str, processes: int | None
+) -> None:
+    asked = group(tmp_path, 1, ("sh", "-c", f"echo {told}"))
+    assert asked.settings().processes is None, "nobody asked for a limit"
+    bounded = replace(asked, spec=replace(asked.spec, bounds=Bounds(processes=64), processors=(0, 1)))
+    assert bounded.settings().processes == processes
 
 
 def test_kills_of_the_guests_kernel_and_of_the_hosts_add_up(tmp_path: Path) -> None:

@@ -96,6 +96,10 @@ class TestAccelerator:
         assert values(chosen(Accelerator.TCG, "paravirtual"), "-cpu") == ["max"]
         assert values(chosen(Accelerator.TCG, "emulated"), "-cpu") == ["max,-hypervisor"]
 
+    def test_the_guests_kernel_is_told_how_many_processes_it_may_have_beside_its_own(self) -> None:
+        told = {word for count in (64, None) for word in kernel_words(machine(processes=count)).split()}
+        assert [word for word in told if "threads-max" in word] == ["sysctl.kernel.threads-max=352"]
+
     def test_the_rate_of_the_clock_is_told_under_software_emulation_alone(self) -> None:
         told = kernel_words(machine()).split()
         assert {"tsc_early_khz=2596121", "tsc=reliable"} <= set(told)

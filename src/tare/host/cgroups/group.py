@@ -36,6 +36,7 @@ class Group:
     def __init__(self, version: int, directories: Mapping[str, Path]) -> None:
         self.version = version
         self._directories = directories
+        self._forks_before: str | None = None
 
     @property
     def directories(self) -> list[Path]:
@@ -156,7 +157,7 @@ class Group:
     def remove(self, timeout_s: float = 10.0) -> None:
         """Kill all in it and remove it with the groups below; ``NodeError`` if it will not go."""
         deadline = time.monotonic() + timeout_s
-        self._forbid_forks()
+        self.forbid_forks()
         while any(directory.exists() for directory in self.directories):
             self._kill()
             for directory in self.directories:
@@ -167,11 +168,21 @@ class Group:
                 )
             time.sleep(0.001)
 
-    def _forbid_forks(self) -> None:
-        """Whoever lists and then kills comes too late for what forks faster."""
+    def forbid_forks(self) -> None:
+        """Whoever lists and then kills comes too late for what forks faster. Harmless when the group is gone."""
+        self._forks_before = self._forks_before or self._read("pids", "pids.max")
+        self._allow("0")
+
+    def allow_forks(self) -> None:
+        """As many processes as before ``forbid_forks``."""
+        if self._forks_before is not None:
+            self._allow(self._forks_before)
+            self._forks_before = None
+
+    def _allow(self, processes: str) -> None:
         for directory in self.directories:
             with suppress(OSError), (directory / "pids.max").open("r+") as most:
-                most.write("0")
+                most.write(processes)
 
     def _kill(self) -> None:
         """All at once where the kernel can (version 2's cgroup.kill); else one by one, and no others."""

@@ -17,6 +17,7 @@ from tare.errors import HostError, NodeError
 from tare.host.cgroups.freezer import Freezer
 from tare.host.memory import lacking_memory
 from tare.measure.context import Context
+from tare.measure.failures import refuse_bomb
 from tare.measure.freezer_turns import Arm, ArmRun, stopwatch_limit_s, take_turns
 from tare.measure.iterations import MOST_RUNS
 from tare.measure.node_freezer import node_freezer
@@ -148,6 +149,7 @@ class _FrozenArm:
             freezers=self.freezers,
             groups=self.player.ready.watched.groups,
             limit_s=limit_s,
+            look=partial(refuse_bomb, self.player.ready.watched),
         )
 
     def keep(self, number: int, run: ArmRun) -> None:

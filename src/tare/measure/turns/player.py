@@ -71,6 +71,7 @@ class Player:
     def start(self, process: int, stack: ExitStack, limit_s: float | None = None) -> None:
         """Have the commands ready for the ``process``-th time; ``limit_s``: theirs by the wall clock."""
         with self.attempt.guarded():
+            self.ready.watched.fuse.mend()  # its nodes served others before
             repetition = self.ready.wanted[process]
             self._number = repetition.number
             self._instances = [
@@ -138,6 +139,7 @@ class Player:
 
     def _end_commands(self) -> None:
         """A lost arm must not go on computing while others have their turns."""
+        self.ready.watched.fuse.blow()
         for stopwatch in self.stopwatches:
             with suppress(Exception):
                 stopwatch.end_command(_END_LIMIT_S)
