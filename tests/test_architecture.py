@@ -12,11 +12,12 @@ import pytest
 from tests.conftest import REPOSITORY
 
 SOURCE = REPOSITORY / "src" / "tare"
-BASE = {"blocks", "causes", "errors", "records", "units", "untrusted"}
+BASE = {"blocks", "causes", "errors", "foreign", "records", "units", "untrusted"}
 ALLOWED: dict[str, set[str]] = {
     "blocks": set(),
     "causes": set(),
     "errors": set(),
+    "foreign": set(),
     "records": set(),
     "units": set(),
     "untrusted": set(),

@@ -7,7 +7,9 @@
     ├── HostError                  3   this host cannot do it
     │   ├── ImageError             3   the image is missing, changed or cannot be built
     │   ├── LockedError            3   another run holds the host or the result folder
-    │   └── JournalError           3   the journal cannot be written or read
+    │   ├── JournalError           3   the journal cannot be written or read
+    │   └── OutputError            3   standard output cannot be written
+    │       └── NobodyReads      141   its reader has gone
     └── TrialError                 -   becomes a failed outcome, never an exit
         ├── NodeError              -   a node did not start, stop or keep its limits
         │   └── EndedInTurn        -   a command ended where it was to answer a turn
@@ -52,6 +54,16 @@ class LockedError(HostError):
 
 class JournalError(HostError):
     """The journal cannot be written or read."""
+
+
+class OutputError(HostError):
+    """Standard output cannot be written: it is closed, or its disk is full."""
+
+
+class NobodyReads(OutputError):
+    """The reader of standard output has gone, as ``head`` does: an end without words, as of any other program."""
+
+    exit_code = 141
 
 
 class TrialError(TareError):

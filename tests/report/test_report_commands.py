@@ -8,6 +8,7 @@ import pytest
 
 from tare.commands.report import run_report
 from tare.commands.show import run_show
+from tare.commands.terminal import doors
 from tests.report.report_example import example
 
 
@@ -36,8 +37,9 @@ def test_a_terminal_without_a_minus_sign_still_gets_its_table(
 ) -> None:
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
-    assert run_show(result, as_json=False, show_all=True) == 0
-    sys.stdout.flush()
+    with doors():
+        assert run_show(result, as_json=False, show_all=True) == 0
+        sys.stdout.flush()
     assert b"systemd-nspawn" in raw.getvalue()
 
 

@@ -13,9 +13,7 @@ from tare.report.words import (
     interval_percent,
     least_level,
     moment,
-    one_line,
     point_percent,
-    printable,
     quantity,
     unbreakable,
 )
@@ -94,18 +92,6 @@ def test_the_level_is_rounded_down_so_that_it_holds_for_all() -> None:
     assert least_level([estimate(0, 0, 0, 0.9609), estimate(0, 0, 0, 0.9512)]) == "95 %"
     assert least_level([estimate(0, 0, 0, 0.95)]) == "95 %"
     assert least_level([]) == NO_VALUE
-
-
-def test_escape_sequences_and_direction_marks_are_made_harmless() -> None:
-    assert printable("a\x1b[31mb\x00\u202e\ud800c") == "a\ufffd[31mb\ufffd\ufffd\ufffdc"
-    assert one_line("a\n b\tc") == "a b c"
-
-
-@given(st.text())
-def test_printable_text_can_always_be_written_as_utf_8(text: str) -> None:
-    shown = printable(text)
-    assert shown.encode().decode() == shown
-    assert len(shown) == len(text)
 
 
 def test_a_range_with_its_unit_and_count_stays_on_one_line() -> None:

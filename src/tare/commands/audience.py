@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
+from tare.commands.terminal import own
+from tare.foreign import one_line
 from tare.measure.others import said_of_trial
 from tare.plan.budget import BudgetPlan
 from tare.records import Outcome, Status, Trial
@@ -53,7 +55,7 @@ class Progress:
             self._erase()
             here = format_duration(now - self._trial_begun)
             self._stream.write(
-                f"[{self._ended + 1}/{self._left}] {self._trial} {here}{self._remaining()}"[:100]
+                one_line(f"[{self._ended + 1}/{self._left}] {self._trial} {here}{self._remaining()}")[:100]
             )
             self._stream.flush()
 
@@ -63,7 +65,7 @@ class Progress:
         self._tell_load(outcome)
         if outcome.status is not Status.OK:
             self._bad += 1
-            self.says(f"{outcome.trial.identity} {outcome.status}: {outcome.reason}")
+            self.says(f"{outcome.trial.identity} {outcome.status}: {one_line(str(outcome.reason))}")
         elif not self._terminal:
             took = format_duration(outcome.elapsed_s)
             self.says(f"[{self._ended}/{self._left}] {outcome.trial.identity} {took}{self._remaining()}")
@@ -98,7 +100,7 @@ class Progress:
 
     def _erase(self) -> None:
         if self._terminal:
-            self._stream.write("\r\x1b[K")
+            own(self._stream).write("\r\x1b[K")
 
 
 class PilotProgress(Progress):

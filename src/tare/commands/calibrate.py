@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
 from tare.calibrate.conduct import Asked, Conductor
 from tare.calibrate.estimators import DEFAULT, ESTIMATORS
 from tare.calibrate.phases.phase import Phase
 from tare.calibrate.sizes import FULL, QUICK
 from tare.commands.audience import Progress
+from tare.commands.console import PlainConsole
 from tare.commands.run import INTERRUPTED, new_folder
 from tare.errors import InputError
+from tare.foreign import one_line
 from tare.host.paths import calibrations_directory
 from tare.journal.calibrations import keep_calibration, write_calibration
 from tare.plan.budget import BudgetPlan
@@ -81,9 +81,7 @@ def _show(calibration: Calibration, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"schema": SCHEMA, **calibration_json(calibration)}, indent=2, allow_nan=False))
         return
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")
-    print_gates(calibration.gates, Console(file=sys.stdout, highlight=False))
+    print_gates(calibration.gates, PlainConsole())
     print(f"\n{ending(calibration)}")
 
 
@@ -121,7 +119,7 @@ class CalibrationProgress(Progress):
     def ended(self, outcome: Outcome) -> None:
         self._ended += 1
         if outcome.status is Status.FAILED:
-            self.says(f"{outcome.trial.identity} {outcome.status}: {outcome.reason}")
+            self.says(f"{outcome.trial.identity} {outcome.status}: {one_line(str(outcome.reason))}")
         elif not self._terminal and time.monotonic() >= self._next_line:
             self._next_line = time.monotonic() + _LINE_EVERY_S
             self.says(f"[{self._ended}/{self._left}] {outcome.trial.identity}{self._remaining()}")

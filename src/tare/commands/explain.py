@@ -229,9 +229,9 @@ def _print(analysis: Analysis, *, as_json: bool, whole: bool) -> None:
     if as_json:
         print(json.dumps(causes_json(analysis), indent=2, allow_nan=False))
         return
-    from rich.console import Console
+    from tare.commands.console import PlainConsole
 
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=False)
+    console = PlainConsole()
     print_reasons(analysis, console)
     print_causes(analysis, console, whole=whole)
     if not analysis.explanations and not analysis.interventions:

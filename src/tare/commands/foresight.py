@@ -5,9 +5,9 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
+from tare.commands.console import PlainConsole
 from tare.plan.campaign import Campaign
 from tare.records import POWER, Foresight, LookForesight
 from tare.report.words import counted
@@ -18,7 +18,7 @@ _SHOWN_EFFECTS = (0.0, 0.2)
 
 def print_foresights(found: Sequence[Foresight], campaign: Campaign) -> None:
     """Print one row for each arm whose noise is known, and what the columns mean."""
-    console = Console(highlight=False)
+    console = PlainConsole()
     console.print("What the looks can decide at the noise of this host:")
     for looks in dict.fromkeys(tuple(look.blocks for look in one.looks) for one in found):
         rows = [one for one in found if tuple(look.blocks for look in one.looks) == looks]

@@ -195,9 +195,9 @@ def _too_early(campaign: Campaign) -> list[int]:
 
 
 def _print_cells(campaign: Campaign) -> None:
-    from rich.console import Console
     from rich.table import Table
 
+    from tare.commands.console import PlainConsole
     from tare.plan.budget import short_duration
     from tare.records import NATIVE
     from tare.units import format_byte
@@ -213,7 +213,7 @@ def _print_cells(campaign: Campaign) -> None:
         name = f"{order.workload.name} by {order.option}"
         told = f"{once}, each in three orders ({order.boots} blocks)"
         table.add_row(name, str(order.layout), format_byte(campaign.limits.memory_byte), told)
-    Console(highlight=False).print(table)
+    PlainConsole().print(table)
     limits = campaign.limits
     quota = "no CPU quota" if limits.cpu_quota is None else f"{limits.cpu_quota:g} processors' CPU time"
     sizes = f"{format_byte(limits.shm_byte)} of /dev/shm in each node, {quota}"
@@ -236,8 +236,9 @@ def _print_oversubscription(campaign: Campaign) -> None:
 
 
 def _print_precision(budget: BudgetPlan) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from tare.commands.console import PlainConsole
 
     margin = f"{budget.margin * 100:g} %"
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -250,7 +251,7 @@ def _print_precision(budget: BudgetPlan) -> None:
     for entry in budget.precision:
         width = "none" if entry.half_width is None else f"±{entry.half_width * 100:.2g} %"
         table.add_row(f"{entry.variation * 100:g} %", width, f"{entry.blocks_for_margin} blocks")
-    Console(highlight=False).print(table)
+    PlainConsole().print(table)
 
 
 def _order(block: Sequence[Trial]) -> Iterator[str]:

@@ -149,7 +149,7 @@ def _show(analysis: Analysis, folder: ResultFolder, *, as_json: bool, quiet: boo
     from tare.commands.show import print_analysis
     from tare.report.document import write_report
 
+    write_report(analysis, folder.report)  # before the tables, which nobody may be there to read
     if not quiet:
         print_analysis(analysis, as_json=as_json, show_all=False)
-    write_report(analysis, folder.report)
     print(f"report: {folder.report}", file=sys.stderr)

@@ -2,15 +2,10 @@
 """``tare show``: a result's tables, or its JSON."""
 
 import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tare.errors import InputError
 from tare.records import Analysis, Treatment
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None = None) -> int:
@@ -40,6 +35,7 @@ def _treatment(name: str) -> Treatment:
 
 def _print_as_the_paper(analysis: Analysis, treatment: Treatment, *, as_json: bool, show_all: bool) -> None:
     from tare.analyze import replications
+    from tare.commands.console import PlainConsole
     from tare.report.integrity import integrity_json, print_integrity
     from tare.report.replication_table import print_replications, replications_json
 
@@ -48,7 +44,7 @@ def _print_as_the_paper(analysis: Analysis, treatment: Treatment, *, as_json: bo
         shown = {**replications_json(found, treatment), "journal": integrity_json(analysis.integrity)}
         print(json.dumps(shown, indent=2, allow_nan=False))
     else:
-        console = _console()
+        console = PlainConsole()
         print_integrity(analysis, console)
         print_replications(found, treatment, console, show_all=show_all)
 
@@ -60,14 +56,7 @@ def print_analysis(analysis: Analysis, *, as_json: bool, show_all: bool) -> None
 
         print(json.dumps(to_json(analysis), indent=2, allow_nan=False))
         return
+    from tare.commands.console import PlainConsole
     from tare.report.table import print_tables
 
-    print_tables(analysis, _console(), show_all=show_all)
-
-
-def _console() -> "Console":
-    from rich.console import Console
-
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that has no minus sign still gets its table
-    return Console(file=sys.stdout, highlight=False)
+    print_tables(analysis, PlainConsole(), show_all=show_all)

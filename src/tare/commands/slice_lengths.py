@@ -13,10 +13,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from tare.analyze.slice_lengths import slice_lengths
+from tare.commands.console import PlainConsole
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
 from tare.journal.reader import read_journal
@@ -195,13 +195,13 @@ def expected_half_width(lengths: Lengths, slice_s: float) -> float | None:
 
 def print_lengths(lengths: Lengths, turns: Turns) -> None:
     """The table, which length decides most, and what to write into the campaign for it."""
-    console = Console(highlight=False)
+    console = PlainConsole()
     console.print(
         f"What {format_duration(lengths.time_s)} of turns in each of {lengths.arms} arms decide at the noise of "
         "this host now (native pieces of 3 ms, joined; 95 % half-widths):"
     )
     console.print(_table(lengths))
-    console.print(f"{_recommended_said(lengths, turns)}\n", markup=False)
+    console.print(f"{_recommended_said(lengths, turns)}\n")
 
 
 def _table(lengths: Lengths) -> Table:

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.foreign import one_line
 from tare.records import (
     Analysis,
     Attributed,
@@ -17,7 +18,7 @@ from tare.records import (
 )
 from tare.report import arrange
 from tare.report.reasons import reasons
-from tare.report.words import interval_percent, one_line, point_percent, quantity
+from tare.report.words import interval_percent, point_percent, quantity
 
 TITLE = "Why"
 EXPLANATION = (

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.foreign import one_line
 from tare.records import CurveEstimate
 from tare.report.curves import (
     CurveMetric,
@@ -19,13 +20,7 @@ from tare.report.curves import (
     value_interval,
 )
 from tare.report.name_column import add_name_column, name_cell, name_width
-from tare.report.words import (
-    NO_VALUE,
-    counted,
-    least_level,
-    one_line,
-    quantity,
-)
+from tare.report.words import NO_VALUE, counted, least_level, quantity
 
 POINTWISE = (
     "Each interval is of its own place alone: among many, some miss their true value by chance, so read runs of places,"

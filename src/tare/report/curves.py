@@ -4,12 +4,15 @@
 import math
 from dataclasses import dataclass
 
+from tare.foreign import one_line
 from tare.records import NATIVE, Analysis, Cell, CurveEstimate, Direction, Estimate, PointEstimate
-from tare.report.words import DASH, counted, one_line, prefixed, quantity
+from tare.report.words import DASH, counted, prefixed, quantity
 from tare.units import KIBIBYTE, MEBIBYTE, format_byte, parse_byte
 
 _SHOWN_BYTE = (1, KIBIBYTE, 64 * KIBIBYTE, MEBIBYTE)
 _SHOWN_OTHERS = 5
+_MOST_EXACT_BYTE = 1 << 53
+"""A size beyond it has more digits than a number keeps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +93,8 @@ def place_label(place: float, unit: str) -> str:
     """``"64 KiB"``: bytes in powers of 1024 where that is exact, all else but bytes with SI prefixes."""
     if unit != "B":
         return quantity(place, unit)
+    if place > _MOST_EXACT_BYTE:
+        return f"{place:.3g} B"
     short = format_byte(place)
     return short if parse_byte(short) == place else f"{place:.0f} B"
 

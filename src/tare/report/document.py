@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tare.errors import HostError
+from tare.foreign import visible
 from tare.records import Analysis, Estimate, Status
 from tare.report import (
     activities,
@@ -189,5 +190,5 @@ def _shown(value: Any) -> Any:
     if isinstance(value, Estimate):
         raise TypeError("an estimate needs a filter that prints it with its unit")
     if isinstance(value, str) and not isinstance(value, Markup):
-        return words.unbreakable(words.printable(value))
+        return words.unbreakable(visible(value))
     return value

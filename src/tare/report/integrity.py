@@ -6,8 +6,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from tare.foreign import one_line
 from tare.records import Analysis, Integrity
-from tare.report.words import one_line
 
 _MOST_PLACES = 5
 

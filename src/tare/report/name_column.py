@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rich.table import Table
 from rich.text import Text
 
-from tare.report.words import one_line
+from tare.foreign import one_line
 
 _LEAST = 16
 

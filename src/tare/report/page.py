@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tare.foreign import one_line
 from tare.records import Analysis, Cell
 from tare.report import activities, arrange
 from tare.report.activity_chart import activity_chart
@@ -18,7 +19,7 @@ from tare.report.overhead_chart import Group, answer_chart, extent, overhead_cha
 from tare.report.samples_chart import ground, samples_chart
 from tare.report.sharing_chart import loss_extent, losses_described, sharing_chart
 from tare.report.svg import Picture, render
-from tare.report.words import interval_percent, one_line, point_percent
+from tare.report.words import interval_percent, point_percent
 from tare.treat import InstanceFigure, per_instance
 
 _WIDE = Frame(plot_px=590, gutter_px=0, figures_px=370, row_px=21, font_px=13)

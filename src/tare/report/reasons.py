@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from tare.analyze.answers import joined
 from tare.analyze.attribution.intervention import overhead_said
+from tare.foreign import one_line
 from tare.records import Analysis, Attributed, Explanation
 from tare.report import arrange
-from tare.report.words import one_line
 
 _MORE_BLOCKS = 20
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.foreign import one_line
 from tare.records import Analysis
 from tare.report import arrange
 from tare.report.arrange import SharedMetric
@@ -20,7 +21,6 @@ from tare.report.words import (
     index_interval,
     interval_percent,
     least_level,
-    one_line,
     point_percent,
 )
 

@@ -8,6 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tare.foreign import one_line
 from tare.records import Analysis, Overhead, Summary, Verdict, Word
 from tare.report import arrange
 from tare.report.activities import print_activities
@@ -36,16 +37,7 @@ from tare.report.sharing_table import print_sharing
 from tare.report.signals import exclusions_said, warnings_said
 from tare.report.stops import decisions_said, stops_said
 from tare.report.weaker import HEADING, weaker
-from tare.report.words import (
-    MARK,
-    STYLE,
-    counted,
-    interval_percent,
-    least_level,
-    one_line,
-    point_percent,
-    quantity,
-)
+from tare.report.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
 
 _MOST_LOSSES = 10
 _FIGURES_WIDTH = 64

@@ -3,7 +3,6 @@
 
 import math
 import re
-import unicodedata
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -139,21 +138,6 @@ def index(value: float) -> str:
 
 def _four_digits(value: float) -> str:
     return f"{value:.4g}".replace("-", MINUS)
-
-
-def printable(text: str) -> str:
-    """Foreign text with control characters (escape sequences among them) made visible and harmless."""
-    return "".join(_visible(character) for character in text)
-
-
-def _visible(character: str) -> str:
-    if character in "\n\t" or unicodedata.category(character)[0] != "C":
-        return character
-    return "\N{REPLACEMENT CHARACTER}"
-
-
-def one_line(text: str) -> str:
-    return " ".join(printable(text).split())
 
 
 def unbreakable(text: str) -> str:

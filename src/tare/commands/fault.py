@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The last resort: an error that nobody foresaw becomes one line in words, and its traceback a file."""
+
+import tempfile
+import traceback
+from pathlib import Path
+
+from tare.errors import TareError
+from tare.foreign import one_line, visible
+from tare.host.paths import state_directory
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def kept_fault(error: BaseException) -> str:
+    """What happened and where, in one line, with the name of the new file that has the traceback."""
+    said = one_line(f"{type(error).__name__}: {_text(error)}")
+    return f"a fault of Tare's own: {said} ({_place(error)}). {_kept(error)}"
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as also:  # noqa: BLE001 - an error that cannot even be told is told by its kind
+        return f"its text cannot be made ({type(also).__name__})"
+
+
+def _place(error: BaseException) -> str:
+    """The last line of Tare's own code on the way to where it was raised."""
+    frames = [
+        (Path(frame.f_code.co_filename), number) for frame, number in traceback.walk_tb(error.__traceback__)
+    ]
+    own = [
+        f"{path.relative_to(_PACKAGE)}:{number}" for path, number in frames if path.is_relative_to(_PACKAGE)
+    ]
+    return own[-1] if own else "outside of its code"
+
+
+def _kept(error: BaseException) -> str:
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", prefix="tare-fault-", suffix=".txt", dir=_folder(), delete=False
+        ) as opened:
+            opened.write(visible("".join(traceback.format_exception(error))))
+    except OSError as also:
+        return f"Please report it; its traceback cannot be kept: {also.strerror}"
+    return f"Please report it with its traceback, {opened.name}"
+
+
+def _folder() -> Path | None:
+    """The state folder, which only its owner reads; ``None``, the one for temporary files, where there is none yet."""
+    try:
+        folder = state_directory()
+    except TareError:
+        return None
+    return folder if folder.is_dir() else None
