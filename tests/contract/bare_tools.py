@@ -15,9 +15,11 @@ from tare.environments import engine
 from tare.environments.nspawn import _resource_limits
 from tare.host import cgroups, standing
 from tare.host.process import tool_environment
+from tare.records import User
 
 LIMIT_S = 30.0
 INIT = "/opt/tare/bin/init"
+DROP = "/opt/tare/bin/drop"
 _CREDENTIALS = (
     *("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp", "Seccomp_filters"),
     *("Uid", "Gid", "Groups"),
@@ -35,11 +37,12 @@ def credentials(status: str) -> dict[str, str]:
 
 
 def confinement(pid: int) -> dict[str, object]:
-    """What the host's kernel says of a process."""
+    """What the host's kernel says of a process, but for Tare's own limit of the output's size."""
     folder = Path("/proc", str(pid))
+    limits = (folder / "limits").read_text().splitlines()
     return {
         **credentials((folder / "status").read_text()),
-        "limits": (folder / "limits").read_text(),
+        "limits": [line for line in limits if not line.startswith("Max file size")],
         **standing.standing(pid),
     }
 
@@ -67,17 +70,23 @@ def make_root(folder: Path, image_root: Path) -> Path:
         (folder / "etc" / name).touch()
     (folder / "usr/lib/os-release").write_text("ID=bare\n")
     (folder / "etc/os-release").symlink_to("../usr/lib/os-release")
-    shutil.copy2(f"{image_root}{INIT}", f"{folder}{INIT}")
+    for program in (INIT, DROP):
+        shutil.copy2(f"{image_root}{program}", f"{folder}{program}")
     return folder
 
 
 @contextmanager
-def payload(technology: str, root: Path) -> Iterator[int]:
-    """The process id, on the host, of what the bare tool runs."""
+def payload(technology: str, root: Path, user: User) -> Iterator[int]:
+    """The process id, on the host, of what the bare tool runs, and what then becomes this user.
+
+    A tool that makes a user namespace is started by the user instead: inside there is nobody else to become.
+    """
     words = [INIT, secrets.token_hex(8)]
-    with BARE[technology](root, words) as argv:
+    drop = ["--user", str(user), "--"]
+    outside = [f"{root}{DROP}", *drop] if technology in OF_THE_USER else []
+    with BARE[technology](root, words if outside else [DROP, *drop, *words]) as argv:
         tool = subprocess.Popen(
-            argv,
+            [*outside, *argv],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             env={**tool_environment(), "USER": "root"},
@@ -149,6 +158,7 @@ def _lxc(root: Path, words: list[str]) -> Iterator[list[str]]:
                 directory.rmdir()
 
 
+OF_THE_USER = {"charliecloud"}
 BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]]] = {
     "native": _plain(lambda root, words: ["chroot", str(root), *words]),
     "chroot": _plain(lambda root, words: ["chroot", str(root), *words]),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.contract.contract_nodes import execute, make_spec, running
+from tests.contract.reach import ORDINARY
 
 from tare import network
 from tare.environments import PROVIDERS
@@ -19,6 +20,9 @@ from tare.measure.trial import run_trial
 from tare.records import NATIVE, Environment, Layout, Limits, NetworkKind, Status, Trial, Workload
 from tare.units import MEBIBYTE
 
+_PROBE = (
+    f'test "$(id -u) $(id -g)" = "{ORDINARY.uid} {ORDINARY.gid}" && touch mine && exec /opt/tare/bin/mpiprobe'
+)
 pytestmark = [
     pytest.mark.root,
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups"),
@@ -59,13 +63,16 @@ def greeting(provider: Provider, client: Node, server: Node) -> bytes:
 
 
 @pytest.mark.usefixtures("state")
-def test_one_mpi_job_runs_in_two_nodes(provider: Provider, image: Image, tmp_path: Path) -> None:
+def test_one_mpi_job_of_an_ordinary_user_runs_in_two_nodes(
+    provider: Provider, image: Image, tmp_path: Path
+) -> None:
     context = Context(
         image_root=image.root,
         image_digest=image.digest,
         raw_directory=tmp_path / "raw",
         available_processors=online_processors(),
         providers={**PROVIDERS, provider.technology: provider},
+        user=ORDINARY,
     )
     outcome = run_trial(context, mpi_trial(provider))
     assert (outcome.status, outcome.reason) == (Status.OK, None), outcome.excerpt
@@ -82,8 +89,6 @@ def mpi_trial(provider: Provider) -> Trial:
         environment=Environment(name="e", technology=technology, options=options),
         replicate=0,
         layout=Layout.parse("2c1p1i"),
-        workload=Workload(
-            name="w", kind="command", options={"argv": ["/opt/tare/bin/mpiprobe"], "mpi": True}
-        ),
+        workload=Workload(name="w", kind="command", options={"argv": ["sh", "-c", _PROBE], "mpi": True}),
         limits=Limits(memory_byte=512 * MEBIBYTE, shm_byte=16 * MEBIBYTE, time_s=60.0),
     )

@@ -23,12 +23,16 @@ MINIMAL_VARIABLES = {
     "LANG": "C.UTF-8",
 }
 """All that a command of root's finds in its environment, beside what its workload states."""
-_ORDINARY_HOME = "/tmp"  # noqa: S108 - the one folder of every image in which any user may write
+_OF_NOBODY = {
+    "HOME": "/tmp",  # noqa: S108 - the one folder of every image in which any user may write
+    "SHELL": "/bin/sh",
+}
+"""What a user lacks whom no image's passwd(5) knows; without a shell Open MPI's launch complains."""
 
 
 def minimal_variables(user: User | None) -> dict[str, str]:
     """The same for this user's."""
-    return MINIMAL_VARIABLES if user is None else {**MINIMAL_VARIABLES, "HOME": _ORDINARY_HOME}
+    return MINIMAL_VARIABLES if user is None else {**MINIMAL_VARIABLES, **_OF_NOBODY}
 
 
 def _ignore() -> None:
