@@ -73,7 +73,7 @@ def distrust(status: os.stat_result, path: Path | None = None) -> str | None:
 
     ``path``: where it is, to look for an access list.
     """
-    if status.st_uid not in {0, os.geteuid(), _owner_of_all()}:
+    if not _is_ours(status):
         return f"belongs to user {user_name(status.st_uid)}"
     if stat.S_ISLNK(status.st_mode) or not status.st_mode & _OTHERS_WRITE:
         return None
@@ -128,12 +128,12 @@ def _remedy(place: Path, status: os.stat_result) -> str:
 
 def _is_shared(status: os.stat_result) -> bool:
     """Only the owner of what is in it may rename that (inode(7), sticky bit), and it is root's or one's own."""
-    return bool(status.st_mode & stat.S_ISVTX) and status.st_uid in {0, os.geteuid(), _owner_of_all()}
+    return bool(status.st_mode & stat.S_ISVTX) and _is_ours(status)
 
 
-def _owner_of_all() -> int:
-    """Root as a user namespace without root shows it (user_namespaces(7)): who owns "/" can change all below."""
-    return Path("/").stat().st_uid
+def _is_ours(status: os.stat_result) -> bool:
+    """This user's or root's, whom a user namespace may show as somebody else: who owns "/" can change all below."""
+    return status.st_uid in {0, os.geteuid()} or status.st_uid == Path("/").stat().st_uid
 
 
 def _is_one_users(status: os.stat_result) -> bool:

@@ -188,7 +188,8 @@ def test_who_waits_too_long_for_another_maker_is_told(tree: Path, monkeypatch: p
 def test_a_state_folder_that_cannot_be_written_is_named(
     tree: Path, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    state.write_text("a file")
+    state.mkdir()
+    (state / "disks").write_text("a file")
     with pytest.raises(NodeError, match=r"cannot be written.*TARE_STATE"):
         image_disk(tree, DIGEST)
     monkeypatch.setenv("TARE_STATE", str(state.parent / "other"))
