@@ -15,6 +15,7 @@ from tare.environments import PROVIDERS, charliecloud
 from tare.environments.provider import Node, NodeNetwork, Provider
 from tare.host import cgroups
 from tare.image.store import Image
+from tare.records import Storage, User
 
 PROVIDER = PROVIDERS["charliecloud"]
 
@@ -67,6 +68,20 @@ class TestNode:
         assert b"USER=" not in variables
 
 
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups")
+@pytest.mark.parametrize("storage", Storage)
+def test_an_ordinary_users_node_is_made_in_a_folder_that_is_closed_to_that_user(
+    image: Image, state: Path, storage: Storage
+) -> None:
+    if not (probe := PROVIDER.probe()).usable:
+        pytest.skip(probe.reason)
+    spec = make_spec(PROVIDER, image, state, user=User(65530, 65530), storage=storage)
+    with running(PROVIDER, spec) as (node,):
+        assert execute(PROVIDER, node, "id", "-u").stdout == b"65530\n"
+        assert spec.directory.stat().st_mode & 0o077 == 0
+
+
 class TestArguments:
     @pytest.fixture(autouse=True)
     def a_host_with_groups(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,6 +96,24 @@ class TestArguments:
             *("env", "--chdir=/", "USER=root", "ch-run", "--unset-env=USER", "--join-pid=77"),
             *("/state/nodes/tare-1/root", "--"),
         ]
+
+    def test_an_ordinary_user_starts_the_tool_and_is_no_root_inside(self) -> None:
+        spec = described(user=User(7, 8))
+        prefix = PROVIDER.prefix(Node(spec=spec, init_pid=77, made_as_user=True))
+        assert [
+            *("/image/opt/tare/bin/drop", "--user", "7:8", "--"),
+            *(
+                "env",
+                "--chdir=/",
+                "USER=root",
+                "ch-run",
+                "--unset-env=USER",
+                "--join-pid=77",
+                "/mnt/root",
+                "--",
+            ),
+        ] == prefix[-12:]
+        assert not [word for word in charliecloud._options(spec) if word.startswith(("--uid", "--gid"))]
 
     def test_no_bind_of_the_tools_names_the_state_folder_which_may_hold_a_colon(self, tmp_path: Path) -> None:
         spec = described(tmp_path / "a:b" / "tare-1", image_root=tmp_path / "image")

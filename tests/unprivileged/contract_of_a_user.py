@@ -38,6 +38,7 @@ NOT_FOR_A_USER = {
     "test_memory_beyond_the_limit_kills_the_victim_that_the_provider_states",  # the same; see below
     "test_no_write_reaches_the_image",  # looks into the image's /root, which is closed to the user
     "test_a_measured_command_is_confined_as_the_payload_of_the_bare_tool",  # the bare tools are root's
+    "test_an_ordinary_command_reaches_nothing_of_the_host",  # what it must not reach is root's
 }
 
 

@@ -28,10 +28,11 @@ _ALLOW = (
 _USER = {"USER": "root"}
 """ch-run does not start without it; it names a storage folder that is never used here."""
 _SEEN = "/mnt"
-"""Where a user's ch-run sees the node's folder, in a mount namespace of its own: wherever the folder lies, its parents
-may be closed to that user."""
-_TRAVERSABLE = 0o711
-_SHOW = ("sh", "-c", f'mount --rbind "$0" {_SEEN} && exec "$@"')
+"""Where a user's ch-run sees the node's root, in a mount namespace of its own: the node's folder is closed to users."""
+_SHOWING = (
+    f"mount -t tmpfs -o mode=755 tare {_SEEN} && mkdir -m 755 {_SEEN}/root {_SEEN}/own && "
+    f'mount --rbind "$0" {_SEEN}/root && mount --rbind "$1" {_SEEN}/own && shift && exec "$@"'
+)
 _FROM_HOST = ("dev", "sys", "tmp", "etc/hosts", "etc/machine-id", "etc/resolv.conf")
 """What ch-run takes from the host unless it is told otherwise; the files only where the image has them too."""
 
@@ -64,7 +65,6 @@ class Charliecloud(AlsoUnprivileged):
         run = _run(spec, _options(spec), folder=_own(spec))
         if unprivileged.ordinary_user():
             return unprivileged.start(spec, run, system=True, again=_own(spec))
-        spec.directory.chmod(_TRAVERSABLE)
         layer.prepare(spec)
         _mount_below(spec, layer.mount_root(spec))
         argv = [*_held(spec, confined.create_group(spec)), *run, f"{TOOLS_DIRECTORY}/init"]
@@ -115,7 +115,7 @@ def _run(spec: NodeSpec, options: list[str], *, folder: Path = Path("/")) -> lis
     run = ["ch-run", "--unset-env=USER", *options]
     if spec.user is None:
         return ["env", f"--chdir={folder}", *variables, *run, str(spec.directory / "root"), "--"]
-    inside = f"{_SEEN}/{folder.relative_to(spec.directory)}" if folder.is_relative_to(spec.directory) else "/"
-    show = ["unshare", "--mount", "--", *_SHOW, str(spec.directory)]
+    inside = f"{_SEEN}/own" if folder == _own(spec) else "/"
+    show = ["unshare", "--mount", "--", "sh", "-c", _SHOWING, str(spec.directory / "root"), str(_own(spec))]
     drop = [f"{spec.image_root}{TOOLS_DIRECTORY}/drop", "--user", str(spec.user), "--"]
     return [*show, *drop, "env", f"--chdir={inside}", *variables, *run, f"{_SEEN}/root", "--"]
