@@ -171,7 +171,7 @@ def test_any_other_device_is_refused(name: str, tree: Path, shared: Path) -> Non
     os.mknod(tree / name, stat.S_IFBLK | 0o666, os.makedev(7, 0))
     with pytest.raises(InputError, match="is a device node"):
         import_image(tree, "mine", quiet)
-    assert [path.name for path in (shared / "state/images").iterdir()] == [".lock-build"]
+    assert [path.name for path in (shared / "state/images").iterdir()] == [".own-build"]
 
 
 def test_a_private_image_is_no_error_to_other_users(tree: Path, shared: Path) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
+import fcntl
 import gzip
 import json
+import stat
 import subprocess
 from pathlib import Path
 
@@ -118,6 +120,22 @@ def test_an_image_in_use_is_not_replaced(state: Path) -> None:
         make_image(state, content=b"two")
     verify(image)
     assert find_image().digest == image.digest
+
+
+def test_another_user_who_holds_the_lock_keeps_nobody_from_replacing_an_image(state: Path) -> None:
+    image = make_image(state)
+    with (state / "images/.lock-default").open() as others:
+        fcntl.flock(others, fcntl.LOCK_SH)
+        new = make_image(state, content=b"two")
+    assert find_image().digest == new.digest != image.digest
+    (kept,) = (state / "quarantine").iterdir()
+    assert (kept / "rootfs").is_dir()
+
+
+@pytest.mark.parametrize("name", [".own-default", ".own-build"])
+def test_no_other_user_can_open_the_locks_that_stop_an_owner(state: Path, name: str) -> None:
+    with in_use(make_image(state)), building():
+        assert stat.S_IMODE((state / "images" / name).stat().st_mode) == 0o600
 
 
 @pytest.mark.usefixtures("state")

@@ -45,7 +45,7 @@ def build_image(
             root = copy_tree(packages, staged / "rootfs")
             layout.add_tools(root, programs)
             made = facts(root, {"kind": "build"}, keys) | {"suite": recipe.SUITE}
-            return install(staged, name, made | provenance(packages, progress))
+            return install(staged, name, made | provenance(packages, progress), progress)
 
 
 def copy_tree(source: Path, target: Path) -> Path:

@@ -55,7 +55,8 @@ def _import(source: Path, name: str, staged: Path, programs: Path, progress: Pro
     staged.chmod(_mode_for_others(root, progress))
     progress("taking the digest")
     keys = {"native": recipe.native_key(recipe.native_source())}
-    return install(staged, name, facts(root, {"kind": "import", "format": kind, "path": str(source)}, keys))
+    made = facts(root, {"kind": "import", "format": kind, "path": str(source)}, keys)
+    return install(staged, name, made, progress)
 
 
 def _mode_for_others(root: Path, progress: Progress) -> int:

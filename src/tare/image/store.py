@@ -7,7 +7,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,8 +16,10 @@ from typing import Any
 from tare.environments.guest.disk import remove_disks_except
 from tare.errors import HostError, ImageError, InputError, LockedError
 from tare.host import quarantine
+from tare.host.own_files import open_own_lock, open_plain
 from tare.host.paths import distrusted_system, images_directories, images_directory
 from tare.host.removal import said
+from tare.host.trust import made
 from tare.image import digest as tree_digest
 from tare.records import SCHEMA
 
@@ -121,24 +123,27 @@ def verify(image: Image) -> None:
 def in_use(image: Image) -> Iterator[None]:
     """While this is held, no build or import can replace the image; raises ``LockedError`` during one."""
     message = f"The image {image.name!r} is being replaced; try again in a minute."
-    with _lock(image.name, fcntl.LOCK_SH, message, image.root.parent.parent):
+    folder = image.root.parent.parent
+    descriptor = _own_lock(image.name) if folder == images_directory() else _others_lock(image.name, folder)
+    with _held(descriptor, fcntl.LOCK_SH, message):
         yield
 
 
 @contextmanager
 def building() -> Iterator[None]:
     """One build or import at a time on this host; raises ``LockedError`` during another."""
-    with _lock(
-        "build", fcntl.LOCK_EX, "Another build or import of an image is going on; try again when it ended."
-    ):
+    message = "Another build or import of an image is going on; try again when it ended."
+    with _held(_own_lock("build"), fcntl.LOCK_EX, message):
         yield
 
 
-def install(staged: Path, name: str, facts: Mapping[str, Any]) -> Image:
+def install(
+    staged: Path, name: str, facts: Mapping[str, Any], progress: Callable[[str], None] = lambda _: None
+) -> Image:
     """Digest ``staged/rootfs``, write the manifest beside it, and rename ``staged`` into place as image ``name``.
 
-    ``facts`` are the manifest's fields beside schema, name, digest and size. Raises ``LockedError`` when the
-    image of that name is in use.
+    ``facts`` are the manifest's fields beside schema, name, digest and size. Raises ``LockedError`` when a run of this
+    user uses the image of that name. What only another user says to be in use is replaced all the same.
     """
     if os.geteuid() != 0:
         facts = {**facts, SINGLE_OWNER: True}
@@ -148,15 +153,23 @@ def install(staged: Path, name: str, facts: Mapping[str, Any]) -> Image:
     manifest = {"schema": SCHEMA, "name": name, "digest": tree_digest.digest(listing), **facts}
     manifest["size_byte"] = sum(int(str(entry.get("size", 0))) for entry in listing.values())
     (staged / "manifest.json").write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
-    final, old = image_directory(name), images_directory() / f".old-{name}"
-    with _lock(name, fcntl.LOCK_EX, f"The image {name!r} is in use by a run; try again when it has ended."):
-        remove_tree(old)
-        if final.exists():
-            final.rename(old)
-        staged.rename(final)
-        remove_tree(old)
+    message = f"The image {name!r} is in use by a run; try again when it has ended."
+    with _held(_own_lock(name), fcntl.LOCK_EX, message), _without_others(name) as alone:
+        _replace(image_directory(name), staged, progress, alone=alone)
     remove_disks_except({image.digest for image in list_images()})
     return find_image(name)
+
+
+def _replace(final: Path, staged: Path, progress: Callable[[str], None], *, alone: bool) -> None:
+    old = final.with_name(f".old-{final.name}")
+    remove_tree(old)
+    if final.exists() and not alone:
+        place = quarantine.put_away(final)
+        progress(f"another user runs the image that is replaced: it stays in {place} until `tare clean`")
+    elif final.exists():
+        final.rename(old)
+    staged.rename(final)
+    remove_tree(old)
 
 
 def image_directory(name: str) -> Path:
@@ -204,24 +217,57 @@ def _has_single_owner(manifest: Mapping[str, Any]) -> bool:
 
 
 @contextmanager
-def _lock(name: str, kind: int, message: str, folder: Path | None = None) -> Iterator[None]:
-    """``folder``: where the image lies, if not in this user's own folder of images; it need not be writable."""
-    folder = folder or images_directory()
-    path = folder / f".lock-{name}"
+def _held(descriptor: int, kind: int, message: str) -> Iterator[None]:
     try:
-        if folder == images_directory():
-            folder.mkdir(parents=True, exist_ok=True)
-        file = path.open("r" if path.exists() and not os.access(path, os.W_OK) else "a")
+        if not _taken(descriptor, kind):
+            raise LockedError(message)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _taken(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _own_lock(name: str) -> int:
+    """Only this user can open it, so that nobody else keeps this user from anything."""
+    return _lock_file(made(images_directory()) / f".own-{name}", open_own_lock)
+
+
+def _others_lock(name: str, folder: Path) -> int:
+    """Every user can hold it, and its owner does not depend on it."""
+    return _lock_file(folder / f".lock-{name}", open_plain)
+
+
+def _lock_file(path: Path, opened: Callable[[Path], int]) -> int:
+    try:
+        return opened(path)
     except OSError as error:
         raise HostError(
-            f"{folder} cannot be written ({error.strerror}): be root, or set TARE_STATE."
+            f"{path} cannot be opened ({error.strerror}): be root, or set TARE_STATE to a folder of yours."
         ) from None
-    with file:
-        try:
-            fcntl.flock(file, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise LockedError(message) from None
-        yield
+
+
+@contextmanager
+def _without_others(name: str) -> Iterator[bool]:
+    """Whether no other user's run says that it uses the image; none begins while this is held."""
+    descriptor = _lock_file(images_directory() / f".lock-{name}", _made_for_all)
+    try:
+        yield _taken(descriptor, fcntl.LOCK_EX)
+    finally:
+        os.close(descriptor)
+
+
+def _made_for_all(path: Path) -> int:
+    descriptor = open_plain(path, os.O_RDONLY | os.O_CREAT)
+    if os.fstat(descriptor).st_uid == os.geteuid():
+        os.fchmod(descriptor, 0o644)  # whatever this user's mask says
+    return descriptor
 
 
 def _missing(name: str) -> str:
