@@ -5,6 +5,8 @@ import io
 import json
 import os
 import tarfile
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -112,10 +114,14 @@ class TestOfRoot:
     pytestmark = AS_ROOT
 
     @pytest.fixture
-    def roots(self, user: OrdinaryUser, monkeypatch: pytest.MonkeyPatch) -> Image:
+    def roots(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[Image]:
         """One with a file and a folder that are closed to others, in a folder that takes the system's place."""
-        monkeypatch.setenv("TARE_STATE", str(user.home / "system"))
-        staged = user.home / "system" / "images" / ".new"
+        with tempfile.TemporaryDirectory(prefix="tare-system-") as system:
+            Path(system).chmod(0o755)
+            monkeypatch.setenv("TARE_STATE", system)
+            yield self.installed(Path(system) / "images/.new")
+
+    def installed(self, staged: Path) -> Image:
         for name, mode in {"etc/motd": 0o644, "etc/shadow": 0o640, "root/key": 0o644}.items():
             path = staged / "rootfs" / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -124,26 +130,27 @@ class TestOfRoot:
         (staged / "rootfs" / "root").chmod(0o700)
         return install(staged, "roots", {"packages": {}, "source": {"kind": "test"}})
 
-    def verified_by(self, user: OrdinaryUser) -> str:
+    def verified_by(self, user: OrdinaryUser, roots: Image) -> str:
         """What the user is told who verifies the image; empty when all is well."""
-        done = user.python(VERIFY, str(user.home / "system"))
+        done = user.python(VERIFY, str(roots.root.parents[2]))
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    @pytest.mark.usefixtures("roots")
-    def test_it_can_be_run_and_verified_as_far_as_it_can_be_read(self, user: OrdinaryUser) -> None:
-        assert self.verified_by(user) == ""
+    def test_it_can_be_run_and_verified_as_far_as_it_can_be_read(
+        self, roots: Image, user: OrdinaryUser
+    ) -> None:
+        assert self.verified_by(user, roots) == ""
 
     def test_a_change_in_what_can_be_read_is_found(self, roots: Image, user: OrdinaryUser) -> None:
         (roots.root / "etc/motd").write_text("other")
-        assert "changed etc/motd (sha256, size)" in self.verified_by(user)
+        assert "changed etc/motd (sha256, size)" in self.verified_by(user, roots)
 
     def test_a_change_of_what_cannot_be_read_is_found_where_it_shows(
         self, roots: Image, user: OrdinaryUser
     ) -> None:
         (roots.root / "etc/shadow").chmod(0o600)
         (roots.root / "etc/shadow").write_text("longer than before")
-        assert "changed etc/shadow (mode, size)" in self.verified_by(user)
+        assert "changed etc/shadow (mode, size)" in self.verified_by(user, roots)
 
     def test_root_itself_reads_and_verifies_all_of_it(self, roots: Image) -> None:
         verify(roots)
@@ -154,7 +161,7 @@ class TestOfRoot:
     def test_a_kept_listing_that_was_changed_is_no_excuse(self, roots: Image, user: OrdinaryUser) -> None:
         manifest = roots.root.parent / "manifest.json"
         manifest.write_text(manifest.read_text().replace(roots.digest, "sha256:" + "0" * 64))
-        assert "manifest or the listing" in self.verified_by(user)
+        assert "manifest or the listing" in self.verified_by(user, roots)
 
 
 class TestBuildingWithoutRoot:
