@@ -188,3 +188,4 @@ def test_the_default_image_says_what_it_is_made_of(image: Image) -> None:
     assert lock is not None
     said = differences(lock, origins, image.manifest["base_digest"])
     assert image.manifest["differs_from_lock"] == said
+    assert [phrase for phrase in said if "the same packages gave" in phrase] == [], "run: make lock"
