@@ -39,8 +39,7 @@ def test_a_fork_bomb_is_one_failed_trial_that_leaves_nothing(
     assert "not stopped cleanly" not in outcome.facts
     reason = outcome.reason or ""
     if provider.takes_tap:
-        assert "ran into its time limit" in reason
-        assert "fork" in (outcome.excerpt or "")
+        assert "ran into its time limit" in reason, "its kernel keeps the limit, and counts no refusals"
     elif provider.technology in SANDBOXES:
         assert "the node's memory limit" in reason or "the node's limit of 64 processes" in reason
     else:

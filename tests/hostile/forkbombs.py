@@ -19,6 +19,7 @@ from pathlib import Path
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
 from tare.host import standing
+from tare.host.paths import state_directory
 from tare.image.store import Image, find_image
 from tare.measure.context import Context
 from tare.records import OptionValue, Outcome, Status
@@ -73,7 +74,8 @@ def attack(context: Context, provider: Provider, name: str, processes: int, memo
     )
     faults = [fault_of(outcome, provider)]
     faults += [f"{len(at_large(mark))} processes are left"] if at_large(mark) else []
-    faults += [f"{left} is left" for left in Machine.look().beyond(before)]
+    own = (mark, context.session, str(state_directory()))  # others may be at work beside
+    faults += [left for left in Machine.look().beyond(before) if any(name in left for name in own)]
     after = run(context, "/bin/true", time_s=20, bounds=bounds, memory_byte=memory_byte)
     faults += [] if after.status is Status.OK else [f"the next trial: {after.reason}"]
     return [f"{provider.technology}, {name}: {fault}" for fault in faults if fault]

@@ -8,6 +8,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from socket import if_nameindex
 from types import ModuleType
@@ -18,17 +19,20 @@ from tests.contract import test_environment_confinement as confinement
 from tests.contract import test_environment_contract as contract
 from tests.contract import test_environment_endings as endings
 from tests.contract.contract_nodes import execute, make_spec, running
+from tests.fake_campaign import fake_context
 from tests.machine import Machine
+from tests.runaways import at_large, bomb, ready, run
 
 from tare.environments import PROVIDERS
 from tare.environments.provider import NodeNetwork, NodeSpec, Provider
 from tare.environments.unprivileged.members import members
+from tare.host import standing
 from tare.host.mounts import mounts_text, parse_mounts
 from tare.image.store import Image
 from tare.measure.instances import way_to_stopwatch
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.verify_limits import verify
-from tare.records import NetworkKind, Storage
+from tare.records import NetworkKind, Status, Storage
 
 MEBIBYTE = 1 << 20
 TALK = "from socket import *; s = create_server(('127.0.0.1', 0)); create_connection(s.getsockname(), 5)"
@@ -112,6 +116,23 @@ def test_memory_beyond_the_limit_is_refused_to_a_process_and_the_node_lives(
     assert within.returncode == 0
     assert b"Cannot allocate memory" in beyond.stderr
     assert alive.returncode == 0
+
+
+def test_a_fork_bomb_is_one_failed_trial_and_leaves_nothing(
+    provider: Provider, image: Image, state: Path, tmp_path: Path, programs: Path, machine: Machine
+) -> None:
+    mark = f"bomb-{os.getpid()}"
+    with standing.plain():
+        context = ready(fake_context(tmp_path, programs), image, provider)
+        outcome = run(context, *bomb("tree", mark), time_s=1.0)
+        after = run(replace(context, raw_directory=tmp_path / "raw2"), "/bin/true", time_s=10)
+    assert "/bin/sh ran into its time limit" in (outcome.reason or "")
+    assert "fork" in (outcome.excerpt or "")
+    assert outcome.facts["process limit"] == "64 processes by RLIMIT_NPROC"
+    assert (after.status, after.reason) == (Status.OK, None)
+    assert machine.things
+    assert at_large(mark) == []
+    assert list((state / "nodes").iterdir()) == []
 
 
 def test_what_holds_the_node_is_verified_and_told(provider: Provider, spec: NodeSpec) -> None:

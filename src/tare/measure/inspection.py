@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from tare.environments.provider import Node, NodeGroup, Provider
+from tare.measure.command_limits import command_limits
 from tare.measure.context import minimal_variables
 from tare.measure.instances import output_owner, way_to_stopwatch
 from tare.measure.node_files import make_folder
@@ -67,6 +68,6 @@ def idle_stopwatch(provider: Provider, node: Node) -> Stopwatch:
         variables=minimal_variables(node.user),
         limit_s=_READY_LIMIT_S,
         user=node.user,
-        resource_limits=node.spec.bounds.resource_limits,
+        resource_limits=command_limits(node.spec.bounds),
     )
     return Stopwatch(way_to_stopwatch(provider, node, command, f"{node.work_directory}/{_FOLDER}"))

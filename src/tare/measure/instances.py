@@ -11,6 +11,7 @@ from tare.environments.provider import Node, Provider
 from tare.errors import ClockFault, NodeError, WrongOutput
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import compare, host_start_ns
+from tare.measure.command_limits import command_limits
 from tare.measure.node_files import make_folder, opened_inside
 from tare.measure.protocol import RUN_FIELDS
 from tare.measure.seats import Seat
@@ -78,7 +79,7 @@ class Instance:
             limit_s=limit_s,
             processors=seat.node.numbered_inside(seat.processors),
             file_limit_byte=seat.file_limit_byte,
-            resource_limits=seat.node.spec.bounds.resource_limits,
+            resource_limits=command_limits(seat.node.spec.bounds),
             turns=turns,
             user=seat.node.user,
         )

@@ -16,6 +16,7 @@ from tare.errors import NodeError, UnequalArms
 from tare.host import cgroups
 from tare.host.cgroups.path import path_settings
 from tare.host.standing import resource_limits, standing
+from tare.measure.command_limits import command_limits
 from tare.measure.instances import Instance
 from tare.measure.stopwatch import Stopwatch
 from tare.records import ROOT, Bounds, Parity
@@ -123,7 +124,7 @@ def _bounded(bounds: Bounds) -> Mapping[str, tuple[int, int]]:
     own = resource_limits()
     least = {
         name: most if own[name][1] < 0 else min(most, own[name][1])
-        for name, most in bounds.resource_limits.items()
+        for name, most in command_limits(bounds).items()
     }
     return {name: (most, most) for name, most in least.items()}
 

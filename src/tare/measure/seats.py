@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from tare import network
 from tare.environments.provider import WORK_DIRECTORY, Node, NodeNetwork, NodeSpec, Provider
 from tare.measure.agent import AgentServer, explain
+from tare.measure.command_limits import command_limits
 from tare.measure.context import Context, minimal_variables
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.placement import NodePlace
@@ -151,7 +152,7 @@ def _clean(node: Node) -> list[str]:
 
 def _dropped(node: Node) -> list[str]:
     user = [] if node.user is None else ["--user", str(node.user)]
-    limits = node.spec.bounds.resource_limits.items()
+    limits = command_limits(node.spec.bounds).items()
     words = [*user, *(word for name, most in limits for word in ("--limit", f"{name}={most}"))]
     return [f"{node.tools_directory}/drop", *words, "--"] if words else []
 

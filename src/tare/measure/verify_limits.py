@@ -8,6 +8,7 @@ from tare.environments.provider import Chosen, Node, NodeGroup, NodeSpec
 from tare.environments.unprivileged.group import UserGroup
 from tare.errors import NodeError
 from tare.host.cgroups import can_bound_processes, format_processors
+from tare.measure.command_limits import command_limits
 from tare.measure.limit_checks import near, same
 from tare.measure.verify_unprivileged import PROCESSES, verify_held
 
@@ -70,7 +71,7 @@ def _processes(wanted: int | None, held: int | None, *, promised: bool) -> dict[
 def _verify_resources(spec: NodeSpec, seen: Mapping[str, Any]) -> None:
     """The limits of getrlimit(2), as the stopwatch's commands will have them: the hard ones, as "soft:hard" in text."""
     held = seen.get("confinement", {}).get("limits", {})
-    for name, most in spec.bounds.resource_limits.items():
+    for name, most in command_limits(spec.bounds).items():
         hard = str(held.get(name)).rpartition(":")[2]
         if not (hard.isdecimal() and int(hard) <= most):
             raise NodeError(

@@ -18,7 +18,7 @@ CPU_SET, MEMORY, CPU_TIME, PROCESSES = "CPU set", "memory limit", "CPU time", "p
 BY_AFFINITY = "by affinity"
 PER_PROCESS = "per process (RLIMIT_DATA)"
 BY_RUSAGE = "by rusage"
-OF_THE_USER = "only the user's own"
+BY_RLIMIT = "by RLIMIT_NPROC"
 _QUOTA_TOLERANCE = 0.011
 """Quotas are written in whole microseconds per 100 ms."""
 _PAGE_BYTE = 4096
@@ -91,7 +91,7 @@ def _processes(spec: NodeSpec, group: UserGroup) -> dict[str, str]:
     if wanted is None:
         return {}
     if not group.means.processes_by_group:
-        return {PROCESSES: OF_THE_USER}
+        return {PROCESSES: f"{wanted} processes {BY_RLIMIT}"}
     same("process limit (delegated cgroup)", wanted, group.settings().processes)
     return {PROCESSES: f"{wanted} processes"}
 

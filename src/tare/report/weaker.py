@@ -17,8 +17,8 @@ _SENTENCES = {
     ("CPU time", "by rusage"): (
         "CPU time is that of the command and of the children it waited for, not of everything in the node"
     ),
-    ("process limit", "only the user's own"): (
-        "The number of processes is limited for all that this user runs together (ulimit -u), not for a node"
+    ("process limit", "by RLIMIT_NPROC"): (
+        "The number of processes is kept by RLIMIT_NPROC, which before Linux 5.14 counts all that this user runs"
     ),
     ("layer", "fuse-overlayfs"): (
         "The writable layer is a program's (fuse-overlayfs), so that every access to a file costs more than it "

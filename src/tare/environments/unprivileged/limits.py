@@ -10,7 +10,7 @@ program whose run time reserves much. A CPU quota has no such substitute.
 import json
 import os
 import resource
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -20,6 +20,7 @@ from tare.errors import NodeError
 from tare.host.cgroups import V2, Group, format_processors
 from tare.host.cgroups.hierarchies import V2_CONTROLLERS
 from tare.host.delegation import create_group, find_delegation
+from tare.records import Bounds
 from tare.untrusted import from_json, of_kind
 
 _FILE = "limits.json"
@@ -76,6 +77,18 @@ def establish(spec: NodeSpec) -> Means:
             found, spec.name, spec.processors, spec.memory_byte, spec.cpu_quota, spec.bounds.processes
         )
     return means
+
+
+def process_limit(bounds: Bounds) -> Mapping[str, int]:
+    """What getrlimit(2) has to hold of an ordinary user's node, as no control group does; else nothing.
+
+    In a user namespace, as every such node has one, RLIMIT_NPROC counts what is in that namespace; before Linux 5.14,
+    all that the user runs.
+    """
+    if os.geteuid() == 0 or bounds.processes is None:
+        return {}
+    found = find_delegation()
+    return {} if found is not None and "pids" in found.controllers else {"nproc": bounds.processes}
 
 
 class _Written(TypedDict):
