@@ -119,7 +119,7 @@ class _Tool(ABC):
 
 class _Prlctl(_Tool):
     program = "prlctl"
-    pattern = r"prlctl version (\d+)\.(\d+)"
+    pattern = r"prlctl version (\d{1,6})\.(\d{1,6})"
     least = (7, 0)
     has_groups = True
 
@@ -164,7 +164,7 @@ class _Prlctl(_Tool):
 
 class _Vzctl(_Tool):
     program = "vzctl"
-    pattern = r"vzctl version (\d+)\.(\d+)"
+    pattern = r"vzctl version (\d{1,6})\.(\d{1,6})"
     least = (4, 8)  # the first with --skip-remount
     has_groups = False
 

@@ -56,8 +56,10 @@ class _Flavour:
 
 
 _FLAVOURS = (
-    _Flavour(name="apptainer", pattern=r"apptainer version (\d+)\.(\d+)", least=(1, 2)),
-    _Flavour(name="singularity", pattern=r"singularity(?:-ce|pro)? version (\d+)\.(\d+)", least=(3, 11)),
+    _Flavour(name="apptainer", pattern=r"apptainer version (\d{1,6})\.(\d{1,6})", least=(1, 2)),
+    _Flavour(
+        name="singularity", pattern=r"singularity(?:-ce|pro)? version (\d{1,6})\.(\d{1,6})", least=(3, 11)
+    ),
 )
 """Apptainer installs itself under the old name too, so its own is looked for first."""
 

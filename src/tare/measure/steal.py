@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tare.untrusted import whole
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadTimes:
@@ -27,9 +29,11 @@ class ThreadTimes:
 def parse_schedstat(text: str) -> ThreadTimes | None:
     """The first two of its numbers; ``None`` when it does not begin with them."""
     words = text.split()[:2]
-    if len(words) < 2 or not all(word.isdecimal() for word in words):  # noqa: PLR2004 - those two
+    try:
+        run_ns, wait_ns = map(whole, words)
+    except ValueError:
         return None
-    return ThreadTimes(run_ns=int(words[0]), wait_ns=int(words[1]))
+    return ThreadTimes(run_ns=run_ns, wait_ns=wait_ns) if min(run_ns, wait_ns) >= 0 else None
 
 
 def thread_times(thread: int, processes: Iterable[int]) -> ThreadTimes | None:

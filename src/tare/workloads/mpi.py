@@ -23,12 +23,13 @@ _REFUSED = re.compile(
     r"^.*(?:Read -1, expected \d+, errno = \d+|CMA support is not available).*$", re.MULTILINE
 )
 """What Open MPI 4.1 prints when the kernel forbids process_vm_readv; it then goes on by copying twice."""
-_SENDING = re.compile(r"^\[[^\]]*\] mca: bml: Using (\w+) btl for send to .* on node \S+$", re.MULTILINE)
+_SENDING = re.compile(r"^\[[^\]\n]*\] mca: bml: Using (\w+) btl for send to .* on node \S+$", re.MULTILINE)
 _CONNECTED = re.compile(
-    r"^\[[^\]]*\] btl:\s?tcp: .*?(?:now connected to|connect\(\) to) ([0-9a-f.:]+?)(?::\d+ |,)", re.MULTILINE
+    r"^\[[^\]\n]*\] btl:\s?tcp: .*?(?:now connected to|connect\(\) to) ([0-9a-f.:]+?)(?::\d+ |,)",
+    re.MULTILINE,
 )
 _CHATTER = re.compile(
-    r"^\[[^\]]*\] (?:mca: b|select: init|btl:|plm:rsh: Warning: setpgid).*\n?", re.MULTILINE
+    r"^\[[^\]\n]*\] (?:mca: b|select: init|btl:|plm:rsh: Warning: setpgid).*\n?", re.MULTILINE
 )
 _TRANSPORTS = {"vader": "shared memory", "sm": "shared memory", "tcp": "TCP"}
 

@@ -14,7 +14,7 @@ from tare.records import Direction, Sample
 from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 
-_LINE = re.compile(r"^ *([A-Z][A-Za-z/ ]*?) *= *(\S.*?) *$", re.MULTILINE | re.ASCII)
+_NAME = re.compile(r"[A-Z][A-Za-z/ ]*", re.ASCII)
 _NUMBER = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
 _LAST = re.compile(r"npb@nas\.nasa\.gov\s*\Z")
 """The last line that every version prints: an output without it was cut."""
@@ -75,7 +75,11 @@ class NpbReference(WorkloadKind):
 def _block(stdout: str) -> dict[str, str]:
     """The lines ``name = value`` after the words "Benchmark Completed"; empty if the output is not whole."""
     _, found, rest = stdout.rpartition("Benchmark Completed")
-    return dict(_LINE.findall(rest)) if found and _LAST.search(rest) else {}
+    if not found or not _LAST.search(rest):
+        return {}
+    parts = [line.partition("=") for line in rest.split("\n")]
+    pairs = {name.strip(" "): value.strip(" ") for name, _, value in parts}
+    return {name: value for name, value in pairs.items() if value and _NAME.fullmatch(name)}
 
 
 def _number(block: dict[str, str], name: str, stdout: str) -> float:

@@ -80,7 +80,7 @@ def parse_cpu_s(text: str) -> float | None:
     >>> parse_cpu_s("Domain: 'a'\n  cpu.time=1500000000\n")
     1.5
     """
-    found = re.search(r"^\s*cpu\.time=(\d+)$", text, re.MULTILINE)
+    found = re.search(r"^[ \t]*cpu\.time=(\d+)$", text, re.MULTILINE)
     return number(found[1], "virsh domstats") / 1e9 if found else None
 
 

@@ -18,7 +18,7 @@ from tare.errors import NodeError
 from tare.records import OptionValue
 
 _PROBE_LIMIT_S = 10.0
-_VERSION = re.compile(r"(\d+)\.\d+\.\d+\w*")
+_VERSION = re.compile(r"(\d{1,6})\.\d+\.\d+\w*")
 _LEAST = 6
 """The first that tells the effective paravirtualization and takes all that is said here."""
 

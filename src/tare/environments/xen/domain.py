@@ -10,7 +10,7 @@ from tare.environments.xen import configuration, xl
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
 
-_NAME = re.compile(r"""^\s*name\s*=\s*(["'])([\w.+-]+)\1""", re.MULTILINE)
+_NAME = re.compile(r"""^[ \t]*name[ \t]*=[ \t]*(["'])([\w.+-]+)\1""", re.MULTILINE)
 
 
 class BroughtDomain(Machine):

@@ -149,7 +149,7 @@ def _tell(family: Family, place: Place, taken: Sequence[_Texts], told: Found) ->
         return
     try:
         figures = [_figures(family, place, texts) for texts in taken]
-    except ValueError as problem:
+    except (ValueError, ArithmeticError) as problem:
         told.lack(family.kinds, f"what the kernel says is not understood: {problem}")
         return
     for kind in family.kinds:
@@ -169,7 +169,7 @@ def _figures(family: Family, place: Place, texts: _Texts) -> Mapping[str, float]
     """Of all sources together; a signal that one of them does not tell is left out."""
     parsed = [family.parse(text, place) for text in (() if isinstance(texts, Unreadable) else texts)]
     names = [kind.name for kind in family.kinds if parsed and all(kind.name in one for one in parsed)]
-    return {name: family.joined([one[name] for one in parsed]) for name in names}
+    return {name: float(family.joined([one[name] for one in parsed])) for name in names}
 
 
 def _signal(kind: Kind, place: Place, value: float) -> Signal:

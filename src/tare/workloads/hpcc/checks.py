@@ -19,8 +19,9 @@ RANDOM_ACCESS_ERRORS = 0.01
 """Largest share of wrong words; RandomAccess's rules allow lost updates up to it."""
 
 _FAILURES = re.compile(
-    r"FAILED|Node\(s\) with error [1-9]|[1-9]\d* tests.*(?:failed|skipped)|Found \d+ errors.*failed"
+    r"FAILED|Node\(s\) with error [1-9]|(?<!\d)[1-9]\d* tests.{0,200}(?:failed|skipped)|Found \d+ errors.{0,200}failed"
 )
+"""Bounded, so that no output keeps it busy for longer than its length."""
 _INPUT_LINES = {"HPL_N": 5, "HPL_NB": 7, "HPL_nprow": 10, "HPL_npcol": 11}
 """Key of the summary → line of hpccinf.txt, from 0, that it must repeat."""
 
