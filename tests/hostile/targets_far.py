@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Both ends of the conversation over ssh: what another host answers, and what arrives there."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tests.environments.environment_example import described
+from tests.hostile.target import Target
+
+from tare.environments.provider import NodeSpec
+from tare.environments.remote import connection, files
+from tare.environments.remote.channel import Answer, Channel
+from tare.environments.remote.connection import Far
+from tare.environments.remote.group import FarGroup
+from tare.environments.ssh import _Probed, _Running
+from tare.errors import NodeError
+from tare.far.agent import Agent
+from tare.far.conversation import Conversation, EndOfConnectionError
+from tare.far.plain import build
+from tare.untrusted import from_json
+
+_GREETING = {"host": "far", "kernel": "6.1.0", "size": 0}
+_PROBED = {"usable": True, "reason": "", "remedy": "", "version": "1.2", "number": 1, "size": 0}
+_STARTED = {
+    "prefix": ["env", "-i"],
+    "work_directory": "/work",
+    "tools_directory": "/opt/tare/bin",
+    "own_kernel": False,
+    "variables": {"A": "b"},
+    "facts": {"kernel": "6.1"},
+    "address": None,
+    "number": 2,
+    "size": 0,
+}
+_SETTINGS = {"processors": [0, 1], "memory_byte": 1 << 28, "cpu_quota": 0.5}
+_GROUP = {"settings": _SETTINGS, "cpu_s": 1.5, "memory_kills": 0, "size": 0}
+_LACKS = {"lacks": [], "number": 6, "size": 0}
+_FILES = {"files": [{"name": "i0/stdout", "whole": 5, "pieces": [[0, 5]]}], "number": 7, "size": 5}
+_QUESTIONS = (
+    {"do": "probe", "number": 1, "size": 0, "technology": "fake", "options": {}},
+    {"do": "put", "number": 2, "size": 3, "entries": [{"name": "a", "mode": 420, "size": 3}]},
+    {"do": "get", "number": 3, "size": 0, "names": ["a"]},
+    {"do": "lacks", "number": 4, "size": 0, "inner_pid": 3},
+)
+
+
+def targets() -> Iterator[Target]:
+    groups = [{**_GROUP, "number": number} for number in (3, 4, 5)]
+    lines = [_GREETING, _PROBED, _STARTED, *groups, _LACKS, _FILES]
+    answers = b"".join(json.dumps(one).encode() + b"\n" for one in lines) + b"hello"
+    yield Target(name="another host's answers", seeds=[answers, b"\n\n" + answers], parse=_answers)
+    for name, kind in (("probe", _PROBED), ("start", _STARTED), ("group", _GROUP), ("files", _FILES)):
+        yield Target(
+            name=f"another host's {name}", seeds=[json.dumps(kind).encode()], parse=_one_answer(name)
+        )
+    asked = [json.dumps(one).encode() + b"\n" + b"x" * one["size"] for one in _QUESTIONS]  # type: ignore[operator]
+    yield Target(
+        name="questions to another host",
+        seeds=[b"".join(asked), *asked],
+        parse=_questions,
+        refusals=(EndOfConnectionError,),
+    )
+    record = json.dumps(asdict(described()), default=str).encode()
+    wrong = (ValueError, TypeError, KeyError, AttributeError)
+    yield Target(
+        name="record of a node there",
+        seeds=[record],
+        parse=lambda text: build(NodeSpec, from_json(text)),
+        refusals=wrong,
+    )
+    values = [b"NAME=5", b'["a"]', b"true"]
+    yield Target(
+        name="options below ssh",
+        seeds=values,
+        parse=lambda text: connection._value(text.decode(errors="replace")),
+        refusals=(),
+    )
+
+
+class _Told(Channel):
+    """A channel of which everything has arrived already."""
+
+    def __init__(self, said: bytes) -> None:
+        self._far = Far(host="far")
+        self._received = bytearray(said)
+        self._asked = 0
+
+    def _receive(self, _deadline: float) -> None:
+        raise NodeError("nothing more arrives")
+
+    def _send(self, _content: bytes) -> None:
+        """To nobody."""
+
+
+def _answers(text: bytes) -> None:
+    channel = _Told(text)
+    channel.greeting = channel._greeted()
+    channel.ask("probe").told(_Probed)
+    running = _Running(channel._far, channel, Path("/nowhere"))
+    running.start(described())
+    group = FarGroup(channel)
+    group.settings()
+    group.cpu_s()
+    group.memory_kills()
+    group.lacks(5)
+    _fetched(channel)
+
+
+def _fetched(channel: Channel) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="tare-hostile-"))
+    try:
+        files.fetch(channel, folder, ["i0/stdout"])
+    finally:
+        shutil.rmtree(folder)
+
+
+def _one_answer(name: str) -> Any:
+    """One kind of answer, whose JSON alone is changed."""
+
+    def parse(text: bytes) -> None:
+        try:
+            said = from_json(text)
+        except ValueError:
+            raise NodeError("no JSON") from None
+        if not isinstance(said, dict):
+            raise NodeError("no object")
+        answer = Answer("far", said, b"hello")
+        channel = _Told(b"")
+        channel.ask = lambda *_, **__: answer  # type: ignore[method-assign]
+        channel.greeting = {"host": "far", "kernel": "6.1"}
+        if name == "probe":
+            answer.told(_Probed)
+        elif name == "start":
+            _Running(channel._far, channel, Path("/nowhere")).start(described())
+        elif name == "group":
+            FarGroup(channel).settings()
+            FarGroup(channel).cpu_s()
+        else:
+            _fetched(channel)
+
+    return parse
+
+
+class _Arrived(Conversation):
+    """A conversation in which nothing more arrives."""
+
+    def __init__(self, said: bytes) -> None:
+        self._received = bytearray(said)
+
+    def _receive(self) -> None:
+        raise EndOfConnectionError
+
+
+def _questions(text: bytes) -> None:
+    """As ``tare.far.agent.serve`` takes them; none of these starts or stops anything."""
+    conversation = _Arrived(text)
+    while True:
+        fields, content = conversation.question()
+        fields.pop("number")
+        if fields.get("do") in {"probe", "put", "get", "lacks"}:
+            agent = Agent(Path("/nowhere"))
+            json.dumps(agent.answer({**fields, **({"content": content} if content else {})}), default=str)

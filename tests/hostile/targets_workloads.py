@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Campaign files, and what each workload's program printed or left."""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from tests.conftest import REPOSITORY
+from tests.hostile.target import Target
+
+from tare.environments import PROVIDERS
+from tare.errors import WrongOutput
+from tare.measure.attempt import EXCERPT_CHARACTERS
+from tare.plan.campaign import _build
+from tare.plan.definition import Campaign
+from tare.plan.schema import Host
+from tare.plan.source import parse_source
+from tare.records import OptionValue, Sample
+from tare.workloads import KINDS, excerpt, mpi
+from tare.workloads.kind import Output
+from tare.workloads.slices import parse_slice
+
+OUTPUTS = REPOSITORY / "tests" / "outputs"
+_STDOUT, _STDERR = "stdout.txt", "stderr.txt"
+_HOST = Host(4, 8 << 30)
+_RECORDED: Mapping[str, tuple[str, str, str, Mapping[str, OptionValue]]] = {
+    "hpcc": ("hpcc", "hpcc/two-ranks", "hpccoutf.txt", {}),
+    "hpcc's input": ("hpcc", "hpcc/two-ranks", "hpccinf.txt", {}),
+    "hpcc's messages": ("hpcc", "hpcc/refused-single-copy", _STDERR, {}),
+    "netpipe": ("netpipe", "netpipe/mpi", "np.out", {"largest": 1 << 20}),
+    "netpipe's messages": ("netpipe", "netpipe/tcp", _STDERR, {"protocol": "tcp"}),
+    "npb": ("npb", "npb/ep-two-ranks", _STDOUT, {"benchmark": "ep", "problem_class": "A"}),
+    "npb's profile": (
+        *("npb", "npb/cg-profiled", "profile.json"),
+        {"benchmark": "cg", "problem_class": "S", "profile": True},
+    ),
+    "npb-reference": ("npb-reference", "npb-reference/cg-two-ranks", _STDOUT, {"program": "/cg"}),
+    "compute": ("compute", "compute/alone", _STDOUT, {}),
+    "memory": ("memory", "memory/alone", _STDOUT, {}),
+    "os": ("os", "os/alone", _STDOUT, {}),
+    "messages": ("messages", "messages/two-ranks", _STDOUT, {}),
+    "fake": ("fake", "fake/ok", _STDOUT, {}),
+}
+"""Parser → kind of workload, recording, which of its texts is changed, options."""
+
+
+def targets() -> Iterator[Target]:
+    presets = sorted((REPOSITORY / "src" / "tare" / "plan" / "presets").glob("*.toml"))
+    yield Target(name="campaign file", seeds=[path.read_bytes() for path in presets], parse=_campaign)
+    kept = [json.dumps(_campaign(path.read_bytes()).to_json()).encode() for path in presets[:4]]
+    yield Target(name="kept campaign", seeds=kept, parse=_kept_campaign)
+    for name, (kind, folder, part, options) in _RECORDED.items():
+        yield _of_workload(name, kind, OUTPUTS / folder, part, options)
+    yield Target(
+        name="answer to a turn", seeds=[b"slice 75000000 74000000 1000 9f3a", b"slice 1 - - -"], parse=_slice
+    )
+    stderr = [path.read_bytes() for path in sorted((OUTPUTS / "mpi").glob("*.stderr"))]
+    yield Target(name="Open MPI's messages", seeds=stderr, parse=_messages)
+
+
+def _campaign(text: bytes) -> Campaign:
+    return _build(parse_source(text, "campaign.toml"), _HOST, PROVIDERS, KINDS)
+
+
+def _kept_campaign(text: bytes) -> None:
+    from tare.untrusted import from_json  # noqa: PLC0415
+
+    try:
+        data = from_json(text)
+    except ValueError:
+        data = None
+    Campaign.from_json(data)
+
+
+def _of_workload(name: str, kind: str, folder: Path, part: str, chosen: Mapping[str, OptionValue]) -> Target:
+    workload = KINDS[kind]
+    options = workload.options_model.model_validate(dict(chosen))
+    texts = {path.name: path.read_text() for path in sorted(folder.iterdir())}
+    whole = Output(stdout=texts.pop(_STDOUT, ""), stderr=texts.pop(_STDERR, ""), files=texts)
+
+    def parse(text: bytes) -> None:
+        output = _with(whole, part, text.decode(errors="replace"))
+        workload.facts(options, output)
+        for sample in workload.samples(options, output):
+            _refuse_useless(sample)
+
+    return Target(name=name, seeds=[(folder / part).read_bytes()], parse=parse)
+
+
+def _refuse_useless(sample: Sample) -> None:
+    """As ``tare.measure.trial`` does; a figure that the journal cannot hold is none."""
+    if not math.isfinite(sample.value):
+        raise WrongOutput("no finite number", sample.name)
+    assert type(sample.value) is float
+    assert sample.x is None or math.isfinite(sample.x)
+
+
+def _with(output: Output, part: str, text: str) -> Output:
+    if part == _STDOUT:
+        return replace(output, stdout=text)
+    if part == _STDERR:
+        return replace(output, stderr=text)
+    return replace(output, files={**output.files, part: text})
+
+
+def _slice(text: bytes) -> None:
+    found = parse_slice(text.decode(errors="replace"))
+    assert 0 < found.wall_ns < 1 << 63
+
+
+def _messages(text: bytes) -> None:
+    said = text.decode(errors="replace")
+    for read in _READERS:
+        read(said)
+
+
+_READERS: tuple[Callable[[str], object], ...] = (
+    mpi.transports,
+    mpi.last_words,
+    mpi.without_chatter,
+    mpi.refused_single_copy,
+    lambda said: excerpt.tail(said, EXCERPT_CHARACTERS),
+)
