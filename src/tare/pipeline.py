@@ -55,6 +55,7 @@ from tare.measure.citation import cite_calibration
 from tare.measure.joining import plan_now, skipped_in
 from tare.measure.stopping import spared_trials
 from tare.plan.campaign import Campaign
+from tare.plan.trials import refuse_misnamed
 from tare.records import (
     Analysis,
     Cell,
@@ -207,13 +208,19 @@ def _journal(folder: ResultFolder, campaign: Campaign) -> Journal:
     """
     by_rounds = any(workload.way is Way.SLICES for workload in campaign.workloads)
     if folder.journal_byte < LARGE_JOURNAL_BYTE or campaign.shared_cells or campaign.orders or by_rounds:
-        return read_journal(folder.journal)
+        return _own(read_journal(folder.journal))
     from tare.journal.columns import condensed  # noqa: PLC0415 - loads pyarrow, which few results need
     from tare.treat.columns import with_joined_samples  # noqa: PLC0415 - the same
 
     found = condensed(folder.journal, folder.derived)
     outcomes = with_joined_samples(found.journal.outcomes, found.kinds, found.groups())
-    return replace(found.journal, outcomes=outcomes)
+    return _own(replace(found.journal, outcomes=outcomes))
+
+
+def _own(journal: Journal) -> Journal:
+    """``JournalError`` if a trial's name is another's."""
+    refuse_misnamed(outcome.trial for outcome in journal.outcomes)
+    return journal
 
 
 def _repeated(campaign: Campaign) -> frozenset[str]:
@@ -250,7 +257,7 @@ def _interventions(
 def _child_verdicts(child: ResultFolder, parent_session: str | None) -> Sequence[InterventionVerdict]:
     """Nothing when it explains another result, or cannot be read: damaged, or of another version."""
     try:
-        campaign, outcomes = kept_campaign(child), read_journal(child.journal).outcomes
+        campaign, outcomes = kept_campaign(child), _own(read_journal(child.journal)).outcomes
     except (CampaignError, JournalError):
         return ()
     if campaign.intervention is None or campaign.intervention.parent_session != parent_session:

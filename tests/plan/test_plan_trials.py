@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 import dataclasses
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.plan.campaign import Campaign
-from tare.plan.trials import plan_block, plan_trials, trial_identity
-from tare.records import NATIVE, Environment, Layout, Limits, Workload
+from tare.errors import JournalError
+from tare.plan.campaign import Campaign, resolve
+from tare.plan.presets import preset_names
+from tare.plan.trials import plan_block, plan_trials, refuse_misnamed, trial_identity
+from tare.records import NATIVE, Environment, HostLoad, Layout, Limits, Trial, Workload
 
 SEEDS = st.integers(min_value=0, max_value=2**63 - 1)
 
@@ -132,3 +136,51 @@ def test_cells_come_in_every_order_and_blocks_differ() -> None:
         for block in range(asked.blocks)
     )
     assert len(orders) == 24
+
+
+@pytest.mark.parametrize("preset", preset_names())
+def test_every_trial_of_a_plan_has_the_name_that_fits_it(preset: str) -> None:
+    asked = resolve(preset, host_processors=64, host_memory_byte=1 << 40)
+    refuse_misnamed(plan_trials(asked, 1))
+
+
+def first_trial() -> Trial:
+    return plan_block(campaign(environments=1, layouts=1, workloads=1), 1, 0)[0]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"identity": "another"},
+        {"block": 7},
+        {"workload": Workload(name="other", kind="fake")},
+        {"environment": Environment(name=NATIVE, technology="docker")},
+        {"environment": Environment(name="other", technology="docker")},
+    ],
+)
+def test_a_trial_under_another_ones_name_is_refused(changes: dict[str, object]) -> None:
+    native = next(
+        trial
+        for trial in plan_block(campaign(environments=1, layouts=1, workloads=1), 1, 0)
+        if trial.environment.name == NATIVE
+    )
+    with pytest.raises(JournalError, match="was altered; restore it"):
+        refuse_misnamed([dataclasses.replace(native, **changes)])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: Layout(nodes=1, processors=2, instances=0),
+        lambda: Layout(nodes=0, processors=2, instances=1),
+        lambda: dataclasses.replace(first_trial(), block=-1),
+        lambda: dataclasses.replace(first_trial(), slot=-1),
+        lambda: dataclasses.replace(first_trial(), replicate=2),
+        lambda: HostLoad(processors=0, foreign=0.1),
+        lambda: HostLoad(processors=2, foreign=1e308),
+        lambda: HostLoad(processors=2, foreign=0.1, steal=float("nan")),
+    ],
+)
+def test_what_no_plan_and_no_host_can_have_is_no_record(made: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match=r"is not a layout|is none of a"):
+        made()

@@ -137,7 +137,7 @@ def test_a_block_cut_short_is_dropped_and_counted(absent: int) -> None:
     assert ([block.block for block in summary.blocks], summary.dropped_blocks) == ([0], 1)
 
 
-@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("value", [0.0, -1.0, 5e-324, 1e308, math.nan, math.inf])
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_an_unusable_value_drops_the_block_of_its_own_metric_only(value: float, place: int) -> None:
     values = [1.0, 1.0, 1.0]

@@ -44,6 +44,7 @@ from tare.measure.users import USER_LABEL, continued_user, settled_user, strange
 from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits, next_block_fits
 from tare.plan.campaign import Campaign, differences, with_overrides
+from tare.plan.trials import refuse_misnamed
 from tare.records import (
     NATIVE,
     USUAL_BOUNDS,
@@ -182,6 +183,7 @@ def _ready(request: Request, campaign: Campaign, image: Image, audience: Audienc
         audience.says(words)
     journal = read_journal(request.folder.journal)
     _refuse_changed_campaign(journal)
+    refuse_misnamed(outcome.trial for outcome in journal.outcomes)
     sessions = journal.sessions
     if sessions and sessions[0].image_digest != image.digest:
         raise InputError(
@@ -333,7 +335,7 @@ def _lacking_flags(
     request: Request, campaign: Campaign, absent: AbstractSet[str], journal: Journal
 ) -> Mapping[str, tuple[str, ...]]:
     """As they were at the first trial: all of a result take the same code paths."""
-    if journal.outcomes:
+    if journal.outcomes and journal.sessions:
         return journal.sessions[-1].lacking_flags
     present = [one for one in campaign.needed_environments if one.name not in absent]
     return lacking_flags(present, request.providers)

@@ -82,7 +82,9 @@ def cannot_join(
     """Those that were missing when the code paths of all trials were chosen, and cannot take them."""
     if not journal.outcomes:
         return ()
-    avoided = set[str]().union(*journal.sessions[-1].lacking_flags.values())
+    avoided = {
+        flag for one in journal.sessions[-1:] for flags in one.lacking_flags.values() for flag in flags
+    }
     missed = {one.environment for session in journal.sessions for one in session.skipped}
     late = [one for one in environments if one.name in missed - absent]
     lacking = lacking_flags(late, providers)

@@ -2,12 +2,14 @@
 """A campaign and a seed to trials in randomized blocks."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from tare.errors import JournalError
+from tare.foreign import shortened
 from tare.plan.definition import Campaign
 from tare.plan.order import starts
 from tare.plan.sharing import NATIVE_ENVIRONMENT, Setting
-from tare.records import Environment, Trial, Turns, Way, Workload
+from tare.records import NATIVE, Environment, Trial, Turns, Way, Workload
 
 _Arm = tuple[Environment, int]
 _Cell = tuple[Workload, Setting]
@@ -59,6 +61,21 @@ def _ordered(campaign: Campaign, seed: int, block: int, first_slot: int) -> Iter
 def trial_identity(block: int, workload: str, setting: str, environment: str, replicate: int) -> str:
     """Name a trial: ``b003-hpcc-1c2p1i-docker-0``: what is run, never when."""
     return f"b{block:03d}-{workload}-{setting}-{environment}-{replicate}"
+
+
+def refuse_misnamed(trials: Iterable[Trial]) -> None:
+    """``JournalError`` for a trial whose name is another's, or that is no native one and says so.
+
+    Two would be taken for one, or something else for what all is compared with.
+    """
+    for trial in trials:
+        own = trial.environment
+        named = trial_identity(trial.block, trial.workload.name, trial.setting, own.name, trial.replicate)
+        if trial.identity != named or own.name == NATIVE != own.technology:
+            raise JournalError(
+                f"the journal says {shortened(trial.identity)} of a trial of {shortened(own.technology)} that is "
+                f"{shortened(named)}: it was altered; restore it from a copy, or begin a new result"
+            )
 
 
 def _joined(cells: Sequence[_Cell]) -> list[_Cell]:

@@ -11,6 +11,10 @@ BUSY_PROCESSORS = 0.5
 waits for its slowest part."""
 
 
+MOST_PROCESSORS = 1_000_000
+"""No host has as many; sums over loads beyond it could leave the range of numbers."""
+
+
 class Withheld(StrEnum):
     """Why nothing is claimed although there are figures."""
 
@@ -47,6 +51,15 @@ class HostLoad:
     """Part of the time in which a quota on the control group that Tare itself is in held it back."""
     others: tuple[BusyProgram, ...] = ()
     """The busiest ones first, where the host was busy; they may have run on other processors too."""
+
+    def __post_init__(self) -> None:
+        figures = self.foreign, self.steal, self.throttled
+        if not 1 <= self.processors <= MOST_PROCESSORS or not all(
+            abs(one) <= MOST_PROCESSORS for one in figures
+        ):
+            raise ValueError(
+                f"a load of {max(figures):g} on {self.processors} processors is none of a host's"
+            )
 
     @property
     def share(self) -> float:

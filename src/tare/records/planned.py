@@ -60,6 +60,10 @@ class Layout:
     processors: int
     instances: int
 
+    def __post_init__(self) -> None:
+        if min(self.nodes, self.processors, self.instances) < 1:
+            raise ValueError(f"{self} is not a layout: each of its numbers is 1 or more")
+
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read ``NcMpKi``; ``ValueError`` says what is wrong with the text."""
@@ -192,6 +196,12 @@ class Trial:
     """``None``: it is no trial of an order experiment."""
     turns: Turns | None = None
     """How it takes turns with the other arms of its block; ``None``: it runs by itself."""
+
+    def __post_init__(self) -> None:
+        if self.block < 0 or self.slot < 0 or self.replicate not in {0, 1}:
+            raise ValueError(
+                f"{self.identity}: block {self.block}, slot {self.slot}, replicate {self.replicate} is none of a plan"
+            )
 
     @property
     def setting(self) -> str:

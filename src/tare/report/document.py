@@ -25,6 +25,7 @@ from tare.report import (
     signals,
     words,
 )
+from tare.report.bounds import bounded, left_out_said
 from tare.report.curve_table import POINTWISE, UNITS, level, place_groups
 from tare.report.emulation import emulated
 from tare.report.helper_table import TITLE, WAITING_SHARE, WAITING_TITLE, waits
@@ -68,6 +69,7 @@ def _put(temporary: Path, path: Path) -> None:
 
 def render_report(analysis: Analysis) -> str:
     """Give the HTML text; everything that came from a campaign, a host or a program is escaped in it."""
+    left_out, analysis = left_out_said(analysis), bounded(analysis)
     artist = page.Artist(analysis)
     shared = arrange.shared_metrics(analysis)
     template = _environment().get_template("report.html.j2")
@@ -112,6 +114,7 @@ def render_report(analysis: Analysis) -> str:
         skip_said=arrange.skip_said,
         damage=integrity_said(analysis.integrity),
         repeated_said=arrange.repeated_said(analysis),
+        left_out=left_out,
         several=len(arrange.cells(analysis)) > 1,
         signals=signals.shown_signals(analysis),
         exclusions=signals.exclusions_said(analysis),

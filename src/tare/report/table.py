@@ -13,6 +13,7 @@ from tare.records import Analysis, Overhead, Summary, Verdict, Word
 from tare.report import arrange
 from tare.report.activities import print_activities
 from tare.report.answer_table import print_answer_table, print_answers
+from tare.report.bounds import bounded, left_out_said
 from tare.report.calibration import citation
 from tare.report.causes import print_causes, print_reasons
 from tare.report.clocks import (
@@ -49,6 +50,7 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
     Without ``show_all`` the primary metrics are whole; of the others only what is slower or faster has a row,
     and a metric on which nothing is decided is hidden and counted.
     """
+    left_out, analysis = left_out_said(analysis), bounded(analysis)
     print_integrity(analysis, console)
     heading = f"{one_line(analysis.campaign)}: overhead against native; above 0 is slower"
     console.print(Text(heading, style="bold"))
@@ -72,6 +74,8 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
     print_parity(analysis, console, show_all=show_all)
     print_causes(analysis, console)
     print_comparisons(analysis, console, show_all=show_all)
+    if left_out:
+        console.print(Text(f"\n{left_out}", style="dim"))
     console.print(_ending(analysis))
 
 

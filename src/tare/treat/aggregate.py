@@ -12,10 +12,13 @@ from dataclasses import replace
 
 from tare.records import Direction, Sample
 
+LEAST, MOST = 1e-50, 1e50
+"""No clock and no counter gives more or less in any unit, and the cube of a ratio of two such is still a number."""
+
 
 def usable(value: float) -> bool:
-    """Whether a time or a rate can be compared at all: finite and above 0."""
-    return math.isfinite(value) and value > 0
+    """Whether a time or a rate can be compared at all: a number above 0 that something can have measured."""
+    return LEAST <= value <= MOST
 
 
 def time_per_work(value: float, direction: Direction) -> float:

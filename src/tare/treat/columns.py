@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tare.records import Direction, Outcome, Sample
 from tare.records.columns import NONE, SampleColumns, SampleKind
+from tare.treat.aggregate import LEAST, MOST
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -139,7 +140,7 @@ def _irregular_values(
 
 
 def _usable(values: Floats) -> NDArray[np.bool_]:
-    return np.asarray((values > 0) & (values < np.inf))
+    return np.asarray((values >= LEAST) & (values <= MOST))
 
 
 def _over_runs(values: Floats, firsts: Places) -> Floats:
