@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One command of Tare's in a forked process that has all modules loaded; and what is wrong with its end."""
+
+import json
+import os
+import re
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, NoReturn
+
+import tare.environments
+from tare import cli, pipeline
+from tare.environments.provider import Provider
+from tests.fake_campaign import FAKES
+
+LIMIT_S = 5.0
+"""Of CPU time."""
+RUN_LIMIT_S = 120.0
+"""Of a command that measures what a journal lacks, by the clock."""
+MEMORY_BYTE = 1 << 30
+_KILL_S = 60.0
+_PAGE_BYTE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    argv: tuple[str, ...]
+    code: int
+    """Negative: the signal that ended it."""
+    said: str
+    errors: str
+    cpu_s: float
+    """Of it and of what it started: another process that takes the processor decides nothing."""
+    memory_byte: int
+
+
+def ended(argv: Sequence[str], *, columns: bool = False) -> Ended:
+    """Run it to its end, or to where it is beyond all limits; ``columns``: as a large journal is read."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = os.fork()
+        if child == 0:
+            _become(argv, out, err, columns=columns)
+        code, cpu_s, memory_byte = _watched(child, RUN_LIMIT_S if argv[0] == "run" else _KILL_S)
+        said, errors = (_text(each) for each in (out, err))
+        return Ended(tuple(argv), code, said, errors, cpu_s, memory_byte)
+
+
+def _become(argv: Sequence[str], out: IO[bytes], err: IO[bytes], *, columns: bool) -> NoReturn:
+    os.setsid()
+    os.dup2(out.fileno(), 1)
+    os.dup2(err.fileno(), 2)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
+    sys.argv = ["tare", *argv]
+    fakes: Mapping[str, Provider] = FAKES
+    tare.environments.PROVIDERS.update(fakes)  # type: ignore[attr-defined]
+    if columns:
+        pipeline.LARGE_JOURNAL_BYTE = 0
+    code = 99
+    try:
+        cli.main()
+    except SystemExit as end:
+        code = int(end.code or 0)
+        sys.stdout.flush()
+    except BaseException:  # noqa: BLE001 - as the interpreter would
+        sys.stderr.write(traceback.format_exc())
+    finally:
+        os._exit(code)
+
+
+def _watched(child: int, limit_s: float) -> tuple[int, float, int]:
+    """Exit code, CPU time in seconds and the most memory in bytes."""
+    most_byte, deadline = 0, time.monotonic() + limit_s
+    while True:
+        done, status, used = os.wait4(child, os.WNOHANG)
+        if done:
+            cpu_s = used.ru_utime + used.ru_stime
+            return os.waitstatus_to_exitcode(status), cpu_s, max(most_byte, used.ru_maxrss * 1024)
+        most_byte = max(most_byte, _resident_byte(child))
+        if time.monotonic() > deadline or most_byte > 2 * MEMORY_BYTE:
+            os.killpg(child, signal.SIGKILL)
+        time.sleep(0.005)
+
+
+def _resident_byte(child: int) -> int:
+    try:
+        with open(f"/proc/{child}/statm") as opened:  # noqa: PTH123
+            return int(opened.read().split()[1]) * _PAGE_BYTE
+    except (OSError, IndexError):
+        return 0
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="surrogateescape")
+
+
+def fault_of(found: Ended) -> str | None:
+    """What a user must never see, worded alike for alike faults; ``None``: all is well."""
+    if own := re.search(r"a fault of Tare's own: (\w+): .*\(([^()]*)\)\. Please", found.errors, re.DOTALL):
+        return f"{own[1]} in {own[2]}"
+    command = " ".join((found.argv[0], *found.argv[2:]))
+    fault = next((words for check in (_ugly, _beyond_limits, _raw) if (words := check(found))), None)
+    return fault and f"{command}: {fault}"
+
+
+def _ugly(found: Ended) -> str | None:
+    told = found.errors.strip().splitlines()[-1:]
+    if "Traceback" in found.errors:
+        return f"a traceback: {told}"
+    if warned := re.search(r"\w*Warning: .*", found.errors):
+        return warned[0]
+    if found.code not in {0, 1, 2, 3, -signal.SIGKILL}:
+        return f"exit code {found.code}: {told}"
+    return f"exit code {found.code} without words" if found.code > 0 and not told else None
+
+
+def _beyond_limits(found: Ended) -> str | None:
+    if found.memory_byte > MEMORY_BYTE:
+        return "more than 1 GiB"
+    limit_s = RUN_LIMIT_S if found.argv[0] == "run" else LIMIT_S
+    if found.code == -signal.SIGKILL:
+        return "no end"
+    return f"more than {limit_s:g} s of CPU time" if found.cpu_s > limit_s else None
+
+
+def _raw(found: Ended) -> str | None:
+    for text in (found.said, found.errors):
+        if wrong := next((each for each in sorted(set(text)) if not is_harmless(each)), None):
+            return f"printed {wrong!r}"
+    if "--json" in found.argv and found.code == 0:
+        json.loads(found.said, parse_constant=_refuse)
+        return None if found.said.isascii() else "JSON that is not ASCII"
+    return None
+
+
+def is_harmless(character: str) -> bool:
+    category = unicodedata.category(character)
+    return character in "\n\t" or (category[0] != "C" and category not in {"Zl", "Zp"})
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} in JSON")
