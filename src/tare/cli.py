@@ -34,10 +34,7 @@ app.add_typer(image_app, name="image")
 Json = Annotated[bool, typer.Option("--json", help='Print JSON ("schema": 1) instead of tables.')]
 Seed = Annotated[int | None, typer.Option(help="Seed of the random order; drawn and logged when left out.")]
 As = Annotated[
-    str | None,
-    typer.Option(
-        "--as", metavar="ordinary|root|UID:GID", help="Whom the commands run as; an ordinary user by default."
-    ),
+    str | None, typer.Option("--as", help="Whom commands run as: ordinary, which is usual, root or UID:GID.")
 ]
 Blocks = Annotated[
     int | None, typer.Option(help="Blocks to run; 6 are the fewest that give a 95 % interval.")

@@ -2,6 +2,7 @@
 """A campaign in which nothing could be compared ends with 3 and says why, with fakes."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,6 +34,14 @@ pytestmark = pytest.mark.usefixtures("fake_image")
 class Missing(Fake):
     def probe(self) -> Probe:
         return Probe(usable=False, reason="it is not installed", remedy="apt install it")
+
+
+class Dropping(Fake):
+    keeps_user = False
+
+
+class MissingDropping(Missing, Dropping):
+    pass
 
 
 def request(tmp_path: Path, *environments: Environment, **kwargs: object) -> Request:
@@ -112,3 +121,15 @@ def test_a_campaign_that_asks_for_native_alone_has_its_answer(tmp_path: Path) ->
     alone = replace(asked, campaign=replace(asked.campaign, environments=()))
     assert run_and_show(alone, as_json=False) == 0
     assert is_compared(analyse_result(alone.folder.path), alone.campaign)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's commands can be root")
+@pytest.mark.parametrize("user", ["root", "ordinary"])
+def test_that_commands_are_root_is_the_first_line(user: str, tmp_path: Path, capsys: Capture) -> None:
+    asked = request(tmp_path, ABSENT[0], blocks=2)
+    own = {"native": Dropping(), "chroot": MissingDropping()}
+    run_and_show(replace(asked, campaign=replace(asked.campaign, user=user), providers=own))
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first.startswith("a command that you weigh is root on this host in native, a: ") == (
+        user == "root"
+    )

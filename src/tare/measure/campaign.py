@@ -2,9 +2,7 @@
 """A campaign measured, or continued: the host is locked and cleaned, the image verified, each trial journalled."""
 
 import json
-import math
 import secrets
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager
@@ -23,6 +21,7 @@ from tare.image.store import Image, find_image, in_use, verify
 from tare.journal.reader import Journal, campaign_digest, read_journal
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.journal.writer import JournalWriter
+from tare.measure.budget import Budget
 from tare.measure.clean import clean_up
 from tare.measure.code_paths import lacking_flags
 from tare.measure.context import Context
@@ -35,14 +34,14 @@ from tare.measure.machine_lock import machine_lock
 from tare.measure.others import look_before_start, said
 from tare.measure.parity import expected_parity
 from tare.measure.rescue import rescue
-from tare.measure.session import Allowance, Watcher, interruptible, run_trials
+from tare.measure.session import Watcher, interruptible, run_trials
 from tare.measure.stopping import Stopping, Wanted, cell_of, never
 from tare.measure.trial import run_trial
 from tare.measure.turns.together import WHOLE
 from tare.measure.usable import Wants, skipped_environments
 from tare.measure.users import USER_LABEL, continued_user, settled_user, stranger, user_of, user_words
 from tare.plan.binds import parse_bind
-from tare.plan.budget import BudgetPlan, fits, next_block_fits
+from tare.plan.budget import BudgetPlan, fits
 from tare.plan.campaign import Campaign, differences, with_overrides
 from tare.plan.trials import refuse_misnamed
 from tare.records import (
@@ -230,7 +229,7 @@ def _measure(
     absent = {one.environment for one in skipped}
     now = plan_now(campaign, journal, absent)
     planned, outcomes = now.trials, list(journal.outcomes)
-    budget = _Budget(campaign, planned, outcomes)
+    budget = Budget(campaign, planned, outcomes)
     again = f"tare run {request.folder.path / CAMPAIGN_FILE}"
     damaged = journal.integrity.warnings
     for words in (*damaged, *map(_skip_said, skipped), *joining_said(now, journal, absent, again)):
@@ -362,42 +361,6 @@ def _remember_peak(context: Context, outcome: Outcome) -> None:
         seen_byte = trial.layout.total_processors * largest_byte
         known_byte = context.peak_byte.get(trial.workload.name, 0)
         context.peak_byte[trial.workload.name] = max(known_byte, seen_byte)
-
-
-class _Budget:
-    """The time left, counted over all sessions of the result: the trials' own time, and this session's clock."""
-
-    def __init__(self, campaign: Campaign, planned: Sequence[Trial], outcomes: Sequence[Outcome]) -> None:
-        """``outcomes`` grows as trials end."""
-        self.outcomes = outcomes
-        self.is_wanted: Callable[[Trial], bool] = lambda _: True
-        spent_s = sum(outcome.elapsed_s for outcome in outcomes)
-        self._left_s = None if campaign.budget_s is None else campaign.budget_s - spent_s
-        self._begun = time.monotonic()
-        self._planned = planned
-        self._allowed_block: int | None = None
-
-    def remaining(self) -> float | None:
-        return None if self._left_s is None else max(0.0, self._left_s - (time.monotonic() - self._begun))
-
-    def allowance(self) -> Allowance:
-        return Allowance(may_begin=self._may_begin, remaining_s=self._remaining_or_endless)
-
-    def _remaining_or_endless(self) -> float:
-        remaining = self.remaining()
-        return math.inf if remaining is None else remaining
-
-    def _may_begin(self, trial: Trial) -> bool:
-        """Judge a block when it begins, and within it only whether time is left at all."""
-        remaining = self.remaining()
-        if trial.block != self._allowed_block:
-            done = {outcome.trial.identity for outcome in self.outcomes}
-            block = (one for one in self._planned if one.block == trial.block and self.is_wanted(one))
-            rest = [one for one in block if one.identity not in done]
-            if not next_block_fits(rest, self.outcomes, remaining):
-                return False
-            self._allowed_block = trial.block
-        return remaining is None or remaining > 0
 
 
 def _session(
