@@ -52,9 +52,7 @@ def main(words: Sequence[str] | None = None) -> int:
         left_s = until_s - time.monotonic() - share_s * (len(targets) - place - 1)
         begun = time.monotonic()
         tally = _attacked(target, asked, begun + max(left_s, share_s / 10))
-        print(  # noqa: T201 - what it is run for
-            _line(target, tally, asked.seed, time.monotonic() - begun), flush=True
-        )
+        print(_line(target, tally, asked.seed, time.monotonic() - begun), flush=True)
         whole = whole and not tally.broken
     return 0 if whole else 1
 

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 
-from tests.hostile.mutation import Mutator
-
 from tare.errors import TareError
+from tests.hostile.mutation import Mutator
 
 LIMIT_S = 5.0
 """No input, whatever it is, may keep a parser busy for longer."""

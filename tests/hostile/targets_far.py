@@ -9,9 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tests.environments.environment_example import described
-from tests.hostile.target import Target
-
 from tare.environments.provider import NodeSpec
 from tare.environments.remote import connection, files
 from tare.environments.remote.channel import Answer, Channel
@@ -23,6 +20,8 @@ from tare.far.agent import Agent
 from tare.far.conversation import Conversation, EndOfConnectionError
 from tare.far.plain import build
 from tare.untrusted import from_json
+from tests.environments.environment_example import described
+from tests.hostile.target import Target
 
 _GREETING = {"host": "far", "kernel": "6.1.0", "size": 0}
 _PROBED = {"usable": True, "reason": "", "remedy": "", "version": "1.2", "number": 1, "size": 0}

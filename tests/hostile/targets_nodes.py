@@ -8,10 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import REPOSITORY
-from tests.environments.environment_example import described
-from tests.hostile.target import Target
-
 from tare.environments.fake import Fake
 from tare.environments.provider import Node
 from tare.host.cgroups import parse_processors
@@ -37,6 +33,9 @@ from tare.measure.stopwatch import Stopwatch
 from tare.measure.turns.slices import answer_of
 from tare.measure.verify_limits import _facts
 from tare.records import Environment, Layout, Limits, Trial, Workload
+from tests.conftest import REPOSITORY
+from tests.environments.environment_example import described
+from tests.hostile.target import Target
 
 OUTPUTS = REPOSITORY / "tests" / "outputs"
 _NODE = Node(spec=described(processors=(0,)), init_pid=None)

@@ -11,11 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
-from tests.conftest import REPOSITORY
-from tests.environments.environment_example import described
-from tests.environments.qemu.test_qemu_command import machine
-from tests.hostile.target import Target
-
 from tare.environments import custom, docker, lxc, openvz, singularity
 from tare.environments.guest import bzimage, files, route
 from tare.environments.guest.group import parse_kills
@@ -34,6 +29,10 @@ from tare.environments.xen import xl
 from tare.errors import NodeError, TareError
 from tare.host import mounts, process, readings
 from tare.network import addresses, reach
+from tests.conftest import REPOSITORY
+from tests.environments.environment_example import described
+from tests.environments.qemu.test_qemu_command import machine
+from tests.hostile.target import Target
 
 OUTPUTS = REPOSITORY / "tests" / "outputs"
 _SPEC = described(Path("/nowhere/nodes/tare-1"))

@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from tests.conftest import REPOSITORY
-from tests.hostile.target import Target
-
 from tare.environments import PROVIDERS
 from tare.errors import WrongOutput
 from tare.measure.attempt import EXCERPT_CHARACTERS
@@ -21,6 +18,8 @@ from tare.records import OptionValue, Sample
 from tare.workloads import KINDS, excerpt, mpi
 from tare.workloads.kind import Output
 from tare.workloads.slices import parse_slice
+from tests.conftest import REPOSITORY
+from tests.hostile.target import Target
 
 OUTPUTS = REPOSITORY / "tests" / "outputs"
 _STDOUT, _STDERR = "stdout.txt", "stderr.txt"
