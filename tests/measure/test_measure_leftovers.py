@@ -110,6 +110,7 @@ class TestWhatWorkloadsLeave:
         bad, good = left(state, options={"broken": "stop"}), left(state)
         with Path(os.devnull).open() as ended:  # as when the runner was killed
             monkeypatch.setattr("sys.stdin", ended)
+            monkeypatch.setattr("signal.signal", lambda *_: None)  # else all later tests would ignore them
             assert watch() == 1
         assert not good.directory.exists()
         assert bad.directory.exists()

@@ -88,7 +88,7 @@ def test_what_fills_the_disk_below_its_layer_ends_with_the_reason(context: Conte
     """A file system of its own, as the tests beside write too."""
     nodes = state / "nodes"
     nodes.mkdir(parents=True)
-    mounts.mount("tare-test", nodes, "tmpfs", 0, f"size={64 * MEBIBYTE}")
+    mounts.mount("tare-test", nodes, "tmpfs", 0, f"size={64 * MEBIBYTE},mode=700")
     try:
         bounds = replace(FEW, disk_byte=8 * MEBIBYTE)
         script = "head -c 16M /dev/zero > /root/full; sleep 20"
