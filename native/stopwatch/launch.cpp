@@ -100,7 +100,7 @@ Launch::Launch(const Options& options)
     if (options.turns) {
         redirect_to_turns();
     }
-    give_files(options);
+    give_files();
     if (!options.processors.empty()) {
         processors_.emplace(options.processors);
     }
@@ -112,7 +112,7 @@ void Launch::redirect_to_turns() {
     stdout_ = turns_->take_command_output();
 }
 
-void Launch::give_files(const Options& options) const {
+void Launch::give_files() const {
     const auto owner = restrictions_.owner();
     if (!owner) {
         return;
@@ -121,9 +121,6 @@ void Launch::give_files(const Options& options) const {
     give(stdin_, *owner);
     give(stdout_, *owner);
     give(stderr_, *owner);
-    if (!options.own_directory.empty()) {
-        give(open_file(options.own_directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), *owner);
-    }
 }
 
 /// Only then do pipes end with the command.

@@ -41,7 +41,7 @@ class Launch {
 
     static int run_child(void* launch);
     void redirect_to_turns();
-    void give_files(const Options& options) const;
+    void give_files() const;
     void close_redirected();
     void prepare_child();
     void execute();

@@ -48,7 +48,7 @@ void set_turns(Options& options, std::string_view text) {
 
 using Setter = void (*)(Options&, std::string_view);
 
-constexpr std::array<std::pair<std::string_view, Setter>, 12> setters{{
+constexpr std::array<std::pair<std::string_view, Setter>, 11> setters{{
     {"--directory", [](Options& options, std::string_view text) { options.directory = text; }},
     {"--stdout", [](Options& options, std::string_view text) { options.stdout_file = text; }},
     {"--stderr", [](Options& options, std::string_view text) { options.stderr_file = text; }},
@@ -59,7 +59,6 @@ constexpr std::array<std::pair<std::string_view, Setter>, 12> setters{{
     {"--grace-s", [](Options& options, std::string_view text) { options.grace = parse_seconds(text); }},
     {"--file-limit-byte", set_file_limit},
     {"--user", [](Options& options, std::string_view text) { options.restrictions.set_user(text); }},
-    {"--own", [](Options& options, std::string_view text) { options.own_directory = text; }},
     {"--limit", [](Options& options, std::string_view text) { options.restrictions.add_limit(text); }},
     {"--turns", set_turns},
 }};

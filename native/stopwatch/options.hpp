@@ -16,7 +16,7 @@ namespace tare::stopwatch {
 
 constexpr std::string_view how_to_use =
     "write: stopwatch [--directory DIR] [--stdout FILE] [--stderr FILE] [--env NAME=VALUE]... "
-    "[--processors LIST] [--limit-s S] [--grace-s S] [--file-limit-byte N] [--user UID:GID] [--own DIR] "
+    "[--processors LIST] [--limit-s S] [--grace-s S] [--file-limit-byte N] [--user UID:GID] "
     "[--limit NAME=NUMBER]... [--turns yes|no] -- COMMAND ARGUMENT...";
 
 using Seconds = std::chrono::duration<double>;
@@ -33,7 +33,6 @@ struct Options {
     Seconds grace = usual_grace;
     std::optional<std::uint64_t> file_limit_byte;
     Restrictions restrictions;  ///< Of the command; the stopwatch itself stays as it is.
-    std::string own_directory;  ///< Given to the command's user; empty: none.
     bool turns = false;         ///< The command reads turns and answers them; see `Turns`.
     std::vector<std::string> command;
 };

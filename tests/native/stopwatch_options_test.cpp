@@ -29,16 +29,11 @@ TEST_CASE("a bare command gets no variables, no limits and no outputs") {
 }
 
 TEST_CASE("every option of the stopwatch is read") {
-    const Arguments arguments{"--directory", "/mnt",      "--stdout",
-                              "o",           "--stderr",  "e",
-                              "--env",       "A=1=2",     "--processors",
-                              "0-1",         "--limit-s", "1.5",
-                              "--grace-s",   "0.5",       "--file-limit-byte",
-                              "4096",        "--turns",   "yes",
-                              "--user",      "7:8",       "--own",
-                              "/mine",       "--limit",   "core=0",
-                              "--",          "sh",        "--",
-                              "-c"};
+    const Arguments arguments{"--directory", "/mnt",  "--stdout",          "o",      "--stderr",  "e",
+                              "--env",       "A=1=2", "--processors",      "0-1",    "--limit-s", "1.5",
+                              "--grace-s",   "0.5",   "--file-limit-byte", "4096",   "--turns",   "yes",
+                              "--user",      "7:8",   "--limit",           "core=0", "--",        "sh",
+                              "--",          "-c"};
     const Options options = parse_options(arguments.span());
     CHECK(options.directory == "/mnt");
     CHECK(options.stdout_file == "o");
@@ -50,7 +45,6 @@ TEST_CASE("every option of the stopwatch is read") {
     CHECK(options.file_limit_byte == 4096U);
     CHECK(options.turns);
     CHECK_FALSE(options.restrictions.empty());
-    CHECK(options.own_directory == "/mine");
     CHECK(options.command == std::vector<std::string>{"sh", "--", "-c"});
 }
 
