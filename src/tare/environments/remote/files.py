@@ -61,9 +61,9 @@ def fetch(channel: Channel, work: Path, names: Sequence[str]) -> None:
 
 
 def _refuse_impossible(one: _File) -> None:
-    ends = [end for pair in one["pieces"] for end in (pair[0], sum(pair))]
-    fit = all(len(pair) == _PAIR for pair in one["pieces"]) and 0 <= one["whole"] <= _LONGEST_BYTE
-    if not fit or not all(0 <= end <= one["whole"] for end in ends):
+    pairs = [pair for pair in one["pieces"] if len(pair) == _PAIR]
+    fit = len(pairs) == len(one["pieces"]) and 0 <= one["whole"] <= _LONGEST_BYTE
+    if not fit or not all(0 <= start <= start + length <= one["whole"] for start, length in pairs):
         raise NodeError(f"the other host sent pieces of {one['name']!r} that make no file")
 
 
