@@ -45,6 +45,24 @@ def test_what_was_recorded_is_understood_so_that_its_mutations_reach_all_of_the_
     assert (refused.total() == len(own.seeds)) == (own.name in NEVER_WHOLE)
 
 
+FOUND = (
+    ("another host's files", b'{"files": [{"name": "i0/stdout", "whole": 5, "pieces": [[]]}]}'),
+    ("another host's files", b'{"files": [{"name": "i0/stdout", "whole": 5, "pieces": [[3, -2]]}]}'),
+    ("schedstat", b"9" * 5000 + b" 1"),
+    ("vzlist and prlctl", b"vzctl version " + b"9" * 5000 + b".1"),
+    ("signals of HostPressure", b"some avg10=0.00 total=" + b"9" * 400),
+    ("stopwatch's PONG", b"9" * 5000),
+)
+"""Parser and an input that broke it once."""
+
+
+@pytest.mark.parametrize(("name", "text"), FOUND)
+def test_what_broke_a_parser_once_does_so_no_more(name: str, text: bytes) -> None:
+    (own,) = [each for each in TARGETS if each.name == name]
+    with suppress(*own.refusals):
+        own.parse(text)
+
+
 LONG = 1 << 18
 SQUARES: dict[str, Callable[[], object]] = {
     "Open MPI's brackets": lambda: mpi.transports("[\n" * LONG),
