@@ -42,6 +42,12 @@ def shown(base: Path, folder: Path, lines: list[Line], *words: str) -> Ended:
     return ended([words[0] if words else "show", str(folder), *words[1:]])
 
 
+def test_what_is_not_changed_is_shown(base: Path, tmp_path: Path) -> None:
+    found = shown(base, tmp_path / "result", read(base))
+    assert (found.code, found.errors) == (0, "")
+    assert "time_s * primary" in found.said
+
+
 def each_sample(**fields: Any) -> Callable[[list[Line]], None]:
     def change(lines: list[Line]) -> None:
         for line in lines:

@@ -7,6 +7,9 @@ import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, TypeAlias
+from zlib import crc32
+
+from tare.journal.seals import SEALED_SCHEMA
 
 Line: TypeAlias = dict[str, Any]
 Place: TypeAlias = tuple[str | int, ...]
@@ -42,9 +45,25 @@ def hostile(lines: list[Line], chance: random.Random) -> list[Line]:
     return changed
 
 
-def written(lines: list[Line]) -> bytes:
+def bare(lines: list[Line]) -> bytes:
     """As an earlier version wrote them, without checksums."""
-    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    return b"".join(json.dumps({"schema": 1, **line}).encode() + b"\n" for line in lines)
+
+
+def sealed(lines: list[Line], file: str) -> bytes:
+    """With the checksums that fit them, as somebody writes them who knows how."""
+    text, crc = b"", 0
+    for number, line in enumerate(lines, start=1):
+        link = {
+            "schema": SEALED_SCHEMA,
+            "file": f"{crc32(file.encode()):08x}",
+            "line": number,
+            "after": f"{crc:08x}",
+        }
+        rest = json.dumps(link | line, separators=(",", ":")).encode()[1:]
+        crc = crc32(rest)
+        text += b'{"crc":"%08x",%s\n' % (crc, rest)
+    return text
 
 
 def _one_leaf(lines: list[Line], chance: random.Random) -> None:

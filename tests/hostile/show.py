@@ -14,8 +14,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from tare.journal.seals import END
 from tests.hostile.commands import Ended, ended, fault_of
-from tests.hostile.contents import Line, hostile, written
+from tests.hostile.contents import Line, bare, hostile, sealed
 from tests.hostile.results import campaigns, install_programs, measured
 
 COMMANDS = (
@@ -23,10 +24,8 @@ COMMANDS = (
     *(("report",), ("explain", "--dry-run"), ("explain", "--dry-run", "--json"), ("run",)),
 )
 WEIGHTS = (6, 6, 6, 1, 4, 4, 1, 1)
-
-
-def tell(*words: str) -> None:
-    sys.stdout.write(" ".join(words) + "\n")
+SEALED, COLUMNS = 0.7, 0.1
+"""How often lines have checksums, and how often they are read as a large journal is."""
 
 
 def main() -> int:
@@ -55,10 +54,10 @@ def attack(folder: Path, count: int, seed: int, only: int | None = None) -> int:
         if fault := fault_of(found):
             faults.setdefault(fault, []).append(case)
         if only is not None:
-            tell(found.said, found.errors)
+            print(found.said, found.errors, sep="\n")
     for fault, cases in sorted(faults.items(), key=lambda item: -len(item[1])):
-        tell(f"{len(cases)} times, first case {cases[0]}: {fault}")
-    tell(
+        print(f"{len(cases)} times, first case {cases[0]}: {fault}")
+    print(
         f"show: {count} journals, seed {seed}: {sum(map(len, faults.values()))} faults; {dict(sorted(ends.items()))}; "
         f"slowest {slowest:.1f} s of CPU time, largest {largest_byte >> 20} MiB; {time.monotonic() - begun:.0f} s"
     )
@@ -70,23 +69,26 @@ def one(bases: list[Path], folder: Path, seed: int, case: int) -> Ended:
     chance = random.Random(f"{seed}-{case}")  # noqa: S311 - no secret
     base, command = chance.choice(bases), chance.choices(COMMANDS, WEIGHTS)[0]
     lines = read(base)
-    changed = hostile(lines, chance)
-    place(base, folder, changed)
-    return ended([command[0], str(folder), *command[1:]], columns=chance.random() < 0.1)
+    place(base, folder, hostile(lines, chance), checked=chance.random() < SEALED)
+    return ended([command[0], str(folder), *command[1:]], columns=chance.random() < COLUMNS)
 
 
 def read(base: Path) -> list[Line]:
-    files = sorted((base / "journal").glob("*.jsonl"))
-    return [json.loads(line) for path in files for line in path.read_bytes().splitlines()]
+    """The records of a journal, each once."""
+    (file,) = (base / "journal").glob("*.jsonl")
+    lines = [json.loads(line) for line in file.read_bytes().splitlines()]
+    records = [{"kind": line["kind"], "record": line["record"]} for line in lines if line["kind"] != END]
+    return [line for number, line in enumerate(records) if number == 0 or line != records[number - 1]]
 
 
-def place(base: Path, folder: Path, lines: list[Line]) -> None:
+def place(base: Path, folder: Path, lines: list[Line], *, checked: bool = True) -> None:
     """A result folder with the base's campaign and these lines; the folder of the case before is used again."""
     for path in (*folder.glob("journal/*"), *folder.glob("*.html"), *folder.glob("derived/*")):
         path.unlink()
     (folder / "journal").mkdir(parents=True, exist_ok=True)
     (folder / "campaign.json").write_bytes((base / "campaign.json").read_bytes())
-    (folder / "journal" / "20260101T000000.000000Z-a.jsonl").write_bytes(written(lines))
+    name = "20260101T000000.000000Z-a.jsonl"
+    (folder / "journal" / name).write_bytes(sealed(lines, name) if checked else bare(lines))
 
 
 if __name__ == "__main__":
