@@ -90,6 +90,17 @@ def test_a_probe_that_throws_is_not_usable_and_shows_no_traceback(capsys: pytest
     assert "Traceback" not in captured.out + captured.err
 
 
+def test_what_a_tool_said_forges_no_line_and_fills_no_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    said = "no daemon\n\x1b[2K  native  usable\n" + "x" * 100_000
+    run_doctor(
+        as_json=False, providers=providers(Stub("docker", Probe(usable=False, reason=said, remedy=said)))
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert r"not usable: no daemon \x1b[2K native usable xxx" in lines[1]
+    assert max(map(len, lines)) < 1000
+    assert not [line for line in lines if line.startswith("  native")]
+
+
 def test_a_probe_that_hangs_is_given_up_at_the_limit(hanging: Stub) -> None:
     begun = time.monotonic()
     found = probe_all(providers(Stub("native"), hanging), limit_s=0.2)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
 from tare.environments.provider import Probe, Provider
+from tare.foreign import one_line
 from tare.host.threats import Threat
 from tare.records import NATIVE, SCHEMA, NetworkKind
 from tare.units import format_byte
@@ -220,20 +221,25 @@ def _as_text(findings: Findings) -> str:
             lines += _probe_lines("", findings.tried[name], "a node of it worked", width)
         for network in findings.networks.get(name, ()):
             lines += _network_lines(network, width)
-    lines += ["", "Host", *(f"  {label:<{width}}{value}" for label, value in findings.host.items()), ""]
+    lines += [
+        "",
+        "Host",
+        *(f"  {label:<{width}}{one_line(value)}" for label, value in findings.host.items()),
+        "",
+    ]
     if not findings.threats:
         return "\n".join([*lines, "Nothing here threatens a measurement."])
     lines.append("What threatens a measurement here")
     for threat in findings.threats:
-        lines += [f"  {threat.subject} {threat.remark}", f"    → {threat.remedy}"]
+        lines += [f"  {one_line(f'{threat.subject} {threat.remark}')}", f"    → {one_line(threat.remedy)}"]
     return "\n".join(lines)
 
 
 def _probe_lines(name: str, probe: Probe, good: str, width: int) -> list[str]:
     if probe.usable:
-        return [f"  {name:<{width}}{good}" + (f" ({probe.version})" if probe.version else "")]
-    said = [f"  {name:<{width}}not usable: {probe.reason}"]
-    return [*said, f"  {'':<{width}}→ {probe.remedy}"] if probe.remedy else said
+        return [f"  {name:<{width}}{good}" + (f" ({one_line(probe.version)})" if probe.version else "")]
+    said = [f"  {name:<{width}}not usable: {one_line(probe.reason)}"]
+    return [*said, f"  {'':<{width}}→ {one_line(probe.remedy)}"] if probe.remedy else said
 
 
 def _network_lines(found: NetworkFinding, width: int) -> list[str]:

@@ -5,6 +5,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from tare.foreign import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -74,12 +76,12 @@ def run_kernel(source: "Path | None", modules: "Path | None", as_json: bool, *, 
         print(json.dumps({"schema": 1, "kernel": facts}))
     else:
         start = "starts directly" if kernel.direct else "unpacks itself as it starts"
-        print(f"{kernel.release}  {start}  from {facts['origin']}")
+        print(f"{kernel.release}  {start}  from {one_line(str(facts['origin']))}")
     return 0
 
 
 def _progress(line: str) -> None:
-    print(f"image: {line}", file=sys.stderr, flush=True)
+    print(f"image: {one_line(line)}", file=sys.stderr, flush=True)
 
 
 def _facts(image: "Image") -> dict[str, Any]:
@@ -108,4 +110,6 @@ def _print_image(image: "Image", as_json: bool) -> None:
         else f"imported from {source.get('path')}"
     )
     size = format_byte(manifest["size_byte"]) if "size_byte" in manifest else "unknown size"
-    print(f"{image.name}  {image.digest}  {size}  {len(manifest.get('packages', {}))} packages  {origin}")
+    print(
+        f"{image.name}  {image.digest}  {size}  {len(manifest.get('packages', {}))} packages  {one_line(origin)}"
+    )
