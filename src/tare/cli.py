@@ -2,22 +2,17 @@
 """The command line: names, options and help; the work is in ``commands/``, imported when it is asked for."""
 
 import sys
-import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tare import __version__
-from tare.errors import NobodyReads, TareError
-from tare.foreign import shortened
 
 EXIT_CODES = (
     "Exit codes: 0 done; 1 a trial failed or --fail-if fell short; 2 the input is wrong; "
     "3 the host cannot do it, or nothing could be compared; 130 interrupted; 141 nobody reads the output."
 )
-_LONGEST_ERROR = 4000
-"""Characters: a screenful, as of a campaign with a fault in many of its keys."""
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -363,38 +358,6 @@ def _options(
 
 def main() -> None:
     """Run a command; a user sees a sentence and an exit code, never a traceback."""
-    from tare.commands.terminal import doors
+    from tare.commands.outermost import ended
 
-    with doors(), warnings.catch_warnings():
-        if not sys.warnoptions:
-            warnings.simplefilter("ignore")  # they speak to who writes a program, in the middle of a table
-        code = _run()
-    sys.exit(code)
-
-
-def _run() -> int:
-    """The exit code of the command that is asked for, all that it printed included."""
-    try:
-        code = app(standalone_mode=False)
-        sys.stdout.flush()
-    except NobodyReads as error:
-        code = error.exit_code
-    except TareError as error:
-        print(f"tare: {shortened(str(error), _LONGEST_ERROR)}", file=sys.stderr)
-        code = error.exit_code
-    except (typer.Abort, KeyboardInterrupt):
-        code = 130
-    except Exception as error:  # noqa: BLE001 - the parser's errors share no public base; others are faults
-        code = _usage_error(error)
-    return code or 0
-
-
-def _usage_error(error: Exception) -> int:
-    """What the command-line parser objects to is wrong input; all else is a fault of Tare's."""
-    if (show := getattr(error, "show", None)) is not None:
-        show()
-        return 2
-    from tare.commands.fault import kept_fault
-
-    print(f"tare: {kept_fault(error)}", file=sys.stderr)
-    return TareError.exit_code
+    sys.exit(ended(lambda: app(standalone_mode=False)))

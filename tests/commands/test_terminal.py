@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -209,6 +210,25 @@ def test_a_fault_is_told_even_where_nothing_can_be_kept(
     monkeypatch.setattr("tare.commands.fault._folder", lambda: state / "missing")
     assert main(["clean"], monkeypatch) == 3
     assert "its traceback cannot be kept: No such file or directory" in capsys.readouterr().err
+
+
+def test_a_fault_in_a_thread_is_told_alike(
+    state: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state.mkdir()
+
+    def broken(_: bool) -> int:
+        thread = threading.Thread(target={}.__getitem__, args=(EVIL,))
+        thread.start()
+        thread.join()
+        return 0
+
+    monkeypatch.setattr("tare.commands.clean.run_clean", broken)
+    assert main(["clean"], monkeypatch) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("tare: a fault of Tare's own: KeyError: ")
+    assert said.count("\n") == 1
+    assert len(list(state.iterdir())) == 1
 
 
 def test_an_interrupt_ends_with_its_own_code(monkeypatch: pytest.MonkeyPatch) -> None:

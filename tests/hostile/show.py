@@ -34,7 +34,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, help="the number of one case, to see all that it printed")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="tare-hostile-") as name:
+    with tempfile.TemporaryDirectory(prefix="tare-shown-") as name:
         return attack(Path(name), asked.count, asked.seed, asked.only)
 
 

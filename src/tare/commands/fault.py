@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The last resort: an error that nobody foresaw becomes one line in words, and its traceback a file."""
 
-import tempfile
-import traceback
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tare.errors import TareError
@@ -10,6 +12,22 @@ from tare.foreign import one_line, visible
 from tare.host.paths import state_directory
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@contextmanager
+def faults_elsewhere_told() -> Iterator[None]:
+    """What is raised in a thread, or while an object is taken apart, where nobody can catch it, is told alike."""
+    before = threading.excepthook, sys.unraisablehook
+    threading.excepthook = sys.unraisablehook = _tell
+    try:
+        yield
+    finally:
+        threading.excepthook, sys.unraisablehook = before
+
+
+def _tell(raised: "threading.ExceptHookArgs | sys.UnraisableHookArgs") -> None:
+    if raised.exc_value is not None:
+        print(f"tare: {kept_fault(raised.exc_value)}", file=sys.stderr)
 
 
 def kept_fault(error: BaseException) -> str:
@@ -27,6 +45,8 @@ def _text(error: BaseException) -> str:
 
 def _place(error: BaseException) -> str:
     """The last line of Tare's own code on the way to where it was raised."""
+    import traceback  # the rare case alone needs it, and every start of tare would take longer
+
     frames = [
         (Path(frame.f_code.co_filename), number) for frame, number in traceback.walk_tb(error.__traceback__)
     ]
@@ -37,6 +57,9 @@ def _place(error: BaseException) -> str:
 
 
 def _kept(error: BaseException) -> str:
+    import tempfile
+    import traceback
+
     try:
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", prefix="tare-fault-", suffix=".txt", dir=_folder(), delete=False
