@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping
 
+from tare.untrusted import whole
 from tare.workloads import excerpt
 
 _LABELS = {
@@ -33,7 +34,9 @@ def run_facts(summary: Mapping[str, str]) -> dict[str, str]:
 
 
 def _share_cut(summary: Mapping[str, str], test: str) -> str | None:
-    executed, words = summary.get(f"{test}_ExeUpdates", ""), summary.get(f"{test}_N", "")
-    if not (executed.isdecimal() and words.isdecimal()) or int(executed) >= UPDATES_PER_WORD * int(words):
+    try:
+        executed, words = (whole(summary.get(f"{test}_{key}", "")) for key in ("ExeUpdates", "N"))
+    except ValueError:
         return None
-    return f"{executed} of {UPDATES_PER_WORD * int(words)} updates"
+    wanted = UPDATES_PER_WORD * words
+    return f"{executed} of {wanted} updates" if 0 <= executed < wanted else None
