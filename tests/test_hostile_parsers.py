@@ -60,7 +60,7 @@ FOUND = (
 """Parser and an input that broke it once."""
 
 
-@pytest.mark.parametrize(("name", "text"), FOUND)
+@pytest.mark.parametrize(("name", "text"), FOUND, ids=range(len(FOUND)))
 def test_what_broke_a_parser_once_does_so_no_more(name: str, text: bytes) -> None:
     (own,) = [each for each in TARGETS if each.name == name]
     with suppress(*own.refusals):
