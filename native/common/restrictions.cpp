@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/restrictions.hpp"
 
+#include <linux/capability.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -50,6 +52,14 @@ bool change_user(const User& user) {
            ::syscall(SYS_setresuid, user.user, user.user, user.user) == 0;
 }
 
+/// Capabilities that a program could inherit outlive a change of the user (capabilities(7)), and a
+/// set-user-id program in a folder that the user lends would undo it.
+bool give_up_rights() {
+    __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
+    return ::syscall(SYS_capset, &header, none.data()) == 0 && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
 }  // namespace
 
 User parse_user(std::string_view text) {
@@ -84,8 +94,13 @@ const char* Restrictions::apply() const {
             return "be limited";
         }
     }
-    if (user_ && ::geteuid() == 0 && !change_user(*user_)) {
-        return "become another user";
+    if (user_ && ::geteuid() == 0) {
+        if (!change_user(*user_)) {
+            return "become another user";
+        }
+        if (!give_up_rights()) {
+            return "give up its rights";
+        }
     }
     return nullptr;
 }

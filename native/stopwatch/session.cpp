@@ -45,6 +45,11 @@ int poll_limit_ms(std::optional<std::int64_t> deadline_ns) {
 }  // namespace
 
 Session::Session(Command& command) : command_{command}, signals_{take_signals()} {
+    // Where the command is the same user, it could write its own time into this memory (ptrace(2),
+    // pidfd_getfd(2)).
+    if (::prctl(PR_SET_DUMPABLE, 0) != 0) {
+        throw_errno("cannot keep the command from this program's memory");
+    }
     if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
         throw_errno("cannot adopt the command's orphans");
     }

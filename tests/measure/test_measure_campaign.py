@@ -3,14 +3,15 @@
 
 import fcntl
 import os
+import time
 from pathlib import Path
 
 import pytest
-from tests.fake_campaign import Listener, fake_campaign, fake_request
+from tests.fake_campaign import Listener, command_workload, fake_campaign, fake_request
 from tests.measure.measure_nodes import node_spec
 
 from tare.environments.fake import Fake
-from tare.errors import LockedError
+from tare.errors import InputError, LockedError
 from tare.measure import campaign as module
 from tare.measure.campaign import measure_campaign
 from tare.measure.lock import host_lock
@@ -62,3 +63,13 @@ def test_no_descriptor_is_left_open_by_a_campaign(tmp_path: Path) -> None:
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - only their number is wanted
     measure_campaign(fake_request(fake_campaign(blocks=2), tmp_path / "second"), Listener())
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208 - the same
+
+
+def test_the_budget_holds_for_the_first_native_run_too(tmp_path: Path) -> None:
+    asked = fake_campaign(workload=command_workload("sleep", "60"), budget_s=1.0, time_s=60.0)
+    begun_s = time.monotonic()
+    with pytest.raises(
+        InputError, match="first native run did not end within .* that are left of the budget"
+    ):
+        measure_campaign(fake_request(asked, tmp_path / "result", pilot=True), Listener())
+    assert time.monotonic() - begun_s < 30

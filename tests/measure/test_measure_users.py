@@ -43,29 +43,28 @@ class TestSettled:
     pytestmark = pytest.mark.usefixtures("as_root")
 
     @pytest.mark.parametrize("asked", [None, "ordinary"])
-    def test_root_drops_to_an_id_that_is_nobodys(self, asked: str | None) -> None:
-        assert settled_user(asked, {}) == "65530:65530"
+    def test_root_drops_to_an_id_that_is_nobodys_under_sudo_too(
+        self, asked: str | None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SUDO_UID", "1000")
+        monkeypatch.setenv("SUDO_GID", "1000")
+        monkeypatch.setattr(users, "_running_users", dict)
+        assert settled_user(asked) == "65530:65530"
 
-    def test_under_sudo_it_is_whoever_asked(self) -> None:
-        assert settled_user(None, {"SUDO_UID": "1000", "SUDO_GID": "1001"}) == "1000:1001"
+    def test_an_id_as_which_a_process_runs_is_passed_over(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(users, "_running_users", lambda: {65530: 7, 65529: 8})
+        assert settled_user(None) == "65528:65528"
 
-    @pytest.mark.parametrize(
-        "variables",
-        [
-            {"SUDO_UID": "0", "SUDO_GID": "0"},
-            {"SUDO_UID": "1000", "SUDO_GID": "0"},
-            {"SUDO_UID": "1000"},
-            {"SUDO_UID": "-1", "SUDO_GID": "5"},
-            {"SUDO_UID": "1000\n", "SUDO_GID": "5"},
-            {"SUDO_UID": "4294967295", "SUDO_GID": "5"},
-        ],
-    )
-    def test_what_sudo_cannot_have_meant_is_nobody(self, variables: dict[str, str]) -> None:
-        assert settled_user(None, variables) == "65530:65530"
+    def test_where_all_are_taken_it_is_the_first_and_the_run_says_so(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(users, "_running_users", lambda: dict.fromkeys(range(65000, 65534), 9))
+        assert settled_user(None) == "65530:65530"
+        assert "as whom process 9 runs on this host" in (users.stranger(User(65530, 65530)) or "")
 
     @pytest.mark.parametrize("asked", ["root", "7:8"])
     def test_what_is_asked_for_by_name_is_taken(self, asked: str) -> None:
-        assert settled_user(asked, {"SUDO_UID": "1000", "SUDO_GID": "1000"}) == asked
+        assert settled_user(asked) == asked
 
     def test_only_root_itself_is_not_dropped(self) -> None:
         assert user_of("7:8") == User(7, 8)
@@ -179,7 +178,7 @@ class TestStranger:
         assert "who is somebody on this host" in (stranger(self.NOBODY) or "")
 
     def test_an_id_that_a_process_has_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(users, "_process_of", lambda _: 77)
+        monkeypatch.setattr(users, "_running_users", lambda: {65530: 77})
         assert "as whom process 77 runs" in (stranger(self.NOBODY) or "")
 
     def test_a_named_user_is_meant(self) -> None:
@@ -187,7 +186,7 @@ class TestStranger:
         assert stranger(None) is None
 
     def test_the_process_of_a_user_is_seen(self) -> None:
-        assert users._process_of(User(os.geteuid(), 1)) is not None
+        assert os.geteuid() in users._running_users()
 
 
 class TestParity:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become 
 USER = 65530
 WHO = f"{USER}:{USER}"
 PATH = f"PATH={os.environ['PATH']}"
-LOOK = "grep -E '^(Uid|Gid|Groups|CapPrm|CapEff|CapAmb):' /proc/self/status; ulimit -c -n -u"
+LOOK = "grep -E '^(Uid|Gid|Groups|Cap(Inh|Prm|Eff|Amb)|NoNewPrivs):' /proc/self/status; ulimit -c -n -u"
 
 
 @pytest.fixture
@@ -44,7 +44,8 @@ def test_drop_leaves_a_command_no_right_and_no_group_of_roots(programs: Path) ->
     seen = looked(done.stdout)
     assert seen["Uid:"] == seen["Gid:"] == [str(USER)] * 4
     assert seen["Groups:"] == []
-    assert {int(seen[name][0], 16) for name in ("CapPrm:", "CapEff:", "CapAmb:")} == {0}
+    assert {int(seen[name][0], 16) for name in ("CapInh:", "CapPrm:", "CapEff:", "CapAmb:")} == {0}
+    assert seen["NoNewPrivs:"] == ["1"], "a set-user-id program in a folder that the user lends gives nothing"
 
 
 @pytest.mark.parametrize(
@@ -117,3 +118,15 @@ def test_a_restricted_command_dies_with_its_stopwatch(programs: Path, folder: Pa
         )
         talk.process.send_signal(signal.SIGKILL)
         eventually(lambda: not process_exists(pid_in(folder / "own/pid")), "the command is gone")
+
+
+def test_a_command_of_the_same_user_cannot_reach_into_its_stopwatch(programs: Path, folder: Path) -> None:
+    """As where the technology has made it that user already: it could write its own time there."""
+    user = [str(programs / "drop"), "--user", WHO, "--"]
+    own = folder / "own"
+    script = "import os; open(f'/proc/{os.getppid()}/mem', 'r+b')"
+    options = ["--directory", own, "--stderr", "err", "--env", PATH]
+    with conversation([*user, programs / "stopwatch", *options, "--", "python3", "-c", script]) as talk:
+        talk.expect("READY")
+        assert talk.run()["exit_code"] == 1
+    assert "PermissionError" in (own / "err").read_text()

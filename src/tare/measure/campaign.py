@@ -34,9 +34,8 @@ from tare.measure.machine_lock import machine_lock
 from tare.measure.others import look_before_start, said
 from tare.measure.parity import expected_parity
 from tare.measure.rescue import rescue
-from tare.measure.session import Watcher, interruptible, run_trials
+from tare.measure.session import Watcher, interruptible, run_trials, run_within
 from tare.measure.stopping import Stopping, Wanted, cell_of, never
-from tare.measure.trial import run_trial
 from tare.measure.turns.together import WHOLE
 from tare.measure.usable import Wants, skipped_environments
 from tare.measure.users import USER_LABEL, continued_user, settled_user, stranger, user_of, user_words
@@ -57,6 +56,7 @@ from tare.records import (
     Status,
     Trial,
 )
+from tare.units import format_duration
 from tare.untrusted import from_json
 
 _CHANGEABLE = ("budget_s", "undecided_fails")
@@ -263,7 +263,7 @@ def _measure(
     for outcome in outcomes:
         _remember_peak(context, outcome)
     if request.pilot and compares and not outcomes:
-        _pilot(context, planned)
+        _pilot(context, planned, budget.allowance().remaining_s())
     if not request.folder.exists():
         request.folder.write_campaign(json.dumps(campaign.to_json(), indent=1))
     session = replace(
@@ -340,10 +340,15 @@ def _lacking_flags(
     return lacking_flags(present, request.providers)
 
 
-def _pilot(context: Context, planned: Sequence[Trial]) -> None:
-    """A command that fails natively would fail everywhere: say so at once."""
+def _pilot(context: Context, planned: Sequence[Trial], remaining_s: float) -> None:
+    """A command that fails natively would fail everywhere: say so at once; the budget holds for it, too."""
     trial = next(trial for trial in planned if trial.environment.name == NATIVE)
-    outcome = run_trial(context, trial)
+    outcome = run_within(context, trial, remaining_s)
+    if outcome is None:
+        raise InputError(
+            f"the first native run did not end within the {format_duration(remaining_s)} that are left of the budget: "
+            "give a larger --budget, or a shorter command"
+        )
     if outcome.excluded_by is Rule.UNEQUAL:
         raise HostError(f"nothing can be compared with native as it is here: {outcome.reason}")
     _remember_peak(context, outcome)

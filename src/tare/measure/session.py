@@ -87,7 +87,7 @@ def _run_whole(
             if not allowance.may_begin(trial):
                 return True
             watcher.begins(trial)
-        outcome = _run_within(context, trial, allowance.remaining_s())
+        outcome = run_within(context, trial, allowance.remaining_s())
         if outcome is None:
             return True
         reason = context.whole.get(cell_of(trial)) if trial.turns is not None else None
@@ -97,7 +97,7 @@ def _run_whole(
     return False
 
 
-def _run_within(context: Context, trial: Trial, remaining_s: float) -> Outcome | None:
+def run_within(context: Context, trial: Trial, remaining_s: float) -> Outcome | None:
     """The outcome; ``None`` when the budget, not the trial's own limit, ended it: it counts as not begun."""
     if remaining_s >= trial.limits.time_s * len(trial.run_options):
         return run_trial(context, trial)

@@ -4,6 +4,7 @@
 import os
 import pwd
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from tare.environments.provider import Provider
@@ -13,19 +14,21 @@ from tare.records import NATIVE, ORDINARY, ROOT, User
 
 USER_LABEL = "commands ran as"
 """Of the session's host facts."""
-_NOBODYS = User(65530, 65530)
-"""An id that neither Debian's policy (section 9.2.2) nor systemd's table of ids (uid-gid.txt) gives to anybody: such
-a command can neither signal nor trace another's process. Nobody's own id, 65534, is used by many daemons."""
-_SUDO = ("SUDO_UID", "SUDO_GID")
-"""Whoever asked: sudo(8)."""
+_NOBODYS = tuple(User(number, number) for number in range(65530, 65519, -1))
+"""Ids that neither Debian's policy (section 9.2.2) nor systemd's table of ids (uid-gid.txt) gives to anybody: such a
+command can neither signal nor trace another's process. Nobody's own id, 65534, is used by many daemons."""
 
 
-def settled_user(asked: str | None, variables: Mapping[str, str] | None = None) -> str:
-    """``root`` or ``UID:GID``; ``InputError`` where an ordinary user asks for somebody else."""
+def settled_user(asked: str | None) -> str:
+    """``root`` or ``UID:GID``; ``InputError`` where an ordinary user asks for somebody else.
+
+    Under sudo too it is nobody whom this host knows: natively the command would reach all that runs as whoever asked,
+    the shell that may call sudo among it.
+    """
     if os.geteuid() != 0:
         return _own_user(asked)
     if asked in {None, ORDINARY}:
-        return str(_asking_user(os.environ if variables is None else variables))
+        return str(_free_user())
     assert asked is not None  # noqa: S101 - said above
     return asked
 
@@ -41,11 +44,11 @@ def _own_user(asked: str | None) -> str:
     )
 
 
-def _asking_user(variables: Mapping[str, str]) -> User:
-    try:
-        return User.parse(":".join(variables[name] for name in _SUDO))
-    except (KeyError, ValueError):
-        return _NOBODYS
+def _free_user() -> User:
+    """The first whom nobody is now, as the commands of another run may be; the first of all where there is none."""
+    busy = _running_users()
+    free = (user for user in _NOBODYS if user.uid not in busy and _name_of(user) is None)
+    return next(free, _NOBODYS[0])
 
 
 def continued_user(kept: str | None, asked: str | None) -> str | None:
@@ -68,16 +71,19 @@ def user_words(asked: str | None) -> str:
 
 
 def stranger(user: User | None) -> str | None:
-    """What to say where the id that was to be nobody's is somebody's; such a command reaches their processes."""
-    if user != _NOBODYS:
+    """What to say where the commands' user is somebody: natively they reach that user's processes and files."""
+    if user is None:
         return None
     if named := _name_of(user):
         reason = f"who is {named} on this host"
-    elif pid := _process_of(user):
+    elif pid := _running_users().get(user.uid):
         reason = f"as whom process {pid} runs on this host"
     else:
         return None
-    return f"the commands run as user {user.uid}, {reason}; say --as UID:GID for another"
+    return (
+        f"the commands run as user {user.uid}, {reason}: natively they reach that user's processes and files; "
+        f"--as {ORDINARY} in a new result takes a user whom nobody is"
+    )
 
 
 def _name_of(user: User) -> str | None:
@@ -87,14 +93,13 @@ def _name_of(user: User) -> str | None:
         return None
 
 
-def _process_of(user: User) -> int | None:
+def _running_users() -> Mapping[int, int]:
+    """User id → a process of it."""
+    running = {}
     for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if folder.stat().st_uid == user.uid:
-                return int(folder.name)
-        except OSError:
-            continue
-    return None
+        with suppress(OSError):
+            running[folder.stat().st_uid] = int(folder.name)
+    return running
 
 
 def root_said(campaign: Campaign, providers: Mapping[str, Provider], kept: str | None = None) -> str | None:
