@@ -69,7 +69,7 @@ def test_the_budget_holds_for_the_first_native_run_too(tmp_path: Path) -> None:
     asked = fake_campaign(workload=command_workload("sleep", "60"), budget_s=1.0, time_s=60.0)
     begun_s = time.monotonic()
     with pytest.raises(
-        InputError, match="first native run did not end within .* that are left of the budget"
+        InputError, match=r"first native run did not end within .* that are left of the budget"
     ):
         measure_campaign(fake_request(asked, tmp_path / "result", pilot=True), Listener())
     assert time.monotonic() - begun_s < 30
