@@ -139,8 +139,9 @@ def test_the_check_itself_sees_a_fault(base: Path, tmp_path: Path, monkeypatch: 
         raise OverflowError
 
     monkeypatch.setattr("tare.commands.show.run_show", broken)
-    found = shown(base, tmp_path / "result", read(base))
-    assert (fault_of(found) or "").startswith("OverflowError in ")
+    place(base, tmp_path / "result", read(base))
+    asked = ["show", str(tmp_path / "result")]
+    assert (fault_of(ended(asked, here=True)) or "").startswith("OverflowError in ")
     monkeypatch.setattr("tare.commands.terminal.visible", str)
     monkeypatch.setattr("tare.commands.show.run_show", lambda *_: sys.stdout.write(EVIL) and 0)
-    assert fault_of(shown(base, tmp_path / "result", read(base))) == r"show: printed '\x1b'"
+    assert fault_of(ended(asked, here=True)) == r"show: printed '\x1b'"

@@ -67,7 +67,8 @@ def provider(image: Image, monkeypatch: pytest.MonkeyPatch) -> Provider:
     if not probe.usable:
         pytest.skip(f"{probe.reason}; {probe.remedy}")
     found.prepare(image.root, image.digest)
-    monkeypatch.setattr("tare.measure.node_life.PROVIDERS", {**PROVIDERS, "unshare": found})
+    for module in ("leftovers", "node_record"):
+        monkeypatch.setattr(f"tare.measure.{module}.PROVIDERS", {**PROVIDERS, "unshare": found})
     return found
 
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One command of Tare's in a forked process that has all modules loaded; and what is wrong with its end."""
+"""One command of Tare's in a fork of a process that has all modules loaded; and what is wrong with its end."""
 
+import atexit
+import functools
 import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -12,7 +15,8 @@ import traceback
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 import tare.environments
 from tare import cli, pipeline
@@ -42,27 +46,73 @@ class Ended:
     memory_byte: int
 
 
-def ended(argv: Sequence[str], *, columns: bool = False) -> Ended:
-    """Run it to its end, or to where it is beyond all limits; ``columns``: as a large journal is read."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = os.fork()
-        if child == 0:
-            _become(argv, out, err, columns=columns)
-        code, cpu_s, memory_byte = _watched(child, RUN_LIMIT_S if argv[0] == "run" else _KILL_S)
-        said, errors = (_text(each) for each in (out, err))
-        return Ended(tuple(argv), code, said, errors, cpu_s, memory_byte)
+def ended(argv: Sequence[str], *, columns: bool = False, here: bool = False) -> Ended:
+    """Run it to its end, or to where it is beyond all limits; ``columns``: as a large journal is read.
+
+    ``here``: in a fork of this process, with whatever was changed in it.
+    """
+    with tempfile.TemporaryDirectory(prefix="tare-said-") as folder:
+        out, err = Path(folder, "out"), Path(folder, "err")
+        order: dict[str, Any] = {"argv": list(argv), "out": str(out), "err": str(err), "columns": columns}
+        order |= {"variables": dict(os.environ), "folder": str(Path.cwd())}
+        code, cpu_s, memory_byte = _forked(order) if here else _parent().ask(order)
+        return Ended(tuple(argv), code, _text(out), _text(err), cpu_s, memory_byte)
 
 
-def _become(argv: Sequence[str], out: IO[bytes], err: IO[bytes], *, columns: bool) -> NoReturn:
+class _Parent:
+    """A process that has all modules loaded and no thread: only such a one can be forked without risk."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.hostile.commands"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=Path(__file__).resolve().parents[2],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        atexit.register(self._process.kill)
+
+    def ask(self, order: Mapping[str, object]) -> tuple[int, float, int]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(order).encode() + b"\n")
+        self._process.stdin.flush()
+        code, cpu_s, memory_byte = json.loads(self._process.stdout.readline())
+        return int(code), float(cpu_s), int(memory_byte)
+
+
+@functools.cache
+def _parent() -> _Parent:
+    return _Parent()
+
+
+def _serve() -> None:
+    """The life of the process that is forked: an order a line, answered by exit code, CPU time and memory."""
+    for line in sys.stdin:
+        print(json.dumps(_forked(json.loads(line))), flush=True)
+
+
+def _forked(order: Mapping[str, Any]) -> tuple[int, float, int]:
+    child = os.fork()
+    if child == 0:
+        _become(order)
+    return _watched(child, RUN_LIMIT_S if order["argv"][0] == "run" else _KILL_S)
+
+
+def _become(order: Mapping[str, Any]) -> NoReturn:
     os.setsid()
-    os.dup2(out.fileno(), 1)
-    os.dup2(err.fileno(), 2)
+    os.environ.clear()
+    os.environ.update(order["variables"])
+    os.chdir(order["folder"])
+    for number, name in ((1, "out"), (2, "err")):
+        os.dup2(os.open(order[name], os.O_WRONLY | os.O_CREAT, 0o600), number)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
-    sys.argv = ["tare", *argv]
+    sys.argv = ["tare", *order["argv"]]
     fakes: Mapping[str, Provider] = FAKES
     tare.environments.PROVIDERS.update(fakes)  # type: ignore[attr-defined]
-    if columns:
+    if order["columns"]:
         pipeline.LARGE_JOURNAL_BYTE = 0
     code = 99
     try:
@@ -98,9 +148,8 @@ def _resident_byte(child: int) -> int:
         return 0
 
 
-def _text(file: IO[bytes]) -> str:
-    file.seek(0)
-    return file.read().decode(errors="surrogateescape")
+def _text(file: Path) -> str:
+    return file.read_bytes().decode(errors="surrogateescape") if file.exists() else ""
 
 
 def fault_of(found: Ended) -> str | None:
@@ -149,3 +198,7 @@ def is_harmless(character: str) -> bool:
 
 def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} in JSON")
+
+
+if __name__ == "__main__":
+    _serve()

@@ -30,14 +30,16 @@ _STARTED = {
     "work_directory": "/work",
     "tools_directory": "/opt/tare/bin",
     "own_kernel": False,
+    "made_as_user": False,
+    "keeps_user": False,
     "variables": {"A": "b"},
     "facts": {"kernel": "6.1"},
     "address": None,
     "number": 2,
     "size": 0,
 }
-_SETTINGS = {"processors": [0, 1], "memory_byte": 1 << 28, "cpu_quota": 0.5}
-_GROUP = {"settings": _SETTINGS, "cpu_s": 1.5, "memory_kills": 0, "size": 0}
+_SETTINGS = {"processors": [0, 1], "memory_byte": 1 << 28, "cpu_quota": 0.5, "processes": 64}
+_GROUP = {"settings": _SETTINGS, "cpu_s": 1.5, "memory_kills": 0, "refused_processes": 0, "size": 0}
 _LACKS = {"lacks": [], "number": 6, "size": 0}
 _FILES = {"files": [{"name": "i0/stdout", "whole": 5, "pieces": [[0, 5]]}], "number": 7, "size": 5}
 _QUESTIONS = (

@@ -127,10 +127,12 @@ def test_what_an_ordinary_user_cannot_have_is_said_before_anything_runs(
     assert all(outcome.trial.environment.name == "native" for outcome in journal(user).outcomes)
 
 
-def test_a_result_is_not_continued_with_other_rights(user: OrdinaryUser, image: Image) -> None:
+def test_a_result_is_not_continued_with_other_rights(
+    user: OrdinaryUser, image: Image, tmp_path: Path
+) -> None:
     path = campaign(user, "true")
     assert user.tare("run", path, "--output", "result").returncode == 0
-    state = user.home / "root's state"
+    state = tmp_path / "root's state"
     state.mkdir()
     (state / "images").symlink_to(image.root.parent.parent)
     done = subprocess.run(

@@ -7,7 +7,8 @@ An archive of a few hundred kilobytes can ask for terabytes of each. It is refus
 import os
 import reprlib
 import resource
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -77,7 +78,7 @@ class Account:
 
 @contextmanager
 def bounded_memory() -> Iterator[None]:
-    """While this is held, neither this process nor one that it starts takes much memory (RLIMIT_AS, setrlimit(2)).
+    """While this is held, this process takes little more memory than it has (RLIMIT_AS, setrlimit(2)).
 
     ``InputError`` says so: tarfile, json and sqlite take what a file makes them take.
     """
@@ -93,6 +94,12 @@ def bounded_memory() -> Iterator[None]:
         ) from None
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def bounded(argv: Sequence[str]) -> list[str]:
+    """The command with a bound of its own, where the host has prlimit(1): this process may hold much already."""
+    prlimit = shutil.which("prlimit")
+    return [*argv] if prlimit is None else [prlimit, f"--as={MEMORY_BYTE}", "--", *argv]
 
 
 def shown(name: str) -> str:

@@ -6,6 +6,7 @@ a daemon or from whoever started the runner are not: where they differ from what
 the trial is void.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -115,7 +116,7 @@ def expected_parity(session: str, bounds: Bounds = _NO_BOUNDS) -> Mapping[str, s
     return {
         **_standing(standing()),
         **_limits({"limits": limits}),
-        **_expected_path(f"tare-{session}-expected"),
+        **_expected_path(f"tare-{session}-{cgroups.EXPECTED}-{os.getpid()}"),
     }
 
 

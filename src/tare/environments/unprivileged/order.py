@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tare.environments.provider import Bind, NodeNetwork, NodeSpec
-from tare.records import NetworkKind, Storage
+from tare.records import Bounds, NetworkKind, Storage
 
 MAKER_FILE, KEEPER_FILE, TECHNOLOGY_FILE = "layer-maker", "keeper.pid", "technology.pid"
 """In the node's folder: what made its layer, who keeps its namespaces, and who is to become its technology."""
@@ -56,5 +56,6 @@ def _spec(found: Mapping[str, Any]) -> NodeSpec:
         "network": NodeNetwork(kind=NetworkKind(found["network"]["kind"])),
         "storage": Storage(found["storage"]),
         "shared_work": shared and Path(shared),
+        "bounds": Bounds(**found["bounds"]),
     }
     return NodeSpec(**{**found, **changed})

@@ -109,7 +109,17 @@ def group_of(pid: int) -> Group:
     return Group(found.version, own)
 
 
+EXPECTED = "expected"
+"""In the name of a group that a process makes for a moment, to see what it is given; its number follows."""
+
+
 def remove_parent_if_empty() -> None:
+    """With groups that a killed process made for a moment."""
+    for group in named_groups(PARENT).directories:
+        for passing in group.glob(f"*-{EXPECTED}-*"):
+            if not Path("/proc", passing.name.rpartition("-")[2]).exists():
+                with suppress(OSError):
+                    passing.rmdir()
     for group in named_groups(PARENT).directories:
         with suppress(OSError):
             group.rmdir()
