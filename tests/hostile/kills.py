@@ -187,20 +187,29 @@ def _lost(stage: Stage, bystanders: int) -> Iterator[str]:
 
 
 class Daemon:
-    """A Docker daemon that is started again when it was killed."""
+    """A Docker daemon that is started again when it was killed, as a service manager would."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._process = self._started()
+        self._process = self._answering()
 
     def kill(self) -> None:
         self._process.kill()
         self._process.wait(timeout=10)
-        self._process = self._started()
+        self._process = self._answering()
 
     def stop(self) -> None:
         self._process.terminate()
         self._process.wait(timeout=DOCKERD_LIMIT_S)
+
+    def _answering(self) -> subprocess.Popen[bytes]:
+        """It ends at once as long as what the killed one had started is still there."""
+        deadline = time.monotonic() + DOCKERD_LIMIT_S
+        process = self._started()
+        while not _answers() and time.monotonic() < deadline:
+            process = self._started() if process.poll() is not None else process
+            time.sleep(0.3)
+        return process
 
     def _started(self) -> subprocess.Popen[bytes]:
         with (self._folder / "dockerd.log").open("ab") as log:
@@ -216,9 +225,6 @@ def own_daemon(folder: Path) -> Iterator[Daemon | None]:
         return
     daemon = Daemon(folder)
     try:
-        deadline = time.monotonic() + DOCKERD_LIMIT_S
-        while not _answers() and time.monotonic() < deadline:
-            time.sleep(0.2)
         yield daemon
     finally:
         daemon.stop()
@@ -253,15 +259,18 @@ def main() -> int:
             stage.begin_anew()
             text = CAMPAIGN.format(seed=asked.seed * 1000 + campaigns, environments=entries)
             (stage.folder / "campaign.toml").write_text(text)
+            known = len(going.faults)
             attack(stage, going, daemon)
             campaigns += 1
+            print("\n".join(going.faults[known:]), end="\n" if going.faults[known:] else "", flush=True)
             print(
                 f"{going.killed.total()} kills, {campaigns} campaigns, {len(going.faults)} faults", flush=True
             )
         cleaned = stage.tare("clean")
         left = [*stage.left(), *Machine.look().beyond(before)]
-    going.faults += [f"stayed: {', '.join(left)} ({cleaned.said.strip()})"] if left else []
-    print("\n".join(going.faults))
+        if left:
+            going.faults.append(f"stayed: {', '.join(left)} ({cleaned.said.strip()})")
+            print(going.faults[-1], flush=True)
     victims = ", ".join(f"{name} {count}" for name, count in going.killed.most_common())
     print(f"kills: {going.killed.total()} ({victims}; seed {asked.seed}), {len(going.faults)} faults")
     return 1 if going.faults else 0
