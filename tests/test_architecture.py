@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "workloads": BASE | {"host"},
     "image": BASE | {"host", "environments"},
     "plan": BASE | {"environments", "workloads"},
-    "journal": BASE,
+    "journal": BASE | {"host"},
     "measure": BASE | {"host", "environments", "network", "workloads", "image", "journal", "plan"},
     "treat": {"records"},
     "analyze": {"blocks", "causes", "records", "treat"},

@@ -45,9 +45,10 @@ from tare.analyze import (
     without_steady_claims,
 )
 from tare.causes import LABELS
-from tare.errors import CampaignError, JournalError
+from tare.errors import InputError, JournalError
 from tare.journal.calibrations import read_calibration
 from tare.journal.calls import read_calls
+from tare.journal.own_result import derived_folder
 from tare.journal.reader import Journal, read_journal
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Audience, Request, kept_campaign, measure_campaign
@@ -212,8 +213,9 @@ def _journal(folder: ResultFolder, campaign: Campaign) -> Journal:
     from tare.journal.columns import condensed  # noqa: PLC0415 - loads pyarrow, which few results need
     from tare.treat.columns import with_joined_samples  # noqa: PLC0415 - the same
 
-    found = condensed(folder.journal, folder.derived)
-    outcomes = with_joined_samples(found.journal.outcomes, found.kinds, found.groups())
+    with derived_folder(folder) as directory:
+        found = condensed(folder.journal, directory)
+        outcomes = with_joined_samples(found.journal.outcomes, found.kinds, found.groups())
     return _own(replace(found.journal, outcomes=outcomes))
 
 
@@ -258,7 +260,7 @@ def _child_verdicts(child: ResultFolder, parent_session: str | None) -> Sequence
     """Nothing when it explains another result, or cannot be read: damaged, or of another version."""
     try:
         campaign, outcomes = kept_campaign(child), _own(read_journal(child.journal)).outcomes
-    except (CampaignError, JournalError):
+    except (InputError, JournalError):
         return ()
     if campaign.intervention is None or campaign.intervention.parent_session != parent_session:
         return ()

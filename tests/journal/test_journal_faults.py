@@ -199,7 +199,7 @@ def test_a_line_that_is_too_long_is_passed_over(
 ) -> None:
     for module in ("one_file", "seals"):
         monkeypatch.setattr(f"tare.journal.{module}.MOST_LINE_BYTE", 4000)
-    journal = faulty(tmp_path, result, FIRST, lambda lines: lines.insert(4, b"x" * 9000 + b"\n"))
+    journal = faulty(tmp_path, result, FIRST, lambda lines: lines.insert(4, b"x" * 7900 + b"\n"))
     assert [(one.fault, one.line) for one in journal.integrity.damage] == [(Fault.DAMAGED, 5)]
     assert len(journal.outcomes) == 12
     with (

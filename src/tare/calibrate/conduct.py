@@ -19,8 +19,10 @@ from tare.calibrate.sizes import Size
 from tare.calibrate.stages import STAGES
 from tare.errors import HostError
 from tare.host.identity import host_identity
+from tare.host.own_files import read_plain
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
+from tare.journal.whole import write_whole
 from tare.measure.campaign import Audience, Request, measure_campaign
 from tare.records import Calibration, Gate, Outcome, Passing, Session, Status
 
@@ -130,10 +132,10 @@ class Conductor:
             return
         kept = self._asked.folder / _MEASURED
         try:
-            found = {str(name): float(value) for name, value in json.loads(kept.read_text()).items()}
+            found = {str(name): float(value) for name, value in json.loads(read_plain(kept)).items()}
         except (OSError, ValueError, AttributeError):
             found = dict(p6_quota.measured())
-            kept.write_text(json.dumps(found))
+            write_whole(kept, json.dumps(found))
         self._measured |= found
 
     def _judge(self, stage: tuple[Phase, ...]) -> list[Gate]:

@@ -13,6 +13,7 @@ from tare.commands.trying import Attempt, Subject, Try, subjects
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
 from tare.errors import InputError
+from tare.journal.own_result import require_own
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request, kept_campaign
 from tare.plan.interventions import Choice, Toggle
@@ -41,6 +42,7 @@ def run_explain(
         if not as_json and not is_intervention:
             _print_plans(analysis, explained(result, options, providers))
         return 0
+    require_own(ResultFolder(result))
     own = explained(result, options, providers)
     code = _turn_by_hand(own, analysis) if options.toggles else _try_causes(own, analysis)
     if code == INTERRUPTED:

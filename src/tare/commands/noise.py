@@ -19,8 +19,10 @@ from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
 from tare.errors import TareError
 from tare.host.facts import host_facts
+from tare.host.own_files import read_plain
 from tare.journal.reader import read_journal
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
+from tare.journal.whole import write_whole
 from tare.measure.campaign import Audience, Request, kept_campaign
 from tare.pipeline import analyse_result, run_campaign
 from tare.plan.campaign import Campaign
@@ -210,7 +212,7 @@ def keep(analysis: Analysis, campaign: Campaign, folder: ResultFolder) -> None:
     if arms and analysis.sessions:
         kept = _Kept(host=analysis.sessions[-1].host, arms=arms)
         with suppress(OSError):
-            folder.noise.write_text(json.dumps(asdict(kept)))
+            write_whole(folder.noise, json.dumps(asdict(kept)))
 
 
 def kept_histories(folder: Path = Path("results")) -> list[History]:
@@ -219,7 +221,7 @@ def kept_histories(folder: Path = Path("results")) -> list[History]:
     histories = []
     for path in _newest(folder):
         with suppress(OSError, ValueError):  # never written, torn by a kill, or of another version
-            kept = TypeAdapter(_Kept).validate_json(ResultFolder(path).noise.read_bytes())
+            kept = TypeAdapter(_Kept).validate_json(read_plain(ResultFolder(path).noise))
             if _same_host(kept.host, here):
                 histories.append(History(name=str(path), arms=kept.arms))
     return histories

@@ -5,10 +5,17 @@ from pathlib import Path
 
 
 def run_report(result: Path, output: Path | None) -> int:
-    """Write ``output``, by default ``RESULT/report.html``, and print where it is."""
+    """Write ``output``, by default ``RESULT/report.html``, and print where it is.
+
+    ``JournalError`` where that would be a folder that others could have prepared.
+    """
+    from tare.journal.own_result import require_own
+    from tare.journal.result import ResultFolder
     from tare.pipeline import analyse_result
     from tare.report.document import write_report
 
+    if output is None:
+        require_own(ResultFolder(result))
     path = output or result / "report.html"
     write_report(analyse_result(result), path)
     print(path)

@@ -8,9 +8,31 @@ from pathlib import Path
 
 from tare.host.trust import distrust
 
+MOST_BYTE = 16 << 20
+"""Of a file that is read at once."""
 _MODE = 0o600
-_CAREFULLY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_CAREFULLY = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 """A pipe or a device under the file's name is neither waited for nor set to work (open(2))."""
+
+
+def read_plain(path: Path, most_byte: int = MOST_BYTE) -> bytes:
+    """All of a plain file that anybody may have put there, in bounded time and memory.
+
+    ``OSError`` also for a link, for what is no plain file, and for a longer one.
+    """
+    with os.fdopen(open_regular(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as opened:
+        content = opened.read(most_byte + 1)
+    if len(content) > most_byte:
+        raise OSError(errno.EFBIG, f"it is longer than {most_byte >> 20} MiB", str(path))
+    return content
+
+
+def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
+    """A descriptor of what is a plain file behind all links, else ``OSError``."""
+    descriptor = os.open(path, flags | _CAREFULLY, _MODE)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return _refuse(descriptor, path, "it is no plain file")
+    return descriptor
 
 
 def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
@@ -19,10 +41,8 @@ def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
     ``OSError`` also for a link, for what is no plain file, and for another user's file that has a second name: that
     may lead out of the folder as a link does.
     """
-    descriptor = os.open(path, flags | _CAREFULLY, _MODE)
+    descriptor = open_regular(path, flags | os.O_NOFOLLOW)
     status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        return _refuse(descriptor, path, "it is no plain file")
     if status.st_nlink > 1 and status.st_uid != os.geteuid():
         return _refuse(descriptor, path, "it has a second name elsewhere")
     return descriptor

@@ -11,6 +11,7 @@ import grp
 import os
 import pwd
 import stat
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from tare.errors import HostError
@@ -68,12 +69,14 @@ def made(path: Path, mode: int = 0o755) -> Path:
     return place
 
 
-def distrust(status: os.stat_result, path: Path | None = None) -> str | None:
+def distrust(
+    status: os.stat_result, path: Path | None = None, owners: AbstractSet[int] = frozenset()
+) -> str | None:
     """Who else can change what has this status, in words; ``None``: only this user and root.
 
-    ``path``: where it is, to look for an access list.
+    ``path``: where it is, to look for an access list. ``owners``: users who may own it as well.
     """
-    if not _is_ours(status):
+    if not _is_ours(status) and status.st_uid not in owners:
         return f"belongs to user {user_name(status.st_uid)}"
     if stat.S_ISLNK(status.st_mode) or not status.st_mode & _OTHERS_WRITE:
         return None
@@ -82,6 +85,14 @@ def distrust(status: os.stat_result, path: Path | None = None) -> str | None:
     if _is_one_users(status) and not _has_access_list(path):
         return None
     return f"can be written by the group {_group_name(status.st_gid)}"
+
+
+def asking_users() -> AbstractSet[int]:
+    """The user who had sudo(8) start this program as root, if somebody did."""
+    try:
+        return {int(os.environ["SUDO_UID"])} if os.geteuid() == 0 else set()
+    except (KeyError, ValueError):
+        return set()
 
 
 def user_name(uid: int) -> str:

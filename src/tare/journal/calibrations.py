@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from tare.errors import JournalError
+from tare.host.own_files import read_plain
 from tare.journal.whole import write_whole
 from tare.records import SCHEMA, Calibration
 
@@ -37,10 +38,10 @@ def write_calibration(path: Path, calibration: Calibration) -> Path:
 def read_calibration(path: Path) -> Calibration | None:
     """``None`` when there is none, or one that this version cannot read: it is cited, and nothing rests on it."""
     try:
-        found = json.loads(path.read_text())
+        found = json.loads(read_plain(path))
         fields = {name: value for name, value in found.items() if name not in {"schema", "passed"}}
         return _ADAPTER.validate_python(fields, strict=False) if found["schema"] == SCHEMA else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError):
         return None
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from tare.errors import JournalError
+from tare.host.own_files import read_plain
 from tare.journal.whole import write_whole
 from tare.records import SCHEMA, CallCounts, Cell, TracedCalls
 
@@ -32,7 +33,7 @@ def read_calls(folder: Path) -> TracedCalls | None:
     """``None`` if none were counted; ``JournalError`` if the file is damaged or of another version."""
     path = folder / CALLS_FILE
     try:
-        kept = json.loads(path.read_bytes())
+        kept = json.loads(read_plain(path))
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -2,6 +2,7 @@
 """Large journals condensed: samples as columns in a Parquet file, all else as light lines; made anew at need."""
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
@@ -16,10 +17,14 @@ import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
 from tare.errors import JournalError
+from tare.host.own_files import open_regular, read_plain
+from tare.journal.lines import MOST_LINE_BYTE
 from tare.journal.one_file import OneFile
 from tare.journal.reader import Reading, campaign_digest, journal_of, without_repeats
 from tare.journal.result import CAMPAIGN_FILE
 from tare.journal.seals import first_link, seal
+from tare.journal.whole import open_new, write_whole
+from tare.journal.writer import make_folder
 from tare.records import Integrity, Outcome, Sample, Session
 from tare.records.columns import NONE, SampleColumns, SampleKind
 
@@ -27,6 +32,7 @@ ROWS_AT_ONCE = 1_000_000
 """Of a row group at least, if there are so many; a trial is never divided."""
 VERSION = 3
 _PIECE_BYTE = 1 << 20
+_MOST_STATE_BYTE = 64 << 20
 _SCHEMA = pa.schema(
     [(name, pa.int32()) for name in ("trial", "kind", "iteration", "instance")] + [("value", pa.float64())]
 )
@@ -78,11 +84,11 @@ class ColumnWriter:
         self._last = first_link(_JOURNAL)
 
     def __enter__(self) -> Self:
-        self._directory.mkdir(parents=True, exist_ok=True)
+        make_folder(self._directory)
         (self._directory / _STATE).unlink(missing_ok=True)
-        self._lines: BinaryIO = self._stack.enter_context((self._directory / _JOURNAL).open("wb"))
+        self._lines: BinaryIO = self._stack.enter_context(open_new(self._directory / _JOURNAL))
         writer = pq.ParquetWriter(
-            self._directory / _SAMPLES,
+            self._stack.enter_context(open_new(self._directory / _SAMPLES)),
             _SCHEMA,
             compression="lz4",
             use_dictionary=["trial", "kind", "instance"],
@@ -127,9 +133,8 @@ class ColumnWriter:
             "repeated": list(repeated),
             "integrity": _INTEGRITY.dump_python(integrity or Integrity(), mode="json"),
         }
-        temporary = self._directory / f".{_STATE}"
-        temporary.write_text(json.dumps({"crc": crc32(json.dumps(state).encode()), "state": state}))
-        temporary.replace(self._directory / _STATE)
+        sealed = {"crc": crc32(json.dumps(state).encode()), "state": state}
+        write_whole(self._directory / _STATE, json.dumps(sealed))
 
     def _write_line(self, record: Session | Outcome) -> None:
         line, self._last = seal(record, self._last)
@@ -185,13 +190,16 @@ def _is_whole(directory: Path, state: dict[str, Any]) -> bool:
 
 
 def _contents(paths: Iterable[Path]) -> Contents:
-    """Name → size and CRC of all that is in it."""
+    """Name → size and CRC of all that a reader would read of it."""
     found = {}
     for path in paths:
-        size = crc = 0
-        with path.open("rb", buffering=0) as opened:
-            while piece := opened.read(_PIECE_BYTE):
+        size = crc = since_end = 0
+        with os.fdopen(open_regular(path), "rb", buffering=0) as opened:
+            # A line that has no end for longer ends the reading (one_file): what follows it may be without end.
+            while since_end <= 2 * MOST_LINE_BYTE + 1 and (piece := opened.read(_PIECE_BYTE)):
                 size, crc = size + len(piece), crc32(piece, crc)
+                end = piece.rfind(b"\n")
+                since_end = len(piece) - end - 1 + (since_end if end < 0 else 0)
         found[path.name] = f"{size} {crc:08x}"
     return found
 
@@ -199,7 +207,7 @@ def _contents(paths: Iterable[Path]) -> Contents:
 def _state(directory: Path) -> dict[str, Any]:
     """Empty when there is none that is as it was written."""
     try:
-        found = json.loads((directory / _STATE).read_text())
+        found = json.loads(read_plain(directory / _STATE, _MOST_STATE_BYTE))
         state: dict[str, Any] = found["state"]
         return state if crc32(json.dumps(state).encode()) == found["crc"] else {}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

@@ -15,6 +15,7 @@ from tare.records import Fault, Seen, Session
 
 Line = tuple[int, bytes | None]
 """Its number in the file as it is, from 1, and what it holds without its end; ``None`` where that is too long."""
+_PIECE_BYTE = 1 << 20
 
 
 class OneFile:
@@ -103,20 +104,27 @@ def _is_sealed(lines: Iterator[Line]) -> bool:
 
 
 def _lines(path: Path) -> Iterator[Line]:
-    """Those that end; what follows the last line end is torn."""
-    with path.open("rb", buffering=1 << 20) as opened:
+    """Those that end; what follows the last line end is torn.
+
+    What is longer than two lines may be is nothing that Tare wrote, and may have no end in a lifetime: the last line.
+    """
+    with path.open("rb", buffering=_PIECE_BYTE) as opened:
         number = 0
         while piece := opened.readline(MOST_LINE_BYTE + 1):
             number += 1
             if piece.endswith(b"\n"):
                 yield number, piece[:-1]
-            elif len(piece) > MOST_LINE_BYTE and _ends(opened):
+            elif len(piece) > MOST_LINE_BYTE:
                 yield number, None
+                if not _ends(opened):
+                    return
 
 
 def _ends(opened: BinaryIO) -> bool:
-    """Skip the rest of a line; whether it has an end."""
-    while piece := opened.readline(MOST_LINE_BYTE):
+    """Skip the rest of a line that is too long, as much again at most; whether its end was there."""
+    left_byte = MOST_LINE_BYTE
+    while left_byte > 0 and (piece := opened.readline(min(left_byte, _PIECE_BYTE))):
         if piece.endswith(b"\n"):
             return True
+        left_byte -= len(piece)
     return False

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tare.errors import JournalError
+from tare.host.own_files import read_plain
 from tare.journal.chain import Record
 from tare.journal.faults import Faults
 from tare.journal.one_file import OneFile
@@ -150,7 +151,7 @@ def without_repeats(records: Iterable[Record], repeated: list[str]) -> Iterator[
 def campaign_digest(result: Path) -> str | None:
     """Of the campaign as it is kept in a result folder; ``None`` where there is none."""
     try:
-        return f"sha256:{hashlib.sha256((result / CAMPAIGN_FILE).read_bytes()).hexdigest()}"
+        return f"sha256:{hashlib.sha256(read_plain(result / CAMPAIGN_FILE)).hexdigest()}"
     except OSError:
         return None
 

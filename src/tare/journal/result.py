@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.errors import InputError, JournalError
+from tare.host.own_files import read_plain
 from tare.journal.whole import write_whole
 
 CAMPAIGN_FILE = "campaign.json"
@@ -79,8 +80,8 @@ class ResultFolder:
         if not self.path.exists():
             raise InputError(f"{self.path}: there is no such result folder; `tare run` makes one")
         try:
-            return (self.path / CAMPAIGN_FILE).read_text()
+            return read_plain(self.path / CAMPAIGN_FILE).decode()
         except OSError as error:
             raise InputError(
-                f"{self.path} is not a result folder of tare (no {CAMPAIGN_FILE}): {error.strerror}"
+                f"{self.path} is not a result folder of tare; {CAMPAIGN_FILE}: {error.strerror}"
             ) from error

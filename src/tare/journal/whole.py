@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are there whole or not at all, and are still there after a crash."""
+"""Files that are there whole or not at all, and are still there after a crash; and files that are always new ones."""
 
 import os
 import secrets
 from pathlib import Path
+from typing import BinaryIO
 
 from tare.journal.writer import keep_names, make_folder
 
@@ -26,3 +27,12 @@ def write_whole(path: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
         raise
     keep_names(path.parent)
+
+
+def open_new(path: Path) -> BinaryIO:
+    """A new file in the place of whatever had the name, for writing; raises ``OSError``.
+
+    A link there is taken away and not followed, as is a second name of another file.
+    """
+    path.unlink(missing_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb")

@@ -91,10 +91,13 @@ class JournalWriter:
 
 
 def make_folder(folder: Path) -> None:
-    """Make it and what is missing above it, all of it still there after a crash; raises ``OSError``."""
+    """Make it and what is missing above it, all of it still there after a crash; raises ``OSError``.
+
+    No group may write there, whatever the mask: the next run would not trust it.
+    """
     missing = [one for one in (folder, *folder.parents) if not one.exists()]
     for one in reversed(missing):
-        one.mkdir(exist_ok=True)
+        one.mkdir(mode=0o755, exist_ok=True)
         keep_names(one.parent)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tare.errors import JournalError, LockedError
 from tare.host.own_files import open_plain
+from tare.journal.own_result import require_own
 from tare.journal.result import ResultFolder
 from tare.journal.writer import make_folder
 
@@ -28,8 +29,8 @@ _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS}
 def folder_lock(folder: ResultFolder) -> Iterator[str | None]:
     """Hold ``folder``, made if it is not there; yields a remark where its file system knows no locks.
 
-    ``LockedError`` names who holds it, ``JournalError`` says why it cannot be written. What was made here goes again
-    if no result was begun in it.
+    ``LockedError`` names who holds it, ``JournalError`` says why it cannot be written, or that others could have
+    prepared it. What was made here goes again if no result was begun in it.
     """
     was_there = folder.path.exists()
     descriptor = _open(folder.lock)
@@ -48,6 +49,7 @@ def _open(path: Path) -> int:
     """The holder's name is written to the file; only its owner may open it, so that nobody else can hold it."""
     try:
         make_folder(path.parent)
+        require_own(ResultFolder(path.parent))  # after it: another may have been quicker
         return open_plain(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise JournalError(

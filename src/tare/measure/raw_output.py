@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from tare.journal.own_result import make_trial_folder
+from tare.journal.whole import open_new
 from tare.measure.instances import Instance
 from tare.measure.node_files import opened_inside
 
@@ -26,8 +28,9 @@ def keep(directory: Path, instances: Sequence[Instance]) -> None:
             target = directory / f"{instance.name}.{Path(name).name}"
             with opened_inside(instance.work, name) as opened:
                 if opened is not None and (text := _ends(opened)):
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_bytes(text)
+                    make_trial_folder(directory)
+                    with open_new(target) as kept:
+                        kept.write(text)
 
 
 def _ends(opened: BinaryIO) -> bytes:

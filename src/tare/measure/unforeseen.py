@@ -6,6 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from tare.errors import JournalError, LockedError, NodeError, TareError, TrialError
+from tare.journal.own_result import make_trial_folder
+from tare.journal.whole import open_new
 
 TRACE = "unforeseen-error.txt"
 """In the folder of a trial's raw output."""
@@ -39,8 +41,9 @@ def keep_trace(folder: Path, error: Exception) -> None:
         return
     with suppress(Exception):  # a full disk or memory must not hide the error itself
         text = "".join(traceback.format_exception(error))[-_LONGEST_TRACE:]
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / TRACE).write_text(text, errors="backslashreplace")
+        make_trial_folder(folder)
+        with open_new(folder / TRACE) as kept:
+            kept.write(text.encode(errors="backslashreplace"))
 
 
 def _place(error: Exception) -> str:

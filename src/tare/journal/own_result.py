@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a result folder is this user's to write: a link that others put there leads what is written elsewhere."""
+
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tare.errors import JournalError
+from tare.host.trust import asking_users, distrust
+from tare.journal.result import ResultFolder
+
+
+def require_own(folder: ResultFolder) -> None:
+    """``JournalError`` where others could have prepared the folder, or one in it, and how to go on."""
+    if why := distrusted(folder):
+        raise JournalError(
+            f"nothing is written to {folder.path}: {why}, so it may lead to other files; choose another --output, or "
+            "copy the result and use the copy. If you trust who made it, make a real folder of it that is yours "
+            "(chown) and that only you can write (chmod go-w)"
+        )
+
+
+def distrusted(folder: ResultFolder) -> str | None:
+    """What is wrong with the folder, or one in it, in words; ``None`` where all that is there is this user's.
+
+    Root's is good as well, and under sudo(8) the folder of the user who asked.
+    """
+    below = (folder.journal, folder.raw, folder.derived, folder.explanation)
+    whys = ((place, _distrusted(place)) for place in (folder.path, *below))
+    return next((f"{place} {why}" for place, why in whys if why), None)
+
+
+@contextmanager
+def derived_folder(folder: ResultFolder) -> Iterator[Path]:
+    """Where to keep what is derived from the journal: beside it, but for another user's result only for now."""
+    if distrusted(folder) is None:
+        yield folder.derived
+    else:
+        with tempfile.TemporaryDirectory(prefix="tare-derived-") as made:
+            yield Path(made)
+
+
+def make_trial_folder(directory: Path) -> None:
+    """And the folder of all trials above it; ``JournalError`` for a link, which could lead anywhere."""
+    if directory.is_symlink():
+        raise JournalError(
+            f"{directory} is a link, and nothing is written through it: remove it and run the same command again"
+        )
+    for folder in (directory.parent, directory):
+        folder.mkdir(mode=0o755, exist_ok=True)
+
+
+def _distrusted(place: Path) -> str | None:
+    try:
+        status = place.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return f"cannot be looked at ({error.strerror})"
+    if stat.S_ISLNK(status.st_mode):
+        return "is a link"
+    if not stat.S_ISDIR(status.st_mode):
+        return "is no folder"
+    return distrust(status, place, asking_users())
