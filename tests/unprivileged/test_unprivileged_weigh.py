@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.machine import Machine
-from tests.unprivileged.ordinary_user import AS_ROOT, PYTHON, TARE, OrdinaryUser, made_user
+from tests.unprivileged.ordinary_user import AS_ROOT, PYTHON, TARE, USER, OrdinaryUser, made_user
 
 from tare.environments.unprivileged.members import members
 from tare.image.store import Image
@@ -137,7 +137,7 @@ def test_a_result_is_not_continued_with_other_rights(
     (state / "images").symlink_to(image.root.parent.parent)
     done = subprocess.run(
         [*TARE, "run", str(user.home / "result")],
-        env={**os.environ, "TARE_STATE": str(state)},
+        env={**os.environ, "TARE_STATE": str(state), "SUDO_UID": str(USER)},
         capture_output=True,
         text=True,
         timeout=60,
