@@ -17,7 +17,7 @@ from tests.fake_campaign import FAKES, Listener, fake_campaign, fake_environment
 
 pytestmark = pytest.mark.usefixtures("fake_image")
 STEADY, LATE = fake_environment("steady"), Environment(name="late", technology="chroot")
-QUIET = fake_workload(noise=0.002)
+QUIET = fake_workload(noise=0.0005)
 
 
 class Coming(Fake):

@@ -2,7 +2,8 @@
 """Processes are killed at random moments, over all environments at once: the runner, its guardian, dockerd, mpirun, a
 node's init, a machine's keeper, and whatever else a trial consists of.
 
-Each campaign is continued until it is whole. Whatever was killed: each trial stands once, no more trials failed than
+Each campaign is continued until it is whole; while its daemon is gone an environment is skipped, and the journal says
+so. Whatever was killed: each other trial stands once, no more trials failed than
 processes other than the runner were killed, nobody sees a traceback, and nothing stays on the machine.
 """
 
@@ -173,10 +174,12 @@ def _lost(stage: Stage, bystanders: int) -> Iterator[str]:
     campaign = load_campaign(
         stage.folder / "campaign.toml", host_processors=os.cpu_count() or 1, host_memory_byte=1 << 40
     )
-    planned = sorted(trial.identity for trial in plan_trials(campaign, campaign.seed or 0))
     journal = read_journal(stage.result / "journal")
-    there = sorted(outcome.trial.identity for outcome in journal.outcomes)
-    if missing := set(planned) - set(there):
+    there = {outcome.trial.identity for outcome in journal.outcomes}
+    said = {one.environment for session in journal.sessions for one in session.skipped}
+    planned = plan_trials(campaign, campaign.seed or 0)
+    wanted = {trial.identity for trial in planned if trial.environment.name not in said}
+    if missing := wanted - there:
         yield f"{len(missing)} trials are lost: {sorted(missing)[:3]}"
     if journal.repeated:
         yield f"{len(journal.repeated)} trials stand twice"
