@@ -15,11 +15,11 @@ _LOOKED_AT_BYTE = 1 << 20
 """A longer line whose CRC does not fit is damaged, whether or not it is JSON."""
 Record = Session | Outcome
 Numbered = tuple[int, Record]
-"""A record with the line that it stands in."""
+"""A record and its line."""
 
 
 class _Gap(NamedTuple):
-    """Numbers that were passed over, from ``first`` to before ``end``; ``broken`` lines stand in their place."""
+    """Numbers that were passed over, from ``first`` to before ``end``; ``broken`` lines are there instead."""
 
     first: int
     end: int

@@ -17,7 +17,7 @@ from tare.journal.lines import MOST_LINE_BYTE, LaterVersionError, body_of, kind_
 from tare.records import Outcome, Session
 
 SEALED_SCHEMA = 2
-"""Of lines with a seal; those of schema 1 have none."""
+"""Of lines with a seal; lines of schema 1 have none."""
 _SEAL = re.compile(rb'\{"crc":"([0-9a-f]{8})","schema":([0-9]{1,9}),')
 _BEHIND_CRC = len(b'{"crc":"00000000",')
 _LINK = re.compile(

@@ -197,7 +197,7 @@ def _ready(request: Request, campaign: Campaign, image: Image, audience: Audienc
 
 
 def _refuse_changed_campaign(journal: Journal) -> None:
-    """Its trials would be others than those that were run."""
+    """Its trials would not be the ones that were run."""
     for damage in journal.integrity.damage:
         if (damage.file, damage.fault) == (CAMPAIGN_FILE, Fault.ALTERED):
             raise JournalError(damage.sentence)

@@ -20,7 +20,7 @@ _MOST_RESERVED_BYTE = 2 * GIBIBYTE
 
 
 class DiskRoom:
-    """Of the file systems below the layers of these nodes, from now on; those of other hosts are not seen."""
+    """Of the file systems below the layers of these nodes, from now on; other hosts' are not seen."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         specs = [node.spec for node in nodes if node.elsewhere is None and node.spec.storage is Storage.DISK]

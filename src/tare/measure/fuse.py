@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes whose limit of processes was reached: nothing begins in them any more, so that what is there can be ended.
 
-Whoever kills one process after the other loses against those that fork in the meantime.
+Whoever kills one process after the other loses against processes that fork in the meantime.
 """
 
 from collections.abc import Sequence

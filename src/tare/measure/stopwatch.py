@@ -265,8 +265,8 @@ class Stopwatch:
         if not line.startswith(word):
             said = line.decode(errors="replace")[:400]
             if line.startswith(b"ERROR "):
-                told = protocol.complaint(line.removeprefix(b"ERROR "))
-                raise NodeError(f"the stopwatch in the node says: {told}", said)
+                complaint = protocol.complaint(line.removeprefix(b"ERROR "))
+                raise NodeError(f"the stopwatch in the node says: {complaint}", said)
             raise NodeError(
                 f"the node answered {said!r} where the stopwatch says {word.decode().strip()}", said
             )

@@ -22,7 +22,7 @@ class Fault(StrEnum):
     DOUBLED = "doubled"
     """It stands there a second time."""
     MOVED = "moved"
-    """It stands in another place than where it was written; the only fault of which the record is used."""
+    """It is not where it was written; the only fault of which the record is used."""
     FOREIGN = "foreign"
     """It was written to another file, or for another campaign."""
     ORPHANED = "orphaned"

@@ -55,10 +55,10 @@ def fetch(prefix: Sequence[str], work: Path, names: Sequence[str], inside: str) 
     wanted = list(dict.fromkeys(names))
     if not wanted:
         return
-    told = _exchange(
+    answer = _exchange(
         [*prefix, "sh", "-c", _TELL, inside, str(WHOLE_BYTE), str(END_BYTE), *wanted], b"", _most_byte(wanted)
     )
-    place(told, work, wanted)
+    place(answer, work, wanted)
 
 
 def _most_byte(names: Sequence[str]) -> int:

@@ -111,8 +111,8 @@ def parse_quota(text: str) -> float | None:
     >>> parse_quota("global_period  : 100000\nglobal_quota   : 50000\n")
     0.5
     """
-    told = re.findall(r"^(\w+)\s*:\s*(-?\d+)$", text, re.MULTILINE)
-    numbers = {name: number(value, "virsh schedinfo") for name, value in told}
+    settings = re.findall(r"^(\w+)\s*:\s*(-?\d+)$", text, re.MULTILINE)
+    numbers = {name: number(value, "virsh schedinfo") for name, value in settings}
     if numbers.get("cap", 0) > 0:
         return numbers["cap"] / 100
     for kind in ("global", "vcpu"):
