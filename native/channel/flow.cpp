@@ -14,6 +14,8 @@
 #include <climits>
 #include <string>
 
+#include "common/system.hpp"
+
 namespace tare::channel {
 
 namespace {
@@ -21,8 +23,6 @@ namespace {
 /// Credit goes out in pieces of at least this size, so that many short writes do not cost a frame each. What
 /// is left owed is less than the window by far, so no flow can stand still for it.
 constexpr std::size_t credit_size = window_size / 8;
-
-bool would_wait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 Type data_type(Flow flow) {
     if (flow == Flow::input) {

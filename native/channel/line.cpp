@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <span>
 #include <utility>
 
@@ -17,8 +16,6 @@ namespace tare::channel {
 namespace {
 
 constexpr std::size_t read_size = std::size_t{64} << 10U;
-
-bool would_wait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 void stop_blocking(int descriptor) {
     const int flags = ::fcntl(descriptor, F_GETFL);

@@ -32,6 +32,8 @@ std::string error_text(int error_number) { return std::generic_category().messag
 
 void throw_errno(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
 
+bool would_wait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+
 std::int64_t monotonic_raw_ns() {
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC_RAW, &now);

@@ -16,6 +16,9 @@ namespace tare {
 /// Throws `std::system_error` for the present errno; `what` says what could not be done.
 [[noreturn]] void throw_errno(const std::string& what);
 
+/// Whether the present errno says that a nonblocking call had nothing to do yet, or was interrupted.
+[[nodiscard]] bool would_wait();
+
 /// CLOCK_MONOTONIC_RAW: not slewed by NTP, so equal stretches of time read equal.
 [[nodiscard]] std::int64_t monotonic_raw_ns();
 

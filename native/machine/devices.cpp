@@ -34,7 +34,9 @@ std::optional<std::string> target_name(const fs::path& link) {
     return failed ? std::nullopt : std::optional{target.filename().string()};
 }
 
-std::string line_of(const fs::path& path) { return std::string{trimmed(read_text(path).value_or(""))}; }
+std::string line_or_nothing(const fs::path& path) {
+    return std::string{trimmed(read_text(path).value_or(""))};
+}
 
 /// `0x1af4` as `1af4`.
 std::string bare(const std::string& number) { return number.starts_with("0x") ? number.substr(2) : number; }
@@ -87,14 +89,14 @@ Devices carried_devices(const fs::path& root, const fs::path& folder) {
 JsonObject describe_virtio(const fs::path& device) {
     return JsonObject{}
         .add("name", device.filename().string())
-        .add("id", number_of(line_of(device / "device")))
+        .add("id", number_of(line_or_nothing(device / "device")))
         .add("driver", target_name(device / "driver"));
 }
 
 JsonObject describe_pci(const fs::path& device) {
     return JsonObject{}
         .add("address", device.filename().string())
-        .add("id", bare(line_of(device / "vendor")) + ':' + bare(line_of(device / "device")))
+        .add("id", bare(line_or_nothing(device / "vendor")) + ':' + bare(line_or_nothing(device / "device")))
         .add("driver", target_name(device / "driver"));
 }
 

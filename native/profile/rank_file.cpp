@@ -15,8 +15,6 @@ namespace tare::profile {
 
 namespace {
 
-constexpr mode_t everyone_reads = 0644;
-
 void* map(std::size_t byte, int protection, int flags, int descriptor) {
     void* const memory = ::mmap(nullptr, byte, protection, flags, descriptor, 0);
     return memory == MAP_FAILED ? nullptr

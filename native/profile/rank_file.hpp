@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -8,6 +10,9 @@
 #include "profile/record.hpp"
 
 namespace tare::profile {
+
+/// A job's files are read by others than its user.
+constexpr mode_t everyone_reads = 0644;
 
 /// The counters of one rank, mapped from its file or, where there can be none, in memory that dies with it.
 class RankFile {

@@ -16,7 +16,6 @@ namespace tare::profile {
 
 namespace {
 
-constexpr mode_t everyone_reads = 0644;
 constexpr std::chrono::milliseconds write_limit{60'000};
 
 const RankRecord& record_of(const RankFile& file) { return *file.counters().record; }

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <ctime>
 #include <sstream>
 
 #include "common/json.hpp"
@@ -11,14 +10,10 @@
 
 namespace tare::stopwatch {
 
-namespace {
-
 std::int64_t as_ns(const timespec& time) {
     constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
     return time.tv_sec * nanoseconds_per_second + time.tv_nsec;
 }
-
-}  // namespace
 
 std::optional<std::string> clock_source() {
     const auto text = read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource");

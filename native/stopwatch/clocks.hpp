@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
 
 namespace tare::stopwatch {
+
+[[nodiscard]] std::int64_t as_ns(const timespec& time);
 
 /// What the node's kernel counts time with; nothing where it shows none (gVisor).
 [[nodiscard]] std::optional<std::string> clock_source();

@@ -18,7 +18,7 @@ namespace {
 /// How long the kernel may take to remove what was sent SIGKILL.
 constexpr Seconds kill_limit{10.0};
 
-std::int64_t as_ns(Seconds seconds) {
+std::int64_t in_ns(Seconds seconds) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(seconds).count();
 }
 
@@ -53,13 +53,14 @@ void Command::start() {
     start_ns_ = monotonic_raw_ns();
     try {
         process_ = launch_.start();
+        executed_ns_ = monotonic_raw_ns();
     } catch (const std::exception& error) {
         error_ = error.what();
         end(monotonic_raw_ns());
         return;
     }
     if (limit_) {
-        deadline_ns_ = start_ns_ + as_ns(*limit_);
+        deadline_ns_ = start_ns_ + in_ns(*limit_);
     }
 }
 
@@ -71,7 +72,7 @@ void Command::terminate() {
     ::kill(-process_, SIGTERM);
     // A stopped process would keep SIGTERM pending for ever.
     ::kill(-process_, SIGCONT);
-    deadline_ns_ = monotonic_raw_ns() + as_ns(grace_);
+    deadline_ns_ = monotonic_raw_ns() + in_ns(grace_);
 }
 
 void Command::reap(std::int64_t now_ns) {
@@ -115,7 +116,7 @@ void Command::keep_time(std::int64_t now_ns) {
 void Command::kill_group() {
     phase_ = Phase::killing;
     ::kill(-process_, SIGKILL);
-    deadline_ns_ = monotonic_raw_ns() + as_ns(kill_limit);
+    deadline_ns_ = monotonic_raw_ns() + in_ns(kill_limit);
 }
 
 void Command::give_up(std::int64_t now_ns) {
@@ -140,6 +141,7 @@ std::string Command::report() const {
     }
     return JsonObject{}
         .add("start_ns", start_ns_)
+        .add("executed_ns", executed_ns_)
         .add("end_ns", end_ns_)
         .add("wall_s", static_cast<double>(end_ns_ - start_ns_) / nanosecond_per_second)
         .add("user_s", usage_ ? std::optional{as_s(usage_->ru_utime)} : std::nullopt)

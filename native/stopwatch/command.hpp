@@ -56,6 +56,7 @@ class Command {
     Phase phase_ = Phase::idle;
     pid_t process_ = -1;
     std::int64_t start_ns_ = 0;
+    std::optional<std::int64_t> executed_ns_;
     std::int64_t end_ns_ = 0;
     std::optional<std::int64_t> deadline_ns_;
     std::optional<rusage> usage_;

@@ -41,22 +41,22 @@ constexpr std::array status_lines{Label{"effective_capabilities", "CapEff:"},
 constexpr std::array namespaces{"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"};
 
 /// As getrlimit(2) names them, without RLIMIT_.
-constexpr std::array<std::pair<const char*, int>, 16> limits{{{"as", RLIMIT_AS},
-                                                              {"core", RLIMIT_CORE},
-                                                              {"cpu", RLIMIT_CPU},
-                                                              {"data", RLIMIT_DATA},
-                                                              {"fsize", RLIMIT_FSIZE},
-                                                              {"locks", RLIMIT_LOCKS},
-                                                              {"memlock", RLIMIT_MEMLOCK},
-                                                              {"msgqueue", RLIMIT_MSGQUEUE},
-                                                              {"nice", RLIMIT_NICE},
-                                                              {"nofile", RLIMIT_NOFILE},
-                                                              {"nproc", RLIMIT_NPROC},
-                                                              {"rss", RLIMIT_RSS},
-                                                              {"rtprio", RLIMIT_RTPRIO},
-                                                              {"rttime", RLIMIT_RTTIME},
-                                                              {"sigpending", RLIMIT_SIGPENDING},
-                                                              {"stack", RLIMIT_STACK}}};
+constexpr std::array<std::pair<const char*, int>, 16> named_limits{{{"as", RLIMIT_AS},
+                                                                    {"core", RLIMIT_CORE},
+                                                                    {"cpu", RLIMIT_CPU},
+                                                                    {"data", RLIMIT_DATA},
+                                                                    {"fsize", RLIMIT_FSIZE},
+                                                                    {"locks", RLIMIT_LOCKS},
+                                                                    {"memlock", RLIMIT_MEMLOCK},
+                                                                    {"msgqueue", RLIMIT_MSGQUEUE},
+                                                                    {"nice", RLIMIT_NICE},
+                                                                    {"nofile", RLIMIT_NOFILE},
+                                                                    {"nproc", RLIMIT_NPROC},
+                                                                    {"rss", RLIMIT_RSS},
+                                                                    {"rtprio", RLIMIT_RTPRIO},
+                                                                    {"rttime", RLIMIT_RTTIME},
+                                                                    {"sigpending", RLIMIT_SIGPENDING},
+                                                                    {"stack", RLIMIT_STACK}}};
 
 /// What stands behind a label at the beginning of a line.
 std::optional<std::string> line_of(std::string_view text, std::string_view label) {
@@ -95,7 +95,7 @@ std::string written(rlim_t value) { return value == RLIM_INFINITY ? "unlimited" 
 /// "soft:hard" for each, as prlimit(1) writes them.
 JsonObject own_limits() {
     JsonObject object;
-    for (const auto& [name, number] : limits) {
+    for (const auto& [name, number] : named_limits) {
         rlimit limit{};
         const bool known = ::getrlimit(static_cast<__rlimit_resource_t>(number), &limit) == 0;
         object.add(name, known ? std::optional{written(limit.rlim_cur) + ':' + written(limit.rlim_max)}

@@ -6,6 +6,7 @@
 #include <exception>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "common/exec.hpp"
 #include "common/file_descriptor.hpp"
@@ -37,6 +38,12 @@ void report_failure(const std::exception& error) {
     static_cast<void>(write_all(STDOUT_FILENO, line, error_limit));
 }
 
+/// The standard files stay open, and so does the conversation over them.
+int be_next(std::vector<std::string> words) {
+    auto pointers = pointers_to(words);
+    return become("stopwatch", std::span{pointers}.first(words.size()));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -44,7 +51,9 @@ int main(int argc, char** argv) {
         tidy_descriptors();
         const auto arguments = std::span<char* const>{argv, static_cast<std::size_t>(argc)}.subspan(1);
         stopwatch::Command command{stopwatch::parse_options(arguments)};
-        return stopwatch::Session{command}.run();
+        stopwatch::Session session{command};
+        const int exit_code = session.run();
+        return session.next().empty() ? exit_code : be_next(session.next());
     } catch (const stopwatch::WrongUse& error) {
         complain("stopwatch", error.what());
     } catch (const std::exception& error) {

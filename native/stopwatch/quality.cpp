@@ -27,11 +27,6 @@ constexpr std::int64_t exchange_limit_ns = 200'000'000;
 constexpr std::uint64_t exchanges = 100'000;
 constexpr unsigned readings = 20'000;
 
-std::int64_t as_ns(const timespec& time) {
-    constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
-    return time.tv_sec * nanoseconds_per_second + time.tv_nsec;
-}
-
 std::int64_t reading_ns(clockid_t clock) {
     timespec now{};
     ::clock_gettime(clock, &now);

@@ -12,10 +12,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <limits>
 
 #include "common/exec.hpp"
 #include "common/json.hpp"
+#include "common/number.hpp"
 #include "common/system.hpp"
 #include "stopwatch/clocks.hpp"
 #include "stopwatch/facts.hpp"
@@ -29,17 +29,14 @@ namespace {
 
 constexpr std::chrono::seconds write_limit{10};
 constexpr std::size_t longest_line = 4096;
+constexpr std::size_t most_next_byte = std::size_t{4} * 1024 * 1024;  // more than execve(2) takes
 constexpr int signal_exit_offset = 128;
 
-/// Milliseconds for poll(2), rounded up so that it does not wake before the deadline; -1: no limit.
-int poll_limit_ms(std::optional<std::int64_t> deadline_ns) {
-    constexpr std::int64_t nanoseconds_per_millisecond = 1'000'000;
-    if (!deadline_ns) {
-        return -1;
-    }
-    const std::int64_t left_ns = std::max<std::int64_t>(*deadline_ns - monotonic_raw_ns(), 0);
-    const std::int64_t left_ms = (left_ns + nanoseconds_per_millisecond - 1) / nanoseconds_per_millisecond;
-    return static_cast<int>(std::min<std::int64_t>(left_ms, std::numeric_limits<int>::max()));
+/// How long ppoll(2) is to wait for a moment.
+timespec time_until(std::int64_t moment_ns) {
+    constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
+    const std::int64_t left_ns = std::max<std::int64_t>(moment_ns - monotonic_raw_ns(), 0);
+    return {.tv_sec = left_ns / nanoseconds_per_second, .tv_nsec = left_ns % nanoseconds_per_second};
 }
 
 }  // namespace
@@ -72,7 +69,9 @@ void Session::wait_for_event() {
         {.fd = input_open_ ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0},
         {.fd = turns != nullptr ? turns->number() : -1, .events = POLLIN, .revents = 0},
     }};
-    const int ready = ::poll(waited.data(), waited.size(), poll_limit_ms(command_.deadline_ns()));
+    const auto next_ns = start_at_ns_ ? start_at_ns_ : command_.deadline_ns();
+    const timespec left = time_until(next_ns.value_or(0));
+    const int ready = ::ppoll(waited.data(), waited.size(), next_ns ? &left : nullptr, nullptr);
     const std::int64_t now_ns = monotonic_raw_ns();
     if (ready > 0 && waited[2].revents != 0) {
         receive_answer();
@@ -84,6 +83,7 @@ void Session::wait_for_event() {
     if (ready > 0 && (waited[1].revents & any_end) != 0) {
         handle_input();
     }
+    start_if_due();
 }
 
 void Session::handle_signals(std::int64_t now_ns) {
@@ -111,14 +111,50 @@ void Session::handle_input() {
         return;
     }
     input_.append(buffer.data(), static_cast<std::size_t>(count));
-    for (std::size_t end = 0; input_open_ && (end = input_.find('\n')) != std::string::npos;) {
-        const std::string line = input_.substr(0, end);
-        input_.erase(0, end + 1);
-        handle_line(line);
+    while (input_open_ && take_input()) {
     }
-    if (input_open_ && input_.size() > longest_line) {
+    if (input_open_ && next_byte_ == 0 && input_.size() > longest_line) {
         refuse("a line is longer than " + std::to_string(longest_line) + " byte");
     }
+}
+
+/// Handles what is there as a whole; false when that is nothing yet.
+bool Session::take_input() {
+    if (next_byte_ > 0) {
+        if (input_.size() < next_byte_) {
+            return false;
+        }
+        next_ = input_.substr(0, next_byte_);
+        finish(0);
+        return true;
+    }
+    const std::size_t end = input_.find('\n');
+    if (end == std::string::npos) {
+        return false;
+    }
+    const std::string line = input_.substr(0, end);
+    input_.erase(0, end + 1);
+    handle_line(line);
+    return true;
+}
+
+void Session::expect_next(std::string_view size) {
+    const auto byte = parse_number<std::size_t>(size);
+    if (!byte || *byte == 0 || *byte > most_next_byte || command_.running() || start_at_ns_) {
+        refuse("NEXT needs a size, and a command that has ended");
+        return;
+    }
+    next_byte_ = *byte;
+}
+
+std::vector<std::string> Session::next() const {
+    std::vector<std::string> words;
+    for (std::size_t begin = 0; begin < next_.size();) {
+        const std::size_t end = std::min(next_.find('\0', begin), next_.size());
+        words.push_back(next_.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return words;
 }
 
 void Session::handle_line(std::string_view line) {
@@ -131,28 +167,48 @@ void Session::handle_line(std::string_view line) {
         {"CLOCKS", [](Session& self) { self.send("CLOCKS", ' ' + clock_readings()); }},
         {"STEAL", [](Session& self) { self.send("STEAL", ' ' + stolen_time()); }},
         {"QUALITY", [](Session& self) { self.send("QUALITY", ' ' + clock_quality()); }},
-        {"GO", [](Session& self) { self.start_command(); }},
+        {"GO", [](Session& self) { self.start_at(monotonic_raw_ns()); }},
         {"END", [](Session& self) { self.end_turns(); }},
         {"QUIT", [](Session& self) { self.finish(0); }},
     }};
     constexpr std::string_view turn = "TURN ";
+    constexpr std::string_view next = "NEXT ";
+    constexpr std::string_view start = "GO ";
     const auto* const known =
         std::find_if(words.begin(), words.end(), [line](const Word& word) { return word.name == line; });
     if (known != words.end()) {
         known->act(*this);
     } else if (line.starts_with(turn)) {
         give_turn(line.substr(turn.size()));
+    } else if (line.starts_with(next)) {
+        expect_next(line.substr(next.size()));
+    } else if (line.starts_with(start)) {
+        start_at(parse_number<std::int64_t>(line.substr(start.size())));
     } else {
         refuse("'" + std::string{line} +
-               "' is not one of PING, CLOCKS, STEAL, QUALITY, GO, TURN text, END and QUIT");
+               "' is not one of PING, CLOCKS, STEAL, QUALITY, GO, GO nanoseconds, TURN text, END, NEXT size "
+               "and QUIT");
     }
 }
 
-void Session::start_command() {
-    if (started_) {
+void Session::start_at(std::optional<std::int64_t> moment_ns) {
+    if (started_ || start_at_ns_) {
         refuse("GO was given before; one stopwatch measures one command");
         return;
     }
+    if (!moment_ns) {
+        refuse("GO needs a whole number of nanoseconds, or nothing");
+        return;
+    }
+    start_at_ns_ = moment_ns;
+    start_if_due();
+}
+
+void Session::start_if_due() {
+    if (!start_at_ns_ || !input_open_ || monotonic_raw_ns() < *start_at_ns_) {
+        return;
+    }
+    start_at_ns_.reset();
     started_ = true;
     command_.start();
     report_if_ended();

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
+import fcntl
 import json
 import os
+import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -145,6 +148,60 @@ def test_the_stopwatch_times_within_the_hosts_own_stamps(programs: Path) -> None
     assert done["wall_s"] >= 0.2
 
 
+def test_go_with_a_time_starts_the_command_then_and_answers_until_then(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "true"]) as talk:
+        talk.expect("READY")
+        moment_ns = raw_ns() + 200_000_000
+        talk.send(f"GO {moment_ns}")
+        assert pong_ns(talk) < moment_ns
+        done = talk.expect("DONE")
+    assert moment_ns <= done["start_ns"] <= done["executed_ns"] <= done["end_ns"]
+
+
+def test_a_time_that_is_over_is_now(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "true"]) as talk:
+        talk.expect("READY")
+        sent_ns = raw_ns()
+        talk.send("GO -5", "PING")
+        assert talk.line().startswith("PONG ")
+        assert sent_ns <= talk.expect("DONE")["start_ns"]
+
+
+@pytest.mark.parametrize("last", ["QUIT", "GO", None])
+def test_who_ends_it_before_the_time_has_started_nothing(
+    programs: Path, tmp_path: Path, last: str | None
+) -> None:
+    with conversation([programs / "stopwatch", "--", "touch", tmp_path / "begun"]) as talk:
+        talk.expect("READY")
+        talk.send(f"GO {raw_ns() + 300_000_000_000}", *([last] if last else []))
+        if last is None:
+            talk.stdin.close()
+        assert talk.exit_code() == (2 if last == "GO" else 0)
+    assert not (tmp_path / "begun").exists()
+
+
+def test_a_program_begins_when_it_has_been_loaded_and_not_before(programs: Path, tmp_path: Path) -> None:
+    """Whoever holds a lease on a file holds up its execution (fcntl(2))."""
+    shutil.copy("/bin/true", tmp_path / "held")
+    descriptor = os.open(tmp_path / "held", os.O_RDONLY | os.O_CLOEXEC)
+    with conversation([programs / "stopwatch", "--", tmp_path / "held"]) as talk:
+        talk.expect("READY")
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # instead of SIGIO, which would end the tests
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        talk.send("GO")
+        eventually(lambda: fcntl.fcntl(descriptor, fcntl.F_GETLEASE) != fcntl.F_WRLCK, "somebody asks for it")
+        held_ns = raw_ns()
+        os.close(descriptor)
+        done = talk.expect("DONE")
+    assert done["start_ns"] < held_ns <= done["executed_ns"] <= done["end_ns"]
+
+
+def test_what_cannot_be_executed_never_began(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "/no/such/program"]) as talk:
+        talk.expect("READY")
+        assert talk.run()["executed_ns"] is None
+
+
 @pytest.mark.parametrize("last", ["QUIT", None])
 def test_quit_and_the_end_of_the_input_end_it_well(programs: Path, last: str | None) -> None:
     with conversation([programs / "stopwatch", "--", "true"]) as talk:
@@ -157,7 +214,26 @@ def test_quit_and_the_end_of_the_input_end_it_well(programs: Path, last: str | N
         assert talk.exit_code() == 0
 
 
-@pytest.mark.parametrize("line", ["", "go", "GO ", "PING\r", "STOP", "GO GO", "\u00e9", "x" * 5000])
+@pytest.mark.parametrize("size", ["0", "-1", "", "3 3", "4194305", "99999999999999999999"])
+def test_a_next_of_no_possible_size_is_refused(programs: Path, size: str) -> None:
+    with conversation([programs / "stopwatch", "--", "true"]) as talk:
+        talk.expect("READY")
+        talk.send(f"NEXT {size}")
+        assert "NEXT needs a size" in talk.expect("ERROR")["message"]
+
+
+def test_a_next_while_the_command_runs_is_refused_and_ends_it(programs: Path) -> None:
+    with conversation([programs / "stopwatch", "--", "sleep", "300"]) as talk:
+        talk.expect("READY")
+        talk.send("GO", "NEXT 5")
+        assert "a command that has ended" in talk.expect("ERROR")["message"]
+        assert talk.exit_code() == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "go", "GO ", "PING\r", "STOP", "GO GO", "GO 1.5", "GO 1 2", f"GO {1 << 63}", "\u00e9", "x" * 5000],
+)
 def test_an_unknown_line_is_an_error(programs: Path, line: str) -> None:
     with conversation([programs / "stopwatch", "--", "true"]) as talk:
         talk.expect("READY")
@@ -229,7 +305,21 @@ def test_it_costs_nothing_while_it_waits(programs: Path, options: list[str]) -> 
 
 
 WORDS = st.sampled_from(
-    [b"PING", b"CLOCKS", b"STEAL", b"QUALITY", b"GO", b"TURN 1", b"END", b"QUIT", b"READY", b"DONE {}"]
+    [
+        b"PING",
+        b"CLOCKS",
+        b"STEAL",
+        b"QUALITY",
+        b"GO",
+        b"GO 9",
+        b"GO 9999999999999999",
+        b"TURN 1",
+        b"END",
+        b"QUIT",
+        b"READY",
+        b"DONE {}",
+        b"NEXT 9",
+    ]
 )
 
 
@@ -243,7 +333,7 @@ def test_no_input_makes_it_hang_or_say_nonsense(programs: Path, lines: list[byte
         check=False,
         timeout=10,
     )
-    assert done.returncode in {0, 2}
+    assert done.returncode in {0, 2, 127}  # what NEXT announced is no program
     for line in done.stdout.decode().splitlines():
         word, _, rest = line.partition(" ")
         assert word in {"READY", "PONG", "CLOCKS", "STEAL", "QUALITY", "DONE", "ERROR"}

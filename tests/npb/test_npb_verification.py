@@ -70,6 +70,19 @@ def test_each_vector_code_gives_the_same_answer(programs: Path, kernel: str) -> 
             assert value["computed"] == pytest.approx(values[0]["computed"], rel=value["tolerance"], abs=0)
 
 
+@pytest.mark.parametrize("problem_class", "SW")
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("kernel", ["ft", "is"])
+def test_each_vector_code_gives_the_published_values_where_its_own_way_is_taken(
+    programs: Path, kernel: str, ranks: int, problem_class: str
+) -> None:
+    """FT writes past the caches from W on, and IS goes without buckets on two ranks."""
+    for name in (name for name, needed in VARIANTS.needs if needed <= cpu_flags()):
+        run = run_kernel(programs, kernel, "--class", problem_class, "--simd", name, "--json", ranks=ranks)
+        assert run.code == 0, run.stderr
+        assert run.said["simd_rule"] == f"asked for, of {', '.join(run.said['simd_runnable'])} here"
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_block_of_names_and_values_is_the_one_that_parsers_know(programs: Path, kernel: str) -> None:
     run = run_alone(programs, kernel, "--class", "S")

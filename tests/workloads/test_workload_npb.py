@@ -105,6 +105,12 @@ def test_another_vector_code_than_the_one_asked_is_wrong() -> None:
         Npb().samples(asked, RUN)
 
 
+def test_the_rule_that_chose_the_vector_code_is_a_fact_and_missing_where_the_program_did_not_say() -> None:
+    asked = changed(simd_rule="asked for, of plain, avx2, avx512 here")
+    assert Npb().facts(EP, asked)["npb vector code rule"] == "asked for, of plain, avx2, avx512 here"
+    assert "npb vector code rule" not in Npb().facts(EP, RUN)
+
+
 def test_threads_take_the_place_of_ranks() -> None:
     job = Npb().job(NpbOptions(benchmark="cg", threads=2), SHAPE)
     assert job.argv[job.argv.index("-np") + 1] == "1"

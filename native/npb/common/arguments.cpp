@@ -23,6 +23,12 @@ void set_class(Arguments& arguments, std::string_view word) {
     arguments.problem_class = *found;
 }
 
+void set_simd(Arguments& arguments, std::string_view word) {
+    const Choice choice = chosen(word);
+    arguments.simd = choice.simd;
+    arguments.simd_rule = choice.rule;
+}
+
 void set_threads(Arguments& arguments, std::string_view word) {
     const auto count = parse_number<int>(word);
     if (!count || *count < 1 || *count > most_threads) {
@@ -44,7 +50,7 @@ using Setter = void (*)(Arguments&, std::string_view);
 
 constexpr std::array<std::pair<std::string_view, Setter>, 4> setters{{
     {"--class", set_class},
-    {"--simd", [](Arguments& arguments, std::string_view word) { arguments.simd = chosen(word); }},
+    {"--simd", set_simd},
     {"--threads", set_threads},
     {"--set", set_value},
 }};
@@ -81,7 +87,7 @@ std::int64_t whole_number(std::string_view name, double value, std::int64_t leas
 
 Arguments parse_arguments(std::span<char* const> words, std::span<const std::string_view> settings) {
     Arguments arguments;
-    arguments.simd = chosen("widest");
+    set_simd(arguments, "widest");
     for (std::size_t position = 0; position < words.size(); ++position) {
         const std::string_view name = words[position];
         if (name == "--json") {

@@ -30,6 +30,8 @@ class WrongUse : public std::invalid_argument {
 struct Arguments {
     ProblemClass problem_class = ProblemClass::s;
     Simd simd = Simd::plain;
+    /// Why these, in words.
+    std::string simd_rule{};
     int threads = 1;
     bool json = false;
     /// The problem's own values that replace those of the class, such as {"iterations", 3}.

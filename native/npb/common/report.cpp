@@ -146,6 +146,7 @@ std::string json(const Report& report) {
         .add("checks", check_list(report))
         .add("per_rank", rank_list(report))
         .add("simd", name_of(report.arguments.simd))
+        .add("simd_rule", report.arguments.simd_rule)
         .add("simd_runnable", runnable_names())
         .add("follows", followed_version)
         .text();
@@ -168,7 +169,8 @@ std::string text(const Report& report) {
         .line("Operation type", outcome.operation)
         .line("Verification", word_of(report.verification))
         .line("Version", own_version)
-        .line("Vector code", name_of(report.arguments.simd));
+        .line("Vector code", name_of(report.arguments.simd))
+        .line("Vector rule", report.arguments.simd_rule);
     return block.stream().str();
 }
 

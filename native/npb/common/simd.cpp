@@ -14,6 +14,14 @@ namespace {
 constexpr std::array<std::pair<std::string_view, Simd>, 3> words{
     {{"plain", Simd::plain}, {"avx2", Simd::avx2}, {"avx512", Simd::avx512}}};
 
+std::string names_of(const std::vector<Simd>& some) {
+    std::string names;
+    for (const Simd simd : some) {
+        names += (names.empty() ? "" : ", ") + std::string{name_of(simd)};
+    }
+    return names;
+}
+
 }  // namespace
 
 std::string_view name_of(Simd simd) { return words.at(static_cast<std::size_t>(simd)).first; }
@@ -31,10 +39,9 @@ std::vector<Simd> runnable() {
     return found;
 }
 
-Simd chosen(std::string_view word) {
-    const auto can = runnable();
+Choice chosen(std::string_view word, const std::vector<Simd>& can) {
     if (word == "widest") {
-        return can.back();
+        return {can.back(), "the widest of " + names_of(can) + " here"};
     }
     const auto* const known =
         std::find_if(words.begin(), words.end(), [word](const auto& pair) { return pair.first == word; });
@@ -45,7 +52,7 @@ Simd chosen(std::string_view word) {
         throw WrongUse("this processor cannot run " + std::string{word} + "; the widest that it can is " +
                        std::string{name_of(can.back())});
     }
-    return known->second;
+    return {known->second, "asked for, of " + names_of(can) + " here"};
 }
 
 }  // namespace tare::npb

@@ -16,9 +16,17 @@ enum class Simd { plain, avx2, avx512 };
 /// Those that this program holds and this processor can run; `plain` always.
 [[nodiscard]] std::vector<Simd> runnable();
 
-/// The one asked for ("plain", "avx2", "avx512"), or the widest runnable for "widest".
-/// Throws `WrongUse` for another word and for one that this processor or program lacks.
-[[nodiscard]] Simd chosen(std::string_view word);
+/// Which instructions run, and why in words.
+struct Choice {
+    Simd simd = Simd::plain;
+    std::string rule{};
+};
+
+/// The one asked for ("plain", "avx2", "avx512"), or the widest of `can` for "widest": in every kernel wider
+/// code was measured to be as fast or faster (docs/npb.md). The rule knows the processor's features alone,
+/// not its caches nor a time, which would differ from run to run or between environments. `can` is narrowest
+/// first, and never empty. Throws `WrongUse` for another word and for one that is not in `can`.
+[[nodiscard]] Choice chosen(std::string_view word, const std::vector<Simd>& can = runnable());
 
 }  // namespace tare::npb
 

@@ -13,8 +13,8 @@ constexpr int radix = bundle_rows;
 
 /// The rows of one plane in the work memory, where each row has all of its planes together.
 [[gnu::always_inline]] inline Strided work_of(const Bundle& bundle, Index plane) {
-    const Index plane_doubles = bundle.blocks * block_doubles;
-    return {bundle.work + plane * plane_doubles, bundle.line->length * plane_doubles};
+    const Index plane_doubles = work_element_doubles(bundle.blocks);
+    return {bundle.work + plane * plane_doubles, (bundle.line->length + 1) * plane_doubles};
 }
 
 [[gnu::always_inline]] inline Strided rows_of(const Bundle& bundle, Index plane, Direction direction) {
@@ -27,7 +27,8 @@ template <typename To>
     To to = first;
     for (Index row = 0; row < bundle_rows; ++row) {
         double* const here = work_of(bundle, 0).at(row);
-        transform(*bundle.line, Strided{here, bundle.blocks * block_doubles}, to, bundle.blocks, here, ahead);
+        transform(*bundle.line, Strided{here, work_element_doubles(bundle.blocks)}, to, bundle.blocks, here,
+                  ahead);
         to.shift += bundle.to_row_doubles;
     }
 }

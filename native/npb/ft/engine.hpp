@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "npb/common/buffer.hpp"
 #include "npb/ft/butterfly.hpp"
 #include "npb/ft/places.hpp"
 
@@ -37,6 +38,29 @@ template <int radix, bool is_turned, typename From, typename To>
     }
 }
 
+/// Gathers the blocks of one line before it writes them: a processor sends a cache line past the caches at
+/// once only if few others are begun before it is whole, and narrow vectors begin 16 at a time.
+template <int radix, bool is_turned, typename From, typename To>
+[[gnu::always_inline]] inline void combine_gathered(const From& from,
+                                                    const typename From::Place (&source)[radix], const To& to,
+                                                    const typename To::Place (&sink)[radix],
+                                                    const double* twiddle, Index line) {
+    alignas(buffer_alignment_byte) double blocks[radix * block_doubles];
+    double* gathered[radix];
+#pragma GCC unroll 8
+    for (Index index = 0; index < radix; ++index) {
+        gathered[index] = blocks + index * block_doubles;
+    }
+    const Gathered kept{to.parts};
+    for (Index vector = 0; vector < block_vectors; ++vector) {
+        combine_vector<radix, is_turned>(from, source, kept, gathered, twiddle, {line, vector});
+    }
+#pragma GCC unroll 8
+    for (Index index = 0; index < radix; ++index) {
+        to.write_block(sink[index], line, gathered[index]);
+    }
+}
+
 /// One butterfly of each line, all but the first of its results turned if so wanted.
 template <int radix, bool is_turned, typename From, typename To>
 [[gnu::always_inline]] inline void combine(const From& from, Stride in, const To& to, Stride out,
@@ -49,8 +73,13 @@ template <int radix, bool is_turned, typename From, typename To>
         sink[index] = to.at(out.first + index * out.step);
     }
     for (Index line = 0; line < lines; ++line) {
-        for (Index vector = 0; vector < block_vectors; ++vector) {
-            combine_vector<radix, is_turned>(from, source, to, sink, twiddle, {line, vector});
+        if constexpr (To::is_gathered) {
+            combine_gathered<radix, is_turned>(from, source, to, sink, twiddle, line);
+        } else {
+#pragma GCC unroll 1  // two butterflies at once need more registers than there are
+            for (Index vector = 0; vector < block_vectors; ++vector) {
+                combine_vector<radix, is_turned>(from, source, to, sink, twiddle, {line, vector});
+            }
         }
     }
     step(ahead);
@@ -130,7 +159,7 @@ template <typename From, typename To>
         transform_once(line, from, to, lines, ahead);
         return;
     }
-    const Strided work{memory, lines * block_doubles};
+    const Strided work{memory, work_element_doubles(lines)};
     turn(first, from, work, lines, ahead);
     const Index butterflies = first.next / line.pass[line.passes - 1].radix;
     for (Index part = 0; part < first.radix; ++part) {

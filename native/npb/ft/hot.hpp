@@ -65,7 +65,7 @@ struct Columns {
     Direction direction = Direction::forward;
     /// Whether what is written goes past the caches.
     bool is_streamed = false;
-    /// length * group_doubles.
+    /// `length` elements of a work memory, of group_blocks blocks each.
     double* work = nullptr;
     Ahead* ahead = nullptr;
 };
@@ -81,7 +81,7 @@ struct Rows {
     Side to{};
     std::ptrdiff_t rows = 0;
     Direction direction = Direction::forward;
-    /// 2 * group_rows rows.
+    /// Twice `line->length` elements of a work memory, of group_rows blocks each.
     double* work = nullptr;
     Ahead* ahead = nullptr;
 };
@@ -99,7 +99,7 @@ struct Bundle {
     std::ptrdiff_t to_row_doubles = 0;
     std::ptrdiff_t blocks = 0;
     bool is_streamed = false;
-    /// bundle_rows * length * blocks blocks.
+    /// bundle_rows * (length + 1) elements of a work memory, of `blocks` blocks each.
     double* work = nullptr;
     Ahead ahead{};
 };

@@ -23,4 +23,10 @@ constexpr std::ptrdiff_t bundle_rows = 8;
 /// Appended to what would be a power of two apart in memory: such addresses share one set of a cache.
 constexpr std::ptrdiff_t padding_doubles = group_doubles;
 
+/// From one element of a work memory to the next, of `lines` blocks each: an odd number of cache lines, as
+/// the elements that a butterfly takes are a power of two of them apart.
+[[nodiscard, gnu::always_inline]] constexpr std::ptrdiff_t work_element_doubles(std::ptrdiff_t lines) {
+    return lines * block_doubles + block_points;
+}
+
 }  // namespace tare::npb::ft

@@ -37,9 +37,20 @@ struct Spot {
     store(block + parts.im, value.im);
 }
 
+/// A block of one's own.
+struct Gathered {
+    using Place = double*;
+    Parts parts{};
+
+    [[gnu::always_inline]] void write(Place place, Spot spot, Complex value) const {
+        write_parts(place + spot.vector * width, parts, value);
+    }
+};
+
 /// Elements at a fixed distance; their lines are blocks side by side.
 struct Strided {
     using Place = double*;
+    static constexpr bool is_gathered = false;
     double* start = nullptr;
     Index element_doubles = 0;
     Parts parts{};
@@ -94,6 +105,7 @@ struct Evolved : Strided {
 /// Elements that lie anywhere; their lines are `line_doubles` apart.
 struct Table {
     using Place = double*;
+    static constexpr bool is_gathered = false;
     double* const* element = nullptr;
     Index shift = 0;
     Index line_doubles = 0;
@@ -110,6 +122,13 @@ struct Table {
 
 /// The same, written past the caches.
 struct Streamed : Table {
+    static constexpr bool is_gathered = has_streams && width < block_points;
+    [[gnu::always_inline]] void write_block(Place place, Index line, const double* block) const {
+#pragma GCC unroll 8
+        for (Index part = 0; part < block_doubles; part += width) {
+            stream(place + line * line_doubles + part, load(block + part));
+        }
+    }
     [[gnu::always_inline]] void write(Place place, Spot spot, Complex value) const {
         double* const block = place + spot.line * line_doubles + spot.vector * width;
         stream(block + parts.re, value.re);

@@ -61,7 +61,8 @@ namespace {
 [[gnu::always_inline]] inline void transform_together(const Rows& rows, const Table& from, const Table& to,
                                                       Index lines, Ahead& ahead) {
     const Index blocks = rows.line->length;
-    const Strided work{rows.work + blocks * group_rows * block_doubles, lines * block_doubles};
+    const Index element_doubles = work_element_doubles(lines);
+    const Strided work{rows.work + blocks * element_doubles, element_doubles};
     transform(*rows.line, from, work, lines, rows.work, ahead);
     const Index step_blocks = blocks / block_points;
     for (Index first = 0; first < step_blocks; ++first) {

@@ -8,9 +8,10 @@ namespace tare::npb::ft {
 
 namespace {
 
-/// As many blocks as leave half of a second cache of 1 MiB free, where the next group's data come in.
+/// As many blocks as leave three quarters of a second cache of 512 KiB free, where the next group's data come
+/// in.
 int blocks_of_group(const Edges& edges) {
-    constexpr std::ptrdiff_t work_doubles = std::ptrdiff_t{1} << 15U;
+    constexpr std::ptrdiff_t work_doubles = std::ptrdiff_t{1} << 14U;
     return static_cast<int>(
         std::clamp(work_doubles / (bundle_rows * edges.z * block_doubles), std::ptrdiff_t{1}, group_blocks));
 }
@@ -25,7 +26,8 @@ Spectrum::Spectrum(const Decomposition& decomposition, Simd simd, bool is_stream
       groups_of_bundle_{(decomposition.blocks().count + group_blocks_ - 1) / group_blocks_},
       memory_{static_cast<std::size_t>(groups() * group_doubles())} {
     for (int thread = 0; thread < threads; ++thread) {
-        work_.emplace_back(static_cast<std::size_t>(group_doubles()));
+        work_.emplace_back(static_cast<std::size_t>(bundle_rows * (decomposition.edges.z + 1) *
+                                                    work_element_doubles(group_blocks_)));
     }
     for (int z = 0; z < decomposition.edges.z; ++z) {
         planes_.push_back(memory_.data() + z * plane_doubles());

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#ifdef __AVX__
+#ifdef __SSE2__
 #include <immintrin.h>
 #endif
 
@@ -33,12 +33,20 @@ struct Complex {
     __builtin_memcpy(to, &value, sizeof value);
 }
 
+#ifdef __SSE2__
+constexpr bool has_streams = true;
+#else
+constexpr bool has_streams = false;
+#endif
+
 /// Past the caches, where the processor has that.
 [[gnu::always_inline]] inline void stream(double* to, Vector value) {
 #if defined(__AVX512F__)
     _mm512_stream_pd(to, value);
 #elif defined(__AVX__)
     _mm256_stream_pd(to, value);
+#elif defined(__SSE2__)
+    _mm_stream_pd(to, value);
 #else
     store(to, value);
 #endif
@@ -46,7 +54,7 @@ struct Complex {
 
 /// Makes streamed values visible in order.
 [[gnu::always_inline]] inline void finish_streams() {
-#ifdef __AVX__
+#ifdef __SSE2__
     _mm_sfence();
 #endif
 }

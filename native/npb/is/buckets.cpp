@@ -22,7 +22,12 @@ std::vector<std::uint32_t> starts_of(std::span<const std::uint32_t> counts) {
 }
 
 Buckets::Buckets(Simd simd, Team& team, int shift, std::size_t buckets, std::span<const std::uint32_t> keys)
-    : team_{&team}, functions_{functions(simd)}, shift_{shift}, sizes_(buckets), offsets_(keys.size()) {
+    : team_{&team},
+      functions_{functions(simd)},
+      shift_{shift},
+      keys_{keys},
+      sizes_(buckets),
+      offsets_(keys.size() + split_spare) {
     for (int thread = 0; thread < team.threads(); ++thread) {
         const auto share = team.part(thread, std::ssize(keys));
         slices_.push_back({.keys = keys.subspan(static_cast<std::size_t>(share.first),
@@ -43,6 +48,19 @@ void Buckets::measure() {
         add(sizes_, slice.sizes);
     }
     starts_ = starts_of(sizes_);
+}
+
+void Buckets::measure(Tally counts, std::int64_t values) {
+    std::fill(sizes_.begin(), sizes_.end(), 0U);
+    functions_.measure_tally(counts, values, shift_, sizes_.data());
+    starts_ = starts_of(sizes_);
+}
+
+void Buckets::fill_together(std::size_t first, std::size_t last) {
+    const auto first_value = static_cast<std::uint32_t>(first << static_cast<unsigned>(shift_));
+    const auto values = static_cast<std::uint32_t>((last - first) << static_cast<unsigned>(shift_));
+    functions_.split(keys_.data(), std::ssize(keys_), first_value, values,
+                     std::next(offsets_.data(), starts_[first]));
 }
 
 /// In each bucket the slices' keys follow one another, so that threads need not wait for one another.

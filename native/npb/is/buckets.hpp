@@ -23,8 +23,13 @@ class Buckets {
 
     /// Counts the keys of each bucket.
     void measure();
+    /// The same from the counts of all these keys' values, from 0 on.
+    void measure(Tally counts, std::int64_t values);
     /// Puts the keys into the buckets that `measure` has counted.
     void fill();
+    /// Puts those of the buckets from `first` to `last` there, in the order in which they lie, as whole keys.
+    /// What lies in the following buckets is lost.
+    void fill_together(std::size_t first, std::size_t last);
 
     /// Keys of each bucket: there after `measure`.
     [[nodiscard]] std::span<const std::uint32_t> sizes() const { return sizes_; }
@@ -43,6 +48,7 @@ class Buckets {
     Team* team_;
     Functions functions_;
     int shift_;
+    std::span<const std::uint32_t> keys_;
     std::vector<Slice> slices_{};
     std::vector<std::uint32_t> sizes_;
     std::vector<std::uint32_t> starts_{};

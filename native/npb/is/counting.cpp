@@ -3,6 +3,8 @@
 // and stores at one place in the code make the processor suspect that they meet, and wait.
 #include "npb/is/counting.hpp"
 
+#include "npb/is/split.hpp"
+
 // Counting is to index tables by data; a hot source has pointers alone, and no containers.
 // NOLINTBEGIN(cppcoreguidelines-pro-bounds-*,*-avoid-c-arrays,readability-non-const-parameter)
 namespace tare::npb::is::TARE_NPB_SIMD {
@@ -94,6 +96,19 @@ void fill_buckets(const std::uint32_t* __restrict keys, std::int64_t count, int 
     }
 }
 
+void measure_tally(Tally tally, std::int64_t values, int shift, std::uint32_t* __restrict sizes) {
+    const std::uint8_t* __restrict small = tally.small;
+    const std::uint32_t* __restrict large = tally.large;
+    const std::int64_t width = std::int64_t{1} << shift;
+    for (std::int64_t first = 0; first < values; first += width) {
+        std::uint32_t sum = 0;
+        for (std::int64_t value = first; value < first + width; ++value) {
+            sum += small[value] + large[value];
+        }
+        sizes[first >> shift] += sum;
+    }
+}
+
 void rank(Tally tally, std::int64_t values, std::uint32_t first_rank) {
     const std::uint8_t* __restrict small = tally.small;
     std::uint32_t* __restrict large = tally.large;
@@ -110,6 +125,8 @@ void rank(Tally tally, std::int64_t values, std::uint32_t first_rank) {
 Functions functions() {
     return {.measure_buckets = measure_buckets,
             .fill_buckets = fill_buckets,
+            .measure_tally = measure_tally,
+            .split = split,
             .count_keys = count_keys,
             .count_offsets = count_offsets,
             .rank = rank};

@@ -12,6 +12,9 @@ constexpr int most_buckets_exponent = 12;
 /// A key within its bucket is sent in so many bits.
 constexpr int offset_bits = 16;
 
+/// Numbers that `split` may write after the last one: a vector of them.
+constexpr int split_spare = 16;
+
 /// How often each value of a stretch was seen: small[value] + large[value], where `large` holds whole turns
 /// of the small counter. A quarter of the memory of full counters, hence mostly in the second cache.
 struct Tally {
@@ -28,6 +31,12 @@ struct Functions {
     /// Writes each key's offset to its bucket's next place in `offsets`.
     void (*fill_buckets)(const std::uint32_t* keys, std::int64_t count, int shift, std::uint32_t* next,
                          std::uint16_t* offsets);
+    /// Adds to `sizes` the keys of each bucket, of `values` values counted from 0 on.
+    void (*measure_tally)(Tally tally, std::int64_t values, int shift, std::uint32_t* sizes);
+    /// Writes those of the keys that are `first_value` or one of `values` values from there on, each in 16
+    /// bits, one after another. Up to `split_spare` places after the last one are written to.
+    void (*split)(const std::uint32_t* keys, std::int64_t count, std::uint32_t first_value,
+                  std::uint32_t values, std::uint16_t* to);
     /// Adds keys to the tally.
     void (*count_keys)(const std::uint32_t* keys, std::int64_t count, Tally tally);
     /// Adds keys, given as offsets from the tally's first value.

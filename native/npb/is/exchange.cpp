@@ -24,6 +24,7 @@ Exchange::Exchange(const World& world, Simd simd, Team& team, const Sizes& sizes
                    std::span<const std::uint32_t> keys)
     : world_{world},
       parts_{team.threads()},
+      values_{sizes.values()},
       shift_{sizes.values_exponent - buckets_exponent(world.ranks * team.threads(), sizes.values_exponent)},
       outbox_{simd, team, shift_, sizes.values() >> static_cast<unsigned>(shift_), keys},
       sent_(static_cast<std::size_t>(world.ranks)),
@@ -82,6 +83,17 @@ void Exchange::plan_awaited() {
     }
     if (const auto size = static_cast<std::size_t>(wanted); size > inbox_.size()) {
         inbox_ = Buffer<std::uint16_t>(size + size / spare);
+    }
+}
+
+/// From the first rank on: what is written beyond one rank's keys belongs to a later one.
+void Exchange::fill_others() {
+    for (int rank = 0; rank < world_.ranks; ++rank) {
+        if (rank != world_.rank) {
+            const auto first = first_bucket_.begin() + rank;
+            outbox_.fill_together(static_cast<std::size_t>(*first),
+                                  static_cast<std::size_t>(*std::next(first)));
+        }
     }
 }
 
@@ -149,6 +161,16 @@ std::vector<Segment> Exchange::received() const {
                              .offsets = inbox_.span().subspan(static_cast<std::size_t>(place[rank]), count)});
             place[rank] += static_cast<int>(count);
         }
+    }
+    return found;
+}
+
+std::vector<Segment> Exchange::received_keys() const {
+    std::vector<Segment> found;
+    for (std::size_t rank = 0; rank < awaited_.counts.size(); ++rank) {
+        found.push_back({.first_value = 0,
+                         .offsets = inbox_.span().subspan(static_cast<std::size_t>(awaited_.starts[rank]),
+                                                          static_cast<std::size_t>(awaited_.counts[rank]))});
     }
     return found;
 }

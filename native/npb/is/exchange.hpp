@@ -43,11 +43,15 @@ class Exchange {
 
     /// Counts this rank's keys in buckets.
     void measure() { outbox_.measure(); }
+    /// The same from the counts of all values of these keys.
+    void measure(Tally counts) { outbox_.measure(counts, values_); }
     /// Divides the buckets of all ranks. The watched values go along: what comes back is their sum over
     /// ranks.
     void agree(std::span<std::uint32_t> watched);
     /// Sorts this rank's keys into buckets.
     void fill() { outbox_.fill(); }
+    /// Puts this rank's keys of others' values together, each rank's without order.
+    void fill_others();
     /// Begins to send buckets to their ranks.
     void start();
     /// Waits for the keys of other ranks.
@@ -61,6 +65,8 @@ class Exchange {
     [[nodiscard]] std::vector<Segment> kept() const;
     /// Those from the other ranks, bucket by bucket: there after `finish`.
     [[nodiscard]] std::vector<Segment> received() const;
+    /// The same after `fill_others` in all ranks, as whole keys.
+    [[nodiscard]] std::vector<Segment> received_keys() const;
 
   private:
     /// Where each rank's part of a message begins, and how long it is, as MPI wants it.
@@ -83,6 +89,7 @@ class Exchange {
 
     World world_;
     int parts_;
+    std::int64_t values_;
     int shift_;
     Buckets outbox_;
     /// Keys of all ranks in each bucket.

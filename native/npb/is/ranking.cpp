@@ -12,26 +12,56 @@ Ranking::Ranking(const World& world, Simd simd, int threads, const Sizes& sizes,
       functions_{functions(simd)},
       sizes_{sizes},
       keys_{keys},
+      way_{way},
       small_(sizes.values()),
       large_(sizes.values()) {
-    if (way == Way::buckets) {
+    if (way != Way::direct) {
         exchange_ = std::make_unique<Exchange>(world, simd, *team_, sizes, keys);
     }
 }
 
 void Ranking::rank(Times& times, std::span<std::uint32_t> watched) {
-    if (exchange_) {
-        rank_buckets(times, watched);
-    } else {
-        times.time(Part::count, [&] { rank_direct(); });
+    switch (way_) {
+        case Way::direct:
+            times.time(Part::count, [&] { rank_direct(); });
+            break;
+        case Way::apart:
+            rank_apart(times, watched);
+            break;
+        case Way::buckets:
+            rank_buckets(times, watched);
+            break;
     }
 }
 
-void Ranking::rank_direct() {
+/// This rank's keys as they lie, with counters for all values.
+void Ranking::count_all() {
     range_ = {.first_value = 0, .values = sizes_.values(), .first_rank = 0};
+    origin_ = 0;
     clear(range_);
     functions_.count_keys(keys_.data(), std::ssize(keys_), tally_of(range_.first_value));
+}
+
+void Ranking::rank_direct() {
+    count_all();
     finish(range_);
+}
+
+/// The counts of all keys say how many each rank gets; those of other ranks' values are of no further use.
+void Ranking::rank_apart(Times& times, std::span<std::uint32_t> watched) {
+    times.time(Part::count, [&] { count_all(); });
+    times.time(Part::bucket, [&] { exchange_->measure(tally_of(0)); });
+    times.time(Part::exchange, [&] { exchange_->agree(watched); });
+    times.time(Part::bucket, [&] { exchange_->fill_others(); });
+    times.time(Part::exchange, [&] {
+        exchange_->start();
+        exchange_->finish();
+    });
+    times.time(Part::count, [&] {
+        count(exchange_->received_keys(), range_);
+        range_ = exchange_->range();
+        finish(range_);
+    });
 }
 
 /// The keys that stay are counted while the others are under way. Each thread has values of its own.
@@ -41,6 +71,7 @@ void Ranking::rank_buckets(Times& times, std::span<std::uint32_t> watched) {
     times.time(Part::bucket, [&] { exchange_->fill(); });
     times.time(Part::exchange, [&] { exchange_->start(); });
     range_ = exchange_->range();
+    origin_ = range_.first_value;
     const std::vector<Range> parts = exchange_->ranges();
     times.time(Part::count, [&] {
         team_->run([&, segments = exchange_->kept()](int thread) {
@@ -60,7 +91,7 @@ void Ranking::rank_buckets(Times& times, std::span<std::uint32_t> watched) {
 }
 
 Tally Ranking::tally_of(std::uint32_t first_value) {
-    const std::uint32_t place = first_value - range_.first_value;
+    const std::uint32_t place = first_value - origin_;
     return {.small = std::next(small_.data(), place), .large = std::next(large_.data(), place)};
 }
 
@@ -88,15 +119,24 @@ std::optional<std::uint32_t> Ranking::rank_of(std::uint32_t value) const {
 }
 
 void Ranking::for_each_key(const std::function<void(std::uint32_t value)>& visit) const {
-    if (!exchange_) {
-        std::for_each(keys_.begin(), keys_.end(), visit);
-        return;
-    }
-    for (const auto& segments : {exchange_->kept(), exchange_->received()}) {
+    const auto visit_all = [&](const std::vector<Segment>& segments) {
         for (const Segment& segment : segments) {
             std::for_each(segment.offsets.begin(), segment.offsets.end(),
                           [&](std::uint16_t offset) { visit(segment.first_value + offset); });
         }
+    };
+    if (way_ == Way::buckets) {
+        visit_all(exchange_->kept());
+        visit_all(exchange_->received());
+        return;
+    }
+    for (const std::uint32_t key : keys_) {
+        if (range_.holds(key)) {
+            visit(key);
+        }
+    }
+    if (exchange_) {
+        visit_all(exchange_->received_keys());
     }
 }
 

@@ -15,7 +15,7 @@ namespace tare::profile {
 
 namespace {
 
-constexpr int root = 0;
+constexpr int writer = 0;
 
 void meet(Profile& profile) {
     const std::int64_t begin_ticks = profile.clock().now();
@@ -31,20 +31,20 @@ void meet(Profile& profile) {
     profile.settle();
 }
 
-/// At the root, the text of each rank; nothing elsewhere, or when all together is more than MPI can count.
+/// At the writer, the text of each rank; nothing elsewhere, or when all together is more than MPI can count.
 std::optional<std::vector<std::string>> gather(const Mpi& mpi, const std::string& text, std::size_t ranks) {
     const auto length = static_cast<int>(text.size());
     std::vector<int> lengths(ranks);
-    mpi.Gather(&length, sizeof length, mpi.byte, lengths.data(), sizeof length, mpi.byte, root, mpi.world);
+    mpi.Gather(&length, sizeof length, mpi.byte, lengths.data(), sizeof length, mpi.byte, writer, mpi.world);
     int fits = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) <= INT_MAX ? 1 : 0;
-    mpi.Bcast(&fits, sizeof fits, mpi.byte, root, mpi.world);
+    mpi.Bcast(&fits, sizeof fits, mpi.byte, writer, mpi.world);
     if (fits == 0) {
         return std::nullopt;
     }
     std::vector<int> places(ranks);
     std::exclusive_scan(lengths.begin(), lengths.end(), places.begin(), 0);
     std::string all(static_cast<std::size_t>(places.back() + lengths.back()), ' ');
-    mpi.Gatherv(text.data(), length, mpi.byte, all.data(), lengths.data(), places.data(), mpi.byte, root,
+    mpi.Gatherv(text.data(), length, mpi.byte, all.data(), lengths.data(), places.data(), mpi.byte, writer,
                 mpi.world);
     std::vector<std::string> texts;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -83,8 +83,8 @@ void finish(Profile& profile) {
     record.late_senders = exchange_send_times(profile);
     record.stage = Stage::finalized;
     auto texts = gather(profile.mpi(), rank_text(profile.counters()), static_cast<std::size_t>(record.ranks));
-    int written = record.rank == root && write(profile, std::move(texts)) ? 1 : 0;
-    profile.mpi().Bcast(&written, sizeof written, profile.mpi().byte, root, profile.mpi().world);
+    int written = record.rank == writer && write(profile, std::move(texts)) ? 1 : 0;
+    profile.mpi().Bcast(&written, sizeof written, profile.mpi().byte, writer, profile.mpi().world);
     if (written != 0) {
         profile.file().remove();
     }

@@ -30,11 +30,11 @@ void AwaitedRequests::watch(Scope& scope) {
     Profile& profile = scope.profile();
     const auto lock = profile.lock();
     Requests& known = profile.requests();
-    const RequestKey none = key_of(profile.mpi().no_request);
+    const RequestKey no_request = key_of(profile.mpi().no_request);
     const auto of_file = [&](RequestKey key) { return is_of_file(known, key); };
     if (std::any_of(keys_.begin(), keys_.end(), of_file) &&
         std::all_of(keys_.begin(), keys_.end(),
-                    [&](RequestKey key) { return key == none || of_file(key); })) {
+                    [&](RequestKey key) { return key == no_request || of_file(key); })) {
         scope.entry().share = Share::io;
     }
     for (RequestKey& key : keys_) {

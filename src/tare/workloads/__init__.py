@@ -5,32 +5,36 @@ In: a kind's options and a node's shape. Out: an argv with its files, and later 
 Nothing here starts a process or writes a file.
 """
 
+from collections.abc import Mapping
+
+from tare.on_demand import OnDemand
 from tare.records import Workload
-from tare.workloads.command import Command
-from tare.workloads.fake import Fake
-from tare.workloads.hpcc import Hpcc
 from tare.workloads.kind import Piece, WorkloadKind
-from tare.workloads.netpipe import Netpipe
-from tare.workloads.npb import Npb
-from tare.workloads.npb_reference import NpbReference
-from tare.workloads.slices import COMPUTE, MEMORY, MESSAGES, OS
 
-KINDS: dict[str, WorkloadKind] = {
-    kind.name: kind
-    for kind in (
-        *(COMPUTE, MEMORY, OS, MESSAGES),
-        *(Hpcc(), Netpipe(), Npb(), NpbReference(), Command(), Fake()),
-    )
-}
+KINDS: Mapping[str, WorkloadKind] = OnDemand(
+    __name__,
+    {
+        "compute": "slices:COMPUTE",
+        "memory": "slices:MEMORY",
+        "os": "slices:OS",
+        "messages": "slices:MESSAGES",
+        "hpcc": "hpcc:Hpcc",
+        "netpipe": "netpipe:Netpipe",
+        "npb": "npb:Npb",
+        "npb-reference": "npb_reference:NpbReference",
+        "command": "command:Command",
+        "fake": "fake:Fake",
+    },
+)
 
 
-def pieces_of(workload: Workload) -> tuple[Piece, ...]:
+def pieces_of(workload: Workload, kinds: Mapping[str, WorkloadKind] = KINDS) -> tuple[Piece, ...]:
     """What a workload's program does slice by slice; empty: it runs from start to end."""
-    kind = KINDS[workload.kind]
+    kind = kinds[workload.kind]
     return kind.pieces(kind.options_model.model_validate(dict(workload.options)))
 
 
-def primary_metrics(workload: Workload) -> tuple[str, ...]:
+def primary_metrics(workload: Workload, kinds: Mapping[str, WorkloadKind] = KINDS) -> tuple[str, ...]:
     """What a campaign declared, else all that its slices measure, else its kind's own."""
-    slices = tuple(piece.metric for piece in pieces_of(workload))
-    return workload.primary or slices or (KINDS[workload.kind].primary_metric,)
+    slices = tuple(piece.metric for piece in pieces_of(workload, kinds))
+    return workload.primary or slices or (kinds[workload.kind].primary_metric,)

@@ -176,13 +176,24 @@ TEST_CASE("report: one rank's doubt makes the run wrong, whatever the checks say
     CHECK(gathered("EP", {}, world, outcome).verification == Verification::unsuccessful);
 }
 
+TEST_CASE(
+    "vector code: the rule takes the widest that a processor has, and says what it had to choose from") {
+    const std::vector<Simd> zen_3{Simd::plain, Simd::avx2};
+    CHECK(chosen("widest", {Simd::plain}).simd == Simd::plain);
+    CHECK(chosen("widest", zen_3).simd == Simd::avx2);
+    CHECK(chosen("widest", zen_3).rule == "the widest of plain, avx2 here");
+    CHECK(chosen("widest", {Simd::plain, Simd::avx2, Simd::avx512}).simd == Simd::avx512);
+    CHECK(chosen("plain", zen_3).rule == "asked for, of plain, avx2 here");
+    CHECK_THROWS_AS(static_cast<void>(chosen("avx512", zen_3)), WrongUse);
+}
+
 TEST_CASE("vector code: plain always runs, names are read back, and what is missing is refused") {
     const auto can = runnable();
     CHECK(can.front() == Simd::plain);
     for (const Simd simd : can) {
-        CHECK(chosen(name_of(simd)) == simd);
+        CHECK(chosen(name_of(simd)).simd == simd);
     }
-    CHECK(chosen("widest") == can.back());
+    CHECK(chosen("widest").simd == can.back());
     for (const Simd simd : {Simd::avx2, Simd::avx512}) {
         if (std::find(can.begin(), can.end(), simd) == can.end()) {
             CHECK_THROWS_AS(static_cast<void>(chosen(name_of(simd))), WrongUse);

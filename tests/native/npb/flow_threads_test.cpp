@@ -55,7 +55,7 @@ void step(sp::Solver& solver) {
 template <typename Solver>
 std::vector<double> advanced(const flow::ProcessGrid& grid, int edge, int threads) {
     Team team{threads};
-    Solver solver{grid, edge, time_step, chosen("widest"), team};
+    Solver solver{grid, edge, time_step, runnable().back(), team};
     for (int count = 0; count < steps; ++count) {
         step(solver);
     }

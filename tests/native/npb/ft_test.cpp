@@ -129,7 +129,7 @@ double column_error(int length, Simd simd, Direction direction, int blocks, bool
     const std::ptrdiff_t row = (blocks + group_blocks) * block_doubles;
     Buffer<double> from(static_cast<std::size_t>(length * row));
     Buffer<double> to(from.size());
-    Buffer<double> work(static_cast<std::size_t>(length * group_doubles));
+    Buffer<double> work(static_cast<std::size_t>(length * work_element_doubles(group_blocks)));
     std::vector<double*> from_rows;
     std::vector<double*> to_rows;
     for (int element = 0; element < length; ++element) {
@@ -170,6 +170,7 @@ TEST_CASE("FT: a transform of a line is the sum that defines it, in every vector
         for (int length = shortest_line; length <= 512; length *= 2) {
             CHECK(column_error(length, simd, Direction::forward, 6, false) < precise);
             CHECK(column_error(length, simd, Direction::inverse, 1, true) < precise);
+            CHECK(column_error(length, simd, Direction::forward, 6, true) < precise);
         }
     }
 }

@@ -62,56 +62,63 @@ std::int64_t sum_of_all(std::int64_t value, const World& world) {
     return value;
 }
 
-Ranking ranking_of(const Keys& keys, Simd simd, int threads = 1) {
-    return {keys.world, simd, threads, small, keys.own, Way::buckets};
+Ranking ranking_of(const Keys& keys, Simd simd, int threads = 1, Way way = Way::buckets) {
+    return {keys.world, simd, threads, small, keys.own, way};
 }
 
 Times times() { return Times{{"bucket", "exchange", "count"}}; }
+
+void check_ranking(Ranking ranking, const Keys& keys) {
+    Times unused = times();
+    ranking.rank(unused, {});
+    check_ranks(ranking, keys);
+    CHECK(sum_of_all(ranking.range().values, keys.world) == small.values());
+    CHECK(faults_of_order(ranking, keys.own, keys.world) == 0);
+}
 
 }  // namespace
 
 TEST_CASE("ranks of the run: a rank is the number of keys of all that are less") {
     const Keys keys{World::of(MPI_COMM_WORLD)};
     for (const Simd simd : runnable()) {
-        for (const int threads : {1, 3}) {
-            Ranking ranking = ranking_of(keys, simd, threads);
-            Times unused = times();
+        check_ranking(ranking_of(keys, simd), keys);
+        check_ranking(ranking_of(keys, simd, 3), keys);
+        check_ranking(ranking_of(keys, simd, 1, Way::apart), keys);
+    }
+}
+
+TEST_CASE("ranks of the run: each iteration ranks the keys as they are then") {
+    for (const Way way : {Way::apart, Way::buckets}) {
+        Keys keys{World::of(MPI_COMM_WORLD)};
+        Ranking ranking = ranking_of(keys, runnable().back(), 1, way);
+        Times unused = times();
+        for (int iteration = 1; iteration <= small.iterations; ++iteration) {
+            keys.alter_in(iteration);
             ranking.rank(unused, {});
             check_ranks(ranking, keys);
-            CHECK(sum_of_all(ranking.range().values, keys.world) == small.values());
             CHECK(faults_of_order(ranking, keys.own, keys.world) == 0);
         }
     }
 }
 
-TEST_CASE("ranks of the run: each iteration ranks the keys as they are then") {
-    Keys keys{World::of(MPI_COMM_WORLD)};
-    Ranking ranking = ranking_of(keys, chosen("widest"));
-    Times unused = times();
-    for (int iteration = 1; iteration <= small.iterations; ++iteration) {
-        keys.alter_in(iteration);
-        ranking.rank(unused, {});
-        check_ranks(ranking, keys);
-        CHECK(faults_of_order(ranking, keys.own, keys.world) == 0);
-    }
-}
-
 TEST_CASE("ranks of the run: equal keys all go to one rank, however often that rank changes") {
-    Keys keys{World::of(MPI_COMM_WORLD)};
-    Ranking ranking = ranking_of(keys, chosen("widest"));
-    Times unused = times();
-    for (const std::uint32_t value : {77U, 0U, 511U, 256U}) {
-        keys.set_all_to(value);
-        ranking.rank(unused, {});
-        check_ranks(ranking, keys);
-        CHECK(sum_of_all(ranking.rank_of(value) ? 1 : 0, keys.world) == 1);
-        CHECK(faults_of_order(ranking, keys.own, keys.world) == 0);
+    for (const Way way : {Way::apart, Way::buckets}) {
+        Keys keys{World::of(MPI_COMM_WORLD)};
+        Ranking ranking = ranking_of(keys, runnable().back(), 1, way);
+        Times unused = times();
+        for (const std::uint32_t value : {77U, 0U, 511U, 256U}) {
+            keys.set_all_to(value);
+            ranking.rank(unused, {});
+            check_ranks(ranking, keys);
+            CHECK(sum_of_all(ranking.rank_of(value) ? 1 : 0, keys.world) == 1);
+            CHECK(faults_of_order(ranking, keys.own, keys.world) == 0);
+        }
     }
 }
 
 TEST_CASE("ranks of the run: watched keys reach all ranks, and one of them knows their rank") {
     const Keys keys{World::of(MPI_COMM_WORLD)};
-    Ranking ranking = ranking_of(keys, chosen("widest"));
+    Ranking ranking = ranking_of(keys, runnable().back());
     Times unused = times();
     constexpr std::int64_t index = 9999;
     std::vector<std::uint32_t> watched{
@@ -123,7 +130,7 @@ TEST_CASE("ranks of the run: watched keys reach all ranks, and one of them knows
 
 TEST_CASE("ranks of the run: one key that another rank has changed is a fault of order") {
     Keys keys{World::of(MPI_COMM_WORLD)};
-    Ranking ranking = ranking_of(keys, chosen("widest"));
+    Ranking ranking = ranking_of(keys, runnable().back());
     Times unused = times();
     ranking.rank(unused, {});
     if (keys.world.rank == keys.world.ranks - 1) {

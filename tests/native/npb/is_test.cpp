@@ -48,7 +48,7 @@ std::vector<std::uint32_t> ranks_by_definition(const Sizes& sizes, const std::ve
 void check_ranks(const Sizes& sizes, const std::vector<std::uint32_t>& keys) {
     const auto wanted = ranks_by_definition(sizes, keys);
     for (const Simd simd : runnable()) {
-        for (const Way way : {Way::direct, Way::buckets}) {
+        for (const Way way : {Way::direct, Way::apart, Way::buckets}) {
             const Ranking ranking = ranked(sizes, keys, way, simd);
             CHECK(std::equal(wanted.begin(), wanted.end(), ranking.ranks().begin(), ranking.ranks().end()));
         }
@@ -107,6 +107,38 @@ TEST_CASE("a rank is the number of keys that are less, with and without buckets,
     check_ranks(small, keys_of(small, everything));
 }
 
+TEST_CASE("two ranks go without buckets where a key fits 16 bits, whatever the vectors") {
+    constexpr Sizes widest{.keys_exponent = 20, .values_exponent = 16, .iterations = 10};
+    constexpr Sizes wider{.keys_exponent = 23, .values_exponent = 19, .iterations = 10};
+    CHECK(way_of(widest, 2, 1) == Way::apart);
+    CHECK(way_of(wider, 2, 1) == Way::buckets);
+    CHECK(way_of(widest, 2, 2) == Way::buckets);
+    CHECK(way_of(widest, 3, 1) == Way::buckets);
+    CHECK(way_of(widest, 1, 1) == Way::direct);
+}
+
+TEST_CASE("keys are picked out of all in their order, any part of them, and no values are no keys") {
+    auto keys = keys_of(small, everything);
+    keys.resize(keys.size() - 5);
+    for (const Simd simd : runnable()) {
+        for (const Range& range :
+             {Range{0, 512, 0}, Range{0, 256, 0}, Range{200, 1, 0}, Range{300, 212, 0}, Range{7, 0, 0}}) {
+            std::vector<std::uint16_t> wanted;
+            for (const std::uint32_t key : keys) {
+                if (range.holds(key)) {
+                    wanted.push_back(static_cast<std::uint16_t>(key));
+                }
+            }
+            std::vector<std::uint16_t> picked(keys.size() + split_spare);
+            functions(simd).split(keys.data(), std::ssize(keys), range.first_value, range.values,
+                                  picked.data());
+            CHECK(std::equal(wanted.begin(), wanted.end(), picked.begin()));
+            CHECK(std::all_of(picked.begin() + std::ssize(wanted) + split_spare, picked.end(),
+                              [](auto key) { return key == 0; }));
+        }
+    }
+}
+
 TEST_CASE("threads change no rank") {
     auto keys = keys_of(small, everything);
     keys.resize(keys.size() - 5);
@@ -130,7 +162,7 @@ TEST_CASE("a number of keys that no vector divides is ranked whole") {
 }
 
 TEST_CASE("a right ranking puts all keys in order; one of other keys does not") {
-    for (const Way way : {Way::direct, Way::buckets}) {
+    for (const Way way : {Way::direct, Way::apart, Way::buckets}) {
         auto keys = keys_of(small, everything);
         const World world = World::of(MPI_COMM_WORLD);
         const Ranking ranking = ranked(small, keys, way, Simd::plain);

@@ -29,7 +29,7 @@ struct Problem {
           layout{edge, active},
           planes{layout.planes(edge, active.rank)},
           world{active},
-          multigrid{functions(chosen("widest")), smoother_a, layout, active, team} {}
+          multigrid{functions(runnable().back()), smoother_a, layout, active, team} {}
 
     /// The norm of the residual after all V-cycles.
     double solve() {

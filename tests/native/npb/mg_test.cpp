@@ -156,7 +156,8 @@ struct TwoGrids {
           z{edge / 2, edge / 2, coarse_solution_depth},
           r{edge / 2, edge / 2, coarse_right_side_depth} {}
 
-    double sweep(const SweepOrder& order, const Tiles& tiles, Simd simd = chosen("widest"), int threads = 1) {
+    double sweep(const SweepOrder& order, const Tiles& tiles, Simd simd = runnable().back(),
+                 int threads = 1) {
         Team team{threads};
         Sweep sweep{functions(simd), smoother_a, tiles, tiles.edge(), team};
         return sweep.run({.solution = u.grid(),
@@ -262,7 +263,7 @@ TEST_CASE("the residual falls with each V-cycle") {
     Team team{1};
     for (const Weights& smoother : {smoother_a, smoother_b}) {
         const Layout layout{32, alone};
-        Multigrid multigrid{functions(chosen("widest")), smoother, layout, alone, team};
+        Multigrid multigrid{functions(runnable().back()), smoother, layout, alone, team};
         place_charges(multigrid.right_side(), layout.planes(32, 0), alone, team);
         multigrid.start_from_zero();
         double norm = multigrid.first_residual();
@@ -284,7 +285,7 @@ TEST_CASE("a right side shifted by half an edge has the same solution, shifted")
     constexpr int edge = 16;
     Team team{1};
     const auto solution = [&](const Cube& right_side) {
-        Multigrid multigrid{functions(chosen("widest")), smoother_a, Layout{edge, alone}, alone, team};
+        Multigrid multigrid{functions(runnable().back()), smoother_a, Layout{edge, alone}, alone, team};
         fill(multigrid.right_side(), right_side);
         multigrid.start_from_zero();
         multigrid.first_residual();
@@ -328,7 +329,7 @@ TEST_CASE("a sweep gives the same to the last bit with any number of threads") {
         fill(grids.v, random_cube(tiles.edge(), 2));
         fill(grids.z, random_cube(tiles.edge() / 2, 3));
         const SweepOrder all{.improves = true, .adds = true, .restricts = true, .measures = true};
-        const double sum = grids.sweep(all, tiles, chosen("widest"), threads);
+        const double sum = grids.sweep(all, tiles, runnable().back(), threads);
         return std::tuple{sum, cube_of(grids.u).values(), cube_of(grids.r).values()};
     };
     for (const Tiles& tiles : {Tiles{16, 1}, Tiles{32, 3}, Tiles{32, 4}, Tiles{64, 8}}) {
@@ -344,7 +345,7 @@ TEST_CASE("V-cycles give the same solution and norm, to rounding, with any numbe
     const auto solved = [](int threads) {
         Team team{threads};
         const Layout layout{edge, alone};
-        Multigrid multigrid{functions(chosen("widest")), smoother_a, layout, alone, team};
+        Multigrid multigrid{functions(runnable().back()), smoother_a, layout, alone, team};
         place_charges(multigrid.right_side(), layout.planes(edge, 0), alone, team);
         multigrid.start_from_zero();
         multigrid.first_residual();

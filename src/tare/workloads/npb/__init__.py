@@ -112,7 +112,8 @@ def _pinned(options: NpbOptions, shape: Shape) -> dict[str, str]:
 
 
 def _run_facts(result: Result) -> dict[str, str]:
-    return {
+    rule = {} if result.simd_rule is None else {"npb vector code rule": excerpt.printable(result.simd_rule)}
+    return rule | {
         "npb vector code": excerpt.printable(result.simd),
         "npb ranks": f"{result.active_ranks} of {result.ranks} take part",
         "npb threads of each rank": str(result.threads),

@@ -46,6 +46,8 @@ class Result(_Read):
     checks: tuple[Check, ...]
     per_rank: Annotated[tuple[Rank, ...], Field(min_length=1)]
     simd: str
+    simd_rule: str | None = None
+    """Why this vector code, in the program's words; programs before 2026-11-23 do not say."""
     follows: str
 
     @property
