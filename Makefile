@@ -5,6 +5,7 @@
 # make test-hostile: kills, power cuts, failing writes, mutated inputs and a soak, in full; about two hours.
 # make test-sanitized: they do nothing undefined in class S, on 1 and 4 ranks, as compiled with sanitizers.
 # make test-aarch64: the NPB kernels, compiled for 64-bit ARM, verify under emulation.
+# make wheel: build/dist/tare-*.whl, which brings Tare's own programs: who installs it compiles nothing.
 # make lock: writes the locks of Python's packages and, as root, the image's Debian packages anew.
 # make audit: are locks, licences and the image as they are said to be?  Writes bills of materials to build/sbom.
 # make setup: the set-up alone.  make format: writes Python and C++ the way `make check` wants it.
@@ -14,28 +15,40 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
-.PHONY: setup setup-test run test test-long test-hostile test-sanitized test-aarch64 lock audit check format lint clean
+.PHONY: setup setup-test first-packages packages venv image kernel
+.PHONY: run test test-long test-hostile test-sanitized test-aarch64 wheel lock audit check format lint clean
 MAKEFLAGS += --no-print-directory
 
 PACKAGES := yes
+LISTS := scripts/packages.txt
+EXTRA :=
 BIN := .venv/bin
 NATIVE_FILES = $(shell find native tests/native -name '*.cpp' -o -name '*.hpp')
 TIDY_FILES = $(filter native/%,$(NATIVE_FILES))
 
 setup:
-	@[[ $(PACKAGES) == no ]] || scripts/install-packages scripts/packages.txt
-	@scripts/make-venv
-	@scripts/build-native
-	@$(BIN)/tare image build >/dev/null
-	@$(BIN)/tare image kernel >/dev/null || true
+	@$(MAKE) --jobs packages venv image kernel
 
 setup-test:
-	@[[ $(PACKAGES) == no ]] || scripts/install-packages scripts/packages.txt scripts/packages-test.txt
-	@scripts/make-venv dev
+	@$(MAKE) setup EXTRA=dev LISTS='scripts/packages.txt scripts/packages-test.txt'
 	@scripts/build-native ON
 	@scripts/build-runsc
 	@scripts/build-govc
+
+# The steps of set-up: those that need nothing of each other run at the same time.
+first-packages:
+	@[[ $(PACKAGES) == no ]] || scripts/install-packages scripts/packages-image.txt $(LISTS)
+
+packages: first-packages
+	@[[ $(PACKAGES) == no ]] || scripts/install-packages <(cat $(LISTS))
+
+venv: first-packages
+	@scripts/make-venv $(EXTRA)
+
+image: venv
 	@$(BIN)/tare image build >/dev/null
+
+kernel: venv
 	@$(BIN)/tare image kernel >/dev/null || true
 
 run: setup
@@ -60,6 +73,9 @@ test-sanitized: setup-test
 
 test-aarch64:
 	@PACKAGES=$(PACKAGES) scripts/check-aarch64
+
+wheel: venv
+	$(BIN)/python -m scripts.supply.wheel
 
 lock:
 	scripts/lock-python

@@ -34,7 +34,7 @@ def check_lock(repository: Path) -> Finding:
 
 
 def _faults(lock: Lock) -> list[str]:
-    wanted = {BASE: recipe.PACKAGES, BUILDER: (*recipe.PACKAGES, *recipe.BUILDER_PACKAGES)}
+    wanted = {BASE: recipe.PACKAGES, BUILDER: recipe.BUILDER_PACKAGES}
     faults = [
         f"{root}: {name} is not locked"
         for root, names in wanted.items()
@@ -49,8 +49,8 @@ def _faults(lock: Lock) -> list[str]:
     ]
     return faults + [
         f"{name} is not the same in image and builder"
-        for name, about in lock.packages[BASE].items()
-        if about != lock.packages[BUILDER].get(name)
+        for name, about in lock.packages[BUILDER].items()
+        if about != lock.packages[BASE].get(name, about)
     ]
 
 

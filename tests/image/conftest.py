@@ -13,7 +13,7 @@ def stand_ins(tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch) -> P
     folder = tmp_path / "stand-ins"
     folder.mkdir()
     write_program(folder / "mmdebstrap", MMDEBSTRAP.replace("$COUNT", str(tmp_path / "count")))
-    write_program(folder / "bwrap", BWRAP)
+    write_program(folder / "bwrap", BWRAP.replace("$COMPILED", str(tmp_path / "compiled")))
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     assert state.parent == tmp_path
     return folder

@@ -15,6 +15,7 @@ printf 'Package: tool\\nVersion: 1\\nStatus: install ok installed\\n' >"$target/
 BWRAP = """#!/bin/sh
 while [ $# -gt 0 ]; do
     [ "$1" = --bind ] && [ "$3" = /mnt/programs ] && programs=$2
+    [ "$1" = --build ] && echo "$1" >>"$COMPILED"
     [ "$1" = --install ] && mkdir -p "$programs/bin" && echo program >"$programs/bin/init"
     shift
 done

@@ -35,6 +35,7 @@ class TestBuild:
         first = build_image(progress=quiet, source=sources(tmp_path))
         second = build_image(progress=quiet, source=sources(tmp_path, "2"))
         assert (tmp_path / "count").read_text().count("run") == 2  # base and builder, once each
+        assert (tmp_path / "compiled").read_text() == "--build\n--build\n"
         assert second.manifest["keys"]["native"] != first.manifest["keys"]["native"]
         assert second.manifest["keys"]["base"] == first.manifest["keys"]["base"]
 
@@ -76,10 +77,10 @@ class TestBuild:
         self, tmp_path: Path, stand_ins: Path, state: Path
     ) -> None:
         waiting = tmp_path / "waiting"
-        script = (
-            f"#!/bin/sh\nmount -t tmpfs none {state}/cache/.new\necho $$ >{waiting}\nexec sleep 60.0625\n"
+        mount = 'for target; do :; done\nmount -t tmpfs none "$target"'
+        write_program(
+            stand_ins / "mmdebstrap", f"#!/bin/sh\n{mount}\necho $$ >{waiting}\nexec sleep 60.0625\n"
         )
-        write_program(stand_ins / "mmdebstrap", script)
         code = f"from tare.image.build import *\nbuild_image(progress=print, source=Path({str(sources(tmp_path))!r}))"
         process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + 20

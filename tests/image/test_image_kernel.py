@@ -16,7 +16,7 @@ from tare.image import kernel as image_kernel
 from tare.image import kernel_package
 from tare.image.kernel import install_kernel
 from tare.image.kernel_package import depended_image
-from tare.image.store import building
+from tare.image.store import bringing_kernel, building
 from tests.environments.guest.kernel_example import RELEASE, bzimage, elf
 from tests.image.stand_ins import quiet, write_program
 
@@ -221,8 +221,14 @@ def test_what_cannot_be_a_guests_kernel_is_refused_and_leaves_nothing(own: Path,
 
 @pytest.mark.usefixtures("host")
 def test_two_at_once_do_not_get_into_each_others_way(own: Path) -> None:
-    with building(), pytest.raises(LockedError):
+    with bringing_kernel(), pytest.raises(LockedError):
         install_kernel(progress=quiet, source=own / "vmlinux")
+
+
+@pytest.mark.usefixtures("host")
+def test_a_kernel_comes_while_an_image_is_built(own: Path) -> None:
+    with building():
+        assert install_kernel(progress=quiet, source=own / "vmlinux").release == "6.6.1-own"
 
 
 @pytest.mark.usefixtures("host")

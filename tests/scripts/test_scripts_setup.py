@@ -91,6 +91,38 @@ def test_without_root_the_command_to_give_is_said(host: Path) -> None:
     assert "sudo apt-get install --no-install-recommends not-here half-removed" in said
 
 
+@pytest.mark.root
+def test_what_later_lists_miss_is_said_before_anything_begins(host: Path) -> None:
+    (host / "first").write_text("here-already\n")
+    code, said = run(host, "install-packages", "first", "list", user=NOBODY)
+    assert code == 3
+    assert "sudo apt-get install --no-install-recommends not-here half-removed\n" in said
+
+
+@pytest.mark.root
+def test_of_several_lists_the_first_is_installed(host: Path) -> None:
+    (host / "first").write_text("needed-first\n")
+    program(host, "apt-get", f'echo "$*" >>{host}/apt')
+    assert run(host, "install-packages", "first", "list")[0] == 0
+    assert (host / "apt").read_text().endswith("--no-remove needed-first\n")
+
+
+@pytest.mark.root
+def test_lists_of_packages_that_were_just_fetched_are_not_fetched_again(host: Path) -> None:
+    program(host, "apt-get", f'echo "$*" >>{host}/apt')
+    for _ in range(2):
+        assert run(host, "install-packages", "list")[0] == 0
+    assert (host / "apt").read_text().splitlines().count("update") == 1
+
+
+@pytest.mark.root
+def test_lists_of_packages_that_could_not_be_fetched_are_tried_again(host: Path) -> None:
+    program(host, "apt-get", f'echo "$*" >>{host}/apt; [ "$1" != update ]')
+    for _ in range(2):
+        assert run(host, "install-packages", "list")[0] == 0
+    assert (host / "apt").read_text().splitlines().count("update") == 2
+
+
 def test_another_distribution_is_told_what_to_provide(host: Path) -> None:
     (host / "os-release").write_text("ID=fedora\n")
     code, said = run(host, "install-packages", "list")

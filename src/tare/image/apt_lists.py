@@ -9,10 +9,11 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
+from urllib.parse import unquote
 
 from tare.image.packages import DPKG_STATUS, installed_paragraphs
 
-LISTS = "var/lib/apt/lists"
+LISTS, ARCHIVES = "var/lib/apt/lists", "var/cache/apt/archives"
 Package: TypeAlias = dict[str, str | None]
 """``version``, ``architecture`` and ``sha256`` of a .deb; ``None``: no list names that version."""
 Origin: TypeAlias = dict[str, dict[str, Package]]
@@ -21,16 +22,27 @@ _FIELDS = (b"Package: ", b"Version: ", b"Architecture: ", b"SHA256: ")
 
 
 def read_origin(root: Path) -> Origin:
-    """The archives and the installed packages of ``root``; both are empty where apt left no lists."""
+    """The archives and the packages of ``root``, installed or unpacked; both are empty where apt left no lists."""
     lists = root / LISTS
     sums = dict(pair for file in sorted(lists.glob("*_Packages")) for pair in _listed(file))
     packages: dict[str, Package] = {}
-    for fields in installed_paragraphs((root / DPKG_STATUS).read_text(errors="replace")):
-        name, version, architecture = fields["Package"], fields["Version"], fields.get("Architecture", "")
+    for name, version, architecture in (*_installed(root), *_unpacked(root)):
         sha256 = sums.get((name, version, architecture))
         packages[name] = {"version": version, "architecture": architecture, "sha256": sha256}
     archives = dict(_release(file) for file in sorted(lists.glob("*_InRelease")))
     return {"archives": archives, "packages": dict(sorted(packages.items()))}
+
+
+def _installed(root: Path) -> Iterator[tuple[str, str, str]]:
+    for fields in installed_paragraphs((root / DPKG_STATUS).read_text(errors="replace")):
+        yield fields["Package"], fields["Version"], fields.get("Architecture", "")
+
+
+def _unpacked(root: Path) -> Iterator[tuple[str, str, str]]:
+    """Of archives that were left there, which apt names NAME_VERSION_ARCHITECTURE.deb with ``:`` as ``%3a``."""
+    for file in (root / ARCHIVES).glob("*.deb"):
+        name, version, architecture = unquote(file.stem).split("_")
+        yield name, version, architecture
 
 
 def _listed(file: Path) -> Iterator[tuple[tuple[str, str, str], str]]:

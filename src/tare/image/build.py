@@ -10,12 +10,14 @@ from typing import Any
 from tare.errors import ImageError, InputError
 from tare.host.paths import images_directory
 from tare.image import layout, recipe, unprivileged
+from tare.image.apt_lists import Origin
 from tare.image.debian import base, origin, staging
 from tare.image.digest import digest, list_tree
 from tare.image.lock import BASE, BUILDER, differences, read_lock
-from tare.image.native import builder_origin, native_programs
+from tare.image.native import builder_origin, native_programs, programs_key
 from tare.image.packages import read_packages
 from tare.image.store import DEFAULT_NAME, Image, building, find_image, image_directory, install
+from tare.image.together import together
 from tare.image.tool import Progress, run_tool
 
 COPY_LIMIT_S = 600
@@ -27,25 +29,28 @@ def build_image(
 ) -> Image:
     """The image ``name`` as this Tare makes it; at once when there is one already, root's for an ordinary user.
 
-    ``source`` replaces the checkout's native/; ``refresh`` fetches the packages' newest versions. Raises
-    ``HostError`` when the host lacks what a build needs, ``ImageError`` when a step of it fails.
+    ``source`` replaces the checkout's native/, or a wheel's programs; ``refresh`` fetches the packages' newest
+    versions. Raises ``HostError`` when the host lacks what a build needs, ``ImageError`` when a step of it fails.
     """
     source = source or recipe.native_source()
-    keys = {"base": recipe.base_key(), "native": recipe.native_key(source)}
+    keys = {"base": recipe.base_key(), "native": programs_key(source)}
     current = _current(name, keys)
     if current and not refresh:
         return current
     if unprivileged.ordinary_user():
         unprivileged.require_packages()
     with building():
-        programs = native_programs(source, progress)
-        packages = base(progress, refresh=refresh)
+        programs, packages = together(
+            lambda: native_programs(source, progress), lambda: base(progress, refresh=refresh)
+        )
         progress("putting the image together")
         with staging(images_directory()) as staged:
             root = copy_tree(packages, staged / "rootfs")
             layout.add_tools(root, programs)
             made = facts(root, {"kind": "build"}, keys) | {"suite": recipe.SUITE}
-            return install(staged, name, made | provenance(packages, progress), progress)
+            return install(
+                staged, name, made | provenance(packages, builder_origin(source), progress), progress
+            )
 
 
 def copy_tree(source: Path, target: Path) -> Path:
@@ -66,13 +71,14 @@ def facts(root: Path, source: Mapping[str, str], keys: Mapping[str, str]) -> dic
     }
 
 
-def provenance(packages: Path, progress: Progress) -> dict[str, Any]:
+def provenance(packages: Path, compiler: Origin | None, progress: Progress) -> dict[str, Any]:
     """The manifest's fields that say which files of which archives an image is made of, and if these are as locked.
 
-    ``packages`` is the image without Tare's own programs. What differs from the lock is also told.
+    ``packages`` is the image without Tare's own programs, ``compiler`` what these were compiled with. What differs from
+    the lock is also told.
     """
     origins = {BASE: origin(packages)}
-    if compiler := builder_origin():
+    if compiler:
         origins[BUILDER] = compiler
     base_digest = digest(list_tree(packages, single_owner=unprivileged.ordinary_user()))
     lock = read_lock(recipe.SUITE)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tare.host.paths import state_directory
 from tare.image import layout, recipe, rights, unprivileged
-from tare.image.apt_lists import LISTS, Origin, read_origin
+from tare.image.apt_lists import ARCHIVES, LISTS, Origin, read_origin
 from tare.image.store import remove_tree
 from tare.image.tool import CAGE, Progress, require_space, require_tools, run_tool
 
@@ -31,15 +31,16 @@ def base(progress: Progress, *, refresh: bool = False) -> Path:
     """
     folder = cache_directory() / f"base-{recipe.base_key()}"
     if refresh or not folder.is_dir():
-        _make(folder, recipe.PACKAGES, progress, _finish_base)
+        _make(folder, recipe.mmdebstrap_options(recipe.PACKAGES), progress, _finish_base)
     return folder / ROOT
 
 
 def builder(progress: Progress) -> Path:
-    """The same packages with a compiler, from the cache when it is there."""
+    """A compiler and the libraries that programs of the image are linked to, from the cache when it is there."""
     folder = cache_directory() / f"builder-{recipe.builder_key()}"
     if not folder.is_dir():
-        _make(folder, (*recipe.PACKAGES, *recipe.BUILDER_PACKAGES), progress, _finish_builder)
+        options = recipe.mmdebstrap_options(recipe.BUILDER_PACKAGES, recipe.BUILDER_OPTIONS)
+        _make(folder, options, progress, _finish_builder)
     return folder / ROOT
 
 
@@ -50,9 +51,9 @@ def origin(root: Path) -> Origin:
 
 
 @contextmanager
-def staging(parent: Path) -> Iterator[Path]:
+def staging(parent: Path, name: str = ".new") -> Iterator[Path]:
     """An empty folder in ``parent``, gone afterwards unless it was renamed; call it within ``building()``."""
-    path = parent / ".new"
+    path = parent / name
     remove_tree(path)
     path.mkdir(parents=True)
     path.chmod(0o755)
@@ -62,15 +63,15 @@ def staging(parent: Path) -> Iterator[Path]:
         remove_tree(path)
 
 
-def _make(folder: Path, packages: Sequence[str], progress: Progress, finish: Callable[[Path], None]) -> None:
+def _make(folder: Path, options: Sequence[str], progress: Progress, finish: Callable[[Path], None]) -> None:
     kind = folder.name.partition("-")[0]
     require_space(folder.parent, recipe.NEEDED_BYTE)
     progress(f"fetching Debian {recipe.SUITE} packages for the {kind}")
-    with staging(folder.parent) as staged:
+    with staging(folder.parent, f".new-{kind}") as staged:
         root = staged / ROOT
         root.mkdir()
         root.chmod(0o755)
-        _fetch(packages, root, progress)
+        _fetch(options, root, progress)
         (staged / ORIGIN).write_text(json.dumps(read_origin(root)))
         rights.drop(root, rights.find(root).privileged)
         finish(root)
@@ -79,25 +80,20 @@ def _make(folder: Path, packages: Sequence[str], progress: Progress, finish: Cal
         staged.rename(folder)
 
 
-def _fetch(packages: Sequence[str], target: Path, progress: Progress) -> None:
+def _fetch(options: Sequence[str], target: Path, progress: Progress) -> None:
     if unprivileged.ordinary_user():
         unprivileged.fetch(
-            packages, target, limit_s=PACKAGES_LIMIT_S, progress=progress, variables=_variables()
+            options, target, limit_s=PACKAGES_LIMIT_S, progress=progress, variables=_variables()
         )
         return
     require_tools({"mmdebstrap": "mmdebstrap", "setpriv": "util-linux", "unshare": "util-linux"})
-    run_tool(
-        _mmdebstrap(packages, target), limit_s=PACKAGES_LIMIT_S, on_line=progress, variables=_variables()
-    )
+    argv = _mmdebstrap(options, target)
+    run_tool(argv, limit_s=PACKAGES_LIMIT_S, on_line=progress, variables=_variables())
 
 
-def _mmdebstrap(packages: Sequence[str], target: Path) -> list[str]:
-    return [
-        *CAGE,
-        *("mmdebstrap", "--mode=root", "--variant=essential", "--format=directory"),
-        *recipe.mmdebstrap_options(packages),
-        *(recipe.SUITE, str(target), *recipe.sources()),
-    ]
+def _mmdebstrap(options: Sequence[str], target: Path) -> list[str]:
+    argv = [*CAGE, "mmdebstrap", "--mode=root", "--format=directory", *options]
+    return [*argv, recipe.SUITE, str(target), *recipe.sources()]
 
 
 def _variables() -> dict[str, str]:
@@ -113,7 +109,8 @@ def _finish_base(root: Path) -> None:
 
 
 def _finish_builder(root: Path) -> None:
-    remove_tree(root / "dev")
-    remove_tree(root / LISTS)
-    for path in (SOURCES, BUILD, PROGRAMS, "/dev"):
+    for path in ("dev", "proc", LISTS, ARCHIVES):
+        remove_tree(root / path)
+    for path in (SOURCES, BUILD, PROGRAMS, "/dev", "/proc"):
         (root / path.strip("/")).mkdir(parents=True)
+    (root / "usr/bin/mpicc").symlink_to("mpicc.openmpi")  # as the package's own script would have linked it

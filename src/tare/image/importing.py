@@ -16,7 +16,7 @@ from tare.image.archive import unpack
 from tare.image.build import copy_tree, facts
 from tare.image.debian import staging
 from tare.image.limits import Account, bounded_memory, shown
-from tare.image.native import native_programs
+from tare.image.native import native_programs, programs_key
 from tare.image.oci import archive_format, unpack_image
 from tare.image.store import DEFAULT_NAME, Image, building, image_directory, install, remove_tree
 from tare.image.tool import Progress, require_space
@@ -54,7 +54,7 @@ def _import(source: Path, name: str, staged: Path, programs: Path, progress: Pro
     layout.add_tools(root, programs)
     staged.chmod(_mode_for_others(root, progress))
     progress("taking the digest")
-    keys = {"native": recipe.native_key(recipe.native_source())}
+    keys = {"native": programs_key(recipe.native_source())}
     made = facts(root, {"kind": "import", "format": kind, "path": str(source)}, keys)
     return install(staged, name, made, progress)
 

@@ -23,7 +23,7 @@ from tare.errors import HostError, InputError, NodeError
 from tare.host.paths import kernels_directory
 from tare.image import kernel_package
 from tare.image.debian import staging
-from tare.image.store import building, remove_tree
+from tare.image.store import bringing_kernel, remove_tree
 from tare.image.tool import Progress, require_tools, run_tool
 from tare.records import SCHEMA
 
@@ -77,7 +77,7 @@ def install_kernel(
         raise InputError("--modules goes with --from: name the kernel that these modules are of.")
     if source is None and not refresh and (there := stored_kernels()):
         return there[-1]
-    with building(), staging(kernels_directory()) as staged:
+    with bringing_kernel(), staging(kernels_directory()) as staged:
         found = _given(source, modules) if source is not None else _debian_or_own(staged, progress)
         return _install(found, staged, progress)
 

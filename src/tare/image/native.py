@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles native/ in the builder, so that the programs fit the image's own libraries."""
+"""Tare's own programs: native/ compiled in the builder, so that they fit the image's own libraries, or a wheel's."""
 
 import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare.image import layout, recipe, unprivileged
+from tare.image import layout, prebuilt, recipe, unprivileged
 from tare.image.apt_lists import Origin
 from tare.image.debian import BUILD, ORIGIN, PROGRAMS, SOURCES, builder, cache_directory
 from tare.image.store import remove_tree
@@ -15,14 +15,24 @@ from tare.image.tool import Progress, require_tools, run_tool
 COMPILE_LIMIT_S = 900
 HOST_TOOLS = {"cmake": "cmake", "ninja": "ninja-build", "g++": "g++"}
 STEPS = (
-    ("cmake", "-S", SOURCES, "-B", BUILD, "-GNinja", "-DCMAKE_BUILD_TYPE=Release", "-DTARE_TESTS=OFF"),
+    ("cmake", "-S", SOURCES, "-B", BUILD, "-GNinja", *recipe.CMAKE_OPTIONS),
     ("cmake", "--build", BUILD),
     ("cmake", "--install", BUILD, "--prefix", PROGRAMS, "--strip"),
 )
 
 
-def native_programs(source: Path, progress: Progress) -> Path:
-    """The folder of Tare's own programs, compiled anew when ``source`` changed; call it within ``building()``."""
+def programs_key(source: Path | None) -> str:
+    """Of what the programs are made of: the files of ``source``, or those that a wheel's were compiled of."""
+    return recipe.native_key(source) if source else prebuilt.prebuilt_key()
+
+
+def native_programs(source: Path | None, progress: Progress) -> Path:
+    """The folder of Tare's own programs; without ``source`` a wheel's. Call it within ``building()``."""
+    return _compiled(source, progress) if source else prebuilt.prebuilt_programs()
+
+
+def _compiled(source: Path, progress: Progress) -> Path:
+    """Compiled anew when ``source`` changed."""
     work, key = cache_directory() / "native", recipe.native_key(source)
     stamp, programs = work / "key", work / "programs"
     if not stamp.is_file() or stamp.read_text() != key:
@@ -43,8 +53,10 @@ def native_programs(source: Path, progress: Progress) -> Path:
     return programs / "bin"
 
 
-def builder_origin() -> Origin | None:
+def builder_origin(source: Path | None) -> Origin | None:
     """What the builder of the present programs was made of; ``None`` where this host's own compiler took its place."""
+    if source is None:
+        return prebuilt.prebuilt_origin()
     file = cache_directory() / "native" / ORIGIN
     found: Origin | None = json.loads(file.read_bytes()) if file.is_file() else None
     return found
@@ -90,6 +102,6 @@ def _in_builder(root: Path, source: Path, work: Path, step: Sequence[str]) -> li
         *("--tmpfs", "/tmp"),  # noqa: S108 - the builder's own
         *("--ro-bind", str(source), SOURCES, "--bind", str(work / "build"), BUILD),
         *("--bind", str(work / "programs"), PROGRAMS, "--unshare-all", "--die-with-parent", "--clearenv"),
-        *("--setenv", "PATH", "/usr/sbin:/usr/bin", "--setenv", "LC_ALL", "C", "--"),
+        *("--setenv", "PATH", "/usr/bin:/bin", "--setenv", "LC_ALL", "C", "--"),
         *step,
     ]

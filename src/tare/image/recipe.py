@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import tare
-from tare.errors import ImageError, InputError
+from tare.errors import InputError
 from tare.image.lock import lock_file
 from tare.units import GIBIBYTE
 
@@ -27,8 +27,18 @@ PACKAGES = (
     "python3",
     "util-linux",
 )
-BUILDER_PACKAGES = ("cmake", "g++", "libopenmpi-dev", "ninja-build")
-"""Added to PACKAGES in the second root filesystem, in which native/ is compiled against the same libraries."""
+BUILDER_PACKAGES = ("cmake", "coreutils", "dash", "g++", "libopenmpi-dev", "ninja-build")
+"""What the second root filesystem is made of, with all that they need: native/ is compiled in it."""
+BASE_OPTIONS = ("--variant=essential", "--skip=check/qemu,cleanup/apt/lists", "--dpkgopt=force-unsafe-io")
+"""apt's lists stay, for they say which file each package came from."""
+BUILDER_OPTIONS = ("--variant=extract", "--skip=check/qemu,cleanup/apt,essential/unlink")
+"""Unpacked, not installed, in half the time: a compiler needs no scripts of its package. The archives stay as well,
+since nothing else says which packages there are."""
+CMAKE_OPTIONS = (
+    *("-DCMAKE_BUILD_TYPE=Release", "-DTARE_TESTS=OFF"),
+    *("-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0"),
+)
+"""How native/ is compiled: each library's files as one, so that headers are read once, which is half of the time."""
 SOURCE_DATE_EPOCH = "1704067200"
 """The clock that the packages' scripts are shown, so that two builds write the same bytes."""
 LAYOUT_VERSION = 3
@@ -50,13 +60,12 @@ def base_key() -> str:
 
 
 def builder_key() -> str:
-    return _key(base_key(), BUILDER_PACKAGES)
+    return _key(base_key(), BUILDER_PACKAGES, BUILDER_OPTIONS)
 
 
-def mmdebstrap_options(packages: Sequence[str]) -> list[str]:
-    """What every root filesystem is made with; apt's lists stay, for they say which file each package came from."""
-    skipped = "--skip=check/qemu,cleanup/apt/lists"
-    return [skipped, f"--include={','.join(packages)}", "--dpkgopt=force-unsafe-io"]
+def mmdebstrap_options(packages: Sequence[str], options: Sequence[str] = BASE_OPTIONS) -> list[str]:
+    """How a root filesystem is made of ``packages``."""
+    return [*options, f"--include={','.join(packages)}"]
 
 
 def sources() -> list[str]:
@@ -79,22 +88,18 @@ def sources() -> list[str]:
 
 
 def native_key(source: Path) -> str:
-    """Of the builder and of every file in ``source``."""
+    """Of the builder, of how it compiles, and of every file in ``source``."""
     files = sorted(path for path in source.rglob("*") if path.is_file())
     contents = [
         (str(path.relative_to(source)), hashlib.sha256(path.read_bytes()).hexdigest()) for path in files
     ]
-    return _key(builder_key(), contents)
+    return _key(builder_key(), CMAKE_OPTIONS, contents)
 
 
-def native_source() -> Path:
-    """The C++ sources of this checkout; ``ImageError`` when Tare was installed without them."""
+def native_source() -> Path | None:
+    """The C++ sources of this checkout; ``None`` when Tare was installed without them."""
     source = Path(tare.__file__).resolve().parents[2] / "native"
-    if not (source / "CMakeLists.txt").is_file():
-        raise ImageError(
-            f"The sources of Tare's own programs are not in {source}. Run Tare from its repository."
-        )
-    return source
+    return source if (source / "CMakeLists.txt").is_file() else None
 
 
 def _key(*parts: object) -> str:

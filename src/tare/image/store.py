@@ -131,9 +131,17 @@ def in_use(image: Image) -> Iterator[None]:
 
 @contextmanager
 def building() -> Iterator[None]:
-    """One build or import at a time on this host; raises ``LockedError`` during another."""
+    """One build or import of an image at a time on this host; raises ``LockedError`` during another."""
     message = "Another build or import of an image is going on; try again when it ended."
     with _held(_own_lock("build"), fcntl.LOCK_EX, message):
+        yield
+
+
+@contextmanager
+def bringing_kernel() -> Iterator[None]:
+    """One kernel at a time comes into the store, whatever is built beside it; raises ``LockedError`` during another."""
+    message = "Another kernel is being brought into the store; try again when that ended."
+    with _held(_own_lock(".kernel"), fcntl.LOCK_EX, message):
         yield
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tare.errors import HostError, ImageError
+from tare.image.together import ended_with_the_others
 from tare.units import format_byte
 
 Progress: TypeAlias = Callable[[str], None]
@@ -35,7 +36,7 @@ def run_tool(
     ``variables`` replaces the whole environment. Put ``CAGE`` before what starts processes of its own.
     """
     kept: deque[str] = deque(maxlen=KEPT_LINES)
-    with subprocess.Popen(
+    started = subprocess.Popen(
         argv,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -45,7 +46,8 @@ def run_tool(
         env=variables,
         umask=0o022,
         start_new_session=True,
-    ) as process:
+    )
+    with started as process, ended_with_the_others(process):
         watchdog = threading.Timer(limit_s, process.kill)
         watchdog.start()
         try:

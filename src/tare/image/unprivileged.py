@@ -49,13 +49,16 @@ def require_packages() -> None:
 
 
 def fetch(
-    packages: Sequence[str], target: Path, *, limit_s: float, progress: Progress, variables: Mapping[str, str]
+    options: Sequence[str], target: Path, *, limit_s: float, progress: Progress, variables: Mapping[str, str]
 ) -> None:
-    """Debian packages installed into ``target``, all of it this user's own; needs what ``require_packages`` asks."""
+    """Debian packages in ``target``, all of it this user's own; needs what ``require_packages`` asks.
+
+    ``options`` are mmdebstrap(1)'s.
+    """
     require_tools({"mmdebstrap": "mmdebstrap", "newuidmap": "uidmap"})
     archive = target.with_name(f"{target.name}.tar")
-    argv = ["mmdebstrap", "--mode=unshare", "--variant=essential", "--format=tar"]
-    argv += [*recipe.mmdebstrap_options(packages), recipe.SUITE, str(archive), *recipe.sources()]
+    argv = ["mmdebstrap", "--mode=unshare", "--format=tar", *options]
+    argv += [recipe.SUITE, str(archive), *recipe.sources()]
     try:
         run_tool(
             argv, limit_s=limit_s, on_line=progress, variables={"TMPDIR": str(target.parent), **variables}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps that need nothing of each other, run at the same time; when one fails, the tools of the others end."""
+
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+class _Tools:
+    """The processes that steps wait for; one that starts after the end is ended at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[str]] = set()
+        self._is_over = False
+
+    @contextmanager
+    def holding(self, process: subprocess.Popen[str]) -> Iterator[None]:
+        with self._lock:
+            self._running.add(process)
+            if self._is_over:
+                process.kill()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.remove(process)
+
+    def end(self) -> None:
+        with self._lock:
+            self._is_over = True
+            for process in self._running:
+                process.kill()
+
+
+_tools: ContextVar[_Tools | None] = ContextVar("_tools", default=None)
+
+
+def together(*steps: Callable[[], Result]) -> list[Result]:
+    """What the steps return, in their order; raises what the first to fail raised, once the others have ended."""
+    tools = _Tools()
+
+    def run(step: Callable[[], Result]) -> Result:
+        _tools.set(tools)
+        return step()
+
+    with ThreadPoolExecutor(len(steps)) as pool:
+        futures = [pool.submit(run, step) for step in steps]
+        try:
+            for done in as_completed(futures):
+                done.result()
+        except BaseException:
+            tools.end()
+            raise
+    return [future.result() for future in futures]
+
+
+@contextmanager
+def ended_with_the_others(process: subprocess.Popen[str]) -> Iterator[None]:
+    """Kill ``process`` when another step of the same ``together`` fails; elsewhere nothing is done."""
+    tools = _tools.get()
+    with tools.holding(process) if tools else nullcontext():
+        yield

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+import threading
+from pathlib import Path
+
+import pytest
+
+from tare.errors import ImageError
+from tare.image.build import build_image
+from tare.image.together import together
+from tare.image.tool import run_tool
+from tests.image.stand_ins import quiet, sources, write_program
+
+
+def test_steps_run_at_the_same_time_and_answer_in_their_order() -> None:
+    both = threading.Barrier(2)  # breaks unless both steps wait at it
+
+    def step(answer: str) -> str:
+        both.wait(20)
+        return answer
+
+    assert together(lambda: step("first"), lambda: step("second")) == ["first", "second"]
+
+
+def test_the_first_failure_ends_the_tool_of_the_other_step(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+
+    def fails() -> None:
+        while not started.exists():
+            threading.Event().wait(0.01)
+        raise ImageError("no network")
+
+    def waits() -> None:
+        run_tool(["sh", "-c", f"touch {started}; exec sleep 63.0625"], limit_s=30)
+
+    with pytest.raises(ImageError, match="no network"):
+        together(waits, fails)
+
+
+def test_a_step_that_goes_on_after_a_failure_starts_no_tool_that_lasts(tmp_path: Path) -> None:
+    goes_on = threading.Event()
+
+    def fails() -> None:
+        goes_on.set()
+        raise ImageError("no space")
+
+    def begins_late() -> None:
+        goes_on.wait(20)
+        for _ in range(3):
+            with pytest.raises(ImageError, match="sleep"):
+                run_tool(["sleep", "64.0625"], limit_s=30)
+        (tmp_path / "ended").touch()
+
+    with pytest.raises(ImageError, match="no space"):
+        together(fails, begins_late)
+    assert (tmp_path / "ended").exists()
+
+
+def test_a_tool_elsewhere_is_not_ended_by_steps_that_failed() -> None:
+    with pytest.raises(ZeroDivisionError):
+        together(lambda: 1 // 0)
+    run_tool(["true"], limit_s=10)
+
+
+MEETING = """#!/bin/sh
+for target; do :; done
+me=$(basename "$(dirname "$target")")
+touch "$SEEN/$me"
+for _ in $(seq 500); do
+    [ "$(ls -A "$SEEN" | wc -l)" -ge 2 ] && exit 1
+    sleep 0.02
+done
+exit 2
+"""
+
+
+@pytest.mark.root
+def test_base_and_builder_are_made_at_the_same_time(tmp_path: Path, stand_ins: Path) -> None:
+    seen = tmp_path / "seen"
+    seen.mkdir()
+    write_program(stand_ins / "mmdebstrap", MEETING.replace("$SEEN", str(seen)))
+    with pytest.raises(ImageError, match="mmdebstrap failed with exit code 1"):
+        build_image(progress=quiet, source=sources(tmp_path))
+    assert {path.name for path in seen.iterdir()} == {".new-base", ".new-builder"}
