@@ -15,6 +15,7 @@ from tests.conftest import REPOSITORY
 from tare.errors import NodeError
 from tare.host import cgroups
 from tare.host.cgroups import V1, V2, find_hierarchies, format_processors, parse_processors
+from tare.host.cgroups.hierarchies import parse_hierarchies
 
 HYBRID = (REPOSITORY / "tests/outputs/host/virtual-machine/proc/self/mounts").read_text()
 OTHERS = "proc /proc proc rw,nosuid,nodev,noexec,relatime 0 0\n/dev/sda1 / ext4 rw,cpu=none 0 0\n"
@@ -38,7 +39,7 @@ PURE = OTHERS + (
 class TestFindHierarchies:
     def test_split_controllers_of_version_1_are_found_each_at_its_place(self) -> None:
         text = "".join(line for line in HYBRID.splitlines(keepends=True) if "cgroup2" not in line)
-        found = find_hierarchies(text)
+        found = parse_hierarchies(text)
         assert found.version == V1
         assert found.mounts == {
             name: Path("/sys/fs/cgroup", name)
@@ -46,39 +47,39 @@ class TestFindHierarchies:
         }
 
     def test_co_mounted_controllers_share_one_place_and_one_root(self) -> None:
-        found = find_hierarchies(CO_MOUNTED)
+        found = parse_hierarchies(CO_MOUNTED)
         assert found.version == V1
         assert found.mounts["cpu"] == found.mounts["cpuacct"] == Path("/sys/fs/cgroup/cpu,cpuacct")
         assert len(found.roots) == 5
 
     def test_a_hybrid_host_is_version_1_with_the_empty_unified_hierarchy_beside(self) -> None:
-        found = find_hierarchies(HYBRID)
+        found = parse_hierarchies(HYBRID)
         assert found.version == V1
         assert found.mounts["unified"] == Path("/sys/fs/cgroup/unified")
         assert found.mounts["memory"] == Path("/sys/fs/cgroup/memory")
 
     def test_pure_version_2_has_all_controllers_at_one_place(self) -> None:
-        found = find_hierarchies(PURE)
+        found = parse_hierarchies(PURE)
         assert found.version == V2
         assert found.roots == [Path("/sys/fs/cgroup")]
         assert set(found.mounts) == {"cpuset", "cpu", "memory", "pids", "io"}
 
     def test_a_controller_mounted_twice_is_used_where_it_was_mounted_first(self) -> None:
         again = "cgroup /var/lib/other cgroup rw,cpu,cpuacct 0 0\n"
-        assert find_hierarchies(CO_MOUNTED + again).mounts["cpu"] == Path("/sys/fs/cgroup/cpu,cpuacct")
+        assert parse_hierarchies(CO_MOUNTED + again).mounts["cpu"] == Path("/sys/fs/cgroup/cpu,cpuacct")
 
     def test_nothing_mounted_is_an_error_that_says_what_to_mount(self) -> None:
         with pytest.raises(NodeError, match="no control groups are mounted; mount cgroup2"):
-            find_hierarchies(OTHERS)
+            parse_hierarchies(OTHERS)
 
     def test_missing_controllers_of_version_1_are_named(self) -> None:
         text = "".join(line for line in HYBRID.splitlines(keepends=True) if "cpuset" not in line)
         with pytest.raises(NodeError, match="controllers cpuset are not mounted"):
-            find_hierarchies(text)
+            parse_hierarchies(text)
 
     def test_an_option_of_another_file_system_is_no_controller(self) -> None:
         with pytest.raises(NodeError, match="no control groups"):
-            find_hierarchies("none /mnt tmpfs rw,cpu,cpuset,cpuacct,memory 0 0\n")
+            parse_hierarchies("none /mnt tmpfs rw,cpu,cpuset,cpuacct,memory 0 0\n")
 
     def test_this_hosts_own_are_read_by_default(self) -> None:
         if not Path("/proc/self/mounts").read_text().count("cgroup"):

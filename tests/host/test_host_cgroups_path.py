@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tare.host.cgroups import V1, V2, Group, Hierarchies
-from tare.host.cgroups.path import path_settings
+from tare.host.cgroups.path import parent_of, path_settings
 
 NODE = "tare-0123abcd-4"
 VERSION_1 = {
@@ -60,9 +60,11 @@ class Tree:
         controller = file.partition(".")[0]
         (self.host.mounts[controller] / path / file).write_text(f"{text}\n")
 
-    def read(self, path: str) -> dict[str, str]:
-        group = Group(self.version, {name: mount / path for name, mount in self.host.mounts.items()})
-        return path_settings(group, self.host, NODE)
+    def read(self, path: str, weight: int = 1) -> dict[str, str]:
+        return path_settings(self.group(path), self.host, NODE, weight)
+
+    def group(self, path: str) -> Group:
+        return Group(self.version, {name: mount / path for name, mount in self.host.mounts.items()})
 
 
 @pytest.fixture(params=[V1, V2])
@@ -71,7 +73,7 @@ def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Tree:
 
 
 @pytest.mark.parametrize(
-    "path", [f"tare/{NODE}", f"tare/lxc.payload.{NODE}", "tare/0f8c", "tare.slice/docker-0f8c.scope"]
+    "path", [f"tare/{NODE}", f"tare/{NODE}/payload/.lxc", "tare/0f8c", "tare.slice/docker-0f8c.scope"]
 )
 def test_groups_of_two_levels_with_the_kernels_own_weights_are_equal(tree: Tree, path: str) -> None:
     tree.add(path)
@@ -84,10 +86,30 @@ def test_what_a_technology_makes_below_the_nodes_group_shares_the_nodes_part(tre
     assert tree.read(f"tare/{NODE}/payload/inner") == tree.read(f"tare/{NODE}")
 
 
+def test_a_node_that_stands_for_several_has_the_weight_of_all_of_them(tree: Tree) -> None:
+    tree.add(f"tare/{NODE}/payload")
+    file, usual = ("cpu.shares", 1024) if tree.version == V1 else ("cpu.weight", 100)
+    shown = {}
+    for weight in (1, 3, 4):
+        tree.plant(f"tare/{NODE}", file, str(3 * usual))
+        shown[weight] = tree.read(f"tare/{NODE}/payload", weight)["CPU weight"]
+    assert shown == {1: f"{usual} > {3 * usual}", 3: f"{usual} > {usual}", 4: f"{usual} > {3 * usual // 4}"}
+
+
+@pytest.mark.parametrize("inner", ["", "/payload", "/payload/.lxc"])
+def test_a_nodes_group_has_one_parent_whatever_is_below_it(tree: Tree, inner: str) -> None:
+    tree.add(f"tare/{NODE}{inner}")
+    assert parent_of(tree.group(f"tare/{NODE}{inner}"), tree.host, NODE) == tree.host.mounts["cpu"] / "tare"
+
+
+def test_a_process_in_no_group_has_no_parent(tree: Tree) -> None:
+    assert parent_of(tree.group(""), tree.host, NODE) is None
+
+
 def test_a_group_at_another_depth_has_another_weight(tree: Tree) -> None:
-    for path in (f"lxc.payload.{NODE}", f"a/b/{NODE}"):
+    for path in (f"payload.{NODE}", f"a/b/{NODE}"):
         tree.add(path)
-    weights = [tree.read(path)["CPU weight"] for path in (f"lxc.payload.{NODE}", f"a/b/{NODE}")]
+    weights = [tree.read(path)["CPU weight"] for path in (f"payload.{NODE}", f"a/b/{NODE}")]
     usual = "1024" if tree.version == V1 else "100"
     assert weights == [usual, f"{usual} > {usual} > {usual}"]
 

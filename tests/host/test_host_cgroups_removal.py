@@ -184,6 +184,6 @@ class TestRemoval:
 
 
 def test_without_control_groups_there_is_no_parent_to_remove(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cgroups, "mounts_text", lambda: "proc /proc proc rw 0 0\n")
+    monkeypatch.setattr(cgroups, "group_mounts", tuple)
     cgroups.remove_parent_if_empty()
     assert cgroups.named_groups("tare").directories == []

@@ -10,15 +10,18 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host.cgroups import group_of
+from tare.host.kernel_files import read_bytes
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 _KERNEL_THREAD = 0x00200000
 """PF_KTHREAD of the kernel's sched.h, in a process's flags."""
-_MOST_BYTE = 4096
+_REMEMBERED = 1 << 14
+"""Processes that did nothing between two snapshots: most of a host's."""
 _PARENT, _FLAGS, _OWN, _CHILDREN, _STARTED = 1, 6, slice(11, 13), slice(13, 15), 19
 """Places after the name in /proc/PID/stat."""
 _STEAL = 8
@@ -78,9 +81,10 @@ def snapshot(quotas: Iterable[str] = (), root: str = "/proc") -> Snapshot:
     at_s = time.monotonic()
     texts = {}
     for name in os.listdir(root):  # noqa: PTH208 - next to a measurement; this is a third of what Path costs
-        if name.isdigit() and (text := _read(f"{root}/{name}/stat")):
+        if name.isdigit() and (text := read_bytes(f"{root}/{name}/stat")):
             texts[int(name)] = text
-    return Snapshot(at_s, texts, _read(f"{root}/stat", 1 << 20), tuple(map(_read, quotas)))
+    quota_texts = tuple(read_bytes(path) or b"" for path in quotas)
+    return Snapshot(at_s, texts, read_bytes(f"{root}/stat", 1 << 20) or b"", quota_texts)
 
 
 def quota_files() -> tuple[str, ...]:
@@ -93,19 +97,7 @@ def quota_files() -> tuple[str, ...]:
     return tuple(str(path) for folder in folders if (path := Path(folder, "cpu.stat")).exists())
 
 
-def _read(path: str, most: int = _MOST_BYTE) -> bytes:
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except OSError:
-        return b""
-    try:
-        return os.read(descriptor, most)
-    except OSError:
-        return b""
-    finally:
-        os.close(descriptor)
-
-
+@lru_cache(maxsize=_REMEMBERED)
 def parse_process(text: bytes) -> Process:
     """``ValueError`` when it is no whole line of a process; a name may hold spaces and brackets."""
     head, bracket, rest = text.rpartition(b")")

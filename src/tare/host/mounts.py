@@ -13,6 +13,8 @@ MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
 _MNT_DETACH = 2
 _ESCAPED = re.compile(r"\\([0-7]{3})")
+_PLAIN = re.compile(r"[^\s\\#]*")
+"""What the kernel does not write as octal numbers."""
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -27,7 +29,8 @@ class Mount:
 
 def mounts_text() -> str:
     """This process's mounts; names that are no text survive as surrogates (PEP 383)."""
-    return os.fsdecode(Path("/proc/self/mounts").read_bytes())
+    with open("/proc/self/mounts", "rb") as opened:  # noqa: PTH123 - read in every trial
+        return os.fsdecode(opened.read())
 
 
 def parse_mounts(text: str) -> list[Mount]:
@@ -70,8 +73,10 @@ def bind(source: Path, target: Path, *, writable: bool) -> None:
 
 def mounts_below(directory: Path) -> list[Path]:
     """Mount points at or below ``directory``, the latest first (proc(5)); links on the way to it are followed."""
-    top = Path(os.path.realpath(directory))
-    points = [entry.point for entry in parse_mounts(mounts_text())]
+    top = os.path.realpath(directory)
+    begin = " " + _PLAIN.findall(top)[0]
+    lines = [line for line in mounts_text().split("\n") if begin in line]  # of hundreds on some hosts
+    points = [entry.point for entry in parse_mounts("\n".join(lines))]
     return [point for point in reversed(points) if point.is_relative_to(top)]
 
 
@@ -79,3 +84,9 @@ def unmount_below(directory: Path) -> None:
     """Unmount everything at or below ``directory``, latest first; busy ones are detached."""
     for point in mounts_below(directory):
         _libc.umount2(os.fsencode(point), _MNT_DETACH)
+
+
+def unmount(point: Path) -> None:
+    """Unmount all that is mounted at ``point`` itself; harmless when that is nothing, or the point is gone."""
+    while _libc.umount2(os.fsencode(point), _MNT_DETACH) == 0:
+        pass

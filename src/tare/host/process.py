@@ -248,6 +248,17 @@ def _read_until(child: "subprocess.Popen[bytes]", wanted: bytes, timeout_s: floa
     return seen
 
 
+def ended_within(child: "subprocess.Popen[bytes]", limit_s: float) -> bool:
+    """Whether it ended in this time, and is collected; seen at once, where ``Popen.wait`` looks again and again."""
+    if child.poll() is None:
+        with suppress(OSError):
+            handle = os.pidfd_open(child.pid)
+            with open(handle, closefd=True), selectors.DefaultSelector() as selector:  # noqa: PTH123 - a descriptor
+                selector.register(handle, selectors.EVENT_READ)
+                selector.select(limit_s)
+    return child.poll() is not None
+
+
 def kill_idle(pid: int) -> None:
     """End a process of ``start_idle``, if it is this runner's, and collect it."""
     child = _idle.pop(pid, None)

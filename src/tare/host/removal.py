@@ -61,12 +61,15 @@ def remove_folder(directory: Path, last: str, *, limit_s: float = LIMIT_S) -> No
     ``OSError`` as ``remove_tree``; and before anything goes when something is mounted below: it may be a user's own
     directory.
     """
-    if points := mounts_below(directory):
-        raise OSError(errno.EBUSY, f"something is still mounted below {directory}", str(points[0]))
     with suppress(FileNotFoundError):
-        for entry in directory.iterdir():
+        with os.scandir(directory) as scanned:
+            entries = list(scanned)
+        # Where no folder is left, a mount can only be on a file, which the kernel keeps as long as it is one.
+        if any(entry.is_dir() for entry in entries) and (points := mounts_below(directory)):
+            raise OSError(errno.EBUSY, f"something is still mounted below {directory}", str(points[0]))
+        for entry in entries:
             if entry.name != last:
-                remove_tree(entry, limit_s=limit_s)
+                remove_tree(Path(entry.path), limit_s=limit_s)
     remove_tree(directory, limit_s=limit_s)
 
 

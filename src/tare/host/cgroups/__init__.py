@@ -6,15 +6,26 @@ through the same face. On a hybrid host the version that holds the cpu controlle
 Sources: cgroups(7); the kernel's admin-guide pages for cgroup-v1 and cgroup-v2.
 """
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host.cgroups.group import Group, Settings
-from tare.host.cgroups.hierarchies import IO, UNIFIED, V1, V2, V2_CONTROLLERS, Hierarchies, find_hierarchies
+from tare.host.cgroups.hierarchies import (
+    IO,
+    UNIFIED,
+    V1,
+    V2,
+    V2_CONTROLLERS,
+    Hierarchies,
+    find_hierarchies,
+    group_mounts,
+)
 from tare.host.cgroups.processors import format_processors, parse_processors
-from tare.host.mounts import mounts_text, parse_mounts
+from tare.host.kernel_files import read_text
 
 __all__ = [
     "PARENT",
@@ -37,6 +48,8 @@ __all__ = [
 
 PARENT = "tare"
 _ATTEMPTS = 5
+_REMEMBERED = 64
+"""A trial asks for the groups of its few nodes again and again."""
 
 
 def can_bound_processes() -> bool:
@@ -47,7 +60,12 @@ def can_bound_processes() -> bool:
 def own_group(name: str) -> Group:
     """Tare's group for a node of this name, made or not."""
     found = find_hierarchies()
-    return Group(found.version, {key: point / PARENT / name for key, point in found.mounts.items()})
+    return Group(found.version, _own_directories(found, name))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _own_directories(found: Hierarchies, name: str) -> Mapping[str, Path]:
+    return {key: point / PARENT / name for key, point in found.mounts.items()}
 
 
 def create_own_group(name: str) -> Group:
@@ -57,7 +75,7 @@ def create_own_group(name: str) -> Group:
     def make() -> None:
         _create_parent(hierarchies)
         for directory in group.directories:
-            directory.mkdir(exist_ok=True)
+            _make_folder(directory)
 
     _made(make, f"{PARENT}/{name}")
     return group
@@ -84,29 +102,31 @@ def _made(make: Callable[[], None], name: str) -> None:
 
 def named_groups(name: str) -> Group:
     """Groups of this path in every hierarchy, those without controllers too: LXC and systemd-nspawn use them all."""
-    entries = parse_mounts(mounts_text())
-    points = [entry.point for entry in entries if entry.kind in {"cgroup", "cgroup2"}]
-    return Group(V1, {str(point): point / name for point in points})
+    return Group(V1, {str(point): point / name for point in group_mounts()})
 
 
 def group_of(pid: int) -> Group:
     """The group that a running process is in; ``NodeError`` if the process is gone."""
+    text = read_text(f"/proc/{pid}/cgroup")
+    if text is None:
+        raise NodeError(f"process {pid} of the node has ended")
     found = find_hierarchies()
-    try:
-        lines = Path(f"/proc/{pid}/cgroup").read_text().strip().split("\n")
-    except OSError as error:
-        raise NodeError(f"process {pid} of the node has ended") from error
+    return Group(found.version, _directories_of(found, text))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _directories_of(found: Hierarchies, text: str) -> Mapping[str, Path]:
+    """By a process's lines in /proc/PID/cgroup."""
     paths: dict[str, str] = {}
-    for line in lines:
+    for line in text.split("\n"):
         _, names, path = line.split(":", 2)
         paths.update(dict.fromkeys(names.split(","), path))
     names_of = {key: "" if found.version == V2 or key == UNIFIED else key for key in found.mounts}
-    own = {
+    return {
         key: point / paths[names_of[key]].lstrip("/")
         for key, point in found.mounts.items()
         if names_of[key] in paths
     }
-    return Group(found.version, own)
 
 
 EXPECTED = "expected"
@@ -125,16 +145,25 @@ def remove_parent_if_empty() -> None:
             group.rmdir()
 
 
+def _make_folder(directory: Path) -> None:
+    try:
+        os.mkdir(directory)  # noqa: PTH102 - nine in every trial; the parents are there
+    except FileExistsError:
+        if not directory.is_dir():
+            raise
+
+
 def _create_parent(found: Hierarchies) -> None:
     for root in found.roots:
-        (root / PARENT).mkdir(exist_ok=True)
+        _make_folder(root / PARENT)
     if found.version == V1:
         parent = found.mounts["cpuset"] / PARENT
         for name in ("cpuset.mems", "cpuset.cpus"):
-            if not (parent / name).read_text().strip():
+            if not read_text(f"{parent}/{name}"):
                 (parent / name).write_text((parent.parent / name).read_text())
         # A technology's own groups below a node's would have no processors, and nothing could enter them.
-        (parent / "cgroup.clone_children").write_text("1")
+        if read_text(f"{parent}/cgroup.clone_children") != "1":
+            (parent / "cgroup.clone_children").write_text("1")
         return
     wanted = " ".join(f"+{name}" for name in V2_CONTROLLERS if name != IO or found.weighs_io())
     for directory in (found.roots[0], found.roots[0] / PARENT):

@@ -2,6 +2,7 @@
 """One control group, version 1 or 2: its limits, its processes, what it used, and its end."""
 
 import os
+import select
 import signal
 import time
 from collections.abc import Mapping
@@ -13,10 +14,16 @@ from typing import TypeVar
 from tare.errors import NodeError
 from tare.host.cgroups.hierarchies import UNIFIED, V1
 from tare.host.cgroups.processors import format_processors, parse_processors
+from tare.host.kernel_files import read_text
 from tare.host.trees import entries_below
 
 _PERIOD_US = 100_000
 _UNLIMITED_BYTE = 1 << 60
+_LINKS_OF_LEAF = 2
+_END_LIMIT_S = 0.1
+"""Until those are killed again that have not ended by then."""
+MOST_WEIGHT = 100
+"""In usual weights: cpu.weight ends at 10 000 (the kernel's admin-guide page for cgroup-v2)."""
 Number = TypeVar("Number", int, float)
 
 
@@ -36,11 +43,9 @@ class Group:
     def __init__(self, version: int, directories: Mapping[str, Path]) -> None:
         self.version = version
         self._directories = directories
+        self.directories = list(dict.fromkeys(directories.values()))
+        """Each once, as hierarchies that are mounted together have the same."""
         self._forks_before: str | None = None
-
-    @property
-    def directories(self) -> list[Path]:
-        return list(dict.fromkeys(self._directories.values()))
 
     @property
     def process_files(self) -> list[str]:
@@ -52,10 +57,8 @@ class Group:
         return None if directory is None else directory / name
 
     def _read(self, controller: str, name: str) -> str | None:
-        try:
-            return (self._directories[controller] / name).read_text().strip()
-        except (OSError, KeyError):
-            return None
+        directory = self._directories.get(controller)
+        return None if directory is None else read_text(f"{directory}/{name}")
 
     def _write(self, controller: str, name: str, value: str) -> None:
         path = self._directories[controller] / name
@@ -66,11 +69,9 @@ class Group:
 
     def _inherited(self, controller: str, name: str) -> list[str]:
         """Version 2: this file's text in the group and in those above it, whose limits hold here too."""
-        found, own = [], self._directories.get(controller)
-        for folder in () if own is None else (own, *own.parents):
-            with suppress(OSError):
-                found.append((folder / name).read_text().strip())
-        return found
+        own = self._directories.get(controller)
+        texts = (read_text(f"{folder}/{name}") for folder in (() if own is None else (own, *own.parents)))
+        return [text for text in texts if text is not None]
 
     def cpu_s(self) -> float | None:
         """CPU time that the group's processes have used, by the host's accounting; ``None`` if it keeps none."""
@@ -144,6 +145,11 @@ class Group:
         if processes is not None and "pids" in self._directories:
             self._write("pids", "pids.max", str(processes))
 
+    def weigh(self, nodes: int) -> None:
+        """Let it have so many times the kernel's usual CPU weight, up to ``MOST_WEIGHT``."""
+        name, usual = ("cpu.shares", 1024) if self.version == V1 else ("cpu.weight", 100)
+        self._write("cpu", name, str(nodes * usual))
+
     def _memory_nodes(self) -> str:
         return self._read("cpuset", "../cpuset.mems") or ""
 
@@ -158,10 +164,12 @@ class Group:
         """Kill all in it and remove it with the groups below; ``NodeError`` if it will not go."""
         deadline = time.monotonic() + timeout_s
         self.forbid_forks()
-        while any(directory.exists() for directory in self.directories):
+        while True:
             self._kill()
             for directory in self.directories:
                 _remove_tree(directory)
+            if not any(directory.exists() for directory in self.directories):
+                return
             if time.monotonic() > deadline:
                 raise NodeError(
                     f"the control group {self.directories[0]} is still busy after {timeout_s:.0f} s"
@@ -181,21 +189,21 @@ class Group:
 
     def _allow(self, processes: str) -> None:
         for directory in self.directories:
-            with suppress(OSError), (directory / "pids.max").open("r+") as most:
-                most.write(processes)
+            _offer(f"{directory}/pids.max", processes)
 
     def _kill(self) -> None:
-        """All at once where the kernel can (version 2's cgroup.kill); else one by one, and no others."""
+        """All at once where the kernel can (version 2's cgroup.kill); else one by one, and no others.
+
+        Returns when they have ended, or after a while.
+        """
         for directory in self.directories:
-            with suppress(OSError), (directory / "cgroup.kill").open("r+") as whole:
-                whole.write("1")
+            _offer(f"{directory}/cgroup.kill", "1")
         handles = {pid: _handle(pid) for pid in self.processes()}
         still_here = set(self.processes())
         for pid, handle in handles.items():
             if pid in still_here:
                 _kill(pid, handle)
-            if handle is not None:
-                os.close(handle)
+        _await_ends([handle for handle in handles.values() if handle is not None])
 
 
 def _keyed(text: str | None) -> dict[str, int]:
@@ -225,11 +233,8 @@ def _least(values: list[Number | None]) -> Number | None:
 
 def _processes(directory: Path) -> set[int]:
     """Ids of the group's processes and of those below it; 0 stands for one of another process-id namespace."""
-    found: set[int] = set()
-    for path in _deepest_first(directory):
-        with suppress(OSError):
-            found.update(map(int, (path / "cgroup.procs").read_text().split()))
-    return found - {0}
+    texts = (read_text(f"{path}/cgroup.procs") or "" for path in _deepest_first(directory))
+    return {int(word) for text in texts for word in text.split()} - {0}
 
 
 def _handle(pid: int) -> int | None:
@@ -247,13 +252,39 @@ def _kill(pid: int, handle: int | None) -> None:
             signal.pidfd_send_signal(handle, signal.SIGKILL)
 
 
+def _offer(path: str, text: str) -> None:
+    """Write it where there is such a file."""
+    with suppress(OSError), open(path, "r+") as file:  # noqa: PTH123 - most groups have none
+        file.write(text)
+
+
+def _await_ends(handles: list[int]) -> None:
+    """Wait until these processes have ended, ``_END_LIMIT_S`` at most, and close the descriptors."""
+    deadline = time.monotonic() + _END_LIMIT_S
+    for handle in handles:
+        ended = select.poll()
+        ended.register(handle, select.POLLIN)
+        ended.poll(max(0.0, deadline - time.monotonic()) * 1000)
+        os.close(handle)
+
+
 def _remove_tree(directory: Path) -> None:
     for path in _deepest_first(directory):
         with suppress(OSError):
-            path.rmdir()
+            os.rmdir(path)  # noqa: PTH106 - a name, as all of this module's
 
 
-def _deepest_first(directory: Path) -> list[Path]:
+def _deepest_first(directory: Path) -> list[str]:
     """The group and those below it, as far as they have not vanished meanwhile."""
-    below = [Path(entry.path) for entry in entries_below(directory) if entry.is_dir(follow_symlinks=False)]
-    return [*reversed(below), directory]
+    if _is_leaf(directory):
+        return [str(directory)]
+    below = [entry.path for entry in entries_below(directory) if entry.is_dir(follow_symlinks=False)]
+    return [*reversed(below), str(directory)]
+
+
+def _is_leaf(directory: Path) -> bool:
+    """Whether no group is below it: a folder has a link from itself, from its parent, and from each folder in it."""
+    try:
+        return os.stat(directory).st_nlink == _LINKS_OF_LEAF  # noqa: PTH116 - asked of eight groups, again and again
+    except OSError:
+        return True

@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tare.errors import NodeError
@@ -16,7 +17,7 @@ UNIFIED = "unified"
 """The version 2 hierarchy of a hybrid host: it limits nothing there, but systemd-nspawn makes groups in it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Hierarchies:
     """Where this host's controllers are: controller → mount point (the same one for all in version 2)."""
 
@@ -40,11 +41,24 @@ class Hierarchies:
         return any(root.glob("*/memory.swap.max"))  # version 2's root has no limits
 
 
-def find_hierarchies(text: str | None = None) -> Hierarchies:
-    """Read proc(5) mounts; ``NodeError`` when a controller that limits need is missing."""
+@cache
+def find_hierarchies() -> Hierarchies:
+    """Of this host, read once: they do not move under a running program. Raises as ``parse_hierarchies``."""
+    return parse_hierarchies(mounts_text())
+
+
+@cache
+def group_mounts() -> tuple[Path, ...]:
+    """Where this host has control groups mounted, those without a controller too."""
+    entries = parse_mounts(mounts_text())
+    return tuple(entry.point for entry in entries if entry.kind in {"cgroup", "cgroup2"})
+
+
+def parse_hierarchies(text: str) -> Hierarchies:
+    """Of proc(5) mounts; ``NodeError`` when a controller that limits need is missing."""
     version_1: dict[str, Path] = {}
     version_2: Path | None = None
-    for entry in parse_mounts(mounts_text() if text is None else text):
+    for entry in parse_mounts(text):
         if entry.kind == "cgroup":
             names = [name for name in entry.options if name in V1_CONTROLLERS]
             version_1.update({name: version_1.get(name, entry.point) for name in names})

@@ -7,14 +7,18 @@ Sources: the kernel's admin-guide pages for cgroup-v1 and cgroup-v2, block/bfq-i
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from tare.host.cgroups.group import Group
 from tare.host.cgroups.hierarchies import V1, Hierarchies
+from tare.host.kernel_files import read_text
 
 _DOWN = " > "
 _NONE = "none"
 _UNLIMITED_BYTE = 1 << 60
+_REMEMBERED = 64
+"""Settings of one controller have the same path, and it is read three times in a trial."""
 _MANY_PROCESSES = 4096
 """A limit of so many is none: it cannot make a job slower before it makes it fail."""
 
@@ -28,38 +32,49 @@ class _Setting:
     shown: Callable[[list[str]], str]
     above: bool = False
     """Only of the groups above the node's own, whose own limit the campaign states."""
+    shared_out: bool = False
+    """Whether a node that stands for several has as much as all of them: what is shown is one's share."""
 
 
-def path_settings(group: Group, host: Hierarchies, node: str) -> dict[str, str]:
-    """Label → value for the groups of a process (``group_of``); a controller that does not hold it is left out."""
+def path_settings(group: Group, host: Hierarchies, node: str, weight: int = 1) -> dict[str, str]:
+    """Label → value for the groups of a process (``group_of``); a controller that does not hold it is left out.
+
+    ``weight``: how many nodes of the layout the node stands for.
+    """
     settings = _VERSION_1 if host.version == V1 else _VERSION_2
-    shown = {label: _along(setting, group, host, node) for label, setting in settings.items()}
+    shown = {label: _along(setting, group, host, node, weight) for label, setting in settings.items()}
     return {label: text for label, text in shown.items() if text}
 
 
-def _along(setting: _Setting, group: Group, host: Hierarchies, node: str) -> str:
+def _along(setting: _Setting, group: Group, host: Hierarchies, node: str, weight: int) -> str:
     directory, root = group.file(setting.controller, ""), host.mounts.get(setting.controller)
     if directory is None or root is None or directory == root:
         return ""
     shared = levels(directory, root, node)[: -1 if setting.above else None]
-    return setting.shown([_text(level, setting.files) for level in shared])
+    texts = [_text(level, setting.files) for level in shared]
+    if setting.shared_out and texts[-1].isdecimal() and not int(texts[-1]) % weight:
+        texts[-1] = str(int(texts[-1]) // weight)
+    return setting.shown(texts)
 
 
-def levels(directory: Path, root: Path, node: str) -> list[Path]:
+def parent_of(group: Group, host: Hierarchies, node: str) -> Path | None:
+    """Where the node's own group shares the processors with others; ``None`` where nothing holds the process."""
+    directory, root = group.file("cpu", ""), host.mounts.get("cpu")
+    if directory is None or root is None or directory == root:
+        return None
+    return levels(directory, root, node)[-1].parent
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def levels(directory: Path, root: Path, node: str) -> tuple[Path, ...]:
     """From the first below the root to the node's own: the first that bears its name, else the process's own."""
     names = directory.relative_to(root).parts
     own = next((place for place, name in enumerate(names) if node in name), len(names) - 1)
-    return [root.joinpath(*names[: place + 1]) for place in range(own + 1)]
+    return tuple(root.joinpath(*names[: place + 1]) for place in range(own + 1))
 
 
 def _text(level: Path, files: Iterable[str]) -> str:
-    for name in files:
-        try:
-            if text := (level / name).read_text().strip():
-                return text
-        except OSError:
-            continue
-    return ""
+    return next(filter(None, (read_text(f"{level}/{name}") for name in files)), "")
 
 
 def _weights(texts: list[str]) -> str:
@@ -102,7 +117,7 @@ _THROTTLES = tuple(
     f"blkio.throttle.{way}_{unit}_device" for way in ("read", "write") for unit in ("bps", "iops")
 )
 _VERSION_1: Mapping[str, _Setting] = {
-    "CPU weight": _Setting("cpu", ("cpu.shares",), _weights),
+    "CPU weight": _Setting("cpu", ("cpu.shares",), _weights, shared_out=True),
     "CPU quota above": _Setting("cpu", ("cpu.cfs_quota_us",), _least_us, above=True),
     "I/O weight": _Setting("blkio", ("blkio.bfq.weight", "blkio.weight"), _weights),
     "I/O limits": _Setting("blkio", _THROTTLES, _all),
@@ -110,7 +125,7 @@ _VERSION_1: Mapping[str, _Setting] = {
     "memory limit above": _Setting("memory", ("memory.limit_in_bytes",), _least, above=True),
 }
 _VERSION_2: Mapping[str, _Setting] = {
-    "CPU weight": _Setting("cpu", ("cpu.weight",), _weights),
+    "CPU weight": _Setting("cpu", ("cpu.weight",), _weights, shared_out=True),
     "CPU quota above": _Setting("cpu", ("cpu.max",), _quota, above=True),
     "I/O weight": _Setting("io", ("io.bfq.weight", "io.weight"), _weights),
     "I/O limits": _Setting("io", ("io.max",), _all),

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading the small files in which the kernel says what it counts: three system calls, and nothing around them.
+
+A trial reads some two hundred of them; a ``Path`` takes five times as long for each.
+"""
+
+import os
+
+_MOST_BYTE = 4096
+
+
+def read_bytes(path: str, most_byte: int = _MOST_BYTE) -> bytes | None:
+    """What one read(2) gives of a file below /proc or /sys; ``None`` when it cannot be opened or read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return os.read(descriptor, most_byte)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def read_text(path: str) -> str | None:
+    """The same as text without the white space around it; the file is read to its end."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        parts = []
+        while part := os.read(descriptor, _MOST_BYTE):
+            parts.append(part)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return b"".join(parts).decode(errors="replace").strip()
