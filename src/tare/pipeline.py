@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tare.analyze import (
     across_workloads,
@@ -48,14 +49,13 @@ from tare.causes import LABELS
 from tare.errors import InputError, JournalError
 from tare.journal.calibrations import read_calibration
 from tare.journal.calls import read_calls
-from tare.journal.own_result import derived_folder
-from tare.journal.reader import Journal, read_journal
+from tare.journal.large import Samples, read_result, without_collection
+from tare.journal.reader import Journal
 from tare.journal.result import ResultFolder
-from tare.measure.campaign import Audience, Request, kept_campaign, measure_campaign
-from tare.measure.citation import cite_calibration
 from tare.measure.joining import plan_now, skipped_in
+from tare.measure.kept import kept_campaign
 from tare.measure.stopping import spared_trials
-from tare.plan.campaign import Campaign
+from tare.plan.definition import Campaign
 from tare.plan.trials import refuse_misnamed
 from tare.records import (
     Analysis,
@@ -92,12 +92,15 @@ from tare.treat import (
 )
 from tare.workloads import primary_metrics
 
-LARGE_JOURNAL_BYTE = 256 * 1024 * 1024
-"""About two million samples; from here on they are not read as records."""
+if TYPE_CHECKING:
+    from tare.measure.campaign import Audience, Request
 
 
-def run_campaign(request: Request, audience: Audience) -> Analysis:
+def run_campaign(request: "Request", audience: "Audience") -> Analysis:
     """Measure what is missing of the campaign, then judge all of it."""
+    from tare.measure.campaign import measure_campaign  # noqa: PLC0415 - all that measures, which a reader needs not
+    from tare.measure.citation import cite_calibration  # noqa: PLC0415 - the same
+
     measure_campaign(replace(request, stopping=stopped), audience)
     cite_calibration(request.folder)
     return analyse_result(request.folder.path)
@@ -114,6 +117,11 @@ def stopped(
 
 def analyse_result(path: Path) -> Analysis:
     """Everything that can be said of a result folder, from its journal alone."""
+    with without_collection():
+        return _analysed(path)
+
+
+def _analysed(path: Path) -> Analysis:
     folder = ResultFolder(path)
     campaign = kept_campaign(folder)
     journal = _journal(folder, campaign)
@@ -203,20 +211,19 @@ def _ordered_metrics(campaign: Campaign) -> dict[tuple[Cell, str], Sequence[str]
 
 
 def _journal(folder: ResultFolder, campaign: Campaign) -> Journal:
-    """The journal; of a large one the samples in columns, joined to one for each trial and metric.
+    """The journal; of a large one the samples are joined to one for each trial and metric.
 
     Not where the instances, the iterations or the rounds themselves are compared.
     """
-    by_rounds = any(workload.way is Way.SLICES for workload in campaign.workloads)
-    if folder.journal_byte < LARGE_JOURNAL_BYTE or campaign.shared_cells or campaign.orders or by_rounds:
-        return _own(read_journal(folder.journal))
-    from tare.journal.columns import condensed  # noqa: PLC0415 - loads pyarrow, which few results need
-    from tare.treat.columns import with_joined_samples  # noqa: PLC0415 - the same
+    by_turns = any(workload.way is not Way.WHOLE for workload in campaign.workloads)
+    as_measured = campaign.shared_cells or campaign.orders or by_turns
+    return _own(read_result(folder, None if as_measured else _joined))
 
-    with derived_folder(folder) as directory:
-        found = condensed(folder.journal, directory)
-        outcomes = with_joined_samples(found.journal.outcomes, found.kinds, found.groups())
-    return _own(replace(found.journal, outcomes=outcomes))
+
+def _joined(*columns: Any) -> Samples:
+    from tare.treat.columns import JoinedSamples  # noqa: PLC0415 - loads numpy, which few results need
+
+    return JoinedSamples(*columns)
 
 
 def _own(journal: Journal) -> Journal:
@@ -259,7 +266,7 @@ def _interventions(
 def _child_verdicts(child: ResultFolder, parent_session: str | None) -> Sequence[InterventionVerdict]:
     """Nothing when it explains another result, or cannot be read: damaged, or of another version."""
     try:
-        campaign, outcomes = kept_campaign(child), _own(read_journal(child.journal)).outcomes
+        campaign, outcomes = kept_campaign(child), _own(read_result(child)).outcomes
     except (InputError, JournalError):
         return ()
     if campaign.intervention is None or campaign.intervention.parent_session != parent_session:

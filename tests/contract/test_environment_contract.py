@@ -11,7 +11,8 @@ import pytest
 from tests.contract.contract_nodes import MEBIBYTE, Lent, execute, has_emulated_devices, make_spec, running
 
 from tare.environments.provider import Bind, NodeSpec, Provider, Shared, Victim
-from tare.host.cgroups import group_of
+from tare.host.cgroups import PARENT, find_hierarchies, group_of
+from tare.host.cgroups.path import parent_of
 from tare.image.store import Image
 from tare.measure.leftovers import remove_leftovers
 from tare.measure.node_life import start_node
@@ -69,6 +70,20 @@ def test_memory_beyond_the_limit_kills_the_victim_that_the_provider_states(
         assert beyond.returncode != 0
         assert alive.returncode != 0
     assert set(Path.cwd().iterdir()) == in_the_users_folder
+
+
+def test_a_node_is_one_group_below_tares_parent(provider: Provider, spec: NodeSpec, lent: Lent) -> None:
+    """More of them, or elsewhere, would weigh more or less than a native node when others want the processors."""
+    if os.geteuid() != 0:
+        pytest.skip("an ordinary user's nodes lie where that user's session does")
+    with lent.node(provider, spec) as node:
+        if node.init_pid is None:
+            pytest.skip("its processes are another host's or the user's own machine's")
+        host, pid = find_hierarchies(), node.init_pid
+        parent = parent_of(group_of(pid), host, node.spec.name)
+        named = [place.name for place in host.mounts["cpu"].glob(f"*/*{node.spec.name}*")]
+    assert parent in {host.mounts["cpu"] / PARENT, host.mounts["cpu"] / f"{PARENT}.slice"}
+    assert len(named) <= 1
 
 
 def test_shm_is_its_own_and_of_the_stated_size(provider: Provider, spec: NodeSpec, lent: Lent) -> None:

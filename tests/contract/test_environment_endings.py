@@ -14,9 +14,9 @@ from tests.machine import Machine
 from tare.environments.provider import Node, NodeSpec, Provider, Shared
 from tare.errors import NodeError
 from tare.host.process import tool_environment
-from tare.measure.instances import way_to_stopwatch
 from tare.measure.node_life import start_node, stop_node
 from tare.measure.stopwatch import Command, Stopwatch, wait_all
+from tare.measure.ways import way_to_stopwatch
 
 LIMIT_S = 30
 pytestmark = [
@@ -53,7 +53,6 @@ def test_a_command_that_a_signal_ends_is_told_apart_from_one_that_fails(
             stopwatch.wait_ready(LIMIT_S)
             stopwatch.go()
             (said,) = wait_all([stopwatch], LIMIT_S)
-            stopwatch.quit()
     assert ended.returncode in {128 + signal.SIGTERM, -signal.SIGTERM}
     assert (said["exit_code"], said["signal"]) == (None, signal.SIGUSR1)
 
@@ -65,7 +64,6 @@ def test_the_time_limit_is_kept_inside_the_node(provider: Provider, spec: NodeSp
             stopwatch.wait_ready(LIMIT_S)
             stopwatch.go()
             (said,) = wait_all([stopwatch], LIMIT_S)
-            stopwatch.quit()
         left = is_at_work(provider, node, " ".join(asleep))
     assert said["timed_out"]
     assert not left

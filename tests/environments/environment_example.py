@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node to describe, without starting it."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
-from tare.environments.provider import NodeSpec
+from tare.environments.provider import Node, NodeSpec, Provider
+from tare.measure.inspection import Inspected, inspect
+from tare.measure.ways import Ways
 
 MEBIBYTE = 1 << 20
 
@@ -22,3 +26,9 @@ def described(folder: Path = Path("/state/nodes/tare-1"), **changes: object) -> 
         "cpu_quota": None,
     }
     return NodeSpec(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def inspected(provider: Provider, node: Node, sleep: Callable[[float], None] = time.sleep) -> Inspected:
+    """A look by a way of its own."""
+    with Ways() as ways:
+        return inspect(provider, node, ways, sleep)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.contract.contract_nodes import execute, make_spec, running
-from tests.environments.environment_example import described
+from tests.environments.environment_example import described, inspected
 from tests.real_environments import ready_provider
 
 from tare.environments import PROVIDERS, docker, engine_arguments, podman
@@ -15,7 +15,6 @@ from tare.environments.engine_arguments import Flag, chosen, flags, without, wor
 from tare.environments.provider import Chosen, Provider
 from tare.host import standing
 from tare.image.store import Image
-from tare.measure.inspection import inspect
 from tare.records import OptionValue
 
 MEBIBYTE = 1 << 20
@@ -236,7 +235,7 @@ class TestReal:
     ) -> None:
         spec = make_spec(provider, image, state, options=given(f"{OWN} --ulimit nofile=1000:2000"))
         with standing.plain(), running(provider, spec) as (node,):
-            seen = inspect(provider, node)
+            seen = inspected(provider, node)
         assert seen.facts["CPU quota"] == "0.5 processors"
         assert seen.facts["size of shm"] == f"{MEBIBYTE} byte"
         assert seen.parity.own["CPU weight"].endswith(" > 64")

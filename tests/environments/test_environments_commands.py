@@ -72,12 +72,12 @@ class TestLxc:
         assert "swap" not in text
         assert "memsw" not in text
 
-    def test_its_groups_are_the_nodes_own(self, tmp_path: Path) -> None:
+    def test_its_groups_share_the_weight_of_one_node(self, tmp_path: Path) -> None:
         lines = lxc_lines(configuration(described(), host(tmp_path, V1)))
         assert single(lines, ".dir.") == {
-            "lxc.cgroup.dir.container": "tare/lxc.payload.tare-1",
-            "lxc.cgroup.dir.monitor": "tare/lxc.monitor.tare-1",
-            "lxc.cgroup.dir.monitor.pivot": "tare/lxc.pivot.tare-1",
+            "lxc.cgroup.dir.container": "tare/tare-1/payload",
+            "lxc.cgroup.dir.monitor": "tare/tare-1/monitor",
+            "lxc.cgroup.dir.monitor.pivot": "tare/tare-1/pivot",
         }
 
     def test_bound_folders_keep_spaces_and_other_characters(self, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.contract.contract_nodes import execute, running
-from tests.environments.environment_example import MEBIBYTE, described
+from tests.environments.environment_example import MEBIBYTE, described, inspected
 from tests.real_environments import ready_provider
 
 from tare.environments import gvisor, gvisor_bundle
@@ -21,7 +21,6 @@ from tare.host.cgroups import V2, Group, group_of
 from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.measure.helper_cost import cpu_ns
-from tare.measure.inspection import inspect
 from tare.network import plan_networks
 from tare.records import NetworkKind, OptionValue
 from tare.workloads.kind import Shape
@@ -204,7 +203,7 @@ class TestRealNode:
     ) -> None:
         asked: list[float] = []
         with running(provider, self.spec(image, state, cpu_quota=0.5)) as (node,):
-            facts = inspect(provider, node, asked.append).facts
+            facts = inspected(provider, node, asked.append).facts
         assert facts["processors"] == "0"
         assert facts["CPU quota"] == "0.5 processors"
 
@@ -243,7 +242,7 @@ class TestRealNode:
         self, provider: Provider, image: Image, state: Path
     ) -> None:
         with running(provider, self.spec(image, state)) as (node,):
-            inspect(provider, node)
+            inspected(provider, node)
             shape = Shape(
                 processors=2, memory_byte=MEBIBYTE, instance=0, tools_directory=node.tools_directory
             )
@@ -256,7 +255,7 @@ class TestRealNode:
         with running(provider, self.spec(image, state)) as (node,):
             probe = [*ALONE, f"{node.tools_directory}/mpiprobe"]
             early = execute(provider, node, *probe)
-            inspect(provider, node)
+            inspected(provider, node)
             late = execute(provider, node, *probe)
         assert early.returncode == CLOCK_FAULT
         assert b"counted 0.000000 s" in early.stderr

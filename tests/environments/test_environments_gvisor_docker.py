@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.contract.contract_nodes import execute, running
-from tests.environments.environment_example import MEBIBYTE, described
+from tests.environments.environment_example import MEBIBYTE, described, inspected
 
 from tare.environments import PROVIDERS
 from tare.environments.gvisor_node import kernel_processes
@@ -19,7 +19,6 @@ from tare.environments.provider import NodeSpec, Provider
 from tare.host.cgroups import group_of
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure.inspection import inspect
 from tare.network import plan_networks
 from tare.records import NetworkKind, OptionValue
 from tare.workloads.kind import Shape
@@ -71,7 +70,7 @@ def test_a_node_runs_in_gvisor_with_its_limits_verified(
     options = {"runtime": runtime, "storage": storage}
     provider = ready(image, options)
     with running(provider, *specs(image, state, options, NetworkKind.NONE)) as (node,):
-        facts = inspect(provider, node).facts
+        facts = inspected(provider, node).facts
         kernel = execute(provider, node, "uname", "-v").stdout
     assert facts["processors"] == "0"
     assert facts["CPU quota"] == "0.5 processors"
@@ -113,7 +112,7 @@ def test_two_nodes_reach_each_other_and_mpi_starts_in_one(image: Image, state: P
     provider = ready(image, RUNSC)
     with running(provider, *specs(image, state, RUNSC, NetworkKind.VETH, 2)) as nodes:
         for node in nodes:
-            inspect(provider, node)
+            inspected(provider, node)
         tools = nodes[0].tools_directory
         shape = Shape(processors=2, memory_byte=MEBIBYTE, instance=0, tools_directory=tools)
         started = execute(provider, nodes[0], *preflight(shape))

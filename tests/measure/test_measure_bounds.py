@@ -41,6 +41,18 @@ def test_native_has_in_one_node_as_many_processes_as_all_nodes_together(context:
     }
 
 
+@pytest.mark.parametrize(("layout", "native"), [("4c1p1i", 4), ("1c2p2i", 1), ("200c1p1i", 100)])
+def test_natives_one_node_weighs_as_much_as_all_nodes_of_the_layout(
+    context: Context, layout: str, native: int
+) -> None:
+    """Else a neighbour takes twice as much of a shared processor from native as from one of two containers."""
+    weights = {}
+    for trial in plan_trials(fake_campaign(layout=layout), 1):
+        places = places_of(trial, context.available_processors).measured
+        (weights[trial.environment.name],) = {spec.weight for spec in context.node_specs(trial, places)}
+    assert weights == {"native": native, "slow": 1}
+
+
 def test_nobody_is_expected_to_have_more_than_the_runner() -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     some, many = (expected_parity("test", Bounds(open_files=count)) for count in (9, hard + 1))

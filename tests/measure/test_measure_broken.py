@@ -193,6 +193,8 @@ class Garbling(Fake):
         {"signal": 1 << 40},
         {"timed_out": 1},
         {"start_ns": 1e30},
+        {"executed_ns": 1 << 63},
+        {"executed_ns": None},
         {"end_ns": 1 << 63},
         {"error": {"a": "b"}},
     ],

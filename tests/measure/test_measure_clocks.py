@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tare.measure.clock_line import ClockProbe
-from tare.measure.clocks import compare, disagreement, host_ns, host_start_ns
+from tare.measure.clocks import compare, disagreement, host_ns, host_start_ns, offset_ns
 from tare.records import Clocks
 
 SECOND = 1_000_000_000
@@ -144,6 +144,18 @@ def test_the_arithmetic_by_hand() -> None:
     assert clocks.host_wall_s == pytest.approx(1.99999 - 500e-9, abs=1e-12)
     assert clocks.round_trip_s == pytest.approx((2_000 + 4_000) / 2 * 1e-9 + 100e-6 * 2.000006, abs=1e-12)
     assert host_start_ns(1_010_000, before) == 10_000
+
+
+def test_a_start_by_the_hosts_own_clock_is_told_exactly_however_slow_the_way() -> None:
+    slow = [
+        ClockProbe(
+            asked_ns=0, node_ns=7_900_000, answered_ns=8_000_000
+        ),  # in the middle it would be 3.9 ms off
+        ClockProbe(asked_ns=8_000_000, node_ns=8_000_001, answered_ns=9_000_000),
+    ]
+    assert host_start_ns(10_000_000, slow) == 10_000_000
+    beyond = [*slow, ClockProbe(asked_ns=9_000_000, node_ns=8_999_999, answered_ns=9_500_000)]
+    assert offset_ns(beyond) == 8_999_999 - 9_250_000
 
 
 @pytest.mark.parametrize("sign", [-1, 1])

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.environments.environment_example import inspected
 from tests.machine import Machine
 
 from tare.environments import PROVIDERS
@@ -17,9 +18,8 @@ from tare.errors import NodeError
 from tare.host import process
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure import instances, node_life, seats
+from tare.measure import inspection, instances, node_life, seats
 from tare.measure.context import MINIMAL_VARIABLES, Context
-from tare.measure.inspection import inspect
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.placement import place
 from tare.measure.trial import run_trial
@@ -63,7 +63,7 @@ class Young(Chroot):
 
     def prefix(self, node: Node) -> list[str]:
         uptime_s = int(float(Path("/proc/uptime").read_text().split()[0]))
-        return ["unshare", "--time", f"--monotonic={-uptime_s}", "--fork", "--", *super().prefix(node)]
+        return [*super().prefix(node), "unshare", "--time", f"--monotonic={-uptime_s}", "--fork", "--"]
 
 
 @pytest.fixture
@@ -246,14 +246,17 @@ def test_a_node_is_given_time_until_its_own_clock_is_old_enough(context: Context
         a_trial("1c1p1i", NetworkKind.NONE), place(Layout.parse("1c1p1i"), 64 * MEBIBYTE, (0,))
     )
     with running_nodes([spec], {"chroot": provider}, NodeTimes()) as (node,):
-        inspect(provider, node, waits.append)
-        inspect(PROVIDERS["chroot"], node, waits.append)
+        inspected(provider, node, waits.append)
+        inspected(PROVIDERS["chroot"], node, waits.append)
     (wait_s,) = waits
     assert 0.5 < wait_s <= 2
 
 
-def test_an_mpi_clock_that_stands_still_makes_the_outcome_invalid(context: Context) -> None:
+def test_an_mpi_clock_that_stands_still_makes_the_outcome_invalid(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What gVisor does in its first second, by the same cause: a clock whose seconds are still 0."""
+    monkeypatch.setattr(inspection, "LEAST_CLOCK_NS", 0)
     outcome = outcome_of(context, "true", layout="1c1p1i", provider=Young())
     assert outcome.status is Status.INVALID
     assert outcome.reason is not None

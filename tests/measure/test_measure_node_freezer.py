@@ -20,12 +20,12 @@ from tare.environments.provider import TOOLS_DIRECTORY, Node
 from tare.image.store import Image
 from tare.measure.clocks import disagreement
 from tare.measure.freezer_turns import Arm, take_turns
-from tare.measure.instances import way_to_stopwatch
 from tare.measure.leftovers import remove_leftovers
 from tare.measure.node_freezer import node_freezer, thaw_node
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.thawed import unsuited
+from tare.measure.ways import way_to_stopwatch
 
 AS_ROOT = [
     pytest.mark.root,
@@ -43,7 +43,7 @@ from tare.environments import PROVIDERS
 from tare.image.store import find_image
 from tare.measure.clocks import disagreement
 from tare.measure.freezer_turns import Arm, take_turns
-from tare.measure.instances import way_to_stopwatch
+from tare.measure.ways import way_to_stopwatch
 from tare.measure.node_freezer import node_freezer
 from tare.measure.node_life import start_node
 from pathlib import Path

@@ -3,12 +3,14 @@
 
 import os
 import resource
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.environments.environment_example import described
 from tests.fake_campaign import (
     Listener,
     command_workload,
@@ -23,15 +25,15 @@ from tare.environments import PROVIDERS, docker
 from tare.environments.fake import Fake
 from tare.environments.native import Native
 from tare.environments.provider import Node, NodeSpec, Provider
-from tare.errors import HostError, NodeError
+from tare.errors import HostError, NodeError, UnequalArms
 from tare.host import cgroups, standing
 from tare.host.cgroups.path import path_settings
 from tare.image.store import Image
 from tare.measure.context import Context
-from tare.measure.parity import expected_parity
+from tare.measure.parity import expected_parity, require_one_parent
 from tare.measure.trial import run_trial
 from tare.pipeline import run_campaign
-from tare.records import OptionValue, Outcome, Rule, Status
+from tare.records import Layout, OptionValue, Outcome, Rule, Status
 
 WANTED_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups")
 PLANTED = "tare-planted"
@@ -67,7 +69,7 @@ class PrefixedNative(Native):
         self._words = words
 
     def prefix(self, node: Node) -> list[str]:
-        return [*self._words, *super().prefix(node)]
+        return [*super().prefix(node), *self._words]
 
 
 @pytest.fixture
@@ -206,7 +208,7 @@ def test_flags_of_ones_own_make_no_trial_void_and_are_shown(
 
 
 class LaterNiced(Fake):
-    """A way in that gives the second command another standing than the first, as a race in a tool may."""
+    """A second way in that gives its command another standing than the first, as a race in a tool may."""
 
     def __init__(self) -> None:
         self._entered = 0
@@ -224,7 +226,8 @@ def test_the_command_itself_is_looked_at_and_not_only_the_node(
     context = replace(
         fake_context(tmp_path, programs), expected={"nice": "0"}, providers={"fake": LaterNiced()}
     )
-    outcome = run_trial(context, a_trial(fake_workload()))
+    two = Layout(nodes=1, processors=2, instances=2)
+    outcome = run_trial(context, replace(a_trial(fake_workload()), layout=two))
     assert "nice 5 instead of 0" in void(outcome)
 
 
@@ -273,6 +276,61 @@ def test_a_weight_that_changes_while_the_command_runs_makes_the_trial_void(
 
     monkeypatch.setattr("tare.measure.parity.path_settings", changing)
     assert "CPU weight 2 > 1024" in void(run(real, "native", Native()))
+
+
+@contextmanager
+def sleeping(parent: str, name: str) -> Iterator[Node]:
+    """A node that is one process, in a group of its own below this parent."""
+    group = cgroups.named_groups(f"{parent}/{name}")
+    try:
+        for directory in group.directories:
+            directory.mkdir(parents=True, exist_ok=True)
+        place = cgroups.find_hierarchies().mounts["cpu"] / parent / name
+        argv = ["sh", "-c", 'echo $$ > "$1"; echo; exec sleep 60', "sh", str(place / "cgroup.procs")]
+        with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            yield Node(spec=replace(described(), name=name), init_pid=process.pid)
+            process.kill()
+    finally:
+        cgroups.named_groups(parent).remove()
+
+
+@WANTED_ROOT
+@pytest.mark.root
+class TestNodesTogether:
+    def test_nodes_below_one_group_are_equal_to_native(self) -> None:
+        with sleeping(PLANTED, "tare-1") as first, sleeping(PLANTED, "tare-2") as second:
+            require_one_parent([first, second], expected_parity("test"))
+
+    def test_nodes_below_two_groups_weigh_as_two(self) -> None:
+        with sleeping(f"{PLANTED}-a", "tare-1") as first, sleeping(f"{PLANTED}-b", "tare-2") as second:
+            require_one_parent([first], expected_parity("test"))
+            require_one_parent([first, second], {"nice": "0"})
+            with pytest.raises(
+                UnequalArms, match=rf"lie below \S+{PLANTED}-a and \S+{PLANTED}-b, which have"
+            ):
+                require_one_parent([first, second], expected_parity("test"))
+
+    @pytest.mark.parametrize(("technology", "nodes"), [("native", 2), ("chroot", 1)])
+    def test_native_weighs_as_much_as_two_nodes_and_is_equal_to_each(
+        self, real: Context, monkeypatch: pytest.MonkeyPatch, technology: str, nodes: int
+    ) -> None:
+        read = []
+
+        def reading(
+            group: cgroups.Group, host: cgroups.Hierarchies, node: str, weight: int
+        ) -> dict[str, str]:
+            read.append(path_settings(group, host, node)["CPU weight"])
+            return path_settings(group, host, node, weight)
+
+        monkeypatch.setattr("tare.measure.parity.path_settings", reading)
+        trial = replace(a_trial(command_workload("true"), technology), layout=Layout.parse("2c1p2i"))
+        outcome = run_trial(replace(real, providers={technology: PROVIDERS[technology]}), trial)
+        usual = 1024 if cgroups.find_hierarchies().version == cgroups.V1 else 100
+        assert (outcome.status, outcome.reason) == (Status.OK, None)
+        assert outcome.parity.host["CPU weight"] == f"{usual} > {usual}"
+        assert set(read) == {f"{usual} > {nodes * usual}"}
 
 
 def test_what_cannot_be_expected_is_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from tare.measure.instances import Instance
 from tare.measure.node_files import opened_inside
 from tare.measure.raw_output import keep
 from tare.measure.seats import Seat
+from tare.measure.ways import Ways
 from tare.workloads.kind import Job, Shape
 
 MEBIBYTE = 1 << 20
@@ -39,6 +40,7 @@ def instance(tmp_path: Path) -> Instance:
         member_provider=Fake(),
         processors=(0,),
         shape=Shape(processors=1, memory_byte=MEBIBYTE, instance=1, tools_directory="/tools"),
+        ways=Ways(),
     )
     job = Job(argv=("true",), collect=("result.txt", "deep/result2.txt"))
     made = Instance(seat=seat, job=job, limit_s=600.0)

@@ -18,6 +18,7 @@ from tare.measure.stopwatch import Command, Stopwatch, wait_all
 READY = {"pid": 1, "processors": [0], "shm_byte": 4096, "monotonic_ns": 9}
 DONE = {
     "start_ns": 1,
+    "executed_ns": 1,
     "end_ns": 2,
     "error": None,
     "user_s": 0.0,
@@ -312,7 +313,6 @@ class TestRealStopwatch:
             probes = stopwatch.probe()
             stopwatch.go()
             (said,) = wait_all([stopwatch], 5.0)
-            stopwatch.quit()
         assert len(probes) == 5
         assert all(probe.asked_ns < probe.answered_ns for probe in probes)
         assert (said["exit_code"], said["error"]) == (3, None)

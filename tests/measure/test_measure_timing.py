@@ -12,6 +12,7 @@ from tare.environments.provider import Node, NodeSpec
 from tare.measure.instances import Instance
 from tare.measure.seats import Seat
 from tare.measure.timing import Timing, inversions, judge, wall_samples
+from tare.measure.ways import Ways
 from tare.records import Clocks, InstanceRun
 from tare.workloads.kind import Job, Shape
 
@@ -47,6 +48,7 @@ def instance(*, own_kernel: bool = False, processors: tuple[int, ...] = (0,)) ->
         member_provider=Fake(),
         processors=processors,
         shape=shape,
+        ways=Ways(),
     )
     return Instance(seat=seat, job=Job(argv=("true",)), limit_s=1.0)
 

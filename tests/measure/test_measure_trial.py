@@ -14,11 +14,13 @@ from tare.environments import PROVIDERS
 from tare.environments.fake import Fake
 from tare.environments.provider import Node, NodeGroup, NodeSpec
 from tare.errors import NodeError
+from tare.host import mounts
 from tare.image.store import Image
-from tare.measure import iterations, timing
+from tare.measure import iterations, timing, ways
 from tare.measure import prepared as module
 from tare.measure.context import MINIMAL_VARIABLES, Context
 from tare.measure.inspection import Inspected
+from tare.measure.stopwatch import Stopwatch
 from tare.measure.trial import run_trial
 from tare.records import (
     Direction,
@@ -207,3 +209,41 @@ def test_a_real_memory_limit_that_kills_is_the_reason(context: Context, image: I
     outcome = run_trial(real, a_trial(command_workload("/usr/bin/tail", "/dev/zero"), "native"))
     assert "memory limit of 96 MiB killed a process" in failed(outcome)
     assert outcome.facts["memory limit"] == f"{96 * MEBIBYTE} byte"
+
+
+def test_a_trial_enters_its_node_once_however_often_its_command_runs(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered = []
+
+    class Counted(Stopwatch):
+        def __init__(self, argv: Sequence[str]) -> None:
+            entered.append(argv)
+            super().__init__(argv)
+
+    monkeypatch.setattr(ways, "Stopwatch", Counted)
+    outcome = run_trial(context, a_trial(replace(fake_workload(), iterations=3)))
+    assert outcome.status is Status.OK
+    assert len(outcome.instances) == 3
+    assert len(entered) == 1
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups")
+def test_a_trial_natively_reads_the_mounts_once(
+    context: Context, image: Image, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = []
+
+    def counted() -> str:
+        reads.append(1)
+        return text_of_mounts()
+
+    text_of_mounts = mounts.mounts_text
+    monkeypatch.setattr(mounts, "mounts_text", counted)
+    real = replace(
+        context, image_root=image.root, image_digest=image.digest, providers={"native": PROVIDERS["native"]}
+    )
+    outcome = run_trial(real, a_trial(command_workload("/usr/bin/true"), "native"))
+    assert outcome.status is Status.OK
+    assert len(reads) == 1

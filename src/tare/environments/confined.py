@@ -6,12 +6,12 @@ node's first process (``attended``), native's join the group themselves.
 """
 
 import os
-from pathlib import Path
 
 from tare.environments import attended, layer
 from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
 from tare.errors import NodeError
 from tare.host import cgroups, process
+from tare.host.kernel_files import read_text
 
 _PROBE_LIMIT_S = 5.0
 
@@ -49,6 +49,8 @@ def probe_version(argv: list[str], package: str) -> Probe:
 def create_group(spec: NodeSpec) -> cgroups.Group:
     group = cgroups.create_own_group(spec.name)
     group.limit(spec.processors, spec.memory_byte, spec.cpu_quota, spec.bounds.processes)
+    if spec.weight > 1:
+        group.weigh(spec.weight)
     return group
 
 
@@ -87,10 +89,7 @@ def first_process(group: cgroups.Group) -> int:
 
 def inner_numbers(pid: int) -> list[int]:
     """A process's ids from the outermost to the innermost namespace; empty when it is gone."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
-    except OSError:
-        return []
+    lines = (read_text(f"/proc/{pid}/status") or "").splitlines()
     return next((list(map(int, line.split()[1:])) for line in lines if line.startswith("NSpid:")), [])
 
 

@@ -27,6 +27,10 @@ _WRITTEN = re.compile(
 _SECOND_NS = 10**9
 _DELAY_NS = 3 * _SECOND_NS // 10
 _CHUNK_BYTE = 65536
+_GO = re.compile(rb"^GO(?: (\d+))?\n", re.MULTILINE)
+_TIMES = ("start_ns", "executed_ns", "end_ns")
+_STEPS_BACK = 8
+"""Each makes what is left of a rate's error smaller by that rate."""
 _MEASURED = ".output/stdout"
 """Where the output of the measured command goes; commands that only look at the node have another place."""
 
@@ -85,9 +89,22 @@ class _Bent:
     def __init__(self, fault: Fault, file: Path) -> None:
         self._fault, self._file = fault, file
 
-    def told_to_start(self) -> None:
-        with self._file.open("a") as opened:
-            opened.write(f"{_host_ns()}\n")
+    def asked(self, chunk: bytes, *, measured: bool) -> bytes:
+        """What the stopwatch is to hear; that the measured command is told to start is written down."""
+        if measured and _GO.search(chunk):
+            with self._file.open("a") as opened:
+                opened.write(f"{_host_ns()}\n")
+        return _GO.sub(self._with_host_time, chunk)
+
+    def _with_host_time(self, go: "re.Match[bytes]") -> bytes:
+        return b"GO %d\n" % self._straight(int(go[1])) if go[1] else go[0]
+
+    def _straight(self, bent_ns: int) -> int:
+        """When this clock says so, by the host's."""
+        now_ns = bent_ns
+        for _ in range(_STEPS_BACK):
+            now_ns = bent_ns - self._error_ns(now_ns)
+        return now_ns
 
     def line(self, line: bytes) -> bytes:
         word, _, rest = line.partition(b" ")
@@ -99,7 +116,7 @@ class _Bent:
             return b"CLOCKS " + json.dumps({name: ns + error_ns for name, ns in told.items()}).encode()
         if word == b"DONE":
             told = json.loads(rest)
-            times = {name: self._bent(told[name]) for name in ("start_ns", "end_ns")}
+            times = {name: self._bent(told[name]) for name in _TIMES if told[name] is not None}
             return b"DONE " + json.dumps({**told, **times, **self._cpu_time(times)}).encode()
         return line
 
@@ -132,9 +149,7 @@ def _stand_between(argv: list[str], bent: _Bent) -> int:
                     *lines, said = (said + chunk).split(b"\n")
                     os.write(1, b"".join(bent.line(line) + b"\n" for line in lines))
                 elif chunk:
-                    if b"GO\n" in chunk and measured:
-                        bent.told_to_start()
-                    child.stdin.write(chunk)
+                    child.stdin.write(bent.asked(chunk, measured=measured))
                 else:
                     child.stdin.close()
         os.write(1, said)

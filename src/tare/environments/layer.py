@@ -13,7 +13,6 @@ import shutil
 from pathlib import Path
 
 from tare.environments.provider import WORK_DIRECTORY, Bind, NodeSpec
-from tare.errors import NodeError
 from tare.host import mounts
 from tare.host.removal import remove_what_goes
 from tare.records import Storage
@@ -60,10 +59,11 @@ def overlay_options(spec: NodeSpec) -> str:
 
 
 def remove(spec: NodeSpec) -> None:
-    """Unmount all of the node and remove its folder, as far as they are there."""
+    """Unmount all of the node and remove its folder, as far as they are there.
+
+    What stays mounted is not entered, and whoever removes the node's own folder says so (``host.removal``).
+    """
     mounts.unmount_below(spec.directory)
-    if mounts.mounts_below(spec.directory):
-        raise NodeError(f"something stays mounted below {spec.directory}")
     for folder in ("root", "layer"):
         remove_what_goes(spec.directory / folder)
 

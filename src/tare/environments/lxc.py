@@ -8,11 +8,10 @@ from tare.environments import confined, engine, layer
 from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.errors import NodeError
 from tare.host import cgroups, process
-from tare.host.told import process_id
 from tare.records import NetworkKind, OptionValue
 
-_GROUPS = {"container": "lxc.payload", "monitor": "lxc.monitor", "monitor.pivot": "lxc.pivot"}
-"""LXC's own groups, below the common parent; each node has all three to itself, so that nothing shared is left."""
+_GROUPS = {"container": "payload", "monitor": "monitor", "monitor.pivot": "pivot"}
+"""LXC's own groups, below the node's: beside each other they would have a weight each, and the node twice another's."""
 
 _COMMON = Path("/usr/share/lxc/config/common.conf")
 """What every container of a distribution has: capabilities dropped, a filter of system calls, devices allowed."""
@@ -49,7 +48,7 @@ class Lxc(Provider):
         if done.code != 0:
             said = _errors(log.read_text(errors="replace")) if log.exists() else ""
             raise NodeError(f"lxc-start ended with {done.code}: {said or done.last_words}")
-        return Node(spec=spec, init_pid=_init_pid(spec))
+        return Node(spec=spec, init_pid=confined.first_process(cgroups.own_group(spec.name)))
 
     def prefix(self, node: Node) -> list[str]:
         return ["lxc-attach", *_named(node.spec), "--clear-env", "--"]
@@ -61,8 +60,7 @@ class Lxc(Provider):
     def stop(self, spec: NodeSpec) -> None:
         if (spec.directory / "lxc" / spec.name / "config").exists():
             process.run(["lxc-stop", *_named(spec), "--kill"], timeout_s=20)
-        for name in _GROUPS.values():
-            cgroups.named_groups(_group(spec, name)).remove()
+        cgroups.named_groups(_group(spec)).remove()
         layer.remove(spec)
 
 
@@ -84,15 +82,15 @@ def configuration(spec: NodeSpec, host: cgroups.Hierarchies) -> str:
         **_network(spec),
         "lxc.autodev": "1",
         "lxc.signal.halt": "SIGTERM",
-        **{f"lxc.cgroup.dir.{part}": _group(spec, name) for part, name in _GROUPS.items()},
+        **{f"lxc.cgroup.dir.{part}": f"{_group(spec)}/{name}" for part, name in _GROUPS.items()},
         **_limits(spec, host),
     }
     common = f"lxc.include = {_COMMON}\n" if _COMMON.exists() else ""
     return common + "".join(f"{key} = {value}\n" for key, value in lines.items()) + _mounts(spec)
 
 
-def _group(spec: NodeSpec, name: str) -> str:
-    return f"{cgroups.PARENT}/{name}.{spec.name}"
+def _group(spec: NodeSpec) -> str:
+    return f"{cgroups.PARENT}/{spec.name}"
 
 
 def _system_calls(spec: NodeSpec) -> dict[str, str]:
@@ -157,10 +155,3 @@ def _fstab(text: str) -> str:
 
 def _named(spec: NodeSpec) -> list[str]:
     return ["-P", str(spec.directory / "lxc"), "-n", spec.name]
-
-
-def _init_pid(spec: NodeSpec) -> int:
-    done = process.run_checked(["lxc-info", *_named(spec), "--pid", "--no-humanize"])
-    if not done.stdout.strip().isdigit():
-        raise NodeError("lxc-info does not know the container's first process; it ended at once")
-    return process_id(done.stdout, "lxc-info")

@@ -9,16 +9,10 @@ An ordinary user may neither mount nor change the root directory but in a user n
 
 from collections.abc import Mapping
 
-from tare.environments import confined, layer, root_mounts, unprivileged
-from tare.environments.provider import (
-    TOOLS_DIRECTORY,
-    Node,
-    NodeSpec,
-    Probe,
-    Shared,
-)
+from tare.environments import attended, confined, layer, root_mounts, unprivileged
+from tare.environments.provider import Node, NodeSpec, Probe, Shared
 from tare.environments.unprivileged.provider import AlsoUnprivileged
-from tare.host import cgroups, process
+from tare.host import process
 from tare.records import NATIVE, NetworkKind
 
 
@@ -38,21 +32,24 @@ class Native(AlsoUnprivileged):
         root = layer.mount_root(spec)
         root_mounts.mount_system(spec, root)
         root_mounts.mount_shared(spec, root)
-        group = confined.create_group(spec)
-        argv = [*_enter(spec, group), f"{TOOLS_DIRECTORY}/init"]
-        return Node(spec=spec, init_pid=process.start_idle(argv, log=spec.directory / "init.log"))
+        held = [*confined.join(spec, confined.create_group(spec)), *confined.join_network(spec)]
+        init = process.start_idle(
+            [*held, "chroot", str(root), *attended.first_process(spec)], log=spec.directory / "init.log"
+        )
+        attended.withdraw(spec)
+        return Node(spec=spec, init_pid=init)
 
     def prefix(self, node: Node) -> list[str]:
+        """A command is a child of the node's first process, as in a container.
+
+        It is in the control groups from its first instruction. To move into them takes version 1 a grace period of
+        the kernel's, some 10 ms, each time (``cgroup_threadgroup_rwsem``).
+        """
         if unprivileged.ordinary_user():
             return unprivileged.enter_image(node)
-        return _enter(node.spec, cgroups.own_group(node.spec.name))
+        return attended.enter(node.spec)
 
 
 class Chroot(Native):
     technology = "chroot"
     networks = frozenset(NetworkKind)
-
-
-def _enter(spec: NodeSpec, group: cgroups.Group) -> list[str]:
-    root = str(spec.directory / "root")
-    return [*confined.join(spec, group), *confined.join_network(spec), "chroot", root]

@@ -100,6 +100,8 @@ class NodeSpec:
     user: User | None = None
     """Whom its commands run as; ``None``: root, or whoever is in root's place where an ordinary user runs Tare."""
     bounds: Bounds = field(default_factory=Bounds)
+    weight: int = 1
+    """CPU weight of its group, in usual ones: native's one node has as much as all nodes of the layout together."""
 
     @property
     def work(self) -> Path:

@@ -18,17 +18,19 @@ from tare.host import privileges, standing
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import host_facts, online_processors
 from tare.image.store import Image, find_image, in_use, verify
-from tare.journal.reader import Journal, campaign_digest, read_journal
+from tare.journal.large import read_result
+from tare.journal.reader import Journal, campaign_digest
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.journal.writer import JournalWriter
 from tare.measure.budget import Budget
 from tare.measure.clean import clean_up
-from tare.measure.code_paths import lacking_flags
+from tare.measure.code_paths import cannot_join, lacking_flags
 from tare.measure.context import Context
 from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
 from tare.measure.idle_ranks import IdleRanks
-from tare.measure.joining import can_be_compared, cannot_join, joining_said, plan_now
+from tare.measure.joining import can_be_compared, joining_said, plan_now
+from tare.measure.kept import kept_campaign
 from tare.measure.lock import host_lock, tools_lock
 from tare.measure.machine_lock import machine_lock
 from tare.measure.others import look_before_start, said
@@ -57,7 +59,6 @@ from tare.records import (
     Trial,
 )
 from tare.units import format_duration
-from tare.untrusted import from_json
 
 _CHANGEABLE = ("budget_s", "undecided_fails")
 """What may differ when a result is continued: neither changes what is measured or concluded."""
@@ -165,22 +166,12 @@ def _as_bounded(wanted: Campaign, kept: Campaign) -> Campaign:
     return replace(wanted, limits=replace(wanted.limits, bounds=kept.limits.bounds))
 
 
-def kept_campaign(folder: ResultFolder) -> Campaign:
-    """The campaign that a result folder belongs to; ``InputError`` if it is none or damaged."""
-    where = str(folder.path / "campaign.json")
-    try:
-        found = from_json(folder.read_campaign())
-    except ValueError:
-        found = None
-    return Campaign.from_json(found, where)
-
-
 def _ready(request: Request, campaign: Campaign, image: Image, audience: Audience) -> tuple[Skipped, ...]:
     """Verify the image and probe the environments, those too that were missing in an earlier session."""
     verify(image)
     if words := stranger(user_of(campaign.user)):
         audience.says(words)
-    journal = read_journal(request.folder.journal)
+    journal = read_result(request.folder)
     _refuse_changed_campaign(journal)
     refuse_misnamed(outcome.trial for outcome in journal.outcomes)
     sessions = journal.sessions
@@ -225,7 +216,7 @@ def _refuse_other_rights(folder: ResultFolder, begun: Session) -> None:
 def _measure(
     request: Request, campaign: Campaign, image: Image, skipped: tuple[Skipped, ...], audience: Audience
 ) -> bool:
-    journal = read_journal(request.folder.journal)
+    journal = read_result(request.folder)
     absent = {one.environment for one in skipped}
     now = plan_now(campaign, journal, absent)
     planned, outcomes = now.trials, list(journal.outcomes)

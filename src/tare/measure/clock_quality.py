@@ -11,6 +11,7 @@ from tare.errors import NodeError
 from tare.measure.context import Context
 from tare.measure.inspection import idle_stopwatch
 from tare.measure.protocol import nonsense
+from tare.measure.ways import Ways
 from tare.records import ClockQuality, Trial
 
 FACT = "test of the clocks"
@@ -19,7 +20,7 @@ _ADAPTER: TypeAdapter[ClockQuality] = TypeAdapter(ClockQuality)
 
 
 def tested_clocks(
-    context: Context, trial: Trial, provider: Provider, nodes: Sequence[Node]
+    context: Context, trial: Trial, provider: Provider, nodes: Sequence[Node], ways: Ways
 ) -> tuple[tuple[ClockQuality, ...], dict[str, str]]:
     """What each node's clocks showed, and a fact where they could not be tested; nothing when they were before."""
     key = trial.environment.name, trial.setting
@@ -27,13 +28,13 @@ def tested_clocks(
         return (), {}
     context.tested_clocks.add(key)
     try:
-        return tuple(_tested(provider, node) for node in nodes), {}
+        return tuple(_tested(provider, node, ways) for node in nodes), {}
     except NodeError as error:  # the trial can do without
         return (), {FACT: f"not possible: {error}"}
 
 
-def _tested(provider: Provider, node: Node) -> ClockQuality:
-    with idle_stopwatch(provider, node) as stopwatch:
+def _tested(provider: Provider, node: Node, ways: Ways) -> ClockQuality:
+    with idle_stopwatch(provider, node, ways) as stopwatch:
         stopwatch.wait_ready(_READY_LIMIT_S)
         return quality_of(stopwatch.quality(), node.spec.index, own_clock=node.own_kernel)
 

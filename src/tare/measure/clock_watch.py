@@ -18,6 +18,7 @@ from tare.measure.clocks import PROBES, host_ns
 from tare.measure.inspection import idle_stopwatch
 from tare.measure.protocol import nonsense
 from tare.measure.stopwatch import Stopwatch
+from tare.measure.ways import Ways
 
 _READY_LIMIT_S = 30.0
 _PAUSE_NS = 900_000_000
@@ -137,13 +138,13 @@ class ClockWatch:
 
 
 @contextmanager
-def watched_clocks(provider: Provider, nodes: Sequence[Node]) -> Iterator[ClockWatch]:
+def watched_clocks(provider: Provider, nodes: Sequence[Node], ways: Ways) -> Iterator[ClockWatch]:
     """A way to the clocks of each node that has its own kernel; ``NodeError`` when one cannot be entered."""
     with ExitStack() as stack:
         found = {}
         for node in nodes:
             if node.own_kernel:
-                stopwatch = stack.enter_context(idle_stopwatch(provider, node))
+                stopwatch = stack.enter_context(idle_stopwatch(provider, node, ways))
                 stopwatch.wait_ready(_READY_LIMIT_S)
                 found[_called(node, len(nodes))] = NodeClocks(stopwatch)
         yield ClockWatch(found)

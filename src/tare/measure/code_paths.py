@@ -2,12 +2,14 @@
 """What the processors of all environments have in common: no workload may take a code path that one of them lacks."""
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
 from tare.environments.provider import Provider
 from tare.errors import NodeError
 from tare.host.facts import cpu_flags
-from tare.records import Environment
+from tare.journal.reader import Journal
+from tare.records import Environment, Skipped
 from tare.workloads import blas
 from tare.workloads.npb import simd
 
@@ -28,3 +30,29 @@ def lacking_flags(
             if lacking := provider.lacking_flags(wanted):
                 found[environment.name] = tuple(sorted(lacking))
     return found
+
+
+def cannot_join(
+    environments: Iterable[Environment],
+    providers: Mapping[str, Provider],
+    journal: Journal,
+    absent: AbstractSet[str],
+) -> tuple[Skipped, ...]:
+    """Those that were missing when the code paths of all trials were chosen, and cannot take them."""
+    if not journal.outcomes:
+        return ()
+    avoided = {
+        flag for one in journal.sessions[-1:] for flags in one.lacking_flags.values() for flag in flags
+    }
+    missed = {one.environment for session in journal.sessions for one in session.skipped}
+    late = [one for one in environments if one.name in missed - absent]
+    lacking = lacking_flags(late, providers)
+    return tuple(
+        Skipped(
+            environment=name,
+            reason=f"its processors lack {', '.join(flags)}, and it was missing when the code paths were chosen",
+            remedy="begin a new result",
+        )
+        for name, flags in lacking.items()
+        if not avoided.issuperset(flags)
+    )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tare.environments import PROVIDERS
 from tare.environments.provider import Bind, NodeSpec, Provider
+from tare.host.cgroups.group import MOST_WEIGHT
 from tare.host.paths import nodes_directory
 from tare.measure.idle_ranks import IdleRanks
 from tare.measure.placement import NodePlace
@@ -28,6 +29,9 @@ _OF_NOBODY = {
     "SHELL": "/bin/sh",
 }
 """What a user lacks whom no image's passwd(5) knows; without a shell Open MPI's launch complains."""
+
+Arm = tuple[str, str, str]
+"""Names of an environment, a workload and a setting."""
 
 
 def minimal_variables(user: User | None) -> dict[str, str]:
@@ -86,8 +90,10 @@ class Context:
     """Cells that have taken turns in this result: they go on doing so."""
     peak_byte: dict[str, int] = field(default_factory=dict)
     """Workload → memory that a command was seen to use, all its processes together."""
-    programs: dict[tuple[str, str, str], Mapping[str, str]] = field(default_factory=dict)
-    """What was learnt of the measured program, once for each environment, workload and layout."""
+    programs: dict[Arm, Mapping[str, str]] = field(default_factory=dict)
+    """What was learnt of the measured program."""
+    evidence: dict[Arm, Mapping[str, str]] = field(default_factory=dict)
+    """What the job's evidence said, of arms whose launch was tried (``measure.beforehand``)."""
 
     def node_specs(self, trial: Trial, places: Sequence[NodePlace]) -> list[NodeSpec]:
         """The same limits in every environment; names that no other session has."""
@@ -112,6 +118,7 @@ class Context:
                 network=network,
                 storage=trial.limits.storage,
                 bounds=_bounds(trial, len(places)),
+                weight=min(MOST_WEIGHT, trial.layout.nodes // len(places)),
                 index=index,
                 user=self.user,
             )

@@ -19,8 +19,8 @@ from tare.host.cgroups.freezer import Freezer, freeze_all, thaw_all, thawed_at_e
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import compare, host_ns, host_start_ns
 from tare.measure.counted import CpuUsage
-from tare.measure.instances import record, refuse_unexecuted
-from tare.measure.stopwatch import Stopwatch
+from tare.measure.instances import record, refuse_unexecuted, start_offsets_s
+from tare.measure.stopwatch import Stopwatch, go_together
 from tare.measure.thawed import Turn, thawed_s
 from tare.measure.waits import ProcessorWaits
 from tare.records import InstanceRun
@@ -29,6 +29,8 @@ from tare.units import format_duration
 TURN_S = 0.08
 _END_LIMIT_S = 15.0
 """How long an ended arm may take to go: the stopwatch's own patience with a command that does not die."""
+_WAKING_NS = 2_000_000
+"""So long before several start they are thawed, which takes 0.5 ms."""
 _NS = 1e-9
 
 
@@ -126,9 +128,10 @@ class _Conducted:
         self._listen(0.0)  # an end that was on its way when the freeze came
         if not self.going:
             return
+        self._go_early()
         usage, waits = CpuUsage(self.arm.groups), ProcessorWaits(self.arm.freezers)
         thaw_asked_ns, thawed_ns = thaw_all(self.arm.freezers)
-        self._go_once()
+        self._go_alone()
         self._listen(thawed_ns * _NS + turn_s - host_ns() * _NS)
         freeze_asked_ns, frozen_ns = freeze_all(self.arm.freezers)
         self.turns.append(
@@ -145,11 +148,16 @@ class _Conducted:
         self.arm.look()
         self._keep_limit()
 
-    def _go_once(self) -> None:
+    def _go_early(self) -> None:
+        """Before the first thaw: several have their GO when they wake, a moment before they start."""
+        if not self.went_ns and len(self.arm.stopwatches) > 1:
+            self.went_ns = go_together(self.arm.stopwatches, self.before)
+            time.sleep(max(0.0, (self.went_ns - _WAKING_NS - host_ns()) * _NS))
+
+    def _go_alone(self) -> None:
+        """After the first thaw."""
         if not self.went_ns:
-            self.went_ns = host_ns()
-            for stopwatch in self.arm.stopwatches:
-                stopwatch.go()
+            self.went_ns = go_together(self.arm.stopwatches, self.before)
 
     def _listen(self, limit_s: float) -> None:
         """Until all have said DONE, but no longer than ``limit_s``."""
@@ -195,16 +203,10 @@ class _Conducted:
         words = [self.said[number] for number in range(len(self.arm.stopwatches))]
         refuse_unexecuted(words)
         after = [stopwatch.probe() for stopwatch in self.arm.stopwatches]
-        for stopwatch in self.arm.stopwatches:
-            stopwatch.quit()
-        starts = [
-            host_start_ns(said["start_ns"], probes) for said, probes in zip(words, self.before, strict=True)
-        ]
-        self.runs = [
-            self._record(number, starts[number] - min(starts), after[number]) for number in range(len(words))
-        ]
+        offsets_s = start_offsets_s(words, self.before)
+        self.runs = [self._record(number, offsets_s[number], after[number]) for number in range(len(words))]
 
-    def _record(self, number: int, offset_ns: float, after: Sequence[ClockProbe]) -> InstanceRun:
+    def _record(self, number: int, offset_s: float, after: Sequence[ClockProbe]) -> InstanceRun:
         words, before = self.said[number], self.before[number]
         whole = compare(words["start_ns"], words["end_ns"], before, after)
         wall_s = thawed_s(
@@ -213,7 +215,7 @@ class _Conducted:
         # By how much the clocks disagree is as it was; only the time frozen is left out.
         clocks = replace(whole, wall_s=wall_s, host_wall_s=wall_s + whole.host_wall_s - whole.wall_s)
         host_span_s = thawed_s(self.turns, self.went_ns, self.done_ns[number])
-        return record(number, words, clocks, offset_ns * _NS, host_span_s)
+        return record(number, words, clocks, offset_s, host_span_s)
 
     def told(self) -> ArmRun:
         runs = () if self.error else tuple(self.runs)

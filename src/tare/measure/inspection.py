@@ -3,16 +3,18 @@
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from tare.environments.provider import Node, NodeGroup, Provider
 from tare.measure.command_limits import command_limits
 from tare.measure.context import minimal_variables
-from tare.measure.instances import output_owner, way_to_stopwatch
+from tare.measure.instances import output_owner
 from tare.measure.node_files import make_folder
 from tare.measure.parity import read_parity
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.verify_limits import verify
+from tare.measure.ways import Ways
 from tare.records import Parity
 
 LEAST_CLOCK_NS = 2_000_000_000
@@ -35,12 +37,14 @@ class Inspected(NamedTuple):
     parity: Parity
 
 
-def inspect(provider: Provider, node: Node, sleep: Callable[[float], None] = time.sleep) -> Inspected:
+def inspect(
+    provider: Provider, node: Node, ways: Ways, sleep: Callable[[float], None] = time.sleep
+) -> Inspected:
     """What holds the node, the facts of its limits, and under what its commands run.
 
     ``NodeError`` if it cannot be entered or a limit does not hold. Waits until the node's clock is old enough.
     """
-    with idle_stopwatch(provider, node) as stopwatch:
+    with idle_stopwatch(provider, node, ways) as stopwatch:
         stopwatch.wait_ready(_READY_LIMIT_S)
         seen = stopwatch.seen
         group = provider.group(node)
@@ -57,7 +61,7 @@ def _verified(provider: Provider, node: Node, group: NodeGroup, seen: Mapping[st
     return verify(node, group, seen, chosen, bounds_processes=provider.bounds_processes)
 
 
-def idle_stopwatch(provider: Provider, node: Node) -> Stopwatch:
+def idle_stopwatch(provider: Provider, node: Node, ways: Ways) -> AbstractContextManager[Stopwatch]:
     """One that is asked what it sees and what its clocks say, and never told to run anything."""
     if not (node.spec.work / _FOLDER).exists():
         make_folder(node.spec.work / _FOLDER, output_owner(node))
@@ -70,4 +74,4 @@ def idle_stopwatch(provider: Provider, node: Node) -> Stopwatch:
         user=node.user,
         resource_limits=command_limits(node.spec.bounds),
     )
-    return Stopwatch(way_to_stopwatch(provider, node, command, f"{node.work_directory}/{_FOLDER}"))
+    return ways.stopwatch(provider, node, command, f"{node.work_directory}/{_FOLDER}")

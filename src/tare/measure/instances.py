@@ -2,12 +2,12 @@
 """K instances of a workload in the nodes of a trial: made ready, started on one barrier, and collected."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tare.environments.provider import Node, Provider
+from tare.environments.provider import Node
 from tare.errors import ClockFault, NodeError, WrongOutput
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import compare, host_start_ns
@@ -15,7 +15,7 @@ from tare.measure.command_limits import command_limits
 from tare.measure.node_files import make_folder, opened_inside
 from tare.measure.protocol import RUN_FIELDS
 from tare.measure.seats import Seat
-from tare.measure.stopwatch import Beside, Command, Stopwatch, wait_all
+from tare.measure.stopwatch import Beside, Command, Stopwatch, go_together, wait_all
 from tare.records import Clocks, InstanceRun, User
 from tare.workloads.kind import Job, Options, Output, WorkloadKind
 from tare.workloads.mpi import CLOCK_FAULT, last_words, without_chatter
@@ -64,8 +64,8 @@ class Instance:
 
     def stopwatch(
         self, argv: tuple[str, ...], limit_s: float, output: str, *, turns: bool = False
-    ) -> Stopwatch:
-        """Start a stopwatch that will run ``argv`` in the node and keep what it prints in the folder ``output``.
+    ) -> AbstractContextManager[Stopwatch]:
+        """A stopwatch that will run ``argv`` in the node and keep what it prints in the folder ``output``.
 
         That lies beside the command's own folder: the stopwatch may be root, and what an ordinary user can rename or
         replace by a link must not be where it writes.
@@ -85,7 +85,7 @@ class Instance:
         )
         make_folder(self.work / f"{self.name}{output}", output_owner(seat.node))
         seat.provider.send(seat.node, [f"{self.name}{output}"])
-        return Stopwatch(way_to_stopwatch(seat.provider, seat.node, command, f"{inside}{output}"))
+        return seat.ways.stopwatch(seat.provider, seat.node, command, f"{inside}{output}")
 
     def fetch(self, output: str, *names: str) -> None:
         """Have what a command printed, and files of its folder, where ``read`` finds them; for nodes of other hosts.
@@ -139,12 +139,6 @@ class Instance:
 def output_owner(node: Node) -> User | None:
     """Whose the folder is to be into which a stopwatch of the node writes; ``None``: root's, or the runner's."""
     return node.user if node.made_as_user else None
-
-
-def way_to_stopwatch(provider: Provider, node: Node, command: Command, output_folder: str) -> list[str]:
-    """The argv of a stopwatch in a node."""
-    program = f"{node.tools_directory}/stopwatch"
-    return [*provider.prefix(node), program, *command.options(output_folder)]
 
 
 def make_instances(
@@ -207,7 +201,6 @@ def run_aside(instance: Instance, argv: tuple[str, ...], output: str) -> Mapping
         stopwatch.go()
         watch = _launch_watch([instance], output)
         (said,) = wait_all([stopwatch], _ASIDE_LIMIT_S + _STOP_SLACK_S, watch)
-        stopwatch.quit()
     instance.fetch(output)
     return said
 
@@ -232,6 +225,8 @@ def ready_instances(instances: Sequence[Instance]) -> Iterator[list[Stopwatch]]:
             stopwatches.append(stack.enter_context(started))
         for stopwatch in stopwatches:
             stopwatch.wait_ready(_READY_LIMIT_S)
+        for instance in instances:
+            instance.seat.ways.close()
         yield stopwatches
 
 
@@ -247,8 +242,7 @@ def run_on_barrier(
     ``WrongOutput`` when a command could not be executed at all, ``NodeError`` when a launch cannot go on.
     """
     before = [stopwatch.probe() for stopwatch in stopwatches]
-    for stopwatch in stopwatches:
-        stopwatch.go()
+    go_together(stopwatches, before)
     return ended_runs(instances, stopwatches, before, tick, at_end, beside)
 
 
@@ -271,15 +265,18 @@ def ended_runs(
     at_end()
     refuse_unexecuted(said)
     after = [stopwatch.probe() for stopwatch in stopwatches]
-    for stopwatch in stopwatches:
-        stopwatch.quit()
-    starts = [host_start_ns(words["start_ns"], probes) for words, probes in zip(said, before, strict=True)]
+    offsets_s = start_offsets_s(said, before)
     runs = []
     for number, words in enumerate(said):
         clocks = compare(words["start_ns"], words["end_ns"], before[number], after[number])
-        offset_s = (starts[number] - min(starts)) * 1e-9
-        runs.append(record(number, words, clocks, offset_s, stopwatches[number].host_span_s))
+        runs.append(record(number, words, clocks, offsets_s[number], stopwatches[number].host_span_s))
     return runs
+
+
+def start_offsets_s(said: Sequence[Mapping[str, Any]], before: Sequence[Sequence[ClockProbe]]) -> list[float]:
+    """How long after the first each instance's program began: from execve(2) to execve(2)."""
+    begun = [host_start_ns(words["executed_ns"], probes) for words, probes in zip(said, before, strict=True)]
+    return [(each - min(begun)) * 1e-9 for each in begun]
 
 
 def refuse_unexecuted(said: Sequence[Mapping[str, Any]]) -> None:

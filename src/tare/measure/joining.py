@@ -6,17 +6,15 @@ every block of a cell of which no trial was run without it. A block that is over
 of another time, and a drift of the machine between the two would count as overhead.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from tare.environments.provider import Provider
 from tare.journal.reader import Journal
-from tare.measure.code_paths import lacking_flags
 from tare.measure.stopping import cell_of, environments_of
-from tare.plan.campaign import Campaign
+from tare.plan.definition import Campaign
 from tare.plan.trials import plan_trials
-from tare.records import Environment, Skipped, Trial
+from tare.records import Skipped, Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,32 +69,6 @@ def _passed_over(planned: Iterable[Trial], journal: Journal, done: AbstractSet[s
 def _place(trial: Trial) -> tuple[str, str, int]:
     cell = cell_of(trial)
     return cell.workload, cell.layout, trial.block
-
-
-def cannot_join(
-    environments: Iterable[Environment],
-    providers: Mapping[str, Provider],
-    journal: Journal,
-    absent: AbstractSet[str],
-) -> tuple[Skipped, ...]:
-    """Those that were missing when the code paths of all trials were chosen, and cannot take them."""
-    if not journal.outcomes:
-        return ()
-    avoided = {
-        flag for one in journal.sessions[-1:] for flags in one.lacking_flags.values() for flag in flags
-    }
-    missed = {one.environment for session in journal.sessions for one in session.skipped}
-    late = [one for one in environments if one.name in missed - absent]
-    lacking = lacking_flags(late, providers)
-    return tuple(
-        Skipped(
-            environment=name,
-            reason=f"its processors lack {', '.join(flags)}, and it was missing when the code paths were chosen",
-            remedy="begin a new result",
-        )
-        for name, flags in lacking.items()
-        if not avoided.issuperset(flags)
-    )
 
 
 def joining_said(now: PlanNow, journal: Journal, absent: AbstractSet[str], again: str) -> Iterator[str]:

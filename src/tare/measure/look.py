@@ -143,7 +143,7 @@ def looked_at(
     watched, company = prepared.watched, prepared.company.groups
     beside = None if company is None else [*company, *others]
     with (
-        watched_clocks(watched.provider, watched.nodes) as clocks,
+        watched_clocks(watched.provider, watched.nodes, prepared.up.ways) as clocks,
         observed(watched, beside) as observation,
     ):
         yield Look(context, prepared, measured, clocks, observation)

@@ -15,6 +15,7 @@ from tare.measure.parity import require_equal
 from tare.measure.placement import Places
 from tare.measure.seats import Placed, Seat, seated
 from tare.measure.stopwatch import Stopwatch
+from tare.measure.ways import Ways
 from tare.records import Layout, Trial
 from tare.workloads import KINDS
 from tare.workloads.mpi import last_words
@@ -68,7 +69,8 @@ def ready_neighbours(
     specs = context.node_specs(alone, places.neighbours)
     with ExitStack() as stack:
         nodes = stack.enter_context(running_nodes(specs, context.providers, times))
-        seen = [inspect(provider, node) for node in nodes]
+        ways = stack.enter_context(Ways())
+        seen = [inspect(provider, node, ways) for node in nodes]
         for one in seen:
             require_equal(one.parity, context.expected, alone.environment.technology)
         held = [one.group for one in seen]
@@ -80,6 +82,7 @@ def ready_neighbours(
             layout=alone.layout,
             oversubscribed=places.oversubscription > 1 or context.idle_ranks.yield_in(trial.block),
             lacking_flags=context.lacking_flags,
+            ways=ways,
             times=times,
         )
         seats = stack.enter_context(seated(context, alone, placed))

@@ -101,7 +101,9 @@ def _problems(spec: NodeSpec) -> Iterator[bool]:
     yield spec.technology not in PROVIDERS
     yield not 0 < len(spec.processors) <= _MOST_PROCESSORS
     yield not all(0 <= number < _MOST_PROCESSORS for number in spec.processors)
-    yield not all(0 <= size <= _MOST_BYTE for size in (spec.memory_byte, spec.shm_byte, spec.index))
+    yield not all(
+        0 <= size <= _MOST_BYTE for size in (spec.memory_byte, spec.shm_byte, spec.index, spec.weight)
+    )
     nodes = spec.directory.parent
     inside = (spec.network.namespace, spec.network.switch, spec.shared_work)
     yield not all(path is None or _is_inside(path, nodes) for path in inside)

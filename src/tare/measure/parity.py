@@ -8,6 +8,7 @@ the trial is void.
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from tare.environments.provider import Node, Provider
 from tare.environments.unprivileged import ordinary_user
 from tare.errors import NodeError, UnequalArms
 from tare.host import cgroups
-from tare.host.cgroups.path import path_settings
+from tare.host.cgroups.path import parent_of, path_settings
 from tare.host.standing import resource_limits, standing
 from tare.measure.command_limits import command_limits
 from tare.measure.instances import Instance
@@ -49,6 +50,7 @@ _CONDITIONS = {"transparent_huge_pages": "transparent huge pages", "clock_source
 _NOT_COMPARED = {"fsize", "locks"}
 """Tare's own limit of the command's output, and one that Linux has had no use for since 2.4.25."""
 _OTHER_REMEDY = 'see docs/environments.md, "Equal arms"'
+_WEIGHT = "CPU weight"
 _NOBODY = "/"
 """No group is called so: the path of a process is then read to its end, and not to its node's group."""
 _LONGEST_TEXT = 4096
@@ -59,7 +61,7 @@ _REMEDIES = {
     "nice": "restart its daemon without nice (and tare, if you are not root)",
     "scheduler": "restart its daemon with the default scheduling, chrt --other 0 (and tare, if you are not root)",
     "I/O class": "restart its daemon without ionice (and tare, if you are not root)",
-    "CPU weight": "take the weight back (cpu.shares = 1024, or cpu.weight = 100) in the groups above the node",
+    _WEIGHT: "take the weight back (cpu.shares = 1024, or cpu.weight = 100) in the groups above the node",
     "I/O weight": "take the weight back in the groups above the node",
     "CPU quota above": "take the quota off the groups above the node",
     "memory limit above": "take the limit off the groups above the node",
@@ -87,11 +89,11 @@ def _parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Parity:
     if node.own_kernel:
         served = {} if node.init_pid is None else _standing(standing(node.init_pid))
         slack = {_SLACK: served.pop(_SLACK)} if _SLACK in served else {}  # QEMU chooses its own
-        return Parity(own={**own, **slack}, host={**served, **_path(node.init_pid, node.spec.name)})
+        return Parity(own={**own, **slack}, host={**served, **_path_of(node)})
     host, limits = _standing(confinement), _limits(confinement)
     if node.elsewhere is not None:
         return Parity(own={**own, **limits}, host=host)
-    host |= _path(node.init_pid, node.spec.name)
+    host |= _path_of(node)
     if provider.own_limits:
         return Parity(own={**own, **limits}, host=host)
     return Parity(own=own, host={**host, **limits})
@@ -183,9 +185,27 @@ def require_equal_commands(
 def require_equal_path(provider: Provider, node: Node, expected: Mapping[str, str]) -> None:
     """The same of the control groups' path alone, which somebody may change while a command runs."""
     if expected and node.elsewhere is None:
-        path, chosen = _path(node.init_pid, node.spec.name), provider.chosen(node.spec.options).labels
+        path, chosen = _path_of(node), provider.chosen(node.spec.options).labels
         equal = {label: text for label, text in path.items() if label not in chosen}
         require_equal(Parity(host=equal), expected, node.spec.technology)
+
+
+def require_one_parent(nodes: Sequence[Node], expected: Mapping[str, str]) -> None:
+    """``UnequalArms`` where the nodes of a trial lie below several groups, as each of these has a weight of its own."""
+    if _WEIGHT not in expected or len(nodes) == 1:
+        return
+    host = cgroups.find_hierarchies()
+    parents = {
+        parent_of(cgroups.group_of(node.init_pid), host, node.spec.name)
+        for node in nodes
+        if node.init_pid is not None and node.elsewhere is None
+    }
+    if len(parents - {None}) > 1:
+        said = " and ".join(sorted(map(str, parents - {None})))
+        raise UnequalArms(
+            f"unequal arms: the nodes of {nodes[0].spec.technology} lie below {said}, which have a CPU weight each, "
+            "where native's one node has one; start all of them below one control group"
+        )
 
 
 def _own(node: Node, seen: Mapping[str, Any]) -> dict[str, str]:
@@ -246,7 +266,9 @@ def _namespaces(node: Node, seen: Mapping[str, Any]) -> str | None:
     return ", ".join(own) or "none"
 
 
+@cache
 def _host_namespace(name: str) -> str | None:
+    """The runner stays in its own."""
     try:
         return str(Path(f"/proc/self/ns/{name}").readlink())
     except OSError:
@@ -285,10 +307,14 @@ def _limit(value: int) -> str:
     return "unlimited" if value < 0 else str(value)
 
 
-def _path(pid: int | None, name: str) -> dict[str, str]:
+def _path_of(node: Node) -> dict[str, str]:
+    return _path(node.init_pid, node.spec.name, node.spec.weight)
+
+
+def _path(pid: int | None, name: str, weight: int = 1) -> dict[str, str]:
     if pid is None:
         return {}
-    return path_settings(cgroups.group_of(pid), cgroups.find_hierarchies(), name)
+    return path_settings(cgroups.group_of(pid), cgroups.find_hierarchies(), name, weight)
 
 
 def _expected_path(name: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 """From a trial to commands that wait for GO: its nodes up and looked at, its instances seated, its company ready."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -10,19 +10,19 @@ from tare import network
 from tare.environments.provider import Node, NodeGroup, Provider
 from tare.errors import NodeError
 from tare.measure.attempt import Measured
+from tare.measure.beforehand import facts_beforehand
 from tare.measure.clock_quality import tested_clocks
 from tare.measure.context import Context
 from tare.measure.counted import Watched, victims
 from tare.measure.idle_ranks import idle_ranks_fact
 from tare.measure.inspection import inspect
-from tare.measure.instances import Instance, gather_evidence, run_preflight
 from tare.measure.iterations import Repetition, repetitions, starts_by_turns
 from tare.measure.neighbours import Neighbours, ready_neighbours
 from tare.measure.node_life import NodeTimes, running_nodes
-from tare.measure.parity import require_equal, require_user
+from tare.measure.parity import require_equal, require_one_parent, require_user
 from tare.measure.placement import Places, effective_layout, places_of
-from tare.measure.program import program_digest
 from tare.measure.seats import Placed, seated
+from tare.measure.ways import Ways
 from tare.records import Trial, Turns
 from tare.workloads import KINDS
 
@@ -35,6 +35,7 @@ class Up:
     nodes: tuple[Node, ...]
     groups: tuple[NodeGroup, ...]
     places: Places
+    ways: Ways
     up_s: float
     """When they were up, by ``time.monotonic``."""
 
@@ -56,12 +57,14 @@ def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]
     places = places_of(trial, context.available_processors)
     specs = context.node_specs(trial, places.measured)
     provider = context.providers[trial.environment.technology]
-    with running_nodes(specs, context.providers, measured.times) as nodes:
+    with running_nodes(specs, context.providers, measured.times) as nodes, Ways() as ways:
         up_s = time.monotonic()
-        groups = _inspect(context, provider, nodes, measured)
-        measured.clock_quality, untested = tested_clocks(context, trial, provider, nodes)
+        groups = _inspect(context, provider, nodes, ways, measured)
+        measured.clock_quality, untested = tested_clocks(context, trial, provider, nodes, ways)
         measured.learn(untested)
-        yield Up(provider=provider, nodes=tuple(nodes), groups=tuple(groups), places=places, up_s=up_s)
+        yield Up(
+            provider=provider, nodes=tuple(nodes), groups=tuple(groups), places=places, ways=ways, up_s=up_s
+        )
 
 
 @contextmanager
@@ -82,6 +85,7 @@ def prepared(
             layout=effective_layout(trial),
             oversubscribed=oversubscription > 1 or context.idle_ranks.yield_in(trial.block),
             lacking_flags=context.lacking_flags,
+            ways=up.ways,
             times=NodeTimes(problems=measured.times.problems),
         )
         seats = stack.enter_context(seated(context, trial, placed))
@@ -90,18 +94,16 @@ def prepared(
             wanted = starts_by_turns(kind, trial, seats, trial.turns or Turns())
         else:
             wanted = repetitions(kind, trial, seats)
-        for instance in wanted[0].instances:
-            run_preflight(instance)
-        first = wanted[0].instances[0]
-        measured.facts.update({**first.job.facts, **idle_ranks_fact(first.job), **gather_evidence(first)})
-        measured.facts.update(_program(context, trial, first))
+        job = wanted[0].instances[0].job
+        found = facts_beforehand(context, trial, up.nodes, wanted[0].instances)
+        measured.facts.update({**job.facts, **idle_ranks_fact(job), **found})
         company = stack.enter_context(ready_neighbours(context, trial, up.places, placed.times))
         watched = Watched(up.provider, up.nodes, up.groups, seats, before)
         yield Prepared(trial=trial, up=up, wanted=wanted, company=company, watched=watched)
 
 
 def _inspect(
-    context: Context, provider: Provider, nodes: Sequence[Node], measured: Measured
+    context: Context, provider: Provider, nodes: Sequence[Node], ways: Ways, measured: Measured
 ) -> list[NodeGroup]:
     """Limits verified in every node, and that the host treats it as it does native ones.
 
@@ -113,19 +115,12 @@ def _inspect(
         measured.facts["names of the nodes"] = f"not resolved: {error}"
     groups = []
     for node in nodes:
-        group, limits, parity = inspect(provider, node)
+        group, limits, parity = inspect(provider, node, ways)
         measured.learn({**node.facts, **network.describe(node), **limits})
         measured.parity = measured.parity or parity
         require_equal(parity, context.expected, node.spec.technology)
         require_user(parity, node)
         if group is not None:
             groups.append(group)
+    require_one_parent(nodes, context.expected)
     return groups
-
-
-def _program(context: Context, trial: Trial, instance: Instance) -> Mapping[str, str]:
-    """Looked at in an environment's first trial of the session, and told with all of them."""
-    key = (trial.environment.name, trial.workload.name, trial.setting)
-    if key not in context.programs:
-        context.programs[key] = program_digest(instance)
-    return context.programs[key]

@@ -52,6 +52,8 @@ class _Done(_Line):
     """What it saw of a command (getrusage(2), wait4(2)); ``error`` when it could not be executed at all."""
 
     start_ns: _Nanoseconds
+    executed_ns: _Nanoseconds | None
+    """When the command's own program took the place of the stopwatch's copy, within execve(2)."""
     end_ns: _Nanoseconds
     user_s: _Seconds | None
     system_s: _Seconds | None
@@ -113,7 +115,7 @@ def ready(line: bytes) -> Mapping[str, Any]:
 def done(line: bytes) -> Mapping[str, Any]:
     """How the command ended, with what was counted of it: nothing may be missing of one that was executed."""
     said = _checked(_Done, line)
-    if said["error"] is None and any(said[name] is None for name in RUN_FIELDS[:7]):
+    if said["error"] is None and any(said[name] is None for name in ("executed_ns", *RUN_FIELDS[:7])):
         raise nonsense(line, "what a command used is missing")
     return said
 

@@ -12,6 +12,7 @@ from tare.measure.command_limits import command_limits
 from tare.measure.context import Context, minimal_variables
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.placement import NodePlace
+from tare.measure.ways import Ways
 from tare.records import Layout, NetworkKind, Trial
 from tare.units import MEBIBYTE
 from tare.workloads.kind import Shape, Span
@@ -39,6 +40,8 @@ class Seat:
     processors: tuple[int, ...]
     """Where the command may run."""
     shape: Shape
+    ways: Ways
+    """Into that node."""
     agent: AgentServer | None = None
     """Who starts its processes in the members, when these are several."""
 
@@ -73,6 +76,7 @@ class Placed:
     oversubscribed: bool
     """Whether processes share the processors: with each other, or with other programs of the host."""
     lacking_flags: Mapping[str, Collection[str]]
+    ways: Ways
     times: NodeTimes = field(default_factory=NodeTimes)
 
     def shape(self, number: int, memory_byte: int, node: Node, span: Span | None = None) -> Shape:
@@ -110,6 +114,7 @@ def _inside(placed: Placed) -> Iterator[Seat]:
                 member_provider=placed.provider,
                 processors=place.instance_processors(number),
                 shape=placed.shape(number, place.memory_byte // len(place.instances), node),
+                ways=placed.ways,
             )
 
 
@@ -118,9 +123,11 @@ def _across(context: Context, trial: Trial, placed: Placed) -> Iterator[list[Sea
     share = placed.layout.nodes // placed.layout.instances
     spans = [placed.nodes[first : first + share] for first in range(0, placed.layout.nodes, share)]
     specs = [_launcher(context, trial, placed, members) for members in spans]
+    placed.ways.close()  # only mpirun's daemons enter the members from now on
     with running_nodes(specs, context.providers, placed.times) as launchers, ExitStack() as stack:
+        ways = stack.enter_context(Ways())
         yield [
-            stack.enter_context(_seat(context, placed, number, launchers[number], members))
+            stack.enter_context(_seat(context, placed, number, launchers[number], members, ways))
             for number, members in enumerate(spans)
         ]
 
@@ -139,6 +146,7 @@ def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[
         memory_byte=_LAUNCHER_MEMORY_BYTE,
         shm_byte=_LAUNCHER_SHM_BYTE,
         cpu_quota=None,
+        weight=1,
         network=NodeNetwork(kind=kind, namespace=namespace),
         shared_work=members[0].spec.work,
     )
@@ -159,12 +167,12 @@ def _dropped(node: Node) -> list[str]:
 
 @contextmanager
 def _seat(
-    context: Context, placed: Placed, number: int, launcher: Node, members: tuple[Node, ...]
+    context: Context, placed: Placed, number: int, launcher: Node, members: tuple[Node, ...], ways: Ways
 ) -> Iterator[Seat]:
-    ways = {node.spec.name: [*placed.provider.prefix(node), *_clean(node)] for node in members}
-    with AgentServer(launcher.spec.work, ways, launcher.user) as agent:
+    prefixes = {node.spec.name: [*placed.provider.prefix(node), *_clean(node)] for node in members}
+    with AgentServer(launcher.spec.work, prefixes, launcher.user) as agent:
         span = Span(
-            hosts=tuple(ways),
+            hosts=tuple(prefixes),
             addresses=tuple(map(network.node_address, members)),
             subnet=network.meeting_place(members),
             variables={"TARE_AGENT": f"{WORK_DIRECTORY}/{agent.name}"},
@@ -178,5 +186,6 @@ def _seat(
             member_provider=placed.provider,
             processors=launcher.spec.processors,
             shape=placed.shape(number, memory_byte, launcher, span),
+            ways=ways,
             agent=agent,
         )

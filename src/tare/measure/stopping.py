@@ -7,7 +7,7 @@ equally likely, and so are then all orders of the arms that are left: the random
 
 from collections.abc import Callable, Sequence
 
-from tare.plan.campaign import Campaign
+from tare.plan.definition import Campaign
 from tare.records import NATIVE, Cell, Outcome, Stopped, Trial
 
 Stopping = Callable[[Campaign, Sequence[Outcome], Sequence[Trial]], tuple[Stopped, ...]]

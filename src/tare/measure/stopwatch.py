@@ -2,9 +2,10 @@
 """The runner's side of the stopwatch: one command in one node, spoken to over a pipe, line by line.
 
 The stopwatch says READY with what it sees of its node, answers PING and CLOCKS with its clocks, QUALITY with a test of
-these and STEAL with what a hypervisor took from it, starts the command on GO, and says DONE with what it saw of it; it
-ends on QUIT or when the pipe closes, and takes the command with it. A command that works in turns gets each by TURN,
-and TOOK is what it answered; END closes its input, so that it ends by itself.
+these and STEAL with what a hypervisor took from it, starts the command on GO, at once or when its clock says so, and
+says DONE with what it saw of it; it ends when the pipe closes, and takes the command with it. NEXT makes it a stopwatch
+for another command. A command that works in turns gets each by TURN, and TOOK is what it answered; END closes its
+input, so that it ends by itself.
 """
 
 import os
@@ -19,10 +20,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
 from tare.errors import EndedInTurn, NodeError
-from tare.host.process import USUAL_UMASK, tool_environment
+from tare.host.process import USUAL_UMASK, ended_within, tool_environment
 from tare.measure import protocol
 from tare.measure.clock_line import ClockProbe
-from tare.measure.clocks import PROBES, host_ns
+from tare.measure.clocks import PROBES, host_ns, offset_ns
 from tare.records import User
 
 _CHATTER_LIMIT_BYTE = 1 << 20
@@ -31,6 +32,8 @@ _TICK_S = 1.0
 _END_LIMIT_S = 5.0
 _KILL_LIMIT_S = 10.0
 _PIPE_BYTE = 1 << 16
+_LEAD_NS = 20_000_000
+"""A GO for several goes out so long before their start: some ways into a node took 8 ms for what usually takes 0.3."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +108,21 @@ class Stopwatch:
     def __enter__(self) -> Self:
         return self
 
+    @property
+    def is_free(self) -> bool:
+        """Whether its command has ended or was never begun, and all that it said was heard."""
+        return self._went_ns <= self._done_ns and not self._received and not self.has_said()
+
+    def become(self, words: Sequence[str]) -> None:
+        """Measure another command, by these words of its own: it says READY anew. Only one that ``is_free`` can."""
+        content = b"".join(os.fsencode(word) + b"\0" for word in words)
+        self._send(b"NEXT %d\n" % len(content) + content)
+        self.seen, self._went_ns, self._done_ns = {}, 0, 0
+
+    def dismiss(self) -> None:
+        """Let it end, without waiting."""
+        self._close_input()
+
     def __exit__(self, *_: object) -> None:
         self._close_input()
         try:
@@ -116,8 +134,7 @@ class Stopwatch:
 
     def _end(self) -> None:
         """Wait for its own end, then take its session with it."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=_END_LIMIT_S)
+        if ended_within(self._process, _END_LIMIT_S):
             return
         os.killpg(self._process.pid, signal.SIGKILL)
         try:
@@ -170,6 +187,11 @@ class Stopwatch:
         self._went_ns = host_ns()
         self._send(b"GO\n")
 
+    def go_at(self, moment_ns: int, probes: Sequence[ClockProbe]) -> None:
+        """Have the command start at a moment of the host's clock; ``probes`` say what the node's then reads."""
+        self._went_ns = moment_ns
+        self._send(f"GO {moment_ns + round(offset_ns(probes))}\n".encode())
+
     def done(self) -> Mapping[str, Any] | None:
         """What DONE said, once its line is here; never waits."""
         line = self._next_line(b"DONE ")
@@ -209,15 +231,12 @@ class Stopwatch:
 
     @property
     def host_span_s(self) -> float:
-        """From GO as it was sent to DONE as it came, by the host's clock: not shorter than the command."""
+        """From GO, or the moment that it named, to DONE as it came, by the host's clock."""
         return (self._done_ns - self._went_ns) * 1e-9
 
     def has_said(self) -> bool:
         """Whether something waits to be read."""
         return b"\n" in self._received or bool(self._readable.poll(0))
-
-    def quit(self) -> None:
-        self._send(b"QUIT\n")
 
     def end_command(self, limit_s: float) -> None:
         """Have the command ended and wait until the stopwatch has gone, whatever it still says; no error if not."""
@@ -228,7 +247,8 @@ class Stopwatch:
     def _send(self, line: bytes) -> None:
         assert self._process.stdin is not None  # noqa: S101 - it was asked for as a pipe
         try:
-            self._process.stdin.write(line)
+            while line:
+                line = line[self._process.stdin.write(line) :]
         except BrokenPipeError:
             raise self._ended() from None
 
@@ -344,6 +364,22 @@ def wait_all(
                 next_tick = time.monotonic() + _TICK_S
                 tick()
     return [ended[index] for index in range(len(stopwatches))]
+
+
+def go_together(stopwatches: Sequence[Stopwatch], probes: Sequence[Sequence[ClockProbe]]) -> int:
+    """GO to all; returns when they start, by the host's clock. ``probes``: each one's, just before.
+
+    A single one starts at once. Several start at a moment by which the slowest way into a node has brought them GO.
+    """
+    if len(stopwatches) == 1:
+        now_ns = host_ns()
+        stopwatches[0].go()
+        return now_ns
+    slowest_ns = max(probe.round_trip_ns for own in probes for probe in own)
+    moment_ns = host_ns() + _LEAD_NS + 2 * slowest_ns
+    for stopwatch, own in zip(stopwatches, probes, strict=True):
+        stopwatch.go_at(moment_ns, own)
+    return moment_ns
 
 
 def _already_done(stopwatches: Sequence[Stopwatch]) -> dict[int, Mapping[str, Any]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from tare.errors import NodeError, WrongOutput
 from tare.measure.attempt import EXCERPT_CHARACTERS, Attempt, Measured
+from tare.measure.beforehand import forget
 from tare.measure.context import Context
 from tare.measure.failures import explain_failure, refuse_victims
 from tare.measure.instances import OUTPUT, Instance
@@ -26,6 +27,8 @@ def run_trial(context: Context, trial: Trial) -> Outcome:
     with attempt.guarded():
         _measure(context, trial, attempt.measured)
         attempt.finish()
+    if attempt.lost:
+        forget(context, trial)
     return attempt.outcome()
 
 

@@ -70,7 +70,7 @@ def remove(spec: NodeSpec) -> None:
         remove_tap(spec.network.tap, spec.network.switch)
         tap.unlink(missing_ok=True)
     for name in ("network", "switch"):
-        mounts.unmount_below(spec.directory / name)
+        mounts.unmount(spec.directory / name)
         (spec.directory / name).unlink(missing_ok=True)
 
 

@@ -15,7 +15,7 @@ from tare.environments.qemu.monitor import connected
 from tare.image.store import Image
 from tare.measure.context import Context
 from tare.measure.trial import run_trial
-from tare.records import Environment, Layout, Limits, Outcome, Status, Trial
+from tare.records import Environment, Layout, Limits, OptionValue, Outcome, Status, Trial
 
 pytestmark = pytest.mark.root
 MEBIBYTE = 1 << 20
@@ -59,12 +59,12 @@ def context(provider: Qemu, image: Image, tmp_path: Path) -> Context:
     )
 
 
-def outcome_of(context: Context, *argv: str) -> Outcome:
+def outcome_of(context: Context, *argv: str, **options: OptionValue) -> Outcome:
     trial = Trial(
         identity="b000-t",
         block=0,
         slot=0,
-        environment=Environment(name="qemu", technology="qemu", options={"accelerator": "tcg"}),
+        environment=Environment(name="qemu", technology="qemu", options={"accelerator": "tcg", **options}),
         replicate=0,
         layout=Layout(nodes=1, processors=1, instances=1),
         workload=command_workload(*argv),

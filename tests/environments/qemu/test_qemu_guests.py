@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.environments.environment_example import inspected
 from tests.environments.qemu.qemu_guests import (
     EMULATED,
     MEBIBYTE,
@@ -27,7 +28,6 @@ from tare.environments.qemu.options import Devices, Options
 from tare.errors import NodeError
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure.inspection import inspect
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.network import describe, plan_networks
 from tare.records import NetworkKind, Storage
@@ -82,7 +82,7 @@ def test_a_guest_of_the_other_kind_is_refused(guest: Node) -> None:
 
 
 def test_the_limits_are_verified_as_in_every_environment(guest: Node) -> None:
-    group, facts, _ = inspect(Qemu(), guest)
+    group, facts, _ = inspected(Qemu(), guest)
     assert group is not None
     assert group.settings().memory_byte == guest.spec.memory_byte
     assert group.settings().processors == guest.spec.processors
@@ -157,7 +157,7 @@ def test_disk_layer_user_network_and_bound_folders_of_odd_names_work(
             provider.virtual_processors(node)
         )
         assert threads.run_on(sorted(others)) == (first,)
-        inspect(provider, node)
+        inspected(provider, node)
     assert times.problems == []
     assert (binds[1].path / "new").exists()
     assert not (binds[0].path / "new").exists()
@@ -174,5 +174,5 @@ def test_ahci_a_link_and_its_route_work_with_emulated_devices(
         assert (node.facts["disk driver"], node.facts["network driver"]) == ("ahci", "e1000")
         assert "rto_min lock 5ms" in told(node, "ip", "route", "show", "198.18.0.0/16")
         assert describe(node) == {"network": "veth, 198.18.0.10/16, rto_min 5 ms"}
-        inspect(provider, node)
+        inspected(provider, node)
     assert times.problems == []

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from tare.environments.qemu import Qemu
-from tare.environments.qemu.options import OPTION_NAMES, Accelerator, Devices, Options, Vhost
+from tare.environments.qemu.options import OPTION_NAMES, Accelerator, Devices, Options, Start, Vhost
 from tare.records import OptionValue
 
 GOOD: list[Mapping[str, OptionValue]] = [
@@ -16,6 +16,7 @@ GOOD: list[Mapping[str, OptionValue]] = [
     {"accelerator": "tcg", "devices": "emulated", "machine": "q35", "kernel": "/boot/vmlinuz"},
     {"machine": "pc-q35-7.2", "kernel": "6.1.0-56-amd64", "vmm_processors": "0-1,3"},
     {"vmm_processors": "same", "pin": False},
+    {"start": "snapshot"},
 ]
 WRONG: list[tuple[Mapping[str, OptionValue], str, str]] = [
     ({"accelerator": "xen"}, "accelerator", "auto, kvm, tcg"),
@@ -27,6 +28,7 @@ WRONG: list[tuple[Mapping[str, OptionValue], str, str]] = [
     ({"vhost": True}, "vhost", "auto, on, off"),
     ({"huge_pages": 1}, "huge_pages", "true, false"),
     ({"pin": "yes"}, "pin", "'yes'"),
+    ({"start": "restored"}, "start", "boot, snapshot"),
     ({"vmm_processors": "zero"}, "vmm_processors", "0-1"),
     ({"vmm_processors": 1}, "vmm_processors", "0-1"),
     ({"vmm_processors": ""}, "vmm_processors", "0-1"),
@@ -54,6 +56,7 @@ def test_by_default_a_machine_is_paravirtual_pinned_and_as_fast_as_it_gets() -> 
     assert found.devices is Devices.PARAVIRTUAL
     assert (found.accelerator, found.machine, found.vhost) == (None, "q35", Vhost.AUTO)
     assert (found.pin, found.vmm_processors, found.huge_pages) == (True, (), False)
+    assert found.start is Start.BOOT
 
 
 def test_what_is_said_is_what_counts() -> None:

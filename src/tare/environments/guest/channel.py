@@ -17,7 +17,7 @@ from tare.host.told import process_id
 DESCRIPTOR = 3
 """The number that the guest's end of the channel has in a machine's monitor."""
 
-_READY_LIMIT_S = 90.0
+READY_LIMIT_S = 90.0
 """From the start to the guest's first word. Unhurried: software emulation on a busy host takes ten times as long."""
 _SLACK_S = 5.0
 _ENDING_LIMIT_S = 2.0
@@ -72,10 +72,10 @@ def release(spec: NodeSpec) -> None:
 
 def _start(spec: NodeSpec, before: Sequence[str], way: Sequence[str]) -> int:
     program = f"{spec.image_root}{TOOLS_DIRECTORY}/keeper"
-    limit = ["--ready-limit-s", f"{_READY_LIMIT_S:.0f}"]
+    limit = ["--ready-limit-s", f"{READY_LIMIT_S:.0f}"]
     argv = [*before, program, "--socket", str(_socket(spec)), *limit, *way]
     try:
-        return process.start_idle(argv, log=spec.directory / _LOG, timeout_s=_READY_LIMIT_S + _SLACK_S)
+        return process.start_idle(argv, log=spec.directory / _LOG, timeout_s=READY_LIMIT_S + _SLACK_S)
     except NodeError as error:
         raise NodeError(f"the guest does not get ready: {last_words(spec) or error}") from error
 

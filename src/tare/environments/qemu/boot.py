@@ -10,10 +10,10 @@ from tare.environments.guest.disk import image_disk, layer_disk
 from tare.environments.guest.initramfs import write_initramfs
 from tare.environments.guest.kernel import GuestKernel, find_kernel, needed_modules
 from tare.environments.provider import TOOLS_DIRECTORY, NodeSpec
-from tare.environments.qemu import host
+from tare.environments.qemu import host, snapshot
 from tare.environments.qemu.accelerator import chosen, kvm_obstacle
 from tare.environments.qemu.command import Link, Machine
-from tare.environments.qemu.options import Accelerator, Devices, Options
+from tare.environments.qemu.options import Accelerator, Devices, Options, Start
 from tare.errors import NodeError
 from tare.records import NetworkKind, Storage
 from tare.units import MEBIBYTE, format_byte
@@ -120,6 +120,8 @@ def _refuse(spec: NodeSpec, options: Options) -> None:
             "a directory of the host reaches a guest by a paravirtual device, so one with emulated devices has none: "
             "leave binds out, or choose devices = paravirtual"
         )
+    if options.start is Start.SNAPSHOT and (why := snapshot.obstacle(spec)):
+        raise NodeError(f"{why}, or start = boot")
     if spec.memory_byte < LEAST_MEMORY_BYTE:
         raise NodeError(
             f"a guest needs {format_byte(LEAST_MEMORY_BYTE)} of memory to start, and is to have "

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from tare.environments.guest.boot import SerialChannel, VirtioChannel
 from tare.environments.guest.channel import DESCRIPTOR
 from tare.environments.qemu.console import LOG
-from tare.environments.qemu.options import Devices, Options
+from tare.environments.qemu.options import Devices, Options, Start
 
 PORT = "tare"
 """The channel's name among the guest's virtio ports."""
+CHANNEL = f"socket,id=channel,fd={DESCRIPTOR}"
+"""The host's end of the channel, which the keeper holds."""
+GENERATION = "vmgenid"
+"""What tells a kernel that it was restored, so that it draws its random numbers anew: a device, and its module."""
 _SERIAL_LINE = "/dev/ttyS1"
 _CONSOLE = "isa-serial,chardev=console,index=0"
 _BIND = ("9p", "9pnet_virtio")
@@ -66,12 +70,13 @@ class DeviceSet:
         names += ["erofs", "overlay"]
         names += [self.link_driver] if needs.link else []
         names += ["ext4"] if needs.layer_disk else []
+        names += [GENERATION] if self.options.start is Start.SNAPSHOT else []
         return [*names, *(_BIND if needs.binds else ())]
 
     def words(self, needs: Needs, hardware_address: str) -> Iterator[str]:
         """QEMU's options -device and what they name, but for the back ends of disks, network and binds."""
         yield from ("-chardev", f"file,id=console,path={LOG}", "-device", _CONSOLE)
-        yield from ("-chardev", f"socket,id=channel,fd={DESCRIPTOR}")
+        yield from ("-chardev", CHANNEL)
         yield from self._channel_words()
         yield from self._disk_words("image", 0)
         if needs.layer_disk:
@@ -81,6 +86,8 @@ class DeviceSet:
             yield from ("-device", f"{model},netdev=link,mac={hardware_address}")
         for number in range(needs.binds):
             yield from ("-device", f"virtio-9p-pci,fsdev=bind{number},mount_tag=bind{number}")
+        if self.options.start is Start.SNAPSHOT:
+            yield from ("-device", f"{GENERATION},guid=auto")
 
     def _channel_words(self) -> list[str]:
         if self.paravirtual:

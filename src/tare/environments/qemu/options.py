@@ -20,6 +20,7 @@ OPTION_NAMES: Mapping[str, str] = {
     "huge_pages": "true: the guest's memory in huge pages that the host has reserved",
     "vmm_processors": 'where QEMU\'s own threads run: "same" as the guest, or a list such as "0-1"',
     "pin": "false: let the guest's processors move within the node's CPU set, instead of one on each",
+    "start": '"boot", or "snapshot": boot one guest, and restore all from what it was when it was up',
 }
 
 _MACHINE = re.compile(r"(q35|pc|pc-q35-[\w.]+|pc-i440fx-[\w.]+)")
@@ -48,6 +49,13 @@ class Vhost(StrEnum):
     OFF = "off"
 
 
+class Start(StrEnum):
+    """How a guest comes to be up."""
+
+    BOOT = "boot"
+    SNAPSHOT = "snapshot"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The options with their defaults."""
@@ -63,6 +71,7 @@ class Options:
     vmm_processors: tuple[int, ...]
     """Empty: the same as the guest's."""
     pin: bool
+    start: Start
 
     @classmethod
     def of(cls, options: Mapping[str, OptionValue]) -> Self:
@@ -80,6 +89,7 @@ class Options:
             huge_pages=bool(options.get("huge_pages", False)),
             vmm_processors=() if vmm == "same" else parse_processors(str(vmm)),
             pin=bool(options.get("pin", True)),
+            start=Start(str(options.get("start", Start.BOOT))),
         )
 
     @property
@@ -101,6 +111,7 @@ def _wrong_words(options: Mapping[str, OptionValue]) -> dict[str, str]:
         "vhost": tuple(Vhost),
         "huge_pages": (True, False),
         "pin": (True, False),
+        "start": tuple(Start),
     }
     return {
         name: f"must be one of {', '.join(_shown(value) for value in values)}, but is {options[name]!r}"

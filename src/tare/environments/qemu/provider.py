@@ -2,8 +2,9 @@
 """QEMU: the machine in our control group, the image as its disk, its first process ours (docs/virtual-machines.md)."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -14,11 +15,11 @@ from tare.environments.guest.group import Held, MachineGroup
 from tare.environments.guest.kernel import find_kernel, lack_of_modules
 from tare.environments.guest.provider import GuestProvider
 from tare.environments.provider import Node, NodeGroup, NodeSpec, Probe
-from tare.environments.qemu import boot, console, host, inside, processor, threads
+from tare.environments.qemu import boot, console, host, inside, processor, snapshot, threads
 from tare.environments.qemu.accelerator import WORDS, kvm_obstacle
 from tare.environments.qemu.command import Machine, argv
 from tare.environments.qemu.monitor import Monitor, connected
-from tare.environments.qemu.options import OPTION_NAMES, Accelerator, Options, complaints
+from tare.environments.qemu.options import OPTION_NAMES, Accelerator, Options, Start, complaints
 from tare.errors import NodeError
 from tare.host import cgroups
 from tare.host.facts import online_processors
@@ -40,9 +41,15 @@ class Qemu(GuestProvider):
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
         """Know the options, for ``probe`` and ``prepare``; nodes bring theirs along."""
         self.options: Mapping[str, OptionValue] = options or {}
+        self._saved: dict[tuple[object, ...], snapshot.Saved] = {}
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
         return complaints(options)
+
+    def check_spanning(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        if options.get("start") != Start.SNAPSHOT:
+            return {}
+        return {"start": 'must be "boot" where an instance spans nodes: a restored guest has no link'}
 
     def configured(self, options: Mapping[str, OptionValue]) -> Self:
         return type(self)(options)
@@ -86,8 +93,12 @@ class Qemu(GuestProvider):
         spec.work.mkdir(parents=True, exist_ok=True)
         console.make(spec)
         boot.make(spec, machine)
-        keeper, monitor = _keep(spec, machine)
+        saved = self._saved_state(spec, machine)
+        words = argv(machine) if saved is None else snapshot.restored_argv(machine, saved)
+        keeper, monitor = _keep(spec, machine, words)
         _place_threads(spec, machine.options, (keeper, monitor))
+        if saved is not None:
+            snapshot.renew(channel.prefix(spec), spec.name, saved)
         return Node(
             spec=spec,
             init_pid=monitor,
@@ -95,6 +106,17 @@ class Qemu(GuestProvider):
             own_kernel=True,
             machine=True,
         )
+
+    def _saved_state(self, spec: NodeSpec, machine: Machine) -> snapshot.Saved | None:
+        """What the node is restored from, taken in its own control group if there is none yet; ``None``: it boots."""
+        if machine.options.start is Start.BOOT:
+            return None
+        alike = snapshot.likeness(spec, machine)
+        if alike not in self._saved:
+            with _in_group(spec, machine) as before:
+                self._saved[alike] = snapshot.take(spec, machine, before)
+            cgroups.own_group(spec.name).remove()  # what is counted in it is not the node's
+        return self._saved[alike]
 
     def helpers(self, node: Node) -> list[int]:
         """QEMU and the keeper: all that is in the node's control group."""
@@ -128,8 +150,15 @@ def _base_memory_byte(monitor: Monitor) -> int:
     return part(int, summary.get("base-memory"), "query-memory-size-summary (base-memory)")
 
 
-def _keep(spec: NodeSpec, machine: Machine) -> tuple[int, int]:
-    """Process ids of the keeper and of QEMU; ``NodeError`` with the end of what the guest's kernel said."""
+def _keep(spec: NodeSpec, machine: Machine, words: Sequence[str]) -> tuple[int, int]:
+    """Process ids of the keeper and of QEMU, whose argv is ``words``."""
+    with _in_group(spec, machine) as before:
+        return channel.keep_machine(spec, before, words)
+
+
+@contextmanager
+def _in_group(spec: NodeSpec, machine: Machine) -> Iterator[list[str]]:
+    """The argv prefix of what runs the machine; ``NodeError`` with the end of what the guest's kernel said."""
     monitor_byte = host.monitor_memory_byte(machine.accelerator)
     group = confined.create_group(
         replace(
@@ -141,9 +170,7 @@ def _keep(spec: NodeSpec, machine: Machine) -> tuple[int, int]:
     )
     folder = ["env", f"--chdir={spec.directory}", f"TMPDIR={spec.directory}"]
     try:
-        return channel.keep_machine(
-            spec, [*confined.join(spec, group), *_join_network(spec), *folder], argv(machine)
-        )
+        yield [*confined.join(spec, group), *_join_network(spec), *folder]
     except NodeError as error:
         raise _with_console(spec, str(error), lack_of_modules(machine.options.kernel)) from error
 
@@ -194,7 +221,9 @@ def _told(machine: Machine) -> dict[str, str]:
     vhost = (
         "no paravirtual link" if link is None or not machine.devices.paravirtual else str(link.vhost).lower()
     )
+    restored = {snapshot.FACT: snapshot.RESTORED} if options.start is Start.SNAPSHOT else {}
     return {
+        **restored,
         "accelerator": WORDS[machine.accelerator],
         "QEMU": f"{host.qemu_version()}, machine {options.machine}, processor {machine.cpu}",
         "vhost": vhost,

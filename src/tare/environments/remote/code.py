@@ -15,7 +15,7 @@ from tare.errors import NodeError
 from tare.host.process import tool_environment
 
 _PARTS = (
-    *("__init__", "errors", "records", "units", "untrusted"),
+    *("__init__", "errors", "on_demand", "records", "units", "untrusted"),
     *("environments", "far", "host", "image", "network"),
     *("measure/__init__", "measure/node_files"),
 )

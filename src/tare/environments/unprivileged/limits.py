@@ -73,9 +73,11 @@ def establish(spec: NodeSpec) -> Means:
         json.dumps({"group": means.group and str(means.group), "controllers": sorted(means.controllers)})
     )
     if found is not None:
-        create_group(
+        group = create_group(
             found, spec.name, spec.processors, spec.memory_byte, spec.cpu_quota, spec.bounds.processes
         )
+        if spec.weight > 1 and "cpu" in found.controllers:
+            group.weigh(spec.weight)
     return means
 
 

@@ -80,11 +80,12 @@ class File(Source):
 
 def keyed(text: bytes) -> dict[str, int]:
     """Read lines ``name number``; ``ValueError`` when there is none."""
-    found = {}
-    for line in text.splitlines():
-        name, _, number = line.partition(b" ")
-        if number.strip().isdigit():
-            found[name.decode(errors="replace")] = int(number)
+    pairs = (line.split(b" ", 1) for line in text.splitlines())
+    found = {
+        pair[0].decode(errors="replace"): int(pair[1])
+        for pair in pairs
+        if len(pair) == 2 and pair[1].strip().isdigit()  # noqa: PLR2004 - a pair
+    }
     if not found:
         raise ValueError("it holds no line of a name and a number")
     return found

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from tare.measure.attempt import Attempt
+from tare.measure.beforehand import forget
 from tare.measure.context import Context
 from tare.measure.prepared import Up, nodes_up
 from tare.measure.stopping import cell_of
@@ -87,6 +88,9 @@ def _by_turns(context: Context, trials: Sequence[Trial]) -> tuple[list[Outcome],
         for arm in arms:
             arm.start(context, nodes)
         reasons = [_play_or_lose(context, group, source) for group in _by_workload(arms)]
+    for attempt in attempts:
+        if attempt.lost:
+            forget(context, attempt.trial)
     elapsed_s = (time.monotonic() - begun) / len(attempts)
     return [attempt.outcome(elapsed_s) for attempt in attempts], next(filter(None, reasons), None)
 

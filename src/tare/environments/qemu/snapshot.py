@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine booted once, stopped as its first process serves, and restored for every node that is alike.
+
+Its state is a file without a name, which this process holds open: when the process ends, or is killed, it is gone. It
+travels as QEMU's migration stream (QEMU's docs/devel/migration.rst), so that a restored guest's memory is as anonymous
+as a booted one's, and not pages of a file. What all restored guests would otherwise have in common is made their own
+again: the time of day by the keeper's greeting, as at every boot; random numbers by the kernel, which the device
+vmgenid tells of its new identity; and the host name.
+"""
+
+import os
+import tempfile
+import time
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tare.environments.guest.channel import READY_LIMIT_S
+from tare.environments.guest.kernel import find_kernel
+from tare.environments.provider import NodeSpec
+from tare.environments.qemu.command import Machine, argv
+from tare.environments.qemu.devices import CHANNEL
+from tare.environments.qemu.monitor import Monitor, connected
+from tare.environments.qemu.processor import DIES_WITH_US
+from tare.errors import NodeError
+from tare.host import process
+from tare.host.paths import state_directory
+from tare.records import NetworkKind, Storage
+
+FACT, RESTORED = "guest's start", "restored from a snapshot"
+"""What the outcome of a restored guest is told."""
+
+_HELLO_INTERVAL_S = 1.0
+"""A guest says hello so often until the host answers (native/channel), which nobody does before it is stopped."""
+_STOP_AT_S = 0.9
+"""After a hello: shortly before the next one, which a restored guest then says at once."""
+_SAVE_LIMIT_S, _SAVE_STEP_S = 120.0, 0.01
+_UNLIMITED_BYTE = 1 << 40
+"""A second; by default QEMU saves slowly, as for a network."""
+_RENEW = 'cat /proc/sys/kernel/random/uuid && printf %s "$0" > /proc/sys/kernel/hostname'
+_RENEW_LIMIT_S, _RESEED_LIMIT_S, _RESEED_STEP_S = 60.0, 5.0, 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
+class Saved:
+    """One machine's state; when nobody refers to this any more, it is gone."""
+
+    descriptor: int
+    drawn: set[str] = field(default_factory=set)
+    """The first random number of each guest that was restored from it."""
+
+    @property
+    def path(self) -> str:
+        """For other processes of this user."""
+        return f"/proc/{os.getpid()}/fd/{self.descriptor}"
+
+
+def obstacle(spec: NodeSpec) -> str | None:
+    """Why this node cannot be restored, and what to choose; ``None``: it can."""
+    if spec.storage is Storage.DISK:
+        return "a restored guest has no second disk as it was when the snapshot was taken: choose storage = tmpfs"
+    if spec.binds:
+        return "QEMU saves no guest with a bound directory (9p): leave binds out"
+    if spec.network.kind is NetworkKind.VETH:
+        return "a restored guest has the booted one's addresses, so it gets no link: choose network = none"
+    return None
+
+
+def likeness(spec: NodeSpec, machine: Machine) -> tuple[object, ...]:
+    """All that makes a difference to a guest that has booted, but for its name."""
+    named = argv(machine).index("-name") + 1
+    return *argv(machine)[:named], *argv(machine)[named + 1 :], spec.shm_byte, spec.image_digest
+
+
+def first_argv(machine: Machine) -> list[str]:
+    """Of the machine that is booted: what its guest says is printed; it is saved as one that runs, though stopped."""
+    words = ["file,id=channel,path=/dev/stdout" if word == CHANNEL else word for word in argv(machine)]
+    return [*words, "-global", "migration.store-global-state=off"]
+
+
+def restored_argv(machine: Machine, saved: Saved) -> list[str]:
+    return [*argv(machine), "-incoming", f"exec:cat {saved.path}"]
+
+
+def take(spec: NodeSpec, machine: Machine, before: Sequence[str]) -> Saved:
+    """Boot the machine with ``before`` as its argv's prefix, save it and end it; some seconds. Raises ``NodeError``."""
+    with _first(spec, machine, before) as hello_s, connected(spec.directory) as monitor:
+        _stop(monitor, hello_s)
+        saved = _nameless()
+        _save(monitor, saved)
+    return saved
+
+
+def renew(prefix: Sequence[str], name: str, saved: Saved) -> None:
+    """Give the guest its name; ``NodeError`` unless it draws other random numbers than all before it."""
+    deadline = time.monotonic() + _RESEED_LIMIT_S
+    argv_inside = [*prefix, "sh", "-c", _RENEW, name]
+    while (drawn := process.run_checked(argv_inside, timeout_s=_RENEW_LIMIT_S).stdout.strip()) in saved.drawn:
+        if time.monotonic() > deadline:
+            raise NodeError(
+                "the restored guest draws the same random numbers as one before: its kernel does not heed vmgenid; "
+                "choose start = boot, or another kernel"
+            )
+        time.sleep(_RESEED_STEP_S)
+    saved.drawn.add(drawn)
+
+
+def _nameless() -> Saved:
+    descriptor, path = tempfile.mkstemp(dir=state_directory(), prefix=".snapshot-")
+    Path(path).unlink()
+    saved = Saved(descriptor=descriptor)
+    weakref.finalize(saved, os.close, descriptor)
+    return saved
+
+
+@contextmanager
+def _first(spec: NodeSpec, machine: Machine, before: Sequence[str]) -> Iterator[float]:
+    """While it runs: when its guest said hello, with the kernel's release in it, by ``time.monotonic``."""
+    words = [*before, *DIES_WITH_US, *first_argv(machine)]
+    release = find_kernel(machine.options.kernel).release.encode()
+    pid = process.start_idle(
+        words, log=spec.directory / "snapshot.log", ready=release, timeout_s=READY_LIMIT_S
+    )
+    try:
+        yield time.monotonic()
+    finally:
+        process.kill_idle(pid)
+
+
+def _stop(monitor: Monitor, hello_s: float) -> None:
+    """Between two hellos; whoever was too late for that waits for the next."""
+    while True:
+        since_s = (time.monotonic() - hello_s) % _HELLO_INTERVAL_S
+        time.sleep(max(0.0, _STOP_AT_S - since_s))
+        monitor.ask("stop")
+        if (time.monotonic() - hello_s) % _HELLO_INTERVAL_S >= _STOP_AT_S:
+            return
+        monitor.ask("cont")
+
+
+def _save(monitor: Monitor, saved: Saved) -> None:
+    monitor.ask("migrate-set-parameters", **{"max-bandwidth": _UNLIMITED_BYTE})
+    monitor.ask("migrate", uri=f"exec:cat > {saved.path}")
+    deadline = time.monotonic() + _SAVE_LIMIT_S
+    while (told := monitor.ask("query-migrate")).get("status") != "completed":
+        if told.get("status") == "failed" or time.monotonic() > deadline:
+            raise NodeError(
+                f"QEMU does not save the guest ({told.get('error-desc', 'it takes too long')}): choose start = boot"
+            )
+        time.sleep(_SAVE_STEP_S)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is tried and asked before a measured command: its launch, MPI's clock, the job's evidence and its program.
+
+Once for each arm of a session, as the answers cannot change: image, variables, layout and limits stay. Again after a
+trial of the arm that did not count. A node with a kernel of its own begins its clock, and has read no file yet, with
+each start: there the launch and the evidence come before every command.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from tare.environments.provider import Node
+from tare.measure.context import Arm, Context
+from tare.measure.instances import Instance, gather_evidence, run_preflight
+from tare.measure.program import program_digest
+from tare.records import Trial
+
+
+def facts_beforehand(
+    context: Context, trial: Trial, nodes: Sequence[Node], instances: Sequence[Instance]
+) -> Mapping[str, str]:
+    """The job's evidence and its program's digest; what an earlier trial of the arm found goes with this one too.
+
+    ``NodeError`` if the launch cannot work, ``ClockFault`` if MPI's clock is wrong here.
+    """
+    arm = arm_of(trial)
+    if arm not in context.evidence or any(node.own_kernel for node in nodes):
+        for instance in instances:
+            run_preflight(instance)
+        context.evidence[arm] = gather_evidence(instances[0])
+    if arm not in context.programs:
+        context.programs[arm] = program_digest(instances[0])
+    return {**context.evidence[arm], **context.programs[arm]}
+
+
+def forget(context: Context, trial: Trial) -> None:
+    """Have the next trial of this arm try and ask again: this one did not count."""
+    context.evidence.pop(arm_of(trial), None)
+    context.programs.pop(arm_of(trial), None)
+
+
+def arm_of(trial: Trial) -> Arm:
+    """Its environment, workload and setting: all of them launch alike."""
+    return trial.environment.name, trial.workload.name, trial.setting

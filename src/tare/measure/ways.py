@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ways into the nodes of a trial: a stopwatch that has done its part becomes the next one of its node.
+
+To enter a node again takes a session of the engine's (some 100 ms of ``docker exec``), or a start of a process.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Self
+
+from tare.environments.provider import Node, Provider
+from tare.measure.stopwatch import Command, Stopwatch
+
+
+class Ways:
+    """Of one start of nodes; a context manager that closes all that are left."""
+
+    def __init__(self) -> None:
+        self._free: dict[str, list[Stopwatch]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def stopwatch(
+        self, provider: Provider, node: Node, command: Command, output_folder: str
+    ) -> Iterator[Stopwatch]:
+        """A stopwatch for this command in the node, about to say READY; ``NodeError`` when there is no way in."""
+        entered = self._entered(provider, node, stopwatch_words(node, command, output_folder))
+        with ExitStack() as stack:
+            stack.push(entered)
+            yield entered
+            if entered.is_free:
+                stack.pop_all()
+                self._free.setdefault(node.spec.name, []).append(entered)
+
+    def close(self) -> None:
+        """End the stopwatches that nobody uses: beside a measured command there is none."""
+        with ExitStack() as stack:
+            for node in list(self._free):
+                for stopwatch in self._free.pop(node):
+                    stopwatch.dismiss()
+                    stack.push(stopwatch)
+
+    def _entered(self, provider: Provider, node: Node, words: list[str]) -> Stopwatch:
+        free = self._free.get(node.spec.name)
+        if not free:
+            return Stopwatch([*provider.prefix(node), *words])
+        with ExitStack() as stack:
+            stack.push(stopwatch := free.pop())
+            stopwatch.become(words)
+            stack.pop_all()
+        return stopwatch
+
+
+def stopwatch_words(node: Node, command: Command, output_folder: str) -> list[str]:
+    """The argv of a stopwatch, as the node sees it."""
+    return [f"{node.tools_directory}/stopwatch", *command.options(output_folder)]
+
+
+def way_to_stopwatch(provider: Provider, node: Node, command: Command, output_folder: str) -> list[str]:
+    """The argv of a stopwatch in a node, as this host sees it."""
+    return [*provider.prefix(node), *stopwatch_words(node, command, output_folder)]

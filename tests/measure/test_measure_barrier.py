@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several instances start at one moment, whatever their ways, and what is told of it is when their programs began."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from tests.measure.freezer_arms import arms_of, with_changes
+from tests.measure.test_measure_stopwatch import SAY_READY
+
+from tare.environments.fake_clock import _Bent, begin, parse
+from tare.host.cgroups.freezer import Freezer, thaw_all
+from tare.measure import freezer_turns
+from tare.measure.clock_line import ClockProbe
+from tare.measure.clocks import host_ns
+from tare.measure.instances import start_offsets_s
+from tare.measure.stopwatch import Stopwatch, go_together, wait_all
+
+SECOND = 10**9
+HOSTS_OWN = ClockProbe(asked_ns=100, node_ns=200, answered_ns=1_000_100)
+HOUR_AHEAD = ClockProbe(asked_ns=100, node_ns=3600 * SECOND + 150, answered_ns=200)
+
+
+@contextmanager
+def ready(*ways: Sequence[str]) -> Iterator[list[Stopwatch]]:
+    with ExitStack() as stack:
+        stopwatches = [stack.enter_context(Stopwatch(way)) for way in ways]
+        for stopwatch in stopwatches:
+            stopwatch.wait_ready(10.0)
+        yield stopwatches
+
+
+def repeating(path: Path) -> list[str]:
+    """In the place of a stopwatch: it writes down what it hears first."""
+    return ["sh", "-c", f"{SAY_READY} read line; echo $line > {path}"]
+
+
+def heard(path: Path, stopwatches: Sequence[Stopwatch]) -> str:
+    for stopwatch in stopwatches:
+        stopwatch._process.wait(timeout=10)
+    return path.read_text().strip()
+
+
+def test_several_are_told_one_moment_each_by_its_own_clock(tmp_path: Path) -> None:
+    with ready(repeating(tmp_path / "own"), repeating(tmp_path / "ahead")) as both:
+        sent_ns = host_ns()
+        moment_ns = go_together(both, [[HOSTS_OWN], [HOUR_AHEAD]])
+        assert heard(tmp_path / "own", both) == f"GO {moment_ns}"
+        assert heard(tmp_path / "ahead", both) == f"GO {moment_ns + 3600 * SECOND}"
+    assert moment_ns >= sent_ns + 2 * HOSTS_OWN.round_trip_ns
+
+
+def test_a_single_one_starts_at_once(tmp_path: Path) -> None:
+    with ready(repeating(tmp_path / "own")) as alone:
+        assert go_together(alone, [[HOSTS_OWN]]) <= host_ns()
+        assert heard(tmp_path / "own", alone) == "GO"
+
+
+def test_a_slow_way_into_a_node_delays_no_start(programs: Path) -> None:
+    stopwatch = [str(programs / "stopwatch"), "--", "true"]
+    slowly = 'while read -r line; do sleep 0.1; echo "$line"; done | "$@"'
+    with ready(stopwatch, ["sh", "-c", slowly, "sh", *stopwatch]) as both:
+        before = [each.probe() for each in both]
+        moment_ns = go_together(both, before)
+        said = wait_all(both, 10.0)
+    assert all(moment_ns <= words["start_ns"] for words in said)
+    assert max(start_offsets_s(said, before)) < 0.1
+
+
+def test_the_skew_is_from_program_to_program_and_not_from_word_to_word() -> None:
+    said: list[dict[str, Any]] = [
+        {"start_ns": 5 * SECOND, "executed_ns": 5 * SECOND + 1_000_000},
+        {"start_ns": 3605 * SECOND, "executed_ns": 3605 * SECOND + 4_000_000},
+    ]
+    assert start_offsets_s(said, [[HOSTS_OWN], [HOUR_AHEAD]]) == pytest.approx([0.0, 0.003])
+
+
+def test_instances_that_take_turns_by_the_freezer_have_their_go_when_they_wake(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    went_ns: list[list[int]] = []
+
+    def looking(freezers: Sequence[Freezer]) -> tuple[int, int]:
+        went_ns.append([stopwatch._went_ns for stopwatch in spans["stopwatches"]])
+        return thaw_all(freezers)
+
+    monkeypatch.setattr(freezer_turns, "thaw_all", looking)
+    with arms_of(programs, tmp_path, [["true"], ["true"]]) as (first, second):
+        spans = {
+            name: [*getattr(first, name), *getattr(second, name)]
+            for name in ("stopwatches", "freezers", "groups")
+        }
+        (both,) = freezer_turns.take_turns([with_changes(first, **spans)], Random(1), 0.08)  # noqa: S311 - an order
+    assert len(set(went_ns[0])) == 1
+    assert went_ns[0][0] > 0
+    assert [run.exit_code for run in both.runs] == [0, 0]
+
+
+@pytest.mark.parametrize("words", ["honest", "fast 3%", "slow 3%", "step 50ms", "stop 2s", "cpu 150%"])
+def test_a_clock_that_goes_wrong_starts_its_command_when_it_says_so(words: str, tmp_path: Path) -> None:
+    fault = parse(words)
+    assert fault is not None
+    begin(tmp_path / "file")
+    bent = _Bent(fault, tmp_path / "file")
+    moment_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) + 100 * SECOND
+    asked = bent.asked(b"PING\nGO %d\n" % bent._bent(moment_ns), measured=False)
+    ping, go, rest = asked.split(b"\n")
+    assert (ping, rest) == (b"PING", b"")
+    assert abs(int(go.removeprefix(b"GO ")) - moment_ns) < 10
+
+
+@pytest.mark.parametrize("word", [b"GO\n", b"PING\n", b"QUIT\n", b"GO 1x\n", b"NOGO 12\n"])
+def test_a_clock_that_goes_wrong_leaves_other_words_as_they_are(word: bytes) -> None:
+    fault = parse("fast 3%")
+    assert fault is not None
+    assert _Bent(fault, Path("/nowhere")).asked(word, measured=False) == word
