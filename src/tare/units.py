@@ -19,6 +19,8 @@ _BYTE = {
 }
 _LONGEST = 1000
 """Of what people write."""
+_ROUNDED_FROM = 999.5
+"""From here on three digits would need an exponent."""
 _SECOND = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -43,7 +45,8 @@ def parse_duration_s(text: str) -> float:
 def format_byte(size_byte: float) -> str:
     for unit, factor in (("GiB", GIBIBYTE), ("MiB", MEBIBYTE), ("KiB", KIBIBYTE)):
         if size_byte >= factor:
-            return f"{size_byte / factor:.3g} {unit}"
+            amount = size_byte / factor
+            return f"{amount:.3g} {unit}" if amount < _ROUNDED_FROM else f"{amount:.0f} {unit}"
     return f"{size_byte:.0f} B"
 
 

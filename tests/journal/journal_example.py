@@ -5,8 +5,10 @@ import itertools
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import strategies as st
 
+from tare.journal.lines import read_record
 from tare.journal.reader import read_journal
 from tare.journal.writer import JournalWriter
 from tare.records import (
@@ -172,3 +174,15 @@ def measured_again(journal: Path) -> Path:
         for outcome in kept.outcomes:
             writer.append(outcome)
     return path
+
+
+def records_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Filled with the kind of each record that is read from a sealed line from now on."""
+    kinds: list[str] = []
+
+    def counted(kind: str, line: bytes, where: str) -> Session | Outcome:
+        kinds.append(kind)
+        return read_record(kind, line, where)
+
+    monkeypatch.setattr("tare.journal.chain.read_record", counted)
+    return kinds

@@ -17,7 +17,7 @@ from tare.errors import InputError, JournalError
 from tare.host.own_files import read_plain
 from tare.journal.calibrations import read_calibration
 from tare.journal.calls import CALLS_FILE, read_calls
-from tare.journal.columns import journal_contents
+from tare.journal.column_state import journal_contents
 from tare.journal.reader import campaign_digest, read_journal
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.journal.writer import JournalWriter

@@ -2,6 +2,7 @@
 """A record becomes one line and comes back the same; a line that is none is named."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from tests.journal.journal_example import a_session, an_outcome, outcomes, sessions
 
 from tare.errors import JournalError
+from tare.journal import lines
 from tare.journal.lines import decode, encode
 from tare.records import SCHEMA, Outcome, Session
 
@@ -98,3 +100,21 @@ def test_a_missing_value_stays_missing() -> None:
 def test_the_two_kinds_are_told_apart() -> None:
     assert isinstance(decode(encode(a_session()), "here"), Session)
     assert isinstance(decode(encode(an_outcome()), "here"), Outcome)
+
+
+def test_the_decimals_of_a_small_number_do_not_call_for_the_slow_reader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lines, "from_json", None)
+    line = encode(replace(an_outcome(), cpu_s=0.000013529022300000002))
+    assert isinstance(lines.read_record("outcome", line, "here"), Outcome)
+
+
+@pytest.mark.parametrize("number", [b"18446744073709551616", b"-18446744073709551616", b"1" * 50, b"1" * 500])
+@pytest.mark.parametrize("before", [b"", b"0.000013529022300000002,", b"1.5,"])
+def test_an_integer_beyond_64_bits_is_refused_wherever_it_stands(number: bytes, before: bytes) -> None:
+    text = b'"cpu_s":[%s%s]' % (before, number)
+    line = encode(an_outcome()).replace(b'"cpu_s":0.5', text)
+    assert text in line
+    with pytest.raises(JournalError, match="64 bits"):
+        lines.read_record("outcome", line, "here")

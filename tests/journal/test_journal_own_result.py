@@ -12,16 +12,17 @@ from tests.fake_campaign import Listener, fake_campaign, fake_request
 from tests.journal.one_fault import put
 from tests.unprivileged.ordinary_user import AS_ROOT, USER
 
-from tare import pipeline
 from tare.blocks import LEAST_BLOCKS
 from tare.commands import noise
 from tare.commands.explain import ExplainOptions, run_explain
 from tare.commands.report import run_report
 from tare.commands.show import run_show
 from tare.errors import JournalError
+from tare.journal import large as large_journals
 from tare.journal.own_result import distrusted, make_trial_folder
 from tare.journal.result import ResultFolder
-from tare.measure.campaign import kept_campaign, measure_campaign
+from tare.measure.campaign import measure_campaign
+from tare.measure.kept import kept_campaign
 from tare.measure.unforeseen import TRACE, keep_trace
 from tare.pipeline import analyse_result, run_campaign
 
@@ -52,7 +53,7 @@ def victim(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "LARGE_JOURNAL_BYTE", 0)
+    monkeypatch.setattr(large_journals, "LARGE_JOURNAL_BYTE", 0)
 
 
 def untouched(victim: Path) -> bool:
@@ -129,7 +130,7 @@ def test_show_reads_it_all_the_same_and_writes_nothing_there(
 
 
 @pytest.mark.usefixtures("large")
-@pytest.mark.parametrize("name", ["outcomes.jsonl", "samples.parquet", "state.json", ".state.json"])
+@pytest.mark.parametrize("name", ["outcomes.parquet", "samples.parquet", "state.json", ".state.json"])
 @pytest.mark.parametrize("hard", [False, True])
 def test_a_link_in_ones_own_copy_of_a_result_is_replaced_and_not_followed(
     name: str, hard: bool, result: Path, victim: Path
@@ -146,7 +147,7 @@ def test_a_link_in_ones_own_copy_of_a_result_is_replaced_and_not_followed(
 
 
 @pytest.mark.usefixtures("large")
-@pytest.mark.parametrize("name", ["outcomes.jsonl", "state.json"])
+@pytest.mark.parametrize("name", ["outcomes.parquet", "state.json"])
 def test_a_pipe_among_what_is_derived_is_not_waited_for(name: str, result: Path) -> None:
     analyse_result(result)
     (result / "derived" / name).unlink()

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.journal.journal_example import a_session
 
 from tare.errors import JournalError
-from tare.journal.columns import ColumnWriter, Condensed, condensed
+from tare.journal.column_writer import ColumnWriter
+from tare.journal.columns import Condensed, condensed
 from tare.journal.lines import encode
 from tare.records import (
     Direction,
@@ -28,7 +29,7 @@ from tare.records import (
     Workload,
 )
 from tare.treat import curves, summaries
-from tare.treat.columns import with_joined_samples
+from tare.treat.columns import JoinedSamples
 
 PRIMARY = {"work": ("wall_s",)}
 NAMES = st.sampled_from(
@@ -125,9 +126,7 @@ def through_columns(outcomes: Sequence[Outcome], directory: Path) -> tuple[Outco
         writer.add(a_session())
         for one in outcomes:
             writer.add(one)
-    writer.finish({})
-    found = Condensed(directory)
-    return with_joined_samples(found.journal.outcomes, found.kinds, found.groups())
+    return Condensed(directory, writer.finish({})).journal(JoinedSamples).outcomes
 
 
 def same(left: Summary, right: Summary) -> bool:
@@ -175,18 +174,18 @@ def journal_of(directory: Path, count: int) -> Path:
 
 def test_what_was_derived_is_made_anew_when_the_journal_has_grown(tmp_path: Path) -> None:
     journal = journal_of(tmp_path / "journal", 2)
-    assert len(condensed(journal, tmp_path / "derived").journal.outcomes) == 2
+    assert len(condensed(journal, tmp_path / "derived").journal().outcomes) == 2
     kept = (tmp_path / "derived" / "samples.parquet").stat().st_mtime_ns
     condensed(journal, tmp_path / "derived")
     assert (tmp_path / "derived" / "samples.parquet").stat().st_mtime_ns == kept
     journal_of(tmp_path / "journal", 3)
-    assert len(condensed(journal, tmp_path / "derived").journal.outcomes) == 3
+    assert len(condensed(journal, tmp_path / "derived").journal().outcomes) == 3
 
 
 def test_samples_of_many_row_groups_stay_with_their_trials(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tare.journal.columns.ROWS_AT_ONCE", 5)
+    monkeypatch.setattr("tare.journal.column_writer.ROWS_AT_ONCE", 5)
     values = np.random.default_rng(1).lognormal(size=(9, 3)).tolist()
     outcomes = [
         outcome(

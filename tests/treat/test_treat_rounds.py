@@ -3,6 +3,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,6 +43,25 @@ def test_a_burst_in_one_slice_hardly_moves_the_block() -> None:
     assert rounds is not None
     assert rounds.log_ratio == pytest.approx(0.05)
     assert (rounds.slow, rounds.native_slow) == (1, 0)
+
+
+def test_arms_that_are_alike_seem_so_where_a_load_delays_single_slices() -> None:
+    """Whichever of three is set against the two others: the mean over many blocks is nothing, within 4 errors."""
+    draw = np.random.default_rng(1)
+    delays = draw.exponential(0.5, (300, 3, 22)) * (draw.random((300, 3, 22)) < 0.3)
+    blocks = (delays + draw.normal(0.0, 0.003, delays.shape)).tolist()
+    compared = [block_rounds(*_three(arms, own)) for arms in blocks for own in range(3)]
+    ratios = np.reshape([each.log_ratio for each in compared if each is not None], (300, 3)).mean(axis=1)
+    assert abs(np.mean(ratios)) < 4 * np.std(ratios) / math.sqrt(len(ratios))
+
+
+Rounds = dict[int, float]
+
+
+def _three(arms: list[list[float]], own: int) -> tuple[tuple[Rounds, Rounds], Rounds]:
+    """Two natives, and the arm that is set against them."""
+    first, second, environment = (dict(enumerate(arms[(own + place) % 3])) for place in (1, 2, 3))
+    return (first, second), environment
 
 
 def test_only_rounds_that_all_arms_have_are_compared() -> None:

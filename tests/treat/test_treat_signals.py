@@ -109,3 +109,16 @@ def test_what_is_missing_is_told_with_its_reason_and_the_place_in_the_block_is_k
     assert found.missing == (("steal_s", "no guest"),)
     natives = [of(outcomes, "native", 0, replicate).trial.slot for replicate in (0, 1)]
     assert found.blocks[0].lateness == of(outcomes, "docker", 0).trial.slot - sum(natives) / 2
+
+
+def test_what_two_metrics_of_the_same_trials_have_in_common_is_laid_out_once() -> None:
+    outcomes = planted_outcomes(Plant(blocks=6))
+    (one,) = summaries(outcomes, {"work": ("wall_s",)})
+    other = replace(one, metric="time_s", log_ratios=tuple(2 * value for value in one.log_ratios))
+    first, second = signal_evidence(outcomes, (one, other))
+    assert second.signals is first.signals
+    assert second == replace(first, metric="time_s", log_ratios=other.log_ratios)
+    shorter = replace(one, blocks=one.blocks[1:], log_ratios=one.log_ratios[1:])
+    _, third = signal_evidence(outcomes, (one, shorter))
+    assert [block.block for block in third.blocks] == [1, 2, 3, 4, 5]
+    assert third.log_ratios == one.log_ratios[1:]

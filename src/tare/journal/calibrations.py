@@ -2,6 +2,7 @@
 """Calibrations kept as files, one each, and the newest that fits a host and a version."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -11,12 +12,16 @@ from tare.host.own_files import read_plain
 from tare.journal.whole import write_whole
 from tare.records import SCHEMA, Calibration
 
-_ADAPTER: TypeAdapter[Calibration] = TypeAdapter(Calibration)
+
+@cache
+def _adapter() -> TypeAdapter[Calibration]:
+    """Made for the few results that have one."""
+    return TypeAdapter(Calibration)
 
 
 def encode_calibration(calibration: Calibration) -> str:
     """As JSON with its schema."""
-    body = _ADAPTER.dump_python(calibration, mode="json")
+    body = _adapter().dump_python(calibration, mode="json")
     return json.dumps({"schema": SCHEMA, "passed": calibration.passed, **body}, indent=1) + "\n"
 
 
@@ -40,7 +45,7 @@ def read_calibration(path: Path) -> Calibration | None:
     try:
         found = json.loads(read_plain(path))
         fields = {name: value for name, value in found.items() if name not in {"schema", "passed"}}
-        return _ADAPTER.validate_python(fields, strict=False) if found["schema"] == SCHEMA else None
+        return _adapter().validate_python(fields, strict=False) if found["schema"] == SCHEMA else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError):
         return None
 

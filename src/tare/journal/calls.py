@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,6 @@ from tare.records import SCHEMA, CallCounts, Cell, TracedCalls
 
 CALLS_FILE = "calls.json"
 _DAMAGED = "the file is damaged; remove it and have the calls counted again"
-_COUNTS: TypeAdapter[CallCounts] = TypeAdapter(CallCounts)
-_CELL: TypeAdapter[Cell] = TypeAdapter(Cell)
 
 
 def keep_calls(folder: Path, traced: TracedCalls) -> Path:
@@ -48,11 +47,20 @@ def read_calls(folder: Path) -> TracedCalls | None:
         raise JournalError(f"{path} does not hold counted system calls: {_DAMAGED}") from None
 
 
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    """Made for the few results whose calls were counted."""
+    return TypeAdapter(kind)
+
+
 def _entries(traced: TracedCalls) -> Iterator[Mapping[str, Any]]:
     """One for each cell and environment, with its counts or with the reason for which it has none."""
     for cell, counted in traced.counts.items():
         for environment, counts in counted.items():
-            yield {**_where(cell, environment), "counts": _COUNTS.dump_python(counts, mode="json")}
+            yield {
+                **_where(cell, environment),
+                "counts": _adapter(CallCounts).dump_python(counts, mode="json"),
+            }
     for cell, left in traced.untraced.items():
         for environment, reason in left.items():
             yield {**_where(cell, environment), "untraced": reason}
@@ -66,10 +74,10 @@ def _decoded(entries: Sequence[Mapping[str, Any]]) -> TracedCalls:
     counts: dict[Cell, dict[str, CallCounts]] = {}
     untraced: dict[Cell, dict[str, str]] = {}
     for entry in entries:
-        cell = _CELL.validate_python({"workload": entry["workload"], "layout": entry["layout"]})
+        cell = _adapter(Cell).validate_python({"workload": entry["workload"], "layout": entry["layout"]})
         if "untraced" in entry:
             untraced.setdefault(cell, {})[str(entry["environment"])] = str(entry["untraced"])
         else:
-            counted = _COUNTS.validate_python(entry["counts"])
+            counted = _adapter(CallCounts).validate_python(entry["counts"])
             counts.setdefault(cell, {})[str(entry["environment"])] = counted
     return TracedCalls(counts=counts, untraced=untraced)

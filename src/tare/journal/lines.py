@@ -2,6 +2,7 @@
 """Records to lines of JSON and back: as earlier versions wrote them, without a seal, and the part that all have."""
 
 import re
+from functools import cache
 from typing import Any
 
 import pydantic_core
@@ -16,7 +17,6 @@ MOST_LINE_BYTE = 64 << 20
 _DIGITS, _LONG = bytes.maketrans(b"123456789", b"000000000"), b"0" * 20
 """All digits alike, and more of them than a number that Tare writes has."""
 _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
-_ADAPTERS: dict[str, TypeAdapter[Any]] = {"session": TypeAdapter(Session), "outcome": TypeAdapter(Outcome)}
 
 
 class _SessionLine(BaseModel):
@@ -39,7 +39,13 @@ def kind_of(record: Session | Outcome) -> str:
 
 
 def body_of(record: Session | Outcome) -> bytes:
-    return _ADAPTERS[kind_of(record)].dump_json(record)
+    return _adapter(kind_of(record)).dump_json(record)
+
+
+@cache
+def _adapter(kind: str) -> TypeAdapter[Any]:
+    """Made for those who write: who reads does without."""
+    return TypeAdapter(Session if kind == "session" else Outcome)
 
 
 def encode(record: Session | Outcome) -> bytes:
@@ -89,8 +95,17 @@ def _values(line: bytes) -> Any:
 
 def _look_closely(line: bytes) -> None:
     """Refuse numbers beyond 64 bits and half characters, by a reader so slow that few lines go through it."""
-    if _LONG in line.translate(_DIGITS) or _HALVES.search(line):
+    if _has_long_number(line) or _HALVES.search(line):
         from_json(line, MOST_LINE_BYTE)
+
+
+def _has_long_number(line: bytes) -> bool:
+    """Whether one could be beyond 64 bits; right behind a point are the decimals of a small number, often as many."""
+    digits = line.translate(_DIGITS)
+    place = digits.find(_LONG)
+    while place > 0 and digits[place - 1 : place] == b".":
+        place = digits.find(_LONG, place + len(_LONG))
+    return place >= 0
 
 
 class LaterVersionError(JournalError):

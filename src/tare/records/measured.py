@@ -86,7 +86,8 @@ class InstanceRun:
     instance: int
     clocks: Clocks
     start_offset_s: float
-    """Start after the first instance's start, host clock."""
+    """How long after the first instance's program this one's was executed (execve(2)), host clock; in results of
+    earlier versions how long after its start."""
     user_s: float
     system_s: float
     maximum_rss_byte: int
@@ -122,7 +123,7 @@ class Outcome:
     node_start_s: float | None
     node_stop_s: float | None
     barrier_skew_s: float | None
-    """Latest minus earliest start of the instances; ``None`` with one instance."""
+    """The largest ``start_offset_s`` of the instances; ``None`` with one instance."""
     cpu_s: float | None
     """CPU time of the nodes' cgroups on the host, from GO to the end."""
     helper_cpu_s: float | None = None

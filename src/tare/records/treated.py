@@ -22,7 +22,7 @@ class BlockRounds:
     rounds: int
     """That all three arms have."""
     log_ratio: float
-    """Centre of ln(time per work here) - mean of the two natives' ln, over rounds."""
+    """Centre over rounds of ln(time per work here) - ln of a native's; the mean of it for both natives."""
     control_log_ratio: float
     """The same of the second native against the first."""
     slow: int

@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples in columns to one value per trial and metric: what ``whole_trial`` does, for all trials at once.
 
-What comes out are outcomes with one sample per metric, from which all else follows as from the original samples;
+What comes out is one sample per metric of each outcome, from which all else follows as from the original samples;
 a property test compares the two.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tare.records import Direction, Outcome, Sample
 from tare.records.columns import NONE, SampleColumns, SampleKind
+from tare.records.filled import filled
 from tare.treat.aggregate import LEAST, MOST
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
+_OF_THE_KIND = ("name", "unit", "direction", "x", "x_unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,38 +31,41 @@ class _Joined:
     """NaN when the trial has no usable value."""
 
 
-def with_joined_samples(
-    outcomes: Sequence[Outcome], kinds: Sequence[SampleKind], groups: Iterable[SampleColumns]
-) -> tuple[Outcome, ...]:
-    """Give each outcome one sample per metric; NaN, which nothing counts, where it has no usable value.
+class JoinedSamples:
+    """Of each outcome one sample per metric, made whenever they are asked for; NaN where it has no usable value."""
 
-    ``outcomes`` in the journal's order; each of ``groups`` holds whole trials.
-    """
-    instances = np.array([outcome.trial.layout.instances for outcome in outcomes], dtype=np.int64)
-    more = np.array([kind.direction is Direction.MORE for kind in kinds], dtype=np.bool_)
-    samples: dict[int, list[Sample]] = {}
-    for group in groups:
-        for trial, kind, value in _rows(_joined(group, instances, more)):
-            samples.setdefault(trial, []).append(_sample(kinds[kind], value))
-    return tuple(
-        replace(outcome, samples=tuple(samples.get(place, ()))) for place, outcome in enumerate(outcomes)
-    )
+    def __init__(
+        self, outcomes: Sequence[Outcome], kinds: Sequence[SampleKind], groups: Iterable[SampleColumns]
+    ) -> None:
+        """``outcomes`` in the journal's order; each of ``groups`` holds whole trials."""
+        instances = np.array([outcome.trial.layout.instances for outcome in outcomes], dtype=np.int64)
+        more = np.array([kind.direction is Direction.MORE for kind in kinds], dtype=np.bool_)
+        joined = [_joined(group, instances, more) for group in groups]
+        self._kinds = kinds
+        self._kind = np.concatenate([np.empty(0, dtype=np.int32), *(group.kind for group in joined)])
+        self._value = np.concatenate([np.empty(0), *(group.value for group in joined)])
+        trials = np.concatenate([np.empty(0, dtype=np.int32), *(group.trial for group in joined)])
+        self._ends = np.searchsorted(trials, np.arange(len(outcomes) + 1))
+        self._alike: dict[bytes, dict[str, list[object]]] = {}
+
+    def __getitem__(self, place: int) -> tuple[Sample, ...]:
+        first, end = self._ends[place : place + 2]
+        kinds = self._kind[first:end]
+        if (alike := self._alike.get(key := kinds.tobytes())) is None:
+            alike = self._alike[key] = _alike([self._kinds[kind] for kind in kinds.tolist()])
+        return tuple(filled(Sample, {**alike, "value": self._value[first:end].tolist()}, len(kinds)))
 
 
-def _rows(joined: _Joined) -> Iterator[tuple[int, int, float]]:
-    return zip(joined.trial.tolist(), joined.kind.tolist(), joined.value.tolist(), strict=True)
-
-
-def _sample(kind: SampleKind, value: float) -> Sample:
-    return Sample(
-        name=kind.name,
-        value=value,
-        unit=kind.unit,
-        direction=kind.direction,
-        x=kind.x,
-        x_unit=kind.x_unit,
-        iteration=0 if kind.first else None,
-    )
+def _alike(kinds: Sequence[SampleKind]) -> dict[str, list[object]]:
+    """All fields of such samples but the value."""
+    none = [None] * len(kinds)
+    return {
+        **{name: [getattr(kind, name) for kind in kinds] for name in _OF_THE_KIND},
+        "instance": none,
+        "round": none,
+        "process": none,
+        "iteration": [0 if kind.first else None for kind in kinds],
+    }
 
 
 def _joined(columns: SampleColumns, instances: NDArray[np.int64], more: NDArray[np.bool_]) -> _Joined:

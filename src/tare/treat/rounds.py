@@ -2,7 +2,8 @@
 """Slices of one block, compared round by round and summed up (docs/turns.md).
 
 The slices of a round lie within a second, so what slows the machine down for longer slows all of them. Of the rounds'
-log-ratios the Hodges-Lehmann centre is taken: a burst that hits one slice moves it little. A block is still one value.
+log-ratios of two arms the Hodges-Lehmann centre is taken: a burst that hits one slice moves it little. A block is still
+one value.
 """
 
 import math
@@ -34,7 +35,11 @@ def round_times(samples: Sequence[Sample], instances: int) -> dict[int, float]:
 def block_rounds(
     native: tuple[Mapping[int, float], Mapping[int, float]], environment: Mapping[int, float]
 ) -> BlockRounds | None:
-    """Compare the rounds that all three arms have; ``None`` without any."""
+    """Compare the rounds that all three arms have; ``None`` without any.
+
+    The environment is set against each native slot by itself: where a load delays single slices, two arms that are
+    alike still differ symmetrically, but less their mean a third seems faster, as the middle of a mean is later.
+    """
     first, second = native
     common = sorted(first.keys() & second.keys() & environment.keys())
     if not common:
@@ -42,12 +47,16 @@ def block_rounds(
     slow = _slow([environment[at] for at in common])
     return BlockRounds(
         rounds=len(common),
-        log_ratio=centre([environment[at] - (first[at] + second[at]) / 2 for at in common]),
-        control_log_ratio=centre([second[at] - first[at] for at in common]),
+        log_ratio=(_apart(environment, first, common) + _apart(environment, second, common)) / 2,
+        control_log_ratio=_apart(second, first, common),
         slow=len(slow),
         native_slow=sum(len(_slow([arm[at] for at in common])) for arm in native),
         slow_by=statistics.median(slow) if slow else None,
     )
+
+
+def _apart(arm: Mapping[int, float], other: Mapping[int, float], rounds: Sequence[int]) -> float:
+    return centre([arm[at] - other[at] for at in rounds])
 
 
 def centre(values: Sequence[float]) -> float:

@@ -32,16 +32,8 @@ RETRANSMISSION_TIMEOUT_S = 0.2
 """Linux's TCP_RTO_MIN (include/net/tcp.h)."""
 
 _Key = tuple[Cell, int, str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """Signals of one name in another unit or scope are another signal."""
-
-    name: str
-    unit: str
-    scope: Scope
-    lost_time: bool
+_Kind = tuple[str, str, Scope, bool]
+"""Name, unit, scope, whether it is lost time: signals of one name in another unit or scope are another signal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +41,6 @@ class _Block:
     """The three trials of one block, and what is compared of them."""
 
     facts: BlockFacts
-    log_ratio: float
     trials: tuple[Outcome, Outcome, Outcome]
     """Native, native again, the environment."""
 
@@ -60,18 +51,35 @@ def signal_evidence(outcomes: Sequence[Outcome], summaries: Sequence[Summary]) -
         (cell_of(one), one.trial.block, one.trial.environment.name, one.trial.replicate): one
         for one in outcomes
     }
-    return tuple(_evidence(placed, summary) for summary in summaries)
+    counted: dict[tuple[Cell, str, tuple[int, ...]], SignalEvidence] = {}
+    return tuple(_evidence(placed, summary, counted) for summary in summaries)
 
 
-def _evidence(placed: Mapping[_Key, Outcome], summary: Summary) -> SignalEvidence:
-    blocks = list(_blocks(placed, summary))
+def _evidence(
+    placed: Mapping[_Key, Outcome],
+    summary: Summary,
+    counted: dict[tuple[Cell, str, tuple[int, ...]], SignalEvidence],
+) -> SignalEvidence:
+    """Of an environment's metrics in the same blocks all but the log-ratios is the same, and is ``counted`` once."""
+    key = (summary.cell, summary.environment, tuple(block.block for block in summary.blocks))
+    if key not in counted:
+        counted[key] = _of_blocks(list(_blocks(placed, summary)), summary)
+    log_ratios = dict(zip(key[2], summary.log_ratios, strict=True))
+    return replace(
+        counted[key],
+        metric=summary.metric,
+        log_ratios=tuple(log_ratios[block.block] for block in counted[key].blocks),
+    )
+
+
+def _of_blocks(blocks: Sequence[_Block], summary: Summary) -> SignalEvidence:
     timeouts_s = (block.trials[2].trial.environment.rto_min_s for block in blocks)
     return SignalEvidence(
         cell=summary.cell,
         environment=summary.environment,
         metric=summary.metric,
         blocks=tuple(block.facts for block in blocks),
-        log_ratios=tuple(block.log_ratio for block in blocks),
+        log_ratios=(),
         signals=tuple(_signals(blocks)),
         missing=tuple(sorted(_missing(blocks).items())),
         retransmission_timeout_s=next(filter(None, timeouts_s), RETRANSMISSION_TIMEOUT_S),
@@ -83,7 +91,7 @@ def _missing(blocks: Sequence[_Block]) -> dict[str, str]:
 
 
 def _blocks(placed: Mapping[_Key, Outcome], summary: Summary) -> Iterator[_Block]:
-    for value, log_ratio in zip(summary.blocks, summary.log_ratios, strict=True):
+    for value in summary.blocks:
         arms = ((NATIVE, 0), (NATIVE, 1), (summary.environment, 0))
         first, second, own = (placed.get((summary.cell, value.block, *arm)) for arm in arms)
         if first is None or second is None or own is None:
@@ -96,7 +104,7 @@ def _blocks(placed: Mapping[_Key, Outcome], summary: Summary) -> Iterator[_Block
                 environment=other,
                 lateness=own.trial.slot - (first.trial.slot + second.trial.slot) / 2,
             )
-            yield _Block(facts, log_ratio, (first, second, own))
+            yield _Block(facts, (first, second, own))
 
 
 def _run_facts(outcome: Outcome) -> RunFacts | None:
@@ -145,18 +153,19 @@ def _signals(blocks: Sequence[_Block]) -> Iterator[SignalSummary]:
             if one is not None and two is not None:
                 own_block = SignalBlock(block=block.facts.block, native=(one, two), environment=value)
                 found.setdefault(kind, []).append(own_block)
-    for kind, values in found.items():
-        yield SignalSummary(
-            name=kind.name, unit=kind.unit, scope=kind.scope, lost_time=kind.lost_time, blocks=tuple(values)
-        )
+    for (name, unit, scope, lost_time), values in found.items():
+        yield SignalSummary(name=name, unit=unit, scope=scope, lost_time=lost_time, blocks=tuple(values))
 
 
 def _natively(signals: Mapping[_Kind, float], kind: _Kind) -> float | None:
     """The same signal of a native trial; native shares the host's network, whose counts hold others' as well."""
-    others = (replace(kind, scope=scope) for scope in Scope)
-    found = next((signals[one] for one in (kind, *others) if one in signals), None)
-    return 0.0 if found is None and kind.name in _OF_OWN_LINKS else found
+    if (found := signals.get(kind)) is not None:
+        return found
+    name, unit, _, lost_time = kind
+    others = (signals.get((name, unit, scope, lost_time)) for scope in Scope)
+    without = 0.0 if name in _OF_OWN_LINKS else None
+    return next((value for value in others if value is not None), without)
 
 
 def _by_kind(signals: Sequence[Signal]) -> dict[_Kind, float]:
-    return {_Kind(one.name, one.unit, one.scope, one.lost_time): one.value for one in signals}
+    return {(one.name, one.unit, one.scope, one.lost_time): one.value for one in signals}

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of which journal the columns are, and whether they are as they were written: what is believed, by content alone."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from zlib import crc32
+
+from pydantic import TypeAdapter
+
+from tare.host.own_files import open_plain, open_regular
+from tare.host.trust import asking_users, distrust
+from tare.journal.lines import MOST_LINE_BYTE
+from tare.journal.reader import campaign_digest
+from tare.journal.result import CAMPAIGN_FILE
+from tare.journal.whole import write_whole
+from tare.records import Integrity, Seen, Session
+from tare.records.columns import SampleKind
+
+OUTCOMES, SAMPLES = "outcomes.parquet", "samples.parquet"
+VERSION = 4
+Contents = Mapping[str, str]
+_STATE = "state.json"
+_MOST_STATE_BYTE = 64 << 20
+_PIECE_BYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What is neither an outcome nor a sample."""
+
+    version: int = VERSION
+    journal: Contents
+    """What tells the journal from any other."""
+    derived: Contents
+    """What tells the columns from any others."""
+    sessions: tuple[Session, ...]
+    kinds: tuple[SampleKind, ...]
+    first_trials: tuple[int, ...]
+    """Of each row group of the samples, the first trial that has any there."""
+    repeated: tuple[str, ...]
+    integrity: Integrity
+    seen: Mapping[str, Seen]
+
+
+_ADAPTER = TypeAdapter(State)
+
+
+def journal_contents(journal: Path) -> Contents:
+    """What tells a journal, with the campaign that it is of, from any other; raises ``OSError``."""
+    campaign = campaign_digest(journal.parent)
+    files = {path.name: _content(open_regular(path)) for path in sorted(journal.glob("*.jsonl"))}
+    return {**files, **({CAMPAIGN_FILE: campaign} if campaign else {})}
+
+
+def column_contents(directory: Path) -> Contents:
+    """The same of the columns; ``OSError`` too where another user owns or can write them, or one is a link."""
+    return {name: _content(_open_own(directory / name)) for name in (OUTCOMES, SAMPLES)}
+
+
+def write_state(directory: Path, state: State) -> None:
+    """Whole or not at all; raises ``OSError``."""
+    text = json.dumps(_ADAPTER.dump_python(state, mode="json"))
+    write_whole(directory / _STATE, f"{crc32(text.encode()):08x}\n{text}")
+
+
+def remove_state(directory: Path) -> None:
+    """Nothing that stands there is believed from now on."""
+    (directory / _STATE).unlink(missing_ok=True)
+
+
+def believed_state(directory: Path, journal: Contents) -> State | None:
+    """``None`` unless all of it is as it was written, by this user, and of this journal."""
+    try:
+        with os.fdopen(_open_own(directory / _STATE), "rb") as opened:
+            crc, _, text = opened.read(_MOST_STATE_BYTE).partition(b"\n")
+        if crc != b"%08x" % crc32(text):
+            return None
+        state = _ADAPTER.validate_json(text)
+        current = state.version == VERSION and state.journal == journal
+        return state if current and state.derived == column_contents(directory) else None
+    except (OSError, ValueError):
+        return None
+
+
+def _open_own(path: Path) -> int:
+    """A descriptor of a plain file that nobody else could have written; ``OSError`` where there is none."""
+    descriptor = open_plain(path)
+    if why := distrust(os.fstat(descriptor), path, asking_users()):
+        os.close(descriptor)
+        raise PermissionError(f"{path} {why}")
+    return descriptor
+
+
+def _content(descriptor: int) -> str:
+    """Size and CRC of all that a reader would read of it."""
+    size = crc = since_end = 0
+    with os.fdopen(descriptor, "rb", buffering=0) as opened:
+        # A line that has no end for longer ends the reading (one_file): what follows it may be without end.
+        while since_end <= 2 * MOST_LINE_BYTE + 1 and (piece := opened.read(_PIECE_BYTE)):
+            size, crc = size + len(piece), crc32(piece, crc)
+            end = piece.rfind(b"\n")
+            since_end = len(piece) - end - 1 + (since_end if end < 0 else 0)
+    return f"{size} {crc:08x}"

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A result's journal, read as records, or from columns beside it where it is large."""
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from tare.journal.own_result import derived_folder
+from tare.journal.reader import Journal, read_journal
+from tare.journal.result import ResultFolder
+from tare.records import Sample
+
+LARGE_JOURNAL_BYTE = 256 * 1024 * 1024
+"""About thirty thousand trials with their signals, or two million samples; from here on columns are made of them."""
+
+
+class Samples(Protocol):
+    """The samples of each outcome, by its place in the journal."""
+
+    def __getitem__(self, place: int, /) -> tuple[Sample, ...]: ...
+
+
+Joining = Callable[..., Samples]
+"""Given the outcomes, the kinds of samples and their columns by groups of trials (``tare.records.columns``)."""
+
+
+def read_result(folder: ResultFolder, joining: Joining | None = None) -> Journal:
+    """The same outcomes either way; with ``joining`` those of a large journal have joined samples.
+
+    ``JournalError`` as ``read_journal``, or when the columns cannot be written.
+    """
+    if folder.journal_byte < LARGE_JOURNAL_BYTE:
+        return read_journal(folder.journal)
+    from tare.journal.columns import condensed  # noqa: PLC0415 - loads pyarrow, which few results need
+
+    try:
+        with derived_folder(folder) as directory:
+            return condensed(folder.journal, directory).journal(joining)
+    except OverflowError:  # no column holds one of its numbers
+        return read_journal(folder.journal)
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """No looks for circles of objects: records make none, and among so many a look takes a third of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
