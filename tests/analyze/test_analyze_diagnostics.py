@@ -4,6 +4,7 @@
 import itertools
 import math
 from collections.abc import Sequence
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -112,6 +113,20 @@ def test_kendalls_p_is_scipys_exact_one(order: list[int]) -> None:
     tau, p = kendall([float(value) for value in order])
     assert tau == pytest.approx(expected.statistic)
     assert p == pytest.approx(expected.pvalue, abs=1e-12)
+
+
+@given(st.lists(st.integers(-3, 3), min_size=2, max_size=40))
+def test_kendalls_score_counts_rising_pairs_less_falling_ones(values: list[int]) -> None:
+    pairs = [(later > early) - (later < early) for early, later in itertools.combinations(values, 2)]
+    tau, _ = kendall([float(value) for value in values])
+    assert tau == 2 * sum(pairs) / (len(values) * (len(values) - 1))
+
+
+def test_kendalls_score_is_found_by_few_passes_over_many_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    sought, n = Mock(side_effect=np.searchsorted), 5000
+    monkeypatch.setattr(np, "searchsorted", sought)
+    kendall(np.random.default_rng(1).normal(size=n).tolist())
+    assert n <= sum(call.args[1].size for call in sought.call_args_list) <= 2 * 2 * n * math.log2(2 * n)
 
 
 def test_kendalls_exact_distribution_is_that_of_all_orders() -> None:

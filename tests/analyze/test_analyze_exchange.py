@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 
+from tare.analyze.attribution import exchange
 from tare.analyze.attribution.covariation import correlations
 from tare.analyze.attribution.exchange import chance_above, holm
 
@@ -35,6 +37,29 @@ def test_the_chance_is_the_share_of_all_ways_to_name_the_environment(
 ) -> None:
     values = np.array(blocks, dtype=float)
     assert chance_above(values[:, 0], values[:, 1:]) == pytest.approx(by_hand(blocks))
+
+
+@given(st.integers(1, 120), st.integers(0, 9), st.sampled_from([0, 1, 4, 50]), st.floats(-1, 1))
+def test_the_integral_gives_the_chance_that_all_sums_give(
+    blocks: int, seed: int, most: int, shift: float
+) -> None:
+    """With ties from none to nearly all of the blocks; ``most`` is the largest count."""
+    drawn = np.random.default_rng(seed).normal(size=(blocks, 3))
+    values = np.minimum(np.abs(drawn * most).round(), most) if most else drawn
+    values[:, 0] += shift if most == 0 else round(shift)
+    added = chance_above(values[:, 0], values[:, 1:])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exchange, "MOST_ADDED", 0)
+        assert chance_above(values[:, 0], values[:, 1:]) == pytest.approx(added, rel=1e-10)
+
+
+def test_of_many_blocks_the_sums_are_not_added_up_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_much(*_: object) -> None:
+        raise AssertionError("grows as n^2")
+
+    monkeypatch.setattr(np, "convolve", too_much)
+    drawn = np.random.default_rng(1).normal(size=(3000, 3))
+    assert 0.001 < chance_above(drawn[:, 0], drawn[:, 1:]) < 0.999
 
 
 def test_ten_blocks_above_both_natives_have_one_chance_in_three_to_the_tenth() -> None:
@@ -90,3 +115,28 @@ def test_a_signal_that_never_changes_has_no_correlation() -> None:
 
 def test_the_same_values_give_the_same_chances() -> None:
     assert correlations(*drawn(2, 15, 0.5, 0.0)) == correlations(*drawn(2, 15, 0.5, 0.0))
+
+
+def test_what_follows_from_the_order_is_taken_off_without_a_table_of_all_pairs_of_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def too_much(*_: object) -> None:
+        raise AssertionError("grows as n^2")
+
+    for name in ("eye", "outer"):
+        monkeypatch.setattr(np, name, too_much)
+    own, signals, order = drawn(3, 40, 1.0, 0.3)
+    order = np.column_stack([order, 2 * order[:, 0] - 1])  # nothing that the others do not say
+    found = correlations(own, signals, order)
+    assert [one.r for one in found if one] == pytest.approx(_by_projection(own, signals, order), abs=1e-12)
+
+
+def _by_projection(own: np.ndarray, signals: np.ndarray, order: np.ndarray) -> list[float]:
+    """Of the residuals of ranks, regressed on the order one by one."""
+    design = np.column_stack([np.ones(len(order)), order])
+
+    def left(values: np.ndarray) -> np.ndarray:
+        ranks = rankdata(values)
+        return np.asarray(ranks - design @ np.linalg.lstsq(design, ranks, rcond=None)[0])
+
+    return [float(np.corrcoef(left(own), left(signal))[0, 1]) for signal in signals]

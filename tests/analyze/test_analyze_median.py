@@ -2,6 +2,7 @@
 import math
 import random
 import statistics
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -30,6 +31,26 @@ def test_the_cuts_are_those_of_the_sign_test(n: int, cut: int) -> None:
     found = median_estimate([float(value) for value in range(n)])
     assert (found.low, found.high) == (cut, n - 1 - cut)
     assert found.level == pytest.approx(1 - 2 * sum(math.comb(n, below) for below in range(cut + 1)) / 2**n)
+
+
+@given(st.integers(1, 150), st.sampled_from([0.5, 0.9, 0.95, 0.99, 0.999999]))
+def test_cut_and_level_are_those_of_all_binomial_sums(n: int, level: float) -> None:
+    levels = [
+        1 - 2 * sum(math.comb(n, below) for below in range(cut + 1)) / 2**n for cut in range((n + 1) // 2)
+    ]
+    reached = [one for one in levels if one >= level]
+    found = median_estimate([float(value) for value in range(n)], level)
+    assert found.low == (len(reached) - 1 if reached else None)
+    assert found.level == (reached[-1] if reached else level)
+
+
+def test_the_binomials_of_many_values_are_made_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    comb = Mock(side_effect=math.comb)
+    monkeypatch.setattr(math, "comb", comb)
+    for _ in range(2):
+        found = median_estimate([float(value) for value in range(9_999)])
+    assert found.low == 4901
+    assert 1 <= comb.call_count <= 2
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])

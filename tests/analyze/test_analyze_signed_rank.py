@@ -9,13 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from tare.analyze import signed_rank, tails
 from tare.analyze.signed_rank import (
+    MOST_LISTED,
     achieved_level,
     best_level,
     critical_value,
     fewest_values,
     hodges_lehmann,
+    lower_tail,
     null_distribution,
+    share_at_most,
     walsh_averages,
 )
 from tare.analyze.student import mean_estimate, standard_deviation
@@ -87,6 +91,46 @@ def test_critical_values_are_those_of_the_published_table(n: int, critical: int)
 
 def test_critical_values_for_the_equivalence_interval_are_those_of_the_published_table() -> None:
     assert [critical_value(n, 0.90) for n in range(4, 13)] == [None, 0, 2, 3, 5, 8, 10, 13, 17]
+
+
+@pytest.mark.parametrize("n", [6, 40, 201])
+def test_the_integral_gives_the_chances_that_counting_gives(n: int) -> None:
+    counted = lower_tail(n)
+    sums = [*range(25), *range(25, len(counted), 1 + len(counted) // 60)]
+    found = [tails.signed_ranks_at_most(n, rank_sum) for rank_sum in sums if rank_sum < len(counted)]
+    np.testing.assert_allclose(found, [counted[rank_sum] for rank_sum in sums[: len(found)]], rtol=1e-10)
+
+
+@pytest.mark.parametrize("n", [201, 202, 233, 399])
+def test_beyond_what_is_counted_the_critical_values_are_those_of_counting(n: int) -> None:
+    for level in (0.9, 0.95, 0.9995, 0.9999999):
+        counted = int(np.searchsorted(lower_tail(n), (1 - level) / 2, side="right")) - 1
+        assert critical_value(n, level) == counted
+        assert achieved_level(n, counted) == pytest.approx(float(1 - 2 * lower_tail(n)[counted]), rel=1e-13)
+
+
+@pytest.mark.parametrize("n", [199, 200, 201, 300])
+def test_the_estimate_of_many_values_is_that_of_all_their_averages(n: int) -> None:
+    values = np.random.default_rng(n).normal(0.05, 0.04, n).round(3)
+    estimate, averages = hodges_lehmann(values.tolist()), walsh_averages(values)
+    critical = critical_value(n, 0.95)
+    assert critical is not None
+    assert bounds(estimate) == (averages[critical], averages[-1 - critical])
+    assert estimate.point == np.median(averages)
+
+
+def test_of_many_values_no_distribution_is_counted_and_no_average_is_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def too_much(*_: object) -> None:
+        raise AssertionError("grows as n^2 or n^3")
+
+    for name in ("null_distribution", "walsh_averages"):
+        monkeypatch.setattr(signed_rank, name, too_much)
+    values = np.random.default_rng(1).normal(size=20 * MOST_LISTED).tolist()
+    low, high = bounds(hodges_lehmann(values))
+    assert low < 0 < high
+    assert 0.025 < share_at_most(len(values), signed_rank.count_at_most(values, 0.0)) < 0.975
 
 
 def test_ninety_five_percent_needs_six_values_and_five_reach_93_75() -> None:

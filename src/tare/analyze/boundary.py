@@ -13,9 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
 
+from tare.analyze.distributions import normal_quantile, normal_share, root
 from tare.blocks import fewest_blocks
 
 ERROR = 0.05
@@ -63,7 +62,7 @@ def constant_spending(looks: tuple[int, ...], error: float = ERROR) -> tuple[flo
     """
     if len(looks) == 1:
         return (1.0,)
-    nominal = float(brentq(lambda level: _used(looks, level)[-1] - error, 1e-9, error, xtol=1e-12))
+    nominal = root(lambda level: _used(looks, level)[-1] - error, 1e-9, error)
     return (*(used / error for used in _used(looks, nominal)[:-1]), 1.0)
 
 
@@ -110,14 +109,16 @@ class _Walk:
         room = target - self.used
         if n <= self._n or room <= 0 or self._crossing(n, FARTHEST) >= room:
             return 0.0
-        bound = float(brentq(lambda z: self._crossing(n, z) - room, 0.0, FARTHEST, xtol=1e-10))
-        return 2 * float(ndtr(-bound))
+        if self._crossing(n, 0.0) <= room:
+            return 1.0
+        bound = root(lambda z: self._crossing(n, z) - room, 0.0, FARTHEST)
+        return 2 * normal_share(-bound)
 
     def step(self, n: int, level: float) -> None:
         """Go on to the look at ``n``, which rejects at the two-sided ``level``."""
         if n <= self._n:
             return
-        bound = FARTHEST if level <= 0 else min(FARTHEST, -float(ndtri(level / 2)))
+        bound = FARTHEST if level <= 0 else min(FARTHEST, -normal_quantile(level / 2))
         self.used += self._crossing(n, bound)
         step, reach = math.sqrt(n - self._n), bound * math.sqrt(n)
         count = round(min(_MOST_NODES, max(_FEWEST_NODES, _NODES_PER_STEP * 2 * reach / step)))
@@ -130,4 +131,5 @@ class _Walk:
     def _crossing(self, n: int, bound: float) -> float:
         """Chance to be beyond ``bound`` standard deviations on either side at ``n``, and not before."""
         step, reach = math.sqrt(n - self._n), bound * math.sqrt(n)
-        return 2 * float(ndtr((self._nodes - reach) / step) @ self._mass)
+        beyond = [normal_share(z) for z in ((self._nodes - reach) / step).tolist()]
+        return 2 * float(np.asarray(beyond) @ self._mass)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tare.analyze import aligned_ranks, sharper
 from tare.analyze.diagnostics.series import widening
-from tare.analyze.signed_rank import LEVEL, hodges_lehmann, lower_tail, walsh_averages
+from tare.analyze.signed_rank import LEVEL, count_at_most, hodges_lehmann, share_at_most
 from tare.blocks import LEAST_BLOCKS
 from tare.records import CONTROL_NAME, Estimate, Summary
 
@@ -47,21 +47,19 @@ class Differences:
     log_ratios: tuple[float, ...]
 
     def point(self) -> float:
-        return hodges_lehmann(self.log_ratios).point
+        return _signed(self, LEVEL).point
 
     def bounds(self, error: float) -> tuple[float, float, float] | None:
-        ends = hodges_lehmann(self.log_ratios, 1 - error)
+        ends = _signed(self, 1 - error)
         if ends.low is None or ends.high is None or ends.n < LEAST_BLOCKS:
             return None
         return ends.low, ends.high, ends.level
 
     def above(self, shift: float) -> float:
-        averages = walsh_averages(self.log_ratios)
-        return float(lower_tail(len(self.log_ratios))[np.sum(averages <= shift)])
+        return share_at_most(len(self.log_ratios), count_at_most(self.log_ratios, shift))
 
     def below(self, shift: float) -> float:
-        averages = walsh_averages(self.log_ratios)
-        return float(lower_tail(len(self.log_ratios))[np.sum(averages >= shift)])
+        return Differences(_turned(self.log_ratios)).above(-shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +172,11 @@ def looked(contrast: Contrast, nominal: float, error: float, *, fixed: bool) -> 
     """
     found = estimate(contrast, nominal)
     return found if fixed and found.low is not None else replace(found, level=1 - error)
+
+
+@lru_cache(maxsize=1024)
+def _signed(contrast: Differences, level: float) -> Estimate:
+    return hodges_lehmann(contrast.log_ratios, level)
 
 
 @lru_cache(maxsize=4096)

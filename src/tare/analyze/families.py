@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtri
 
 from tare.analyze.claims import MOST_BOUND, claim, margins, narrowest
+from tare.analyze.distributions import normal_quantile
 from tare.analyze.estimation import as_fraction
 from tare.analyze.evidence import Reach, bound_p, difference_p, equivalence_p, interval
 from tare.analyze.family_words import family_sentence
@@ -149,7 +149,7 @@ def _blocks_wanted(verdict: Verdict, size: int) -> int | None:
     distance = max(point, margins(verdict.margin)[0] - point)
     if deviation is None or distance <= 0:
         return None
-    quantile = -float(ndtri(ERROR / size / 2))
+    quantile = -normal_quantile(ERROR / size / 2)
     needed = (quantile * deviation / math.log1p(distance)) ** 2 + 2
     if needed - n > MOST_BLOCKS:
         return None

@@ -12,11 +12,11 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from tare.analyze import aligned_ranks
 from tare.analyze.aligned_ranks import Floats
 from tare.analyze.boundary import ERROR, boundary, spending
+from tare.analyze.distributions import student_quantile
 from tare.analyze.sharper import SHARPER
 from tare.records import POWER, Design, ExpectedBlocks, LookForesight
 
@@ -128,7 +128,7 @@ def _bounds(log_ratios: Floats, controls: Floats, nominal: float) -> _Bounds | N
     ends = [aligned_ranks.bounds(log_ratios, controls, level, _PRECISION) for level in levels]
     if nominal >= 2 * SHARPER:
         return ends[0]
-    half_width = float(stdtrit(n - 1, 1 - nominal / 2)) * log_ratios.std(axis=-1, ddof=1) / math.sqrt(n)
+    half_width = student_quantile(n - 1, 1 - nominal / 2) * log_ratios.std(axis=-1, ddof=1) / math.sqrt(n)
     mean = log_ratios.mean(axis=-1)
     low, high = np.minimum(ends[-1][0], mean - half_width), np.maximum(ends[-1][1], mean + half_width)
     return (np.maximum(low, ends[0][0]), np.minimum(high, ends[0][1])) if len(ends) > 1 else (low, high)

@@ -7,6 +7,7 @@ David and Nagaraja, Order Statistics, chapter 7: how many of n values lie below 
 import math
 import statistics
 from collections.abc import Sequence
+from functools import lru_cache
 
 from tare.analyze.signed_rank import LEVEL
 from tare.records import Estimate
@@ -23,13 +24,25 @@ def median_estimate(values: Sequence[float], level: float = LEVEL) -> Estimate:
     if n == 0:
         raise ValueError("no values to estimate from")
     point, ordered = statistics.median(values), sorted(values)
-    levels = [_level(n, cut) for cut in range((n + 1) // 2)]
-    cut = sum(reached >= level for reached in levels) - 1
+    cut, reached = _cut(n, level)
     if cut < 0:
         return Estimate(point=point, low=None, high=None, level=level, n=n)
-    return Estimate(point=point, low=ordered[cut], high=ordered[-1 - cut], level=levels[cut], n=n)
+    return Estimate(point=point, low=ordered[cut], high=ordered[-1 - cut], level=reached, n=n)
 
 
-def _level(n: int, cut: int) -> float:
-    """Chance that more than ``cut`` of ``n`` values lie on either side of the median."""
-    return 1 - 2 * sum(math.comb(n, count) for count in range(cut + 1)) / (1 << n)
+@lru_cache(maxsize=1024)
+def _cut(n: int, level: float) -> tuple[int, float]:
+    """The largest cut that still reaches ``level``, and what it reaches; -1 if none does.
+
+    The chances are added up from the middle, where they are largest, so that about the root of ``n`` of them are.
+    """
+    cut, every = (n - 1) // 2, 1 << n
+    ways, inside = math.comb(n, cut), 0 if n % 2 else math.comb(n, n // 2)
+    while cut >= 0:
+        reached = 1 - (every - inside) / every
+        if reached >= level:
+            return cut, reached
+        inside += 2 * ways
+        ways = ways * cut // (n - cut + 1)
+        cut -= 1
+    return cut, level

@@ -14,9 +14,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from tare.analyze import aligned_ranks
+from tare.analyze.distributions import normal_quantile, normal_share, student_quantile, student_share
 from tare.analyze.placements import share_as_far
 from tare.blocks import LEAST_BLOCKS, farthest
 
@@ -39,7 +39,7 @@ def one_sided(log_ratios: _Values, controls: _Values, shift: float) -> float:
     own, control = np.asarray(log_ratios), np.asarray(controls)
     most = farthest(n)
     statistic = float(aligned_ranks.statistic(own, control, np.asarray(shift)))
-    normal = float(ndtr(-min(most, max(-most, statistic))))
+    normal = normal_share(-min(most, max(-most, statistic)))
     if normal > _sharper_from(n):
         return normal
     student = _student(log_ratios, shift)
@@ -64,7 +64,7 @@ def bounds(log_ratios: _Values, controls: _Values, error: float) -> tuple[float,
 
 def _sharper_bound(log_ratios: _Values, controls: _Values, error: float) -> float:
     """Where the placements and Student's t both begin to reject; minus infinity if they never do."""
-    limit = -float(ndtri(_sharper_from(len(log_ratios))))
+    limit = -normal_quantile(_sharper_from(len(log_ratios)))
     normal = aligned_ranks.lower_bound(np.asarray(log_ratios), np.asarray(controls), limit)
     start = min(normal, _student_bound(log_ratios, error))
     return _placed_bound(log_ratios, controls, error, start)
@@ -72,19 +72,19 @@ def _sharper_bound(log_ratios: _Values, controls: _Values, error: float) -> floa
 
 def _sharper_from(n: int) -> float:
     """Of few blocks the normal distribution ends before."""
-    return max(SHARPER, float(ndtr(-farthest(n))))
+    return max(SHARPER, normal_share(-farthest(n)))
 
 
 def _student(log_ratios: _Values, shift: float) -> float:
     mean, error = _mean_and_error(log_ratios)
     if error <= 0:
         return 0.0 if mean > shift else 1.0
-    return float(stdtr(len(log_ratios) - 1, -(mean - shift) / error))
+    return student_share(len(log_ratios) - 1, -(mean - shift) / error)
 
 
 def _student_bound(log_ratios: _Values, error: float) -> float:
     mean, standard_error = _mean_and_error(log_ratios)
-    return mean + float(stdtrit(len(log_ratios) - 1, error)) * standard_error
+    return mean + student_quantile(len(log_ratios) - 1, error) * standard_error
 
 
 def _mean_and_error(log_ratios: _Values) -> tuple[float, float]:

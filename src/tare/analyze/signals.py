@@ -14,14 +14,17 @@ def signal_tables(evidence: Sequence[SignalEvidence], outcomes: Sequence[Outcome
     first: dict[tuple[Cell, str], SignalEvidence] = {}
     for each in evidence:
         first.setdefault((each.cell, each.environment), each)
+    arms: dict[tuple[Cell, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        arms.setdefault((cell_of(outcome), outcome.trial.environment.name), []).append(outcome)
     return tuple(
         SignalTable(
             cell=one.cell,
             environment=one.environment,
             differences=tuple(_differences(one)),
-            missing=_missing(one, outcomes),
+            missing=_missing(arms.get(arm, [])),
         )
-        for one in first.values()
+        for arm, one in first.items()
     )
 
 
@@ -37,11 +40,6 @@ def _differences(evidence: SignalEvidence) -> Iterator[SignalDifference]:
             )
 
 
-def _missing(evidence: SignalEvidence, outcomes: Sequence[Outcome]) -> dict[str, str]:
-    own = [
-        one
-        for one in outcomes
-        if (cell_of(one), one.trial.environment.name) == (evidence.cell, evidence.environment)
-    ]
+def _missing(own: Sequence[Outcome]) -> dict[str, str]:
     had = {signal.name for one in own for signal in one.signals}
     return {name: why for one in own for name, why in one.missing_signals.items() if name not in had}

@@ -6,16 +6,26 @@ Wilcoxon, Biometrics Bulletin 1 (1945) 80-83; Hodges and Lehmann, Annals of Math
 Statistical Methods, chapter 3.
 """
 
+import math
+from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tare.analyze import tails, walsh
+from tare.analyze.distributions import normal_quantile
 from tare.records import Estimate
 
 LEVEL = 0.95
 """Of every interval but the 90 % one of the equivalence test."""
+MOST_LISTED = 200
+"""Values up to which all ways to rank them are counted and all Walsh averages are listed: of more, a chance is an
+integral (``tails``) and an average is found by its rank (``walsh``), as counting takes n^3 steps."""
+_BESIDE = 4
+"""Times ``n``: so close the normal distribution's critical value is to the exact one."""
 
 
 @lru_cache(maxsize=64)
@@ -42,15 +52,35 @@ def lower_tail(n: int) -> NDArray[np.float64]:
     return np.cumsum(null_distribution(n))
 
 
+def share_at_most(n: int, rank_sum: int) -> float:
+    """P(T <= ``rank_sum``), 0 .. n(n+1)/2; counted up to ``MOST_LISTED`` values, and to a relative 1e-10 beyond."""
+    if n > MOST_LISTED:
+        return tails.signed_ranks_at_most(n, rank_sum)
+    return float(lower_tail(n)[rank_sum])
+
+
+@lru_cache(maxsize=1024)
 def critical_value(n: int, level: float) -> int | None:
     """Find the largest c with 1 - 2 P(T <= c) >= ``level``; ``None`` when ``n`` is too small for it."""
-    count = int(np.searchsorted(lower_tail(n), (1 - level) / 2, side="right"))
+    tail = (1 - level) / 2
+    if n <= MOST_LISTED:
+        count = int(np.searchsorted(lower_tail(n), tail, side="right"))
+    else:
+        count = _searched(n, tail) if tail > 0 else 0
     return count - 1 if count else None
+
+
+def _searched(n: int, tail: float) -> int:
+    """How many values of the statistic have a chance of ``tail`` or less to be reached or undershot."""
+    deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+    about = round(n * (n + 1) / 4 + normal_quantile(tail) * deviation)
+    near = range(max(0, about - _BESIDE * n), max(0, about + _BESIDE * n))
+    return near.start + bisect_right(near, tail, key=lambda rank_sum: share_at_most(n, rank_sum))
 
 
 def achieved_level(n: int, critical: int) -> float:
     """Give the exact two-sided confidence level of the interval that ``critical`` leads to."""
-    return float(1 - 2 * lower_tail(n)[critical])
+    return 1 - 2 * share_at_most(n, critical)
 
 
 def best_level(n: int) -> float:
@@ -83,15 +113,28 @@ def hodges_lehmann(values: Sequence[float], level: float = LEVEL) -> Estimate:
     n = len(values)
     if n == 0:
         raise ValueError("no values to estimate from")
-    critical = critical_value(n, level)
+    critical, last = critical_value(n, level), n * (n + 1) // 2 - 1
+    below, above, *ends = _ranked(values, [last // 2, (last + 1) // 2, *_bounds(critical, last)])
+    without = Estimate(point=(below + above) / 2, low=None, high=None, level=level, n=n)
     if critical is None:
-        point = float(np.median(walsh_averages(values)))
-        return Estimate(point=point, low=None, high=None, level=level, n=n)
+        return without
+    return replace(without, low=ends[0], high=ends[1], level=achieved_level(n, critical))
+
+
+def count_at_most(values: Sequence[float], bound: float) -> int:
+    """How many Walsh averages are ``bound`` or less."""
+    if len(values) > MOST_LISTED:
+        return walsh.count_at_most(values, bound)
+    return int(np.sum(walsh_averages(values) <= bound))
+
+
+def _bounds(critical: int | None, last: int) -> tuple[int, ...]:
+    return () if critical is None else (critical, last - critical)
+
+
+def _ranked(values: Sequence[float], ranks: Sequence[int]) -> list[float]:
+    """The Walsh averages of these ranks, from 0."""
+    if len(values) > MOST_LISTED:
+        return walsh.ranked(values, ranks)
     averages = walsh_averages(values)
-    return Estimate(
-        point=float(np.median(averages)),
-        low=float(averages[critical]),
-        high=float(averages[-1 - critical]),
-        level=achieved_level(len(values), critical),
-        n=len(values),
-    )
+    return [float(averages[rank]) for rank in ranks]

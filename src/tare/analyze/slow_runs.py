@@ -10,8 +10,7 @@ one-sided limit (Biometrika 26 (1934) 404-413) for the environment, less that fo
 from collections.abc import Sequence
 from statistics import median
 
-from scipy.special import betaincinv
-
+from tare.analyze.distributions import beta_quantile
 from tare.records import BlockRounds, SlowRuns, Summary
 from tare.treat.aggregate import time_per_work
 
@@ -61,8 +60,8 @@ def covers_mean(slow: SlowRuns, bound: float) -> bool:
 
 
 def _upper(count: int, runs: int) -> float:
-    return float(betaincinv(count + 1, runs - count, _LEVEL)) if count < runs else 1.0
+    return beta_quantile(count + 1, runs - count, _LEVEL) if count < runs else 1.0
 
 
 def _lower(count: int, runs: int) -> float:
-    return float(betaincinv(count, runs - count + 1, 1 - _LEVEL)) if count else 0.0
+    return beta_quantile(count, runs - count + 1, 1 - _LEVEL) if count else 0.0

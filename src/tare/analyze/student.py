@@ -5,8 +5,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import stdtrit
 
+from tare.analyze.distributions import student_quantile
 from tare.analyze.signed_rank import LEVEL
 from tare.records import Estimate
 
@@ -28,5 +28,5 @@ def mean_estimate(values: Sequence[float], level: float = LEVEL, *, widening: fl
     deviation = standard_deviation(values)
     if deviation is None:
         return Estimate(point=mean, low=None, high=None, level=level, n=n)
-    half_width = widening * float(stdtrit(n - 1, (1 + level) / 2)) * deviation / math.sqrt(n)
+    half_width = widening * student_quantile(n - 1, (1 + level) / 2) * deviation / math.sqrt(n)
     return Estimate(point=mean, low=mean - half_width, high=mean + half_width, level=level, n=n)

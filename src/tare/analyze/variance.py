@@ -13,8 +13,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.special import chdtri
-
+from tare.analyze.distributions import chi_squared_quantile
 from tare.analyze.signed_rank import LEVEL
 from tare.records import Estimate, Levels, Start, VarianceSplit
 
@@ -60,8 +59,8 @@ def combined(squares: Sequence[MeanSquare], n: int) -> Estimate:
     below = above = 0.0
     for square in squares:
         size = square.factor * square.value
-        shrunk = 1 - square.freedom / float(chdtri(square.freedom, tail))
-        grown = square.freedom / float(chdtri(square.freedom, 1 - tail)) - 1
+        shrunk = 1 - square.freedom / chi_squared_quantile(square.freedom, tail)
+        grown = square.freedom / chi_squared_quantile(square.freedom, 1 - tail) - 1
         down, up = (shrunk, grown) if size >= 0 else (grown, shrunk)
         below += (down * size) ** 2
         above += (up * size) ** 2

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tare.analyze.attribution.covariation import correlations
-from tare.analyze.attribution.excess import Excess, excess_of, lost_s
+from tare.analyze.attribution.excess import Excess, excesses_of, lost_s
 from tare.analyze.attribution.exchange import chance_above, holm
 from tare.analyze.attribution.gates import Chances, Gauge, clue_of, times_s
 from tare.analyze.attribution.known import known
@@ -33,7 +33,7 @@ def attribution(evidence: SignalEvidence, verdict: Verdict) -> Attribution:
     established = verdict.word is Word.SLOWER and not verdict.below_noise_floor
     lost = [lost_s(block) for block in evidence.blocks]
     gauge = _gauge(evidence, lost, established=established)
-    excesses = [excess_of(signal, evidence) for signal in evidence.signals]
+    excesses = excesses_of(evidence)
     clues = ranked(_clues(excesses, evidence, gauge))
     unexplained = _unexplained(excesses, clues, evidence, gauge)
     return Attribution(

@@ -18,6 +18,8 @@ FEWEST_BLOCKS = 10
 SHUFFLES = 1999
 _SEED = 20_261
 _ROUNDING = 1e-9
+_RANK = 1e-15
+"""Of the largest singular value: a smaller one is rounding, as of ``numpy.linalg.pinv``."""
 
 
 def correlations(
@@ -31,13 +33,13 @@ def correlations(
     n = len(log_ratios)
     if n < FEWEST_BLOCKS or not len(signals):
         return [None] * len(signals)
-    without_order = _residual_maker(order)
-    own = _unit(without_order @ average_ranks(log_ratios))
-    others = _unit(average_ranks(signals) @ without_order)
+    columns = _columns(order)
+    own = _unit(_without(columns, average_ranks(log_ratios)))
+    others = _unit(_without(columns, average_ranks(signals)))
     changing = np.any(others != 0, axis=1)
     shuffled = np.random.default_rng(_SEED).permuted(np.tile(own, (SHUFFLES, 1)), axis=1)
     found = others @ own
-    largest = np.max(np.abs(_unit(shuffled @ without_order) @ others.T), axis=1)
+    largest = np.max(np.abs(_unit(_without(columns, shuffled)) @ others.T), axis=1)
     chances = (1 + (largest[:, None] >= np.abs(found) - _ROUNDING).sum(axis=0)) / (1 + SHUFFLES)
     return [
         Correlation(r=float(r), chance=float(chance), n=n) if changes else None
@@ -45,11 +47,18 @@ def correlations(
     ]
 
 
-def _residual_maker(order: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The projection, (blocks, blocks), that takes off a constant and what is linear in ``order``'s columns."""
+def _columns(order: NDArray[np.float64]) -> NDArray[np.float64]:
+    """At right angles and of length 1, (blocks, columns): a constant, and ``order`` as far as it varies."""
     design = np.column_stack([np.ones(len(order)), order])
-    projection: NDArray[np.float64] = np.eye(len(order)) - design @ np.linalg.pinv(design)
-    return projection
+    columns, sizes, _ = np.linalg.svd(design, full_matrices=False)
+    varying: NDArray[np.float64] = columns[:, sizes > _RANK * sizes[0]]
+    return varying
+
+
+def _without(columns: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each row less what is linear in the columns."""
+    left: NDArray[np.float64] = rows - rows @ columns @ columns.T
+    return left
 
 
 def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -37,18 +37,14 @@ class Excess:
         return difference
 
 
-def excess_of(signal: SignalSummary, evidence: SignalEvidence) -> Excess:
-    facts = {block.block: block for block in evidence.blocks}
-    own = [facts[block.block] for block in signal.blocks]
-    divisors, native_divisors = _divisors(signal, own)
-    native = np.array([block.native for block in signal.blocks]).reshape(-1, 2) / native_divisors
-    return Excess(
-        signal=signal,
-        environment=np.array([block.environment for block in signal.blocks]) / divisors,
-        native=native * _stretch(signal, own),
-        lost_s=np.array([lost_s(block) for block in own]),
-        native_values=native,
-    )
+def excesses_of(evidence: SignalEvidence) -> list[Excess]:
+    """Of each of its signals."""
+    runs = _Runs.of(evidence.blocks)
+    places = {block.block: place for place, block in enumerate(evidence.blocks)}
+    return [
+        _excess(signal, runs.at([places[block.block] for block in signal.blocks]))
+        for signal in evidence.signals
+    ]
 
 
 def lost_s(block: BlockFacts) -> float:
@@ -56,22 +52,55 @@ def lost_s(block: BlockFacts) -> float:
     return block.environment.wall_s - (block.native[0].wall_s + block.native[1].wall_s) / 2
 
 
-def _stretch(signal: SignalSummary, blocks: Sequence[BlockFacts]) -> NDArray[np.float64]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Runs:
+    """What is known of the runs of some blocks: of the environment (blocks,), of the natives (blocks, 2)."""
+
+    wall_s: NDArray[np.float64]
+    native_wall_s: NDArray[np.float64]
+    threads: NDArray[np.float64]
+    native_threads: NDArray[np.float64]
+    lost_s: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, blocks: Sequence[BlockFacts]) -> "_Runs":
+        native = [run for block in blocks for run in block.native]
+        return cls(
+            wall_s=np.array([block.environment.wall_s for block in blocks]),
+            native_wall_s=np.array([run.wall_s for run in native]).reshape(-1, 2),
+            threads=np.array([block.environment.runnable_threads for block in blocks]),
+            native_threads=np.array([run.runnable_threads for run in native]).reshape(-1, 2),
+            lost_s=np.array([lost_s(block) for block in blocks]),
+        )
+
+    def at(self, places: Sequence[int]) -> "_Runs":
+        own = np.array(places, dtype=np.intp)
+        return _Runs(
+            wall_s=self.wall_s[own],
+            native_wall_s=self.native_wall_s[own],
+            threads=self.threads[own],
+            native_threads=self.native_threads[own],
+            lost_s=self.lost_s[own],
+        )
+
+
+def _excess(signal: SignalSummary, runs: _Runs) -> Excess:
+    own = np.array([block.environment for block in signal.blocks])
+    native = np.array([block.native for block in signal.blocks]).reshape(-1, 2)
+    if signal.lost_time and known(signal.name).summed:
+        own, native = own / runs.threads, native / runs.native_threads
+    return Excess(
+        signal=signal,
+        environment=own,
+        native=native * _stretch(signal, runs),
+        lost_s=runs.lost_s,
+        native_values=native,
+    )
+
+
+def _stretch(signal: SignalSummary, runs: _Runs) -> NDArray[np.float64]:
     """(blocks, 2): how much longer the environment ran than each native; 1 where it did not."""
     if known(signal.name).level:
-        return np.ones((len(blocks), 2))
-    walls_s = np.array([[run.wall_s for run in block.native] for block in blocks]).reshape(-1, 2)
-    own_s = np.array([block.environment.wall_s for block in blocks])[:, None]
-    stretch: NDArray[np.float64] = np.maximum(own_s / walls_s, 1.0)
+        return np.ones_like(runs.native_wall_s)
+    stretch: NDArray[np.float64] = np.maximum(runs.wall_s[:, None] / runs.native_wall_s, 1.0)
     return stretch
-
-
-def _divisors(
-    signal: SignalSummary, blocks: Sequence[BlockFacts]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of the environment (blocks,) and of the natives (blocks, 2)."""
-    if not (signal.lost_time and known(signal.name).summed):
-        return np.ones(len(blocks)), np.ones((len(blocks), 2))
-    own = np.array([block.environment.runnable_threads for block in blocks])
-    native = np.array([[run.runnable_threads for run in block.native] for block in blocks]).reshape(-1, 2)
-    return own, native

@@ -3,14 +3,22 @@
 
 If the environment were a third native, its value would be as likely the first, second or third of its block's three.
 The sum over blocks of its rank among the three is then a sum of independent uniform ranks, whose distribution is
-computed exactly, given the ties: a randomization test in blocks of three (Friedman, Journal of the American Statistical
-Association 32 (1937) 675-701, for one treatment).
+computed and not approximated, given the ties: a randomization test in blocks of three (Friedman, Journal of the
+American Statistical Association 32 (1937) 675-701, for one treatment).
 """
+
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tare.analyze.ranks import average_ranks
+from tare.analyze.tails import draws_at_most
+
+MOST_ADDED = 200
+"""Blocks up to which all sums are made, in n^2 steps; of more, one sum's chance is an integral (``tails``)."""
+_APART = 7
+"""More than the largest doubled rank: three of them make one number."""
 
 
 def chance_above(environment: NDArray[np.float64], native: NDArray[np.float64]) -> float:
@@ -21,10 +29,26 @@ def chance_above(environment: NDArray[np.float64], native: NDArray[np.float64]) 
     if not len(environment):
         return 1.0
     doubled = np.rint(2 * average_ranks(np.column_stack([environment, native]))).astype(int)
+    total = int(doubled[:, 0].sum())
+    if len(doubled) > MOST_ADDED:
+        return min(1.0, draws_at_most(_kinds(-np.sort(doubled, axis=1)), -total))
+    distribution = _distribution(np.sort(doubled, axis=1).astype(np.uint8).tobytes())
+    return float(min(1.0, distribution[total:].sum()))
+
+
+@lru_cache(maxsize=1024)
+def _distribution(ranks: bytes) -> NDArray[np.float64]:
+    """Chance of each sum of doubled ranks; three bytes for each block. Signals without ties have the same."""
     distribution = np.ones(1)
-    for ranks in doubled:
-        distribution = np.convolve(distribution, np.bincount(ranks) / ranks.size)
-    return float(min(1.0, distribution[doubled[:, 0].sum() :].sum()))
+    for block in np.frombuffer(ranks, dtype=np.uint8).reshape(-1, 3):
+        distribution = np.convolve(distribution, np.bincount(block) / block.size)
+    return distribution
+
+
+def _kinds(rows: NDArray[np.int_]) -> dict[tuple[int, ...], int]:
+    """How often each row stands there."""
+    _, places, counts = np.unique(rows @ (_APART**2, _APART, 1), return_index=True, return_counts=True)
+    return dict(zip(map(tuple, rows[places].tolist()), counts.tolist(), strict=True))
 
 
 def holm(chances: list[float]) -> list[float]:

@@ -12,10 +12,9 @@ import math
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from scipy.special import stdtr
-
 from tare.analyze.attribution.words import interval, percent
 from tare.analyze.contrasts import Contrast, Differences, estimate, unwidened_of, widened
+from tare.analyze.distributions import student_share
 from tare.analyze.estimation import as_fraction
 from tare.analyze.judgement import word_of
 from tare.analyze.multiplicity import adjusted, holds
@@ -129,7 +128,7 @@ def _p_value(differences: Sequence[float]) -> float:
         return 1.0
     if deviation == 0:
         return 1.0 if mean == 0 else 0.0
-    return float(2 * stdtr(n - 1, -abs(mean) / deviation * math.sqrt(n)))
+    return 2 * student_share(n - 1, -abs(mean) / deviation * math.sqrt(n))
 
 
 def _verdict(move: _Moved, intervention: Intervention, chance: float) -> InterventionVerdict:

@@ -6,7 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+
+from tare.analyze.distributions import normal_share
 
 Floats = NDArray[np.float64]
 _SEED = 20250307
@@ -59,7 +60,7 @@ def kendall_p(score: int, n: int) -> float:
     """
     if n > _MOST_EXACT:
         deviation = (n * (n - 1) * (2 * n + 5) / 18) ** 0.5
-        return float(2 * ndtr(-max(0.0, abs(score) - 1) / deviation))
+        return 2 * normal_share(-max(0.0, abs(score) - 1) / deviation)
     inversions = (n * (n - 1) // 2 - abs(score)) // 2
     return min(1.0, 2 * float(np.sum(_inversions(n)[: inversions + 1])))
 

@@ -81,8 +81,24 @@ def kendall(values: Sequence[float]) -> tuple[float, float]:
     """Kendall's tau of the values with their order, and its two-sided p-value; ties make that larger."""
     array = spread_of(np.asarray(values))
     n = array.size
-    score = int(np.sum(np.sign(array[None, :] - array[:, None])[np.triu_indices(n, 1)]))
+    score = _descents(array[::-1]) - _descents(array)
     return 2 * score / (n * (n - 1)), kendall_p(score, n)
+
+
+def _descents(values: Floats) -> int:
+    """How many of all pairs fall, by merging ordered halves: n log^2 n steps."""
+    ranks = np.searchsorted(np.sort(values), values)
+    size, found = 1, 0
+    padded = np.full(1 << (ranks.size - 1).bit_length(), ranks.size)
+    padded[: ranks.size] = ranks
+    while size < padded.size:
+        halves = padded.reshape(-1, 2, size)
+        apart = np.arange(len(halves))[:, None] * (ranks.size + 1)
+        left, right = np.sort(halves[:, 0] + apart).ravel(), (halves[:, 1] + apart).ravel()
+        through = size * np.repeat(np.arange(1, len(halves) + 1), size)
+        found += int(np.sum(through - np.searchsorted(left, right, side="right")))
+        size *= 2
+    return found
 
 
 def jump(values: Sequence[float]) -> Jump:

@@ -4,12 +4,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from tare.analyze.diagnostics.chance import Floats, drawn, heavy_samples, normal_samples, share_at_least
 from tare.analyze.diagnostics.series import spread_of
+from tare.analyze.distributions import normal_quantile, normal_share
 
 _SMALLER_GROUP = 0.2
 """Least share of the values in the smaller of two groups; fewer are spikes, which are told as such."""
@@ -69,12 +70,16 @@ def normality(values: Sequence[float]) -> tuple[float, float]:
     ordered, n = np.sort(np.asarray(values)), len(values)
     if not np.any(spread_of(ordered)):
         return 1.0, 1.0
-    quantiles = ndtri((np.arange(1, n + 1) - 0.375) / (n + 0.25))
-    correlation = float(np.corrcoef(ordered, quantiles)[0, 1])
+    correlation = float(np.corrcoef(ordered, _normal_scores(n))[0, 1])
     u, v = math.log(n), math.log(math.log(n))
     mean, deviation = -1.2725 + 1.0521 * (v - u), 1.0308 - 0.26758 * (v + 2 / u)
     short = max(1 - correlation**2, 1e-300)
-    return correlation**2, float(ndtr((mean - math.log(short)) / deviation))
+    return correlation**2, normal_share((mean - math.log(short)) / deviation)
+
+
+@lru_cache(maxsize=64)
+def _normal_scores(n: int) -> Floats:
+    return np.array([normal_quantile((place - 0.375) / (n + 0.25)) for place in range(1, n + 1)])
 
 
 def _fewest(n: int) -> int:
