@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same nodes by hand: what an administrator types for the same layer, limits and empty network, as two scripts."""
+"""The same nodes by hand: what an administrator types for the same layer, limits and empty network, as two scripts.
+
+A script starts a program for each step; where ``bench.lean_nodes`` has the technology, that is compared with instead.
+"""
 
 import json
 import shlex
@@ -126,30 +129,6 @@ def by_daemon(tool: str, image: str) -> Bare:
     return Bare(start=start, stop=f"{tool} rm --force $N; rm -r $D")
 
 
-def lxc() -> Bare:
-    own = {
-        "lxc.uts.name": "$N",
-        "lxc.rootfs.path": "dir:$D/root",
-        "lxc.init.cmd": INIT,
-        "lxc.net.0.type": "empty",
-        "lxc.net.0.flags": "up",
-        "lxc.mount.auto": "proc:mixed sys:ro",
-        "lxc.autodev": "1",
-        "lxc.tty.max": "0",
-        "lxc.signal.halt": "SIGTERM",
-        "lxc.mount.entry": "$D/layer/work mnt/tare none bind 0 0",
-    }
-    key = "lxc.cgroup" if cgroups.find_hierarchies().version == cgroups.V1 else "lxc.cgroup2"
-    limit = "memory.limit_in_bytes" if key == "lxc.cgroup" else "memory.max"
-    own |= {f"{key}.cpuset.cpus": "$CPUS", f"{key}.{limit}": "$MEMORY"}
-    text = "\n".join(f"{name} = {value}" for name, value in own.items())
-    start = f"{LAYER}mkdir -p $D/lxc/$N; cat > $D/lxc/$N/config <<END\n{text}\nEND\n"
-    return Bare(
-        start=f"{start}lxc-start -P $D/lxc -n $N --daemon; lxc-wait -P $D/lxc -n $N -s RUNNING -t 20\n",
-        stop=f"lxc-stop -P $D/lxc -n $N --kill\n{UNMOUNT}",
-    )
-
-
 def gvisor() -> Bare:
     """runsc with the bundle that Tare writes too; run returns when the sandbox is up."""
     tool = "runsc --root=/run/$N"
@@ -165,20 +144,9 @@ NSPAWN = (
     "--network-namespace-path=$D/network --console=pipe --kill-signal=SIGTERM "
     "--tmpfs=/dev/shm:mode=1777,size=$SHM --bind=$D/layer/work:/mnt/tare"
 )
-BWRAP = (
-    "bwrap --bind $D/root / --dev /dev --size $SHM --tmpfs /dev/shm --proc /proc --ro-bind /sys /sys "
-    "--bind $D/layer/work /mnt/tare --unshare-pid --unshare-ipc --unshare-uts --hostname $N --as-pid-1 "
-    "--clearenv --cap-add ALL"
-)
-CHARLIECLOUD = "env USER=root ch-run -w -u 0 -g 0 -b $D/layer/work:/mnt/tare $D/root --"
-
 BARE: Mapping[str, Callable[[], Bare]] = {
-    "native": lambda: by_hand("chroot $D/root", system=True, network=False),
     "chroot": lambda: by_hand("chroot $D/root", system=True),
-    "bubblewrap": lambda: by_hand(BWRAP),
     "systemd-nspawn": lambda: by_hand(NSPAWN, network=False, nested=True),
-    "charliecloud": lambda: by_hand(CHARLIECLOUD),
-    "lxc": lxc,
     "gvisor": gvisor,
 }
 """Technology → its two scripts; the engines' need the name of their image, see ``by_daemon``."""

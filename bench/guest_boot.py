@@ -3,6 +3,7 @@
 
     python -m bench.guest_boot [--rounds 12] [--devices paravirtual emulated]     (as root, with image and kernel)
     python -m bench.guest_boot --boots 50 [--busy]                                (how many of them fail)
+    python -m bench.guest_boot --ways [--kernel VMLINUZ]                          (what would bring a guest up sooner)
 
 By hand means: QEMU's argv as Tare writes it and the same initramfs, made beforehand; no control group, no keeper, no
 look inside; until the guest's first word on its channel. Both ways in turn, in random order within a round. The
@@ -13,35 +14,26 @@ import argparse
 import math
 import os
 import random
-import select
-import signal
-import socket
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
-from bench.node_cost import LEVEL, a_spec
+from bench.guest_by_hand import by_hand, nothing, run, spec_of
+from bench.guest_ways import show_ways
+from bench.node_cost import LEVEL
 from tare.analyze.estimation import as_fraction
 from tare.analyze.signed_rank import hodges_lehmann
 from tare.environments import PROVIDERS
-from tare.environments.guest.channel import DESCRIPTOR
-from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec
-from tare.environments.qemu import boot
-from tare.environments.qemu.command import argv
+from tare.environments.provider import NodeSpec
 from tare.errors import TareError
 from tare.host.facts import online_processors
-from tare.host.process import tool_environment
 from tare.image.store import Image, find_image
 from tare.measure.node_life import start_node, stop_node
-from tare.units import MEBIBYTE
 
 MOST, MOST_NO_OP_S = 1.2, 0.010
-MEMORY_BYTE = 512 * MEBIBYTE
-BOOT_LIMIT_S = 90.0
 WARM_UPS, NO_OPS = 20, 200
 
 
@@ -51,21 +43,21 @@ def main() -> int:
     parser.add_argument("--devices", nargs="*", default=["paravirtual", "emulated"])
     parser.add_argument("--boots", type=int, default=0)
     parser.add_argument("--busy", action="store_true", help="keep all processors busy meanwhile")
+    parser.add_argument("--ways", action="store_true", help="try what would bring a guest up sooner")
+    parser.add_argument(
+        "--kernel", help="beside these, another kernel with its modules, such as Debian's for clouds"
+    )
     chosen = parser.parse_args()
     image = find_image()
     PROVIDERS["qemu"].prepare(image.root, image.digest)
+    if chosen.ways:
+        show_ways(image, chosen.rounds, chosen.kernel)
+        return 0
     if chosen.boots:
         held = [boots(image, devices, chosen.boots, busy=chosen.busy) for devices in chosen.devices]
     else:
         held = [compare(image, devices, chosen.rounds) for devices in chosen.devices]
     return 0 if all(held) else 1
-
-
-def spec_of(image: Image, devices: str) -> NodeSpec:
-    found = a_spec("qemu", image)
-    return replace(
-        found, options={"devices": devices}, memory_byte=MEMORY_BYTE, processors=found.processors[:1]
-    )
 
 
 def compare(image: Image, devices: str, rounds: int) -> bool:
@@ -109,40 +101,6 @@ def commands_that_do_nothing(spec: NodeSpec) -> list[float]:
         return [run(nothing(node)) for _ in range(WARM_UPS + NO_OPS)][WARM_UPS:]
     finally:
         stop_node(spec, PROVIDERS["qemu"])
-
-
-def nothing(node: Node) -> list[str]:
-    """A static program that ends at once."""
-    return [*PROVIDERS["qemu"].prefix(node), f"{TOOLS_DIRECTORY}/burn", "1"]
-
-
-def run(command: list[str]) -> float:
-    begun = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True, env=tool_environment(), timeout=BOOT_LIMIT_S)
-    return time.perf_counter() - begun
-
-
-def by_hand(spec: NodeSpec) -> float:
-    """Seconds from QEMU's start to the guest's first word."""
-    spec = replace(spec, network=replace(spec.network, namespace=None))
-    (spec.directory / "console").mkdir(parents=True)
-    machine = boot.plan(spec)
-    boot.make(spec, machine)
-    here, there = socket.socketpair()
-    files = [(os.POSIX_SPAWN_DUP2, there.fileno(), DESCRIPTOR)]
-    command = ["env", f"--chdir={spec.directory}", *argv(machine)]
-    begun = time.perf_counter()
-    child = os.posix_spawnp(command[0], command, tool_environment(), file_actions=files, setsid=True)
-    try:
-        there.close()
-        if not select.select([here], [], [], BOOT_LIMIT_S)[0] or not here.recv(1):
-            raise SystemExit(f"QEMU by hand does not boot; see {spec.directory}")
-        return time.perf_counter() - begun
-    finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        here.close()
-        subprocess.run(["rm", "-r", str(spec.directory)], check=True)
 
 
 def boots(image: Image, devices: str, count: int, *, busy: bool) -> bool:
