@@ -12,12 +12,13 @@ import pytest
 from tests.conftest import REPOSITORY
 
 SOURCE = REPOSITORY / "src" / "tare"
-BASE = {"blocks", "causes", "errors", "foreign", "records", "units", "untrusted"}
+BASE = {"blocks", "causes", "errors", "foreign", "on_demand", "records", "units", "untrusted"}
 ALLOWED: dict[str, set[str]] = {
     "blocks": set(),
     "causes": set(),
     "errors": set(),
     "foreign": set(),
+    "on_demand": set(),
     "records": set(),
     "units": set(),
     "untrusted": set(),
@@ -41,6 +42,7 @@ ALLOWED: dict[str, set[str]] = {
 EVERYTHING = {"cli", "commands", "__main__"}
 PURE = {"treat", "analyze"}
 PURE_MODULES = {
+    "bisect",
     "collections",
     "dataclasses",
     "enum",

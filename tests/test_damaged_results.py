@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tare import pipeline
 from tare.commands.show import run_show
 from tare.errors import JournalError
+from tare.journal import large
 from tare.journal.lines import encode
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
-from tare.measure.campaign import kept_campaign, measure_campaign
+from tare.measure.campaign import measure_campaign
+from tare.measure.kept import kept_campaign
 from tare.pipeline import analyse_result, run_campaign
 from tare.records import Fault
 from tare.report.document import render_report
@@ -138,9 +139,9 @@ def flip(path: Path) -> None:
 def test_derived_columns_that_were_damaged_are_made_anew(
     result: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "LARGE_JOURNAL_BYTE", 0)
+    monkeypatch.setattr(large, "LARGE_JOURNAL_BYTE", 0)
     before = analyse_result(result)
-    for name in ("outcomes.jsonl", "samples.parquet", "state.json"):
+    for name in ("outcomes.parquet", "samples.parquet", "state.json"):
         for damage in (flip, _empty, Path.unlink):
             damage(result / "derived" / name)
             after = analyse_result(result)
@@ -155,7 +156,7 @@ def _empty(path: Path) -> None:
 def test_columns_of_another_journal_of_the_same_size_and_time_are_not_believed(
     result: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "LARGE_JOURNAL_BYTE", 0)
+    monkeypatch.setattr(large, "LARGE_JOURNAL_BYTE", 0)
     assert analyse_result(result).integrity.damage == ()
     flip(journal_of(result))
     damage = analyse_result(result).integrity.damage

@@ -9,7 +9,7 @@ import pytest
 
 from tare.environments.fake import Fake
 from tare.environments.provider import Probe
-from tare.measure import joining
+from tare.measure import code_paths
 from tare.measure.campaign import Request
 from tare.pipeline import analyse_result, run_campaign
 from tare.records import NATIVE, Analysis, Environment, Stop, Trial, Verdict
@@ -197,7 +197,9 @@ def test_who_lacks_what_the_code_paths_were_pinned_to_stays_out_and_it_is_said_w
 ) -> None:
     result = Result(tmp_path / "result", STEADY, LATE, blocks=2)
     result.session(late=False, trials=3)
-    monkeypatch.setattr(joining, "lacking_flags", lambda asked, _: {one.name: ("avx512f",) for one in asked})
+    monkeypatch.setattr(
+        code_paths, "lacking_flags", lambda asked, _: {one.name: ("avx512f",) for one in asked}
+    )
     after, _ = result.session(late=True)
     (skipped,) = after.skipped
     assert "its processors lack avx512f" in skipped.reason

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The whole flow with fakes: no root, no containers, seconds."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -173,3 +174,18 @@ def test_a_node_that_does_not_stop_is_said_and_removed_by_the_next_run(tmp_path:
     measure_campaign(fake_request(fake_campaign(blocks=1), tmp_path / "next"), listener)
     assert any("left by a killed run" in words for words in listener.words)
     assert list((state / "nodes").iterdir()) == []
+
+
+def test_the_collector_is_off_while_a_result_is_analysed_and_then_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[bool] = []
+
+    def failing(_: object) -> None:
+        found.append(gc.isenabled())
+        raise InputError("nothing is there")
+
+    monkeypatch.setattr("tare.pipeline.kept_campaign", failing)
+    with pytest.raises(InputError):
+        analyse_result(tmp_path)
+    assert (found, gc.isenabled()) == ([False], True)

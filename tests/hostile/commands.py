@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import tare.environments
-from tare import cli, pipeline
+from tare import cli
 from tare.environments.provider import Provider
+from tare.journal import large
 from tests.fake_campaign import FAKES
 
 LIMIT_S = 5.0
@@ -113,7 +114,7 @@ def _become(order: Mapping[str, Any]) -> NoReturn:
     fakes: Mapping[str, Provider] = FAKES
     tare.environments.PROVIDERS.update(fakes)  # type: ignore[attr-defined]
     if order["columns"]:
-        pipeline.LARGE_JOURNAL_BYTE = 0
+        large.LARGE_JOURNAL_BYTE = 0
     code = 99
     try:
         cli.main()

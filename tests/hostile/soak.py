@@ -30,6 +30,8 @@ from tests.machine import Machine
 from tests.real_environments import lend_guest_parts
 
 LOOKS = 40
+FAKE_ARMS = ("first", "second", "third")
+"""With native's two, five in a block: 5,000 trials fit into the most blocks that a campaign may have."""
 KEPT_IMAGES = images_directory()
 MOST_GROWTH_BYTE_PER_TRIAL = 16 * 1024
 """An outcome is kept in memory until the campaign ends, so that stopping rules can judge it."""
@@ -142,7 +144,7 @@ def main() -> int:
         os.environ["TARE_STATE"] = str(stage.state)
         watch, count = soak(
             stage,
-            campaign([Environment(name="fake", technology="fake")], fake, asked.fake),
+            campaign([Environment(name=name, technology="fake") for name in FAKE_ARMS], fake, asked.fake),
             asked.fake,
             fakes=True,
         )

@@ -131,7 +131,7 @@ def _install_image(stage: Stage) -> None:
         staged_image = stage.state / "images" / ".staged"
         tools = staged_image / "rootfs" / TOOLS_DIRECTORY.lstrip("/")
         tools.mkdir(parents=True)
-        for program in ("stopwatch", "burn", "fake", "init", "join", "pin", "agent", "drop"):
+        for program in ("stopwatch", "burn", "fake", "init", "join", "enter", "pin", "agent", "drop"):
             shutil.copy2(BUILD / "bin" / program, tools / program)
         layout.add_mount_points(staged_image / "rootfs")
         install(staged_image, "default", {"packages": {}, "source": {"kind": "test"}})

@@ -79,6 +79,7 @@ READY = {
 }
 DONE = {
     "start_ns": 100,
+    "executed_ns": 400_100,
     "end_ns": 2_000_000_100,
     "wall_s": 2,
     "user_s": 1.5,

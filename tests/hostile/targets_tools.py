@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
-from tare.environments import custom, docker, lxc, openvz, singularity
+from tare.environments import custom, docker, openvz, singularity
 from tare.environments.guest import bzimage, files, route
 from tare.environments.guest.group import parse_kills
 from tare.environments.guest.modules import ModuleIndex
@@ -125,7 +125,6 @@ def _of_containers() -> Iterator[Target]:
         seeds=[instances],
         parse=lambda text: _said(text, lambda: singularity._is_listed(_SPEC, "x")),
     )
-    yield Target(name="lxc-info", seeds=numbers, parse=lambda text: _said(text, lambda: lxc._init_pid(_SPEC)))
     yield Target(
         name="vzlist and prlctl",
         seeds=[

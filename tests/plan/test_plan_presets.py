@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
+from tare.analyze.aligned_ranks import reaches
+from tare.analyze.boundary import spending
+from tare.analyze.evidence import Reach
+from tare.analyze.multiplicity import ERROR
 from tare.errors import CampaignError
 from tare.plan.budget import fits
 from tare.plan.campaign import Campaign, load_preset, preset_names, resolve
 from tare.plan.presets import preset_path
 from tare.plan.trials import plan_trials
+from tare.workloads import primary_metrics
 
 GIBIBYTE = 1024**3
 
@@ -60,6 +65,29 @@ def test_sharing_is_kept_within_twenty_minutes_on_two_processors_with_enough_blo
     assert plan.fitting_blocks >= 8
     assert {str(setting) for setting in campaign.settings} == {"1c1p1i", "1c2p2i", "2c1p2i"}
     assert {"docker", "lxc", "podman", "systemd-nspawn"} == {one.technology for one in campaign.environments}
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_a_presets_blocks_can_decide_each_of_its_claims_together_with_all_others(name: str) -> None:
+    """At Holm's first step, after its last look, by the aligned ranks alone: in fewer than all blocks the slowest."""
+    campaign = preset(name)
+    plan = fits(campaign, plan_trials(campaign, 1), budget_s=campaign.budget_s)
+    spent = tuple(spending(look, campaign.blocks) for look in campaign.looks)
+    reach = Reach(campaign.looks, spent)
+    assert reaches(campaign.blocks, reach.nominal(ERROR / plan.claims)), plan.claims
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_a_presets_budget_holds_blocks_enough_for_its_claims(name: str) -> None:
+    campaign = preset(name)
+    assert fits(campaign, plan_trials(campaign, 1), budget_s=campaign.budget_s).warnings == ()
+
+
+def test_quick_counts_each_of_its_primary_metrics_as_a_claim() -> None:
+    campaign = preset("quick")
+    pieces = [metric for workload in campaign.workloads for metric in primary_metrics(workload)]
+    assert len(pieces) > len(campaign.workloads)
+    assert fits(campaign, plan_trials(campaign, 1)).claims == len(pieces) * len(campaign.environments)
 
 
 def test_fake_needs_no_container() -> None:

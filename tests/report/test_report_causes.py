@@ -4,7 +4,9 @@
 import json
 from dataclasses import replace
 from io import StringIO
+from unittest.mock import Mock
 
+import pytest
 from rich.console import Console
 
 from tare.records import (
@@ -19,9 +21,11 @@ from tare.records import (
     Role,
     Shift,
 )
+from tare.report import arrange
 from tare.report.causes import print_causes, print_reasons
 from tare.report.document import render_report
 from tare.report.machine import to_json
+from tare.report.reasons import reasons
 from tests.attribution_example import BACKGROUND, Plant, attributed, seconds
 from tests.report.report_example import example
 
@@ -102,6 +106,16 @@ def test_a_confirmed_cause_is_one_line_with_its_cure_and_what_came_back_of_each_
     assert "without it: system calls from 26 % [25 % to 27 %] to 0.3 %" in text
     assert "message latency from 26 %" in text
     assert "to find out" not in text
+
+
+def test_the_cells_of_a_result_are_gone_through_once_for_all_of_its_reasons(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = Mock(side_effect=arrange.cells)
+    monkeypatch.setattr(arrange, "cells", asked)
+    many = tuple(explanation(Attributed.CANDIDATE, environment=f"arm{place}") for place in range(9))
+    assert len(reasons(replace(example(), explanations=many))) == 9
+    assert asked.call_count == 1
 
 
 def test_a_suspected_cause_says_so_and_gives_the_command_that_would_tell() -> None:

@@ -29,9 +29,9 @@ from tare.environments.unprivileged.members import members
 from tare.host import standing
 from tare.host.mounts import mounts_text, parse_mounts
 from tare.image.store import Image
-from tare.measure.instances import way_to_stopwatch
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.verify_limits import verify
+from tare.measure.ways import way_to_stopwatch
 from tare.records import NetworkKind, Status, Storage
 
 MEBIBYTE = 1 << 20

@@ -190,8 +190,8 @@ class TestBuildingWithoutRoot:
         monkeypatch.setenv("PATH", f"{tmp_path}/tools:{os.environ['PATH']}")
         target = tmp_path / "cache" / "base"
         target.mkdir(parents=True)
-        unprivileged.fetch(["hpcc"], target, limit_s=10, progress=quiet, variables=dict(os.environ))
-        assert "--mode=unshare" in (tmp_path / "argv").read_text()
+        unprivileged.fetch(["--include=hpcc"], target, limit_s=10, progress=quiet, variables=dict(os.environ))
+        assert "--mode=unshare --format=tar --include=hpcc " in (tmp_path / "argv").read_text()
         assert (target / "etc/shadow").read_bytes() == b"secret"
         assert [path.name for path in target.parent.iterdir()] == ["base"]
         assert not (target / "usr/su").stat().st_mode & 0o6000

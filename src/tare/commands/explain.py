@@ -15,7 +15,8 @@ from tare.environments.provider import Provider
 from tare.errors import InputError
 from tare.journal.own_result import require_own
 from tare.journal.result import ResultFolder
-from tare.measure.campaign import Request, kept_campaign
+from tare.measure.campaign import Request
+from tare.measure.kept import kept_campaign
 from tare.plan.interventions import Choice, Toggle
 from tare.plan.knobs import KNOBS
 from tare.records import Analysis

@@ -12,9 +12,11 @@ from tare.environments.provider import Provider
 from tare.errors import InputError
 from tare.image.store import find_image
 from tare.journal.calls import keep_calls, read_calls
-from tare.journal.reader import Journal, read_journal
+from tare.journal.large import read_result
+from tare.journal.reader import Journal
 from tare.journal.result import ResultFolder
-from tare.measure.campaign import Audience, Request, kept_campaign
+from tare.measure.campaign import Audience, Request
+from tare.measure.kept import kept_campaign
 from tare.plan.campaign import Campaign, with_overrides
 from tare.plan.interventions import (
     USUAL_BLOCKS,
@@ -154,7 +156,7 @@ def explained(
     campaign = kept_campaign(folder)
     if campaign.intervention is not None:
         raise InputError(f"{result} is an intervention itself; explain the result that it belongs to")
-    journal = read_journal(folder.journal)
+    journal = read_result(folder)
     if not journal.sessions:
         raise InputError(f"{result} holds no trial yet; continue it first: tare run {result}")
     _require_same_image(result, journal)

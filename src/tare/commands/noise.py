@@ -20,10 +20,11 @@ from tare.environments.provider import Provider
 from tare.errors import TareError
 from tare.host.facts import host_facts
 from tare.host.own_files import read_plain
-from tare.journal.reader import read_journal
+from tare.journal.large import read_result
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.journal.whole import write_whole
-from tare.measure.campaign import Audience, Request, kept_campaign
+from tare.measure.campaign import Audience, Request
+from tare.measure.kept import kept_campaign
 from tare.pipeline import analyse_result, run_campaign
 from tare.plan.campaign import Campaign
 from tare.plan.trials import turns_of
@@ -239,7 +240,7 @@ def _of_host(paths: Sequence[Path], here: Mapping[str, str]) -> Iterator[History
     """Those of this host; one that cannot be read is passed over, as nobody asked for it."""
     for path in paths:
         try:
-            if _is_of(read_journal(ResultFolder(path).journal).sessions, here):
+            if _is_of(read_result(ResultFolder(path)).sessions, here):
                 yield _history(path)
         except TareError:
             continue

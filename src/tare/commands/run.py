@@ -11,7 +11,8 @@ from pathlib import Path
 from tare.errors import HostError, InputError
 from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
-from tare.measure.campaign import Request, kept_campaign
+from tare.measure.campaign import Request
+from tare.measure.kept import kept_campaign
 from tare.measure.users import root_said
 from tare.plan.campaign import Campaign, resolve, with_overrides
 from tare.records import Analysis, Ruling, Status

@@ -21,7 +21,8 @@ from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
-from tare.measure.campaign import Audience, Request, kept_campaign, measure_campaign
+from tare.measure.campaign import Audience, Request, measure_campaign
+from tare.measure.kept import kept_campaign
 from tare.plan.campaign import Campaign
 from tare.plan.turns import turn_s, with_slices_of
 from tare.records import Outcome, SliceLength, Turns, Way, Workload

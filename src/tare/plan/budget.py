@@ -11,7 +11,7 @@ from tare.plan.durations import next_block_fits, total_s, trial_durations_s
 from tare.plan.precision import Precision, least_blocks, precisions
 from tare.records import Outcome, Trial
 from tare.units import format_duration
-from tare.workloads import KINDS
+from tare.workloads import KINDS, primary_metrics
 from tare.workloads.kind import WorkloadKind
 
 __all__ = ["BudgetPlan", "fits", "next_block_fits"]
@@ -38,7 +38,7 @@ class BudgetPlan:
     margin: float
     looks: tuple[int, ...] = ()
     claims: int = 1
-    """Environments times cells: the primary metrics that are judged together."""
+    """Environments times the primary metrics of all cells: they are judged together."""
 
     @property
     def final_blocks(self) -> int:
@@ -133,7 +133,8 @@ def fits(
         complete_blocks=len({trial.block for trial in trials}) - len(blocks),
         margin=campaign.margin,
         looks=campaign.looks,
-        claims=len(campaign.environments) * len(campaign.cells),
+        claims=len(campaign.environments)
+        * sum(len(primary_metrics(workload, kinds)) for workload, _ in campaign.cells),
     )
 
 

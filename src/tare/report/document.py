@@ -27,7 +27,7 @@ from tare.report import (
 )
 from tare.report.bounds import bounded, left_out_said
 from tare.report.curve_table import POINTWISE, UNITS, level, place_groups
-from tare.report.emulation import emulated
+from tare.report.emulation import emulated, restored
 from tare.report.helper_table import TITLE, WAITING_SHARE, WAITING_TITLE, waits
 from tare.report.integrity import integrity_said
 from tare.report.marks import CONTROL
@@ -124,6 +124,7 @@ def render_report(analysis: Analysis) -> str:
         weaker=weaker(analysis.outcomes),
         weaker_heading=HEADING,
         emulated=emulated(analysis.outcomes),
+        restored=restored(analysis.outcomes),
     )
 
 

@@ -24,7 +24,7 @@ from tare.records import (
 from tare.report import arrange, in_json
 from tare.report.calibration import calibration_json
 from tare.report.clocks import ClockRemark, timer_inversions
-from tare.report.emulation import emulated
+from tare.report.emulation import emulated, restored
 from tare.report.equal_arms import parity_json
 from tare.report.integrity import integrity_json
 from tare.report.machine_activities import activity_json
@@ -78,6 +78,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "signals": signals_json(analysis),
         "skipped": [_skipped(skipped) for skipped in analysis.skipped],
         "emulated": emulated(analysis.outcomes),
+        "restored": restored(analysis.outcomes),
         "weaker": list(weaker(analysis.outcomes)),
         "calibration": analysis.calibration and calibration_json(analysis.calibration),
         "evidence": [_evidence(label, values) for label, values in seen_values(analysis.outcomes).items()],

@@ -35,8 +35,9 @@ def reasons(analysis: Analysis, *, primary: bool = True) -> tuple[Reason, ...]:
             by_cause = groups.setdefault((one.environment, one.cell.layout), {})
             by_cause.setdefault(_alike(one), []).append(one)
     order = list(Attributed)
+    several = len({cell.layout for cell in arrange.cells(analysis)}) > 1
     lines = [
-        _reason(members, analysis)
+        _reason(members, analysis, several=several)
         for by_cause in groups.values()
         for _, members in sorted(by_cause.items(), key=lambda group: order.index(group[0].standing))
     ]
@@ -67,7 +68,7 @@ def _alike(one: Explanation) -> _Alike:
     )
 
 
-def _reason(members: Sequence[Explanation], analysis: Analysis) -> Reason:
+def _reason(members: Sequence[Explanation], analysis: Analysis, *, several: bool) -> Reason:
     first = members[0]
     texts = {
         Attributed.CAUSE: _confirmed,
@@ -76,15 +77,10 @@ def _reason(members: Sequence[Explanation], analysis: Analysis) -> Reason:
     }
     return Reason(
         standing=first.standing,
-        subject=_subject(first, analysis),
+        subject=f"{first.environment} on {first.cell.layout}" if several else first.environment,
         text=one_line(texts[first.standing](members)),
         command=_command(first, analysis),
     )
-
-
-def _subject(one: Explanation, analysis: Analysis) -> str:
-    layouts = {cell.layout for cell in arrange.cells(analysis)}
-    return f"{one.environment} on {one.cell.layout}" if len(layouts) > 1 else one.environment
 
 
 def _command(one: Explanation, analysis: Analysis) -> str:

@@ -28,7 +28,7 @@ from tare.report.comparison_tables import print_comparisons
 from tare.report.comparisons import alone_said
 from tare.report.curve_table import print_curves
 from tare.report.curves import curve_metrics
-from tare.report.emulation import emulated
+from tare.report.emulation import emulated, restored
 from tare.report.equal_arms import print_parity
 from tare.report.helper_table import print_helpers, print_waiting
 from tare.report.integrity import print_integrity
@@ -162,7 +162,7 @@ def _ending(analysis: Analysis) -> Group:
         *lines,
         *map(Text, stops_said(analysis)),
         *map(Text, decisions_said(analysis)),
-        *_emulated(analysis),
+        *_no_usual_guests(analysis),
         *_weaker(analysis),
         *_clocks(analysis),
         *_losses(analysis),
@@ -176,8 +176,8 @@ def _ending(analysis: Analysis) -> Group:
     )
 
 
-def _emulated(analysis: Analysis) -> Iterable[Text]:
-    if said := emulated(analysis.outcomes):
+def _no_usual_guests(analysis: Analysis) -> Iterable[Text]:
+    for said in filter(None, (emulated(analysis.outcomes), restored(analysis.outcomes))):
         yield Text(one_line(said), style="yellow")
 
 
