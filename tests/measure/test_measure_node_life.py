@@ -288,7 +288,7 @@ class TestMounts:
             raise NodeError("planted")
 
         monkeypatch.setattr("tare.host.process.start_idle", fail)
-        monkeypatch.setattr("tare.environments.lxc._init_pid", fail)
+        monkeypatch.setattr("tare.environments.confined.first_process", fail)
         spec, times = node_spec(state, technology, image), NodeTimes()
         with (
             pytest.raises(NodeError, match="planted"),
