@@ -18,10 +18,11 @@ from tare.journal.reader import read_journal
 from tests.conftest import BUILD, REPOSITORY
 
 LIMIT_S = 120
-TRIALS = 6
+TRIALS_PER_BLOCK = 3
+"""Natively twice, and in the fake."""
 CAMPAIGN = """
 name = "hostile"
-blocks = 2
+blocks = BLOCKS
 layouts = ["1c1p1i"]
 seed = 7
 
@@ -63,6 +64,7 @@ class Stage:
     """A folder with a campaign, a state folder with an image of Tare's programs alone, and a result."""
 
     folder: Path
+    trials: int
 
     @property
     def state(self) -> Path:
@@ -104,7 +106,9 @@ class Stage:
         """What is wrong with the result of a campaign that was continued to its end."""
         outcomes = read_journal(self.result / "journal").outcomes
         identities = [outcome.trial.identity for outcome in outcomes]
-        wrong = [] if len(set(identities)) == TRIALS else [f"{len(set(identities))} of {TRIALS} trials"]
+        wrong = (
+            [] if len(set(identities)) == self.trials else [f"{len(set(identities))} of {self.trials} trials"]
+        )
         doubled = len(identities) - len(set(identities))
         return wrong + ([f"{doubled} trials twice"] if doubled else [])
 
@@ -115,10 +119,10 @@ class Stage:
 
 
 @contextmanager
-def staged(campaign: str = CAMPAIGN) -> Iterator[Stage]:
+def staged(blocks: int = 2) -> Iterator[Stage]:
     with tempfile.TemporaryDirectory(prefix="tare-hostile-") as name:
-        stage = Stage(Path(name))
-        (stage.folder / "campaign.toml").write_text(campaign)
+        stage = Stage(Path(name), blocks * TRIALS_PER_BLOCK)
+        (stage.folder / "campaign.toml").write_text(CAMPAIGN.replace("BLOCKS", str(blocks)))
         _install_image(stage)
         yield stage
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.hostile.forked import import_all, run_forked
 from tests.hostile.stage import Stage, staged
 
 ERRORS = ("ENOSPC", "EROFS", "EMFILE", "EIO")
@@ -47,7 +48,7 @@ class Write:
 def writes_of_a_run(stage: Stage) -> list[Write]:
     """Those of an undisturbed run that change something, from the result's first on."""
     trace = stage.folder / "trace"
-    ran = stage.run("strace", "-y", "-o", str(trace), "-e", f"trace={','.join(CALLS)}")
+    ran = run_forked(stage, "strace", "-y", "-o", str(trace), "-e", f"trace={','.join(CALLS)}", "-p")
     assert ran.exit_code == 0, ran.said
     return list(_writes(trace))
 
@@ -70,25 +71,29 @@ def attack(stage: Stage, write: Write, error: str) -> str | None:
     """What got through; ``None``: nothing."""
     stage.begin_anew()
     inject = f"inject={write.call}:error={error}:when={write.number}"
-    trace = ["strace", "-o", "/dev/null", "-e", f"trace={write.call}", "-e", inject]
-    ran = stage.run(*trace)
+    ran = run_forked(stage, "strace", "-o", "/dev/null", "-e", f"trace={write.call}", "-e", inject, "-p")
     if fault := ran.fault():
         return f"{fault}: {ran.said[-600:]}"
-    again = stage.run()
+    again = run_forked(stage)
     if again.exit_code not in {0, 1} or again.fault():
         return f"cannot be continued (exit code {again.exit_code}): {again.said[-600:]}"
     lost = stage.lost()
     return "; ".join(lost) or (f"left {stage.left()}" if stage.left() else None)
 
 
-def attack_some(count: int | None, seed: int) -> tuple[int, list[str]]:
-    """Of all writes and errors so many, drawn by the seed, or all; returns how many, and what got through."""
+def attack_some(count: int | None, seed: int, part: int = 0, parts: int = 1) -> tuple[int, list[str]]:
+    """Of all writes and errors so many, drawn by the seed, or all; returns how many, and what got through.
+
+    Of ``parts`` processes that share all, the ``part``-th takes every ``parts``-th case.
+    """
     faults = []
-    with staged() as stage:
+    import_all()
+    with staged(blocks=1) as stage:
         cases = [(write, error) for write in writes_of_a_run(stage) for error in ERRORS]
         chosen: Sequence[tuple[Write, str]] = cases
         if count is not None and count < len(cases):
             chosen = random.Random(seed).sample(cases, count)  # noqa: S311 - a choice, not a secret
+        chosen = chosen[part::parts]
         for write, error in chosen:
             if fault := attack(stage, write, error):
                 faults.append(f"{error} at {write.call} {write.number} ({write.what}): {fault}")
@@ -100,8 +105,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, help="so many, drawn by the seed; all without it")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--part", type=int, default=0, help="of those that share the cases, from 0")
+    parser.add_argument("--parts", type=int, default=1, help="how many processes share the cases")
     asked = parser.parse_args()
-    tried, faults = attack_some(asked.count, asked.seed)
+    tried, faults = attack_some(asked.count, asked.seed, asked.part, asked.parts)
     print(f"write faults: {tried} tried (seed {asked.seed}), {len(faults)} got through")
     return 1 if faults else 0
 
