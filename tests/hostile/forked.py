@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import tare
+from tare.cli import main
 from tests.hostile.stage import LIMIT_S, Ran, Stage
 
 _ATTACH_LIMIT_S = 10.0
@@ -70,8 +71,6 @@ def _become(stage: Stage, words: Sequence[str], output: int) -> None:
 
 
 def _main() -> int:
-    from tare.cli import main
-
     try:
         main()
     except SystemExit as end:
