@@ -93,7 +93,6 @@ _VALUES: tuple[Any, ...] = (
     *([], {}, [[]], {"a": {}}, [None] * 50, {"": 1}, [0, "1", 2.5], float("inf"), float("nan"), -0.0, 1e308),
 )
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
-_LINE = re.compile(rb"[^\n]*\n?")
 
 
 class Mutator:
@@ -101,7 +100,7 @@ class Mutator:
 
     def __init__(self, name: str, seeds: Sequence[bytes], seed: int) -> None:
         self._name, self._seeds, self._seed = name, tuple(seeds), seed
-        self._values = [value for text in seeds if (value := _as_json(text)) is not None]
+        self._values = [text for text in seeds if _is_json(text)]
 
     def input(self, number: int) -> bytes:
         """The ``number``-th of all; the first are the recorded ones themselves."""
@@ -115,7 +114,7 @@ class Mutator:
 
     def _structured(self, draw: random.Random) -> bytes:
         """A JSON value of which one part is another, missing, or there twice."""
-        value = json.loads(json.dumps(draw.choice(self._values)))
+        value = json.loads(draw.choice(self._values))
         place, key = _any_place([value], draw)
         if isinstance(place, dict) and draw.random() < 0.3:
             del place[key]
@@ -127,11 +126,11 @@ class Mutator:
         return text.encode(errors="surrogatepass") + b"\n" * draw.randrange(2)
 
 
-def _as_json(text: bytes) -> Any:
+def _is_json(text: bytes) -> bool:
     try:
-        return json.loads(text)
+        return json.loads(text) is not None
     except ValueError:
-        return None
+        return False
 
 
 def _any_place(place: Any, draw: random.Random) -> tuple[Any, Any]:
@@ -171,16 +170,21 @@ def _remove(text: bytes, draw: random.Random, _: Sequence[bytes]) -> bytes:
 
 def _repeat(text: bytes, draw: random.Random, _: Sequence[bytes]) -> bytes:
     start, end = _piece(text, draw)
-    times = draw.choice((2, 2, 3, 3, 100, 100, 20_000, 250_000))
+    times = draw.choice((20_000, 250_000) if draw.random() < 0.02 else (2, 3, 10, 100))
     most = max(1, LONGEST_BYTE // max(1, end - start))
     return text[:start] + text[start:end] * min(times, most) + text[end:]
 
 
 def _repeat_line(text: bytes, draw: random.Random, _: Sequence[bytes]) -> bytes:
-    lines = _LINE.findall(text)
-    at, line = draw.randrange(len(lines)), draw.choice(lines)
-    lines[at:at] = [line] * min(draw.choice((1, 1, 5, 500)), max(1, LONGEST_BYTE // max(1, len(line))))
-    return b"".join(lines)
+    line, at = _line(text, draw), text.rfind(b"\n", 0, _at(text, draw)) + 1
+    times = min(draw.choice((1, 1, 5, 500)), max(1, LONGEST_BYTE // max(1, len(line))))
+    return text[:at] + line * times + text[at:]
+
+
+def _line(text: bytes, draw: random.Random) -> bytes:
+    """Some line, its end included."""
+    at = _at(text, draw)
+    return text[text.rfind(b"\n", 0, at) + 1 : (text.find(b"\n", at) + 1) or len(text)]
 
 
 def _insert(text: bytes, draw: random.Random, _: Sequence[bytes]) -> bytes:
@@ -190,10 +194,10 @@ def _insert(text: bytes, draw: random.Random, _: Sequence[bytes]) -> bytes:
 
 
 def _renumber(text: bytes, draw: random.Random, _: Sequence[bytes]) -> bytes:
-    found = list(_NUMBER.finditer(text[:LONGEST_BYTE]))
-    if not found:
+    number = _NUMBER.search(text, _at(text, draw)) or _NUMBER.search(text)
+    if number is None:
         return _insert(text, draw, _)
-    start, end = draw.choice(found).span()
+    start, end = number.span()
     return text[:start] + draw.choice(_NUMBERS).encode() + text[end:]
 
 

@@ -21,7 +21,7 @@ from tare.far.conversation import Conversation, EndOfConnectionError
 from tare.far.plain import build
 from tare.untrusted import from_json
 from tests.environments.environment_example import described
-from tests.hostile.target import Target
+from tests.hostile.target import IN_MEMORY, Target
 
 _GREETING = {"host": "far", "kernel": "6.1.0", "size": 0}
 _PROBED = {"usable": True, "reason": "", "remedy": "", "version": "1.2", "number": 1, "size": 0}
@@ -113,7 +113,7 @@ def _answers(text: bytes) -> None:
 
 
 def _fetched(channel: Channel) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="tare-hostile-"))
+    folder = Path(tempfile.mkdtemp(prefix="tare-hostile-", dir=IN_MEMORY))
     try:
         files.fetch(channel, folder, ["i0/stdout"])
     finally:

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from unittest import mock
 
 from tare.environments import custom, docker, openvz, singularity
 from tare.environments.guest import bzimage, files, route
@@ -32,7 +31,7 @@ from tare.network import addresses, reach
 from tests.conftest import REPOSITORY
 from tests.environments.environment_example import described
 from tests.environments.qemu.test_qemu_command import machine
-from tests.hostile.target import Target
+from tests.hostile.target import IN_MEMORY, Target
 
 OUTPUTS = REPOSITORY / "tests" / "outputs"
 _SPEC = described(Path("/nowhere/nodes/tare-1"))
@@ -209,7 +208,7 @@ def _seen(text: str) -> None:
 
 
 def _files(text: bytes) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="tare-hostile-"))
+    folder = Path(tempfile.mkdtemp(prefix="tare-hostile-", dir=IN_MEMORY))
     try:
         files.place(text, folder, ["a", "b/c", "d", "e"])
     finally:
@@ -217,7 +216,7 @@ def _files(text: bytes) -> None:
 
 
 def _modules(text: bytes) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="tare-hostile-"))
+    folder = Path(tempfile.mkdtemp(prefix="tare-hostile-", dir=IN_MEMORY))
     try:
         for name in ("dep", "softdep", "alias", "builtin"):
             (folder / f"modules.{name}").write_bytes(_read(f"guest/modules/modules.{name}"))
@@ -266,7 +265,7 @@ def _virtualbox(text: bytes) -> None:
     found = vboxmanage.parse(_text(text))
     for key in ("cpus", "memory", "cpuexecutioncap"):
         vboxmanage.number(found, key)
-    with mock.patch.object(virtualbox.VirtualboxMachine, "_told", return_value=found), _saying(text):
+    with _answering(virtualbox.VirtualboxMachine, "_told", found), _saying(text):
         own = virtualbox.VirtualboxMachine(described(options={"vm": "m"}))
         own.settings()
         own.facts()
@@ -281,11 +280,19 @@ def _done(text: bytes) -> process.Completed:
 def _saying(text: bytes) -> Iterator[None]:
     """Whatever is run prints this."""
     done = _done(text)
-    with (
-        mock.patch.object(process, "run", return_value=done),
-        mock.patch.object(process, "run_checked", return_value=done),
-    ):
+    with _answering(process, "run", done), _answering(process, "run_checked", done):
         yield
+
+
+@contextmanager
+def _answering(owner: object, name: str, answer: object) -> Iterator[None]:
+    """As ``unittest.mock`` does it, whose object takes longer than most parsers."""
+    before = getattr(owner, name)
+    setattr(owner, name, lambda *_, **__: answer)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
 
 
 def _said(text: bytes, ask: Callable[[], object]) -> None:

@@ -4,6 +4,7 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
@@ -170,7 +171,7 @@ class Campaign:
             raise CampaignError(f"{name}: is not a campaign of schema {SCHEMA}; start a new result folder")
         try:
             fields = {"user": ROOT, **{key: value for key, value in data.items() if key != "schema"}}
-            campaign = TypeAdapter(cls).validate_python(fields)
+            campaign: Self = _adapter().validate_python(fields)
             _check_kept(campaign, providers, kinds)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
@@ -179,6 +180,11 @@ class Campaign:
         except ValueError as error:
             raise CampaignError(f"{name}: {printable(str(error))}; {_DAMAGED}") from None
         return campaign
+
+
+@cache
+def _adapter() -> TypeAdapter[Any]:
+    return TypeAdapter(Campaign)
 
 
 def _check_kept(

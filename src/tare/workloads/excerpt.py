@@ -7,6 +7,8 @@ LIMIT = 1000
 
 def printable(text: str) -> str:
     """Replace what a terminal would not print, so that garbage can be shown."""
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
     return "".join(
         char if char.isprintable() or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in text
     )
