@@ -41,10 +41,10 @@ def run_explain(
     if options.dry_run or (is_intervention and not options.toggles):
         _print(analysis, as_json=as_json, whole=True)
         if not as_json and not is_intervention:
-            _print_plans(analysis, explained(result, options, providers))
+            _print_plans(analysis, explained(result, analysis, options, providers))
         return 0
     require_own(ResultFolder(result))
-    own = explained(result, options, providers)
+    own = explained(result, analysis, options, providers)
     code = _turn_by_hand(own, analysis) if options.toggles else _try_causes(own, analysis)
     if code == INTERRUPTED:
         return code
@@ -186,7 +186,8 @@ def intervention_request(result: Path, options: ExplainOptions) -> Request:
     """The same from a result's path: the knobs that ``options`` names."""
     from tare.pipeline import analyse_result
 
-    return _by_hand(explained(result, options), narrowed(analyse_result(result), options))
+    analysis = analyse_result(result)
+    return _by_hand(explained(result, analysis, options), narrowed(analysis, options))
 
 
 def _chosen(own: Sequence[Subject]) -> Subject | None:

@@ -12,8 +12,6 @@ from tare.environments.provider import Provider
 from tare.errors import InputError
 from tare.image.store import find_image
 from tare.journal.calls import keep_calls, read_calls
-from tare.journal.large import read_result
-from tare.journal.reader import Journal
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Audience, Request
 from tare.measure.kept import kept_campaign
@@ -33,6 +31,7 @@ from tare.records import (
     Cell,
     Explanation,
     InterventionVerdict,
+    Session,
     Suspicion,
     TracedCalls,
 )
@@ -71,22 +70,22 @@ class Explained:
 
     folder: ResultFolder
     campaign: Campaign
-    journal: Journal
+    analysis: Analysis
     options: ExplainOptions
     providers: Mapping[str, Provider]
 
     def parent(self, path: str = "") -> Parent:
-        session = self.journal.sessions[0].identity
+        session = self.analysis.sessions[0].identity
         return Parent(path=path, campaign=self.campaign, session=session, providers=self.providers)
 
     def tracing_s(self, subject: Subject) -> float:
-        return tracing_s(subject, self.journal.outcomes)
+        return tracing_s(subject, self.analysis.outcomes)
 
     def attempt(self, subject: Subject, left_s: float) -> Attempt:
         """What fits into the time that is left."""
         parent = self.parent()
         believed = tries(subject, parent)
-        return attempt(subject, believed, parent, self.journal.outcomes, left_s, self.options.blocks)
+        return attempt(subject, believed, parent, self.analysis.outcomes, left_s, self.options.blocks)
 
     def trace(self, subject: Subject, audience: Audience) -> None:
         """Count the calls of spare runs, and keep them beside earlier counts."""
@@ -143,12 +142,15 @@ class Explained:
         return ResultFolder(self.options.output or self.folder.explanation / folder_name(campaign))
 
     def _request(self, campaign: Campaign, folder: ResultFolder) -> Request:
-        image_name = self.journal.sessions[0].image_name
+        image_name = self.analysis.sessions[0].image_name
         return Request(campaign=campaign, folder=folder, image_name=image_name, providers=self.providers)
 
 
 def explained(
-    result: Path, options: ExplainOptions, providers: Mapping[str, Provider] = PROVIDERS
+    result: Path,
+    analysis: Analysis,
+    options: ExplainOptions,
+    providers: Mapping[str, Provider] = PROVIDERS,
 ) -> Explained:
     """``InputError`` where no new block could be compared with the result's."""
     require_blocks(options.blocks)
@@ -156,15 +158,15 @@ def explained(
     campaign = kept_campaign(folder)
     if campaign.intervention is not None:
         raise InputError(f"{result} is an intervention itself; explain the result that it belongs to")
-    journal = read_result(folder)
-    if not journal.sessions:
+    if not analysis.sessions:
         raise InputError(f"{result} holds no trial yet; continue it first: tare run {result}")
-    _require_same_image(result, journal)
-    return Explained(folder=folder, campaign=campaign, journal=journal, options=options, providers=providers)
+    _require_same_image(result, analysis.sessions[0])
+    return Explained(
+        folder=folder, campaign=campaign, analysis=analysis, options=options, providers=providers
+    )
 
 
-def _require_same_image(result: Path, journal: Journal) -> None:
-    begun = journal.sessions[0]
+def _require_same_image(result: Path, begun: Session) -> None:
     image = find_image(begun.image_name)
     if image.digest != begun.image_digest:
         raise InputError(

@@ -4,6 +4,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,12 @@ def lag_limit(n: int) -> float:
 
 def widening(values: Sequence[float]) -> float:
     """How much wider than of independent values an interval is: sqrt(n / effective n) (Bayley and Hammersley 1946)."""
+    return _widening(tuple(values))
+
+
+@lru_cache(maxsize=256)
+def _widening(values: tuple[float, ...]) -> float:
+    """Kept, since every level of a claim's intervals, its looks and its diagnosis ask for the same values."""
     return float(widenings(np.asarray(values, dtype=np.float64)))
 
 
@@ -88,7 +95,7 @@ def kendall(values: Sequence[float]) -> tuple[float, float]:
 def _descents(values: Floats) -> int:
     """How many of all pairs fall, by merging ordered halves: n log^2 n steps."""
     ranks = np.searchsorted(np.sort(values), values)
-    size, found = 1, 0
+    size, descents = 1, 0
     padded = np.full(1 << (ranks.size - 1).bit_length(), ranks.size)
     padded[: ranks.size] = ranks
     while size < padded.size:
@@ -96,9 +103,9 @@ def _descents(values: Floats) -> int:
         apart = np.arange(len(halves))[:, None] * (ranks.size + 1)
         left, right = np.sort(halves[:, 0] + apart).ravel(), (halves[:, 1] + apart).ravel()
         through = size * np.repeat(np.arange(1, len(halves) + 1), size)
-        found += int(np.sum(through - np.searchsorted(left, right, side="right")))
+        descents += int(np.sum(through - np.searchsorted(left, right, side="right")))
         size *= 2
-    return found
+    return descents
 
 
 def jump(values: Sequence[float]) -> Jump:
