@@ -30,6 +30,7 @@ RUN_LIMIT_S = 120.0
 """Of a command that measures what a journal lacks, by the clock."""
 MEMORY_BYTE = 1 << 30
 _KILL_S = 60.0
+_ATTACH_LIMIT_S = 10.0
 _PAGE_BYTE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -47,15 +48,30 @@ class Ended:
     memory_byte: int
 
 
-def ended(argv: Sequence[str], *, columns: bool = False, here: bool = False) -> Ended:
+def ended(
+    argv: Sequence[str],
+    *,
+    columns: bool = False,
+    here: bool = False,
+    tracer: Sequence[str] = (),
+    variables: Mapping[str, str] | None = None,
+    real: bool = False,
+) -> Ended:
     """Run it to its end, or to where it is beyond all limits; ``columns``: as a large journal is read.
 
-    ``here``: in a fork of this process, with whatever was changed in it.
+    ``here``: in a fork of this process, with whatever was changed in it. ``tracer`` is an argv that attaches to the
+    process whose id is put last; it sees every system call of the command, which waits until it has attached.
+    ``variables`` are all that the command's environment has; without them it is this process's. ``real``: native is
+    not the fake.
     """
     with tempfile.TemporaryDirectory(prefix="tare-said-") as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
         order: dict[str, Any] = {"argv": list(argv), "out": str(out), "err": str(err), "columns": columns}
-        order |= {"variables": dict(os.environ), "folder": str(Path.cwd())}
+        order |= {
+            "variables": dict(variables or os.environ),
+            "folder": str(Path.cwd()),
+            "tracer": list(tracer),
+        }
         code, cpu_s, memory_byte = _forked(order) if here else _parent().ask(order)
         return Ended(tuple(argv), code, _text(out), _text(err), cpu_s, memory_byte)
 
@@ -97,7 +113,22 @@ def _forked(order: Mapping[str, Any]) -> tuple[int, float, int]:
     child = os.fork()
     if child == 0:
         _become(order)
-    return _watched(child, RUN_LIMIT_S if order["argv"][0] == "run" else _KILL_S)
+    limit_s = RUN_LIMIT_S if order["argv"][0] == "run" else _KILL_S
+    if not order["tracer"]:
+        return _watched(child, limit_s)
+    with subprocess.Popen([*order["tracer"], str(child)], stderr=subprocess.DEVNULL):
+        _let_go(child)
+        return _watched(child, limit_s)
+
+
+def _let_go(child: int) -> None:
+    """Of a process that has stopped itself, once it is traced."""
+    os.waitid(os.P_PID, child, os.WSTOPPED)
+    deadline = time.monotonic() + _ATTACH_LIMIT_S
+    while "TracerPid:\t0\n" in Path(f"/proc/{child}/status").read_text():
+        assert time.monotonic() < deadline, "the tracer has not attached"
+        time.sleep(0.002)
+    os.kill(child, signal.SIGCONT)
 
 
 def _become(order: Mapping[str, Any]) -> NoReturn:
@@ -111,11 +142,14 @@ def _become(order: Mapping[str, Any]) -> NoReturn:
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
     sys.argv = ["tare", *order["argv"]]
-    fakes: Mapping[str, Provider] = FAKES
-    tare.environments.PROVIDERS.update(fakes)  # type: ignore[attr-defined]
+    if not order["real"]:
+        fakes: Mapping[str, Provider] = FAKES
+        tare.environments.PROVIDERS.update(fakes)  # type: ignore[attr-defined]
     if order["columns"]:
         large.LARGE_JOURNAL_BYTE = 0
     code = 99
+    if order["tracer"]:
+        os.kill(os.getpid(), signal.SIGSTOP)
     try:
         cli.main()
     except SystemExit as end:

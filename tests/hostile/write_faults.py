@@ -6,6 +6,8 @@ same command completes it, each trial stands once, and no node stays.
 """
 
 import argparse
+import importlib
+import pkgutil
 import random
 import re
 import sys
@@ -14,8 +16,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.hostile.forked import import_all, run_forked
-from tests.hostile.stage import Stage, staged
+import tare
+from tests.hostile.commands import ended
+from tests.hostile.stage import Ran, Stage, staged
 
 ERRORS = ("ENOSPC", "EROFS", "EMFILE", "EIO")
 CALLS = (
@@ -48,9 +51,23 @@ class Write:
 def writes_of_a_run(stage: Stage) -> list[Write]:
     """Those of an undisturbed run that change something, from the result's first on."""
     trace = stage.folder / "trace"
-    ran = run_forked(stage, "strace", "-y", "-o", str(trace), "-e", f"trace={','.join(CALLS)}", "-p")
+    ran = _run(stage, "strace", "-y", "-o", str(trace), "-e", f"trace={','.join(CALLS)}", "-p")
     assert ran.exit_code == 0, ran.said
     return list(_writes(trace))
+
+
+def _run(stage: Stage, *tracer: str) -> Ran:
+    """Run or continue the campaign, in a fork: thousands of cases cost no start of an interpreter."""
+    argv = ["run", str(stage.folder / "campaign.toml"), "--output", str(stage.result)]
+    ran = ended(argv, here=True, tracer=tracer, variables=stage.variables(), real=True)
+    return Ran(ran.code, ran.said + ran.errors)
+
+
+def _import_all() -> None:
+    """Whatever a command may import, before it is forked."""
+    for module in pkgutil.walk_packages(tare.__path__, "tare."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
 
 
 def _writes(trace: Path) -> Iterator[Write]:
@@ -71,10 +88,10 @@ def attack(stage: Stage, write: Write, error: str) -> str | None:
     """What got through; ``None``: nothing."""
     stage.begin_anew()
     inject = f"inject={write.call}:error={error}:when={write.number}"
-    ran = run_forked(stage, "strace", "-o", "/dev/null", "-e", f"trace={write.call}", "-e", inject, "-p")
+    ran = _run(stage, "strace", "-o", "/dev/null", "-e", f"trace={write.call}", "-e", inject, "-p")
     if fault := ran.fault():
         return f"{fault}: {ran.said[-600:]}"
-    again = run_forked(stage)
+    again = _run(stage)
     if again.exit_code not in {0, 1} or again.fault():
         return f"cannot be continued (exit code {again.exit_code}): {again.said[-600:]}"
     lost = stage.lost()
@@ -87,7 +104,7 @@ def attack_some(count: int | None, seed: int, part: int = 0, parts: int = 1) -> 
     Of ``parts`` processes that share all, the ``part``-th takes every ``parts``-th case.
     """
     faults = []
-    import_all()
+    _import_all()
     with staged(blocks=1) as stage:
         cases = [(write, error) for write in writes_of_a_run(stage) for error in ERRORS]
         chosen: Sequence[tuple[Write, str]] = cases
