@@ -71,6 +71,7 @@ def ended(
             "variables": dict(variables or os.environ),
             "folder": str(Path.cwd()),
             "tracer": list(tracer),
+            "real": real,
         }
         code, cpu_s, memory_byte = _forked(order) if here else _parent().ask(order)
         return Ended(tuple(argv), code, _text(out), _text(err), cpu_s, memory_byte)
