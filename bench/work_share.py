@@ -5,7 +5,7 @@
 
 Each round runs the same small campaign twice: as it is, and with every launch tried and all evidence asked in every
 trial, as it was once. Work is the commands' wall time, the rest is nodes, the look into them and what is tried
-beforehand. The first block is left out: there all is tried in any case.
+beforehand. The first block is left out: there all is tried in any case. The claim: at least 97 % is work.
 """
 
 import argparse
@@ -32,9 +32,10 @@ from tare.records import Environment, Layout, Outcome, Status, Trial
 
 PRESET = "containers"
 LAYOUT = "1c2p1i"
+LEAST = 0.97
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--blocks", type=int, default=3)
@@ -42,14 +43,19 @@ def main() -> None:
     rounds = []
     for number in range(asked.rounds):
         rounds.append((shares(asked.blocks, always=True), shares(asked.blocks)))
-        _print(f"after {number + 1} of {asked.rounds} rounds of {asked.blocks} blocks", rounds)
+        least = _print(f"after {number + 1} of {asked.rounds} rounds of {asked.blocks} blocks", rounds)
+    return 0 if least >= LEAST else 1
 
 
-def _print(words: str, rounds: Sequence[tuple[Mapping[str, float], Mapping[str, float]]]) -> None:
+def _print(words: str, rounds: Sequence[tuple[Mapping[str, float], Mapping[str, float]]]) -> float:
+    """Returns the least share as it is now."""
     print(f"share of the time at work, medians {words}:", flush=True)
+    shares_now = []
     for cell in rounds[0][0]:
         always, once = (statistics.median(each[way][cell] for each in rounds) for way in (0, 1))
+        shares_now.append(once)
         print(f"  {cell}: tried in every trial {always:.1%}, once per arm {once:.1%}", flush=True)
+    return min(shares_now)
 
 
 def campaign(blocks: int) -> Campaign:
@@ -102,4 +108,4 @@ def _work_s(outcome: Outcome) -> float:
 if __name__ == "__main__":
     if os.geteuid() != 0:
         sys.exit("run as root: nodes need mounts and control groups")
-    main()
+    sys.exit(main())
