@@ -9,7 +9,8 @@ A node that works for another user of the host could leave that user a set-user-
 Neither has an effect through the layer or the overlay, and the layer's folder is its owner's alone.
 """
 
-import shutil
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 from tare.environments.provider import WORK_DIRECTORY, Bind, NodeSpec
@@ -71,9 +72,18 @@ def remove(spec: NodeSpec) -> None:
 def make_point(image_root: Path, upper: Path, point: Path) -> None:
     """A mount point above the image; a directory that the image has too keeps its mode, such as /tmp's."""
     for folder in (*reversed(point.parents), point):
-        (upper / folder).mkdir(exist_ok=True)
-        if (image_root / folder).is_dir() and not (image_root / folder).is_symlink():
-            shutil.copymode(image_root / folder, upper / folder)
+        above = upper / folder
+        above.mkdir(exist_ok=True)
+        if (mode := _folder_mode(image_root / folder)) is not None:
+            above.chmod(mode)
+
+
+def _folder_mode(path: Path) -> int | None:
+    """``None`` for what is no folder, a link to one too."""
+    with suppress(OSError):
+        status = path.lstat()
+        return stat.S_IMODE(status.st_mode) if stat.S_ISDIR(status.st_mode) else None
+    return None
 
 
 def _escaped(path: Path) -> str:

@@ -14,12 +14,15 @@ _LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "f
 def populate(dev: Path, shm_byte: int) -> None:
     """Mount a minimal /dev with its own pts and its own shm of the stated size."""
     mount("tare", dev, "tmpfs", MS_NOSUID | MS_NOEXEC, "size=64k,mode=755")
-    for name, (major, minor) in _NODES.items():
-        os.mknod(dev / name, stat.S_IFCHR | 0o666, os.makedev(major, minor))
-        (dev / name).chmod(0o666)
+    before = os.umask(0)
+    try:
+        for name, (major, minor) in _NODES.items():
+            os.mknod(f"{dev}/{name}", stat.S_IFCHR | 0o666, os.makedev(major, minor))
+    finally:
+        os.umask(before)
     for name, target in _LINKS.items():
-        (dev / name).symlink_to(target)
-    (dev / "pts").mkdir()
-    (dev / "shm").mkdir()
+        os.symlink(target, f"{dev}/{name}")  # noqa: PTH211 - of each node, as all of this
+    for name in ("pts", "shm"):
+        os.mkdir(f"{dev}/{name}")  # noqa: PTH102
     mount("tare", dev / "pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")
     mount("tare", dev / "shm", "tmpfs", MS_NOSUID, f"size={shm_byte},mode=1777")

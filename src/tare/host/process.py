@@ -2,6 +2,7 @@
 """Starting other programs: argv lists, a clean environment, and a limit on every wait."""
 
 import os
+import select
 import selectors
 import signal
 import subprocess
@@ -238,13 +239,13 @@ def start_idle(argv: Sequence[str], *, log: Path, ready: bytes = b"READY", timeo
 def _read_until(child: "subprocess.Popen[bytes]", wanted: bytes, timeout_s: float) -> bytes:
     assert child.stdout is not None  # noqa: S101 - it was asked for as a pipe
     seen, deadline = b"", time.monotonic() + timeout_s
-    with selectors.DefaultSelector() as selector:
-        selector.register(child.stdout, selectors.EVENT_READ)
-        while wanted not in seen and (left_s := deadline - time.monotonic()) > 0 and selector.select(left_s):
-            chunk = os.read(child.stdout.fileno(), 4096)
-            if not chunk:
-                break
-            seen = seen[-len(wanted) :] + chunk
+    output, readable = child.stdout.fileno(), select.poll()
+    readable.register(output, select.POLLIN)
+    while wanted not in seen and (left_s := deadline - time.monotonic()) > 0 and readable.poll(left_s * 1000):
+        chunk = os.read(output, 4096)
+        if not chunk:
+            break
+        seen = seen[-len(wanted) :] + chunk
     return seen
 
 

@@ -47,12 +47,27 @@ def remove_tree(path: Path, *, limit_s: float = LIMIT_S) -> None:
     ``OSError`` names the first thing that would not go and why; all else is gone then. ``TimeoutError``: there was
     more than ``limit_s`` seconds of work; whoever calls again goes on with what is left.
     """
+    if _went_at_once(path):
+        return
     try:
         parent = os.open(path.parent, _FOLDER)
     except FileNotFoundError:
         return
     with _closing(parent):
         _Removal(path, limit_s).of(parent)
+
+
+def _went_at_once(path: Path) -> bool:
+    """A file, a link, or an empty folder: nothing of theirs is looked into."""
+    for remove in (os.unlink, os.rmdir):
+        try:
+            remove(path)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            continue
+        return True
+    return False
 
 
 def remove_folder(directory: Path, last: str, *, limit_s: float = LIMIT_S) -> None:
@@ -70,6 +85,7 @@ def remove_folder(directory: Path, last: str, *, limit_s: float = LIMIT_S) -> No
         for entry in entries:
             if entry.name != last:
                 remove_tree(Path(entry.path), limit_s=limit_s)
+        remove_tree(directory / last, limit_s=limit_s)
     remove_tree(directory, limit_s=limit_s)
 
 

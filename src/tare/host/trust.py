@@ -12,6 +12,7 @@ import os
 import pwd
 import stat
 from collections.abc import Set as AbstractSet
+from itertools import takewhile
 from pathlib import Path
 
 from tare.errors import HostError
@@ -56,7 +57,7 @@ def made(path: Path, mode: int = 0o755) -> Path:
     ``OSError`` when it cannot be made.
     """
     place = trusted(path)
-    missing = [folder for folder in (place, *place.parents) if not folder.exists()]
+    missing = list(takewhile(lambda folder: not folder.exists(), (place, *place.parents)))
     for folder in reversed(missing):
         folder.mkdir(mode=mode if folder == place else 0o755, exist_ok=True)
     if missing:

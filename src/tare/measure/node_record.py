@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import asdict, fields
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +35,16 @@ def write_down(spec: NodeSpec) -> None:
     try:
         made(spec.directory.parent, 0o700)
         spec.directory.mkdir(mode=0o700)  # programs of its user are not to meddle from outside
-        (spec.directory / RECORD).write_text(json.dumps(asdict(spec), default=str))
+        (spec.directory / RECORD).write_text(json.dumps(spec, default=_plain))
     except FileExistsError as error:
         raise NodeError(f"{spec.directory} is there already; `tare clean` removes what is Tare's") from error
+
+
+def _plain(value: object) -> object:
+    """For what is no JSON: records as their fields, paths as text."""
+    if is_dataclass(value):
+        return {one.name: getattr(value, one.name) for one in fields(value)}
+    return str(value)
 
 
 def recorded_nodes() -> list[Path]:

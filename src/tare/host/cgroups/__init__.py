@@ -47,6 +47,7 @@ __all__ = [
 ]
 
 PARENT = "tare"
+_LAST_PREPARED = "cgroup.clone_children"
 _ATTEMPTS = 5
 _REMEMBERED = 64
 """A trial asks for the groups of its few nodes again and again."""
@@ -73,7 +74,8 @@ def create_own_group(name: str) -> Group:
     hierarchies, group = find_hierarchies(), own_group(name)
 
     def make() -> None:
-        _create_parent(hierarchies)
+        if not _is_parent_prepared(hierarchies):
+            _create_parent(hierarchies)
         for directory in group.directories:
             _make_folder(directory)
 
@@ -153,6 +155,13 @@ def _make_folder(directory: Path) -> None:
             raise
 
 
+def _is_parent_prepared(found: Hierarchies) -> bool:
+    """Whether ``_create_parent`` has done all that it does; version 2 hands down what it is asked for, each time."""
+    if found.version != V1 or not all(os.path.isdir(f"{root}/{PARENT}") for root in found.roots):  # noqa: PTH112
+        return False
+    return read_text(f"{found.mounts['cpuset'] / PARENT}/{_LAST_PREPARED}") == "1"
+
+
 def _create_parent(found: Hierarchies) -> None:
     for root in found.roots:
         _make_folder(root / PARENT)
@@ -162,8 +171,8 @@ def _create_parent(found: Hierarchies) -> None:
             if not read_text(f"{parent}/{name}"):
                 (parent / name).write_text((parent.parent / name).read_text())
         # A technology's own groups below a node's would have no processors, and nothing could enter them.
-        if read_text(f"{parent}/cgroup.clone_children") != "1":
-            (parent / "cgroup.clone_children").write_text("1")
+        if read_text(f"{parent}/{_LAST_PREPARED}") != "1":
+            (parent / _LAST_PREPARED).write_text("1")
         return
     wanted = " ".join(f"+{name}" for name in V2_CONTROLLERS if name != IO or found.weighs_io())
     for directory in (found.roots[0], found.roots[0] / PARENT):

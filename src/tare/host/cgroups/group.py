@@ -61,9 +61,10 @@ class Group:
         return None if directory is None else read_text(f"{directory}/{name}")
 
     def _write(self, controller: str, name: str, value: str) -> None:
-        path = self._directories[controller] / name
+        path = f"{self._directories[controller]}/{name}"
         try:
-            path.write_text(value)
+            with open(path, "w") as setting:  # noqa: PTH123 - six of each node
+                setting.write(value)
         except OSError as error:
             raise NodeError(f"the control group refuses {value!r} for {path}: {error.strerror}") from error
 
@@ -157,7 +158,7 @@ class Group:
         name, value = (
             ("memory.memsw.limit_in_bytes", memory_byte) if self.version == V1 else ("memory.swap.max", 0)
         )
-        if (self._directories["memory"] / name).exists():
+        if os.path.exists(f"{self._directories['memory']}/{name}"):  # noqa: PTH110 - asked of each node
             self._write("memory", name, str(value))
 
     def remove(self, timeout_s: float = 10.0) -> None:
@@ -166,14 +167,11 @@ class Group:
         self.forbid_forks()
         while True:
             self._kill()
-            for directory in self.directories:
-                _remove_tree(directory)
-            if not any(directory.exists() for directory in self.directories):
+            left = [directory for directory in self.directories if not _is_removed(directory)]
+            if not left:
                 return
             if time.monotonic() > deadline:
-                raise NodeError(
-                    f"the control group {self.directories[0]} is still busy after {timeout_s:.0f} s"
-                )
+                raise NodeError(f"the control group {left[0]} is still busy after {timeout_s:.0f} s")
             time.sleep(0.001)
 
     def forbid_forks(self) -> None:
@@ -187,6 +185,15 @@ class Group:
             self._allow(self._forks_before)
             self._forks_before = None
 
+    def _still_here(self, pids: set[int]) -> set[int]:
+        """Those that are in the group: an id whose process has ended may be another's by now."""
+        here: set[int] = set()
+        for directory in self.directories:
+            if pids <= here:
+                break
+            here |= _processes(directory) & pids
+        return here
+
     def _allow(self, processes: str) -> None:
         for directory in self.directories:
             _offer(f"{directory}/pids.max", processes)
@@ -199,10 +206,8 @@ class Group:
         for directory in self.directories:
             _offer(f"{directory}/cgroup.kill", "1")
         handles = {pid: _handle(pid) for pid in self.processes()}
-        still_here = set(self.processes())
-        for pid, handle in handles.items():
-            if pid in still_here:
-                _kill(pid, handle)
+        for pid in self._still_here(set(handles)):
+            _kill(pid, handles[pid])
         _await_ends([handle for handle in handles.values() if handle is not None])
 
 
@@ -268,10 +273,17 @@ def _await_ends(handles: list[int]) -> None:
         os.close(handle)
 
 
-def _remove_tree(directory: Path) -> None:
-    for path in _deepest_first(directory):
+def _is_removed(directory: Path) -> bool:
+    """Remove the group with those below it, as far as they are empty; whether it is gone."""
+    *below, own = _deepest_first(directory)
+    for path in below:
         with suppress(OSError):
             os.rmdir(path)  # noqa: PTH106 - a name, as all of this module's
+    try:
+        os.rmdir(own)  # noqa: PTH106 - the same
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
+    return True
 
 
 def _deepest_first(directory: Path) -> list[str]:
