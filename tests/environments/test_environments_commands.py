@@ -77,7 +77,7 @@ class TestLxc:
         assert single(lines, ".dir.") == {
             "lxc.cgroup.dir.container": "tare/tare-1/payload",
             "lxc.cgroup.dir.monitor": "tare/tare-1/monitor",
-            "lxc.cgroup.dir.monitor.pivot": "tare/tare-1/pivot",
+            "lxc.cgroup.dir.monitor.pivot": "tare/passing",
         }
 
     def test_bound_folders_keep_spaces_and_other_characters(self, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ class TestNspawn:
 
 class TestBubblewrap:
     def test_shm_and_binds(self) -> None:
-        words = " ".join(bubblewrap._bwrap(described(binds=BINDS)))
+        words = " ".join(bubblewrap._options(described(binds=BINDS)))
         assert f"--size {16 * MEBIBYTE} --perms 1777 --tmpfs /dev/shm" in words
         assert f"--bind {LAYER}/work /mnt/tare" in words
         assert f"--ro-bind {LAYER}/bound/0 /data/in put --bind {LAYER}/bound/1 /data/out#\\1" in words

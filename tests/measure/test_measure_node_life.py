@@ -170,7 +170,7 @@ class TestLeftovers:
 
         def killed_once(name: str | Path, *, dir_fd: int | None = None) -> None:
             removed(name, dir_fd=dir_fd)
-            if dir_fd is not None:
+            if str(name).endswith(".log"):
                 raise KeyboardInterrupt
 
         with monkeypatch.context() as patched:

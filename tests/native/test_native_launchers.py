@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tare.host import mounts
+from tare.host import network_namespace as namespace
+
 PATH = {"PATH": os.environ["PATH"]}
 RANK_VARIABLES = ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"]
 
@@ -56,11 +59,32 @@ def test_join_says_when_the_kernel_refuses_the_write(programs: Path) -> None:
     assert done.stderr == "join: cannot enter '/dev/full': No space left on device\n"
 
 
+def test_join_enters_a_network_before_it_becomes_the_command(
+    programs: Path, groups: list[Path], tmp_path: Path
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can make a network namespace here")
+    held = tmp_path / "network"
+    namespace.make(held)
+    try:
+        done = run(programs / "join", f"--net={held}", *groups, "--", "readlink", "/proc/self/ns/net")
+        assert done.stdout.strip() == f"net:[{held.stat().st_ino}]"
+        assert [file.read_text(encoding="utf-8") for file in groups] == ["0", "0"]
+    finally:
+        mounts.unmount(held)
+
+
+def test_join_says_that_a_file_holds_no_network(programs: Path, groups: list[Path]) -> None:
+    done = run(programs / "join", f"--net={groups[0]}", "--", "echo", "ran")
+    assert (done.returncode, done.stdout) == (126, "")
+    assert done.stderr == f"join: cannot enter '{groups[0]}': Invalid argument\n"
+
+
 @pytest.mark.parametrize("arguments", [[], ["--"], ["file"], ["file", "--"]])
 def test_join_without_a_command_is_refused(programs: Path, arguments: list[str]) -> None:
     done = run(programs / "join", *arguments)
     assert done.returncode == 2
-    assert done.stderr.startswith("join: write: join FILE...")
+    assert done.stderr.startswith("join: write: join [--net=FILE] FILE...")
 
 
 @pytest.mark.parametrize("program", [["join", "--"], ["pin"]])

@@ -13,7 +13,7 @@ import pytest
 
 from tare import network
 from tare.environments.provider import NodeSpec
-from tare.network import namespace
+from tare.host import network_namespace as namespace
 from tare.records import NetworkKind
 
 AS_ROOT = [

@@ -27,14 +27,10 @@ class Bubblewrap(AlsoUnprivileged):
     def start(self, spec: NodeSpec) -> Node:
         if unprivileged.ordinary_user():
             return unprivileged.start(spec, ["bwrap", *_user_options(spec), *_options(spec)], attends=True)
-        return confined.start(spec, _bwrap(spec))
+        return confined.start(spec, ["bwrap", *_options(spec)], spec.network.namespace)
 
     def prefix(self, node: Node) -> list[str]:
         return attended.enter(node.spec)
-
-
-def _bwrap(spec: NodeSpec) -> list[str]:
-    return [*confined.join_network(spec), "bwrap", *_options(spec)]
 
 
 def _user_options(spec: NodeSpec) -> list[str]:

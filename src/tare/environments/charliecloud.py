@@ -103,7 +103,7 @@ def _is_plain(path: Path) -> bool:
 
 
 def _held(spec: NodeSpec, group: cgroups.Group) -> list[str]:
-    return [*confined.join(spec, group), *confined.join_network(spec)]
+    return confined.join(spec, group, spec.network.namespace)
 
 
 def _run(spec: NodeSpec, options: list[str], *, folder: Path = Path("/")) -> list[str]:

@@ -6,6 +6,7 @@ node's first process (``attended``), native's join the group themselves.
 """
 
 import os
+from pathlib import Path
 
 from tare.environments import attended, layer
 from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
@@ -54,20 +55,27 @@ def create_group(spec: NodeSpec) -> cgroups.Group:
     return group
 
 
-def start(spec: NodeSpec, technology: list[str]) -> Node:
-    """Start the image's idle init, in our group, under ``technology``: the argv that makes the namespaces."""
+def start(spec: NodeSpec, technology: list[str], network: Path | None = None) -> Node:
+    """Start the image's idle init, in our group, under ``technology``: the argv that makes the namespaces.
+
+    With ``network`` the technology itself works in the network namespace that this file holds.
+    """
     layer.prepare(spec)
     layer.mount_root(spec)
     group = create_group(spec)
-    argv = [*join(spec, group), *technology, *attended.first_process(spec)]
+    argv = [*join(spec, group, network), *technology, *attended.first_process(spec)]
     process.start_idle(argv, log=spec.directory / "init.log")
     attended.withdraw(spec)
     return Node(spec=spec, init_pid=first_process(group))
 
 
-def join(spec: NodeSpec, group: cgroups.Group) -> list[str]:
-    """The argv prefix whose command starts inside the node's control group; a static program of the image."""
-    return [f"{spec.image_root}{TOOLS_DIRECTORY}/join", *group.process_files, "--"]
+def join(spec: NodeSpec, group: cgroups.Group, network: Path | None = None) -> list[str]:
+    """The argv prefix whose command starts inside the node's control group; a static program of the image.
+
+    With ``network`` it starts in the network namespace that this file holds, too.
+    """
+    held = [] if network is None else [f"--net={network}"]
+    return [f"{spec.image_root}{TOOLS_DIRECTORY}/join", *held, *group.process_files, "--"]
 
 
 def join_network(spec: NodeSpec) -> list[str]:
@@ -80,10 +88,11 @@ def join_network(spec: NodeSpec) -> list[str]:
 
 def first_process(group: cgroups.Group) -> int:
     """The process of the group that is number 1 in a process-id namespace of its own (proc(5), NSpid)."""
-    for pid in group.processes():
-        numbers = inner_numbers(pid)
-        if len(numbers) > 1 and numbers[-1] == 1:
-            return pid
+    for hierarchies in (1, None):
+        for pid in group.processes(hierarchies):
+            numbers = inner_numbers(pid)
+            if len(numbers) > 1 and numbers[-1] == 1:
+                return pid
     raise NodeError("the node's first process is not in its control group; it ended or escaped")
 
 

@@ -10,7 +10,7 @@ from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.records import NetworkKind, OptionValue
 
-_GROUPS = {"container": "payload", "monitor": "monitor", "monitor.pivot": "pivot"}
+_GROUPS = {"container": "payload", "monitor": "monitor"}
 """LXC's own groups, below the node's: beside each other they would have a weight each, and the node twice another's."""
 
 _COMMON = Path("/usr/share/lxc/config/common.conf")
@@ -83,6 +83,7 @@ def configuration(spec: NodeSpec, host: cgroups.Hierarchies) -> str:
         "lxc.autodev": "1",
         "lxc.signal.halt": "SIGTERM",
         **{f"lxc.cgroup.dir.{part}": f"{_group(spec)}/{name}" for part, name in _GROUPS.items()},
+        "lxc.cgroup.dir.monitor.pivot": f"{cgroups.PARENT}/{cgroups.PASSING}",
         **_limits(spec, host),
     }
     common = f"lxc.include = {_COMMON}\n" if _COMMON.exists() else ""

@@ -32,7 +32,7 @@ class Native(AlsoUnprivileged):
         root = layer.mount_root(spec)
         root_mounts.mount_system(spec, root)
         root_mounts.mount_shared(spec, root)
-        held = [*confined.join(spec, confined.create_group(spec)), *confined.join_network(spec)]
+        held = confined.join(spec, confined.create_group(spec), spec.network.namespace)
         init = process.start_idle(
             [*held, "chroot", str(root), *attended.first_process(spec)], log=spec.directory / "init.log"
         )

@@ -3,9 +3,9 @@
 
 from pathlib import Path
 
-from tare.environments import confined, layer
+from tare.environments import layer
 from tare.environments.provider import WORK_DIRECTORY, NodeSpec
-from tare.host import devices, mounts, process
+from tare.host import devices, mounts, network_namespace
 
 
 def mount_system(spec: NodeSpec, root: Path) -> None:
@@ -24,8 +24,11 @@ def mount_shared(spec: NodeSpec, root: Path) -> None:
 
 def _mount_sysfs(spec: NodeSpec, target: Path) -> None:
     """From within the node's network: sysfs shows the links of whoever mounts it (network_namespaces(7))."""
-    if spec.network.namespace is None:
+
+    def mount() -> None:
         mounts.mount("sysfs", target, "sysfs", mounts.MS_RDONLY | mounts.MS_NOSUID | mounts.MS_NODEV)
+
+    if spec.network.namespace is None:
+        mount()
     else:
-        options = ["-t", "sysfs", "-o", "ro,nosuid,nodev", "sysfs", str(target)]
-        process.run_checked([*confined.join_network(spec), "mount", *options])
+        network_namespace.inside(spec.network.namespace, mount)

@@ -6,7 +6,8 @@ from pathlib import Path
 from tare.environments.provider import Node, NodeSpec
 from tare.errors import NodeError
 from tare.host import mounts
-from tare.network import links, namespace
+from tare.host import network_namespace as namespace
+from tare.network import links
 from tare.network.addresses import address_within, describe, launcher_namespace, meeting_place, node_address
 from tare.network.names import name_nodes
 from tare.network.plan import SUBNET, plan_networks

@@ -12,8 +12,8 @@ from pathlib import Path
 from tare.environments.guest.route import kept_ms
 from tare.environments.provider import NodeNetwork
 from tare.errors import NodeError
+from tare.host import network_namespace as namespace
 from tare.host import process
-from tare.network import namespace
 from tare.network.netlink import Link, add_address, add_link, attribute, number, set_rto_min, set_up
 from tare.network.plan import SUBNET, SWITCH_ADDRESS
 from tare.records import NetworkKind

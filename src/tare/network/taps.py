@@ -9,7 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from tare.errors import NodeError
-from tare.network import links, namespace
+from tare.host import network_namespace as namespace
+from tare.network import links
 from tare.network.netlink import attach, delete_link
 
 _DEVICE = Path("/dev/net/tun")

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 from tare.environments import confined, engine
@@ -170,7 +171,7 @@ def _in_group(spec: NodeSpec, machine: Machine) -> Iterator[list[str]]:
     )
     folder = ["env", f"--chdir={spec.directory}", f"TMPDIR={spec.directory}"]
     try:
-        yield [*confined.join(spec, group), *_join_network(spec), *folder]
+        yield [*confined.join(spec, group, _network(spec)), *folder]
     except NodeError as error:
         raise _with_console(spec, str(error), lack_of_modules(machine.options.kernel)) from error
 
@@ -183,12 +184,9 @@ def _all_processors(spec: NodeSpec, machine: Machine) -> tuple[int, ...]:
     return tuple(sorted({*spec.processors, *extra}))
 
 
-def _join_network(spec: NodeSpec) -> list[str]:
+def _network(spec: NodeSpec) -> Path | None:
     """Where the tap device is; without a link, a namespace of the node's own with nothing in it."""
-    network = spec.network
-    if network.switch is not None:
-        return ["nsenter", f"--net={network.switch}", "--"]
-    return confined.join_network(spec)
+    return spec.network.switch or spec.network.namespace
 
 
 def _place_threads(spec: NodeSpec, options: Options, pids: Sequence[int]) -> None:

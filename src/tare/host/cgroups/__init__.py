@@ -29,6 +29,7 @@ from tare.host.kernel_files import read_text
 
 __all__ = [
     "PARENT",
+    "PASSING",
     "V1",
     "V2",
     "Group",
@@ -131,12 +132,17 @@ def _directories_of(found: Hierarchies, text: str) -> Mapping[str, Path]:
     }
 
 
+PASSING = "passing"
+"""Where a technology's own process goes when it ends, so that its node's group can be removed before it."""
 EXPECTED = "expected"
 """In the name of a group that a process makes for a moment, to see what it is given; its number follows."""
 
 
 def remove_parent_if_empty() -> None:
     """With groups that a killed process made for a moment."""
+    for group in named_groups(f"{PARENT}/{PASSING}").directories:
+        with suppress(OSError):
+            group.rmdir()
     for group in named_groups(PARENT).directories:
         for passing in group.glob(f"*-{EXPECTED}-*"):
             if not Path("/proc", passing.name.rpartition("-")[2]).exists():

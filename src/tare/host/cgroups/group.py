@@ -112,9 +112,9 @@ class Group:
             processes=next(filter(None, map(_limit, self._inherited("pids", "pids.max"))), None),
         )
 
-    def processes(self) -> list[int]:
-        """Process ids in the group and in the groups below it."""
-        return sorted(set().union(*map(_processes, self.directories)))
+    def processes(self, hierarchies: int | None = None) -> list[int]:
+        """Process ids in the group and in the groups below it; of so many hierarchies alone, where they are alike."""
+        return sorted(set().union(*map(_processes, self.directories[:hierarchies])))
 
     def lacks(self, pid: int) -> list[str]:
         """The controllers whose group does not hold this process."""
@@ -163,16 +163,23 @@ class Group:
 
     def remove(self, timeout_s: float = 10.0) -> None:
         """Kill all in it and remove it with the groups below; ``NodeError`` if it will not go."""
+        if not (left := self._left()):
+            return
         deadline = time.monotonic() + timeout_s
         self.forbid_forks()
         while True:
             self._kill()
-            left = [directory for directory in self.directories if not _is_removed(directory)]
-            if not left:
+            for directory in left:
+                _remove_below(directory)
+            if not (left := self._left()):
                 return
             if time.monotonic() > deadline:
                 raise NodeError(f"the control group {left[0]} is still busy after {timeout_s:.0f} s")
             time.sleep(0.001)
+
+    def _left(self) -> list[Path]:
+        """Remove what is empty; what is not, or will not go."""
+        return [directory for directory in self.directories if not _is_removed(directory)]
 
     def forbid_forks(self) -> None:
         """Whoever lists and then kills comes too late for what forks faster. Harmless when the group is gone."""
@@ -274,16 +281,18 @@ def _await_ends(handles: list[int]) -> None:
 
 
 def _is_removed(directory: Path) -> bool:
-    """Remove the group with those below it, as far as they are empty; whether it is gone."""
-    *below, own = _deepest_first(directory)
-    for path in below:
-        with suppress(OSError):
-            os.rmdir(path)  # noqa: PTH106 - a name, as all of this module's
+    """Remove the group if it is empty, processes and groups below it counted; whether it is gone."""
     try:
-        os.rmdir(own)  # noqa: PTH106 - the same
+        os.rmdir(directory)  # noqa: PTH106 - of each node, as all of this module's
     except OSError as error:
         return isinstance(error, FileNotFoundError)
     return True
+
+
+def _remove_below(directory: Path) -> None:
+    for path in _deepest_first(directory)[:-1]:
+        with suppress(OSError):
+            os.rmdir(path)  # noqa: PTH106 - the same
 
 
 def _deepest_first(directory: Path) -> list[str]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.errors import NodeError
+from tare.host import network_namespace as namespace
 from tare.measure.signals.family import Source, Unreadable
-from tare.network import namespace
 
 HEADER = struct.Struct("=IHHII")
 """Length, type, flags, sequence number and port of a netlink message (netlink(7))."""

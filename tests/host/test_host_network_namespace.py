@@ -11,12 +11,12 @@ from tests.network.namespaces import AS_ROOT, transfer, within
 
 from tare.errors import NodeError
 from tare.host import mounts
-from tare.network import namespace
+from tare.host import network_namespace as namespace
 
 INTERRUPTED = """
 import signal, os, sys, time
 from pathlib import Path
-from tare.network import namespace
+from tare.host import network_namespace as namespace
 made, wait_s = Path(sys.argv[1]), float(sys.argv[2])
 def slowly():
     time.sleep(wait_s)
