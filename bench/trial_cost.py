@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a trial costs beside its command: from trial to trial, of the runner's processor time, and for its node.
 
-    scripts/with-dockerd python -m bench.trial_cost [--before TREE] [--rounds 3] [--blocks 20] [TECHNOLOGY ...]
+    scripts/with-dockerd python -m bench.trial_cost [--before TREE] [--rounds 3] [--runs 1] [TECHNOLOGY ...]
 
-(As root, with the image built.) A campaign of a command that takes next to nothing, with two runs a trial, runs in a
-process of its own; ``--before`` names another checkout, whose ``src`` runs the same campaign in turn. Figures are
+(As root, with the image built.) A campaign of a command that takes next to nothing runs in a process of its
+own; ``--before`` names another checkout, whose ``src`` runs the same campaign in turn. Figures are
 medians over the rounds of each process's median trial; the first block is left out, since there every launch is tried.
 The claims: a trial takes at most 1 ms longer than before, and its runner at most 8 ms of processor time.
 """
@@ -49,7 +49,9 @@ others = () if technology == "native" else (Environment(name="arm", technology=t
 campaign = Campaign(
     name="trial-cost", environments=others or (Environment(name="again", technology="native"),),
     layouts=(Layout.parse("1c1p1i"),),
-    workloads=(Workload(name="command", kind="command", options={"argv": ["{tools}/burn", "1000"]}, iterations=2),),
+    workloads=(Workload(
+        name="command", kind="command", options={"argv": ["{tools}/burn", "1000"]}, iterations=int(sys.argv[3])
+    ),),
     limits=Limits(memory_byte=1 << 28, shm_byte=1 << 20, time_s=60.0), blocks=blocks, margin=0.01, budget_s=None,
     seed=1,
 )
@@ -71,9 +73,9 @@ class Cost(NamedTuple):
     """Start and stop."""
 
 
-def cost(tree: Path, technology: str, blocks: int) -> Cost:
+def cost(tree: Path, technology: str, asked: argparse.Namespace) -> Cost:
     done = subprocess.run(
-        [sys.executable, "-c", _CHILD, technology, str(blocks)],
+        [sys.executable, "-c", _CHILD, technology, str(asked.blocks), str(asked.runs)],
         env={**os.environ, "PYTHONPATH": str(tree / "src")},
         capture_output=True,
         text=True,
@@ -85,12 +87,12 @@ def cost(tree: Path, technology: str, blocks: int) -> Cost:
     return Cost(*json.loads(done.stdout.splitlines()[-1]))
 
 
-def in_turns(trees: Sequence[Path], technology: str, rounds: int, blocks: int) -> list[Cost]:
+def in_turns(trees: Sequence[Path], technology: str, asked: argparse.Namespace) -> list[Cost]:
     """The median of each tree's rounds; who begins changes from round to round."""
     seen: Mapping[Path, list[Cost]] = {tree: [] for tree in trees}
-    for number in range(rounds):
+    for number in range(asked.rounds):
         for tree in trees if number % 2 else reversed(trees):
-            seen[tree].append(cost(tree, technology, blocks))
+            seen[tree].append(cost(tree, technology, asked))
     return [Cost(*map(statistics.median, zip(*own, strict=True))) for own in seen.values()]
 
 
@@ -112,6 +114,7 @@ def main() -> int:
     parser.add_argument("--before", type=Path, help="another checkout, run in turn with this one")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--blocks", type=int, default=20)
+    parser.add_argument("--runs", type=int, default=1, help="of the command in a trial")
     asked = parser.parse_args()
     trees = [HERE, *([asked.before] if asked.before else [])]
     names = [f"{name}: trial (ms) | {name}: runner's CPU (ms)" for name in ("now", "before")[: len(trees)]]
@@ -121,7 +124,7 @@ def main() -> int:
     print("|---" * (1 + 2 * len(trees)) + "|")
     every = []
     for technology in asked.technologies:
-        costs = in_turns(trees, technology, asked.rounds, asked.blocks)
+        costs = in_turns(trees, technology, asked)
         every.append(met(costs))
         print(row(technology, costs), flush=True)
     return 0 if all(every) else 1

@@ -167,3 +167,15 @@ def test_a_tree_with_a_mount_in_it_is_not_removed(tmp_path: Path) -> None:
     assert (tmp_path / "precious" / "file").exists()
     remove_tree(tmp_path / "tree")
     assert not (tmp_path / "tree").exists()
+
+
+@pytest.mark.parametrize(("kind", "way"), [("build", "tare image build"), ("import", "Import it again")])
+def test_an_image_with_programs_of_another_version_is_refused(state: Path, kind: str, way: str) -> None:
+    path = make_image(state).root.parent / "manifest.json"
+    manifest = json.loads(path.read_text()) | {"source": {"kind": kind}}
+    path.write_text(json.dumps(manifest | {"programs": 1}))
+    with pytest.raises(ImageError, match=f"programs of another version, .* {way}"):
+        find_image()
+    path.write_text(json.dumps({key: value for key, value in manifest.items() if key != "programs"}))
+    with pytest.raises(ImageError, match=way):
+        find_image()

@@ -24,6 +24,8 @@ from tare.image import digest as tree_digest
 from tare.records import SCHEMA
 
 DEFAULT_NAME = "default"
+PROGRAMS = 2
+"""Of Tare's own programs in an image: raised whenever the runner and they say other things to each other."""
 SHOWN_DIFFERENCES = 10
 SINGLE_OWNER = "single_owner"
 """In a manifest: all files belong to the ordinary user who made the image."""
@@ -69,7 +71,17 @@ def _found(name: str, directory: Path) -> Image:
         ) from None
     if not usable:
         raise ImageError(f"The image {name!r} in {directory} is not one that this Tare made. {_remake(name)}")
+    if manifest.get("programs", 1) != PROGRAMS:
+        raise ImageError(
+            f"The image {name!r} in {directory} holds Tare's programs of another version, which this one cannot talk "
+            f"to. {_remake(name) if _is_built(manifest) else 'Import it again.'}"
+        )
     return found
+
+
+def _is_built(manifest: Mapping[str, Any]) -> bool:
+    source = manifest.get("source")
+    return isinstance(source, Mapping) and source.get("kind") == "build"
 
 
 def list_images() -> list[Image]:
@@ -158,7 +170,13 @@ def install(
     listing = tree_digest.list_tree(staged / "rootfs", single_owner=_has_single_owner(facts))
     with gzip.GzipFile(staged / "listing.jsonl.gz", "wb", compresslevel=1, mtime=0) as file:
         file.write(tree_digest.listing_text(listing).encode())
-    manifest = {"schema": SCHEMA, "name": name, "digest": tree_digest.digest(listing), **facts}
+    manifest = {
+        "schema": SCHEMA,
+        "programs": PROGRAMS,
+        "name": name,
+        "digest": tree_digest.digest(listing),
+        **facts,
+    }
     manifest["size_byte"] = sum(int(str(entry.get("size", 0))) for entry in listing.values())
     (staged / "manifest.json").write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
     message = f"The image {name!r} is in use by a run; try again when it has ended."
