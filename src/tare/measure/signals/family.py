@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every family of signals owes: the texts it is read from, and a pure parser of one of them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Protocol
 
 from tare.measure.signals.place import Place
 from tare.records import Scope
+
+_KEYED = re.compile(rb"^([^ \n]+) [ \t]*(\d+)[ \t\r]*$", re.MULTILINE)
 
 
 class Unreadable(Exception):
@@ -80,12 +83,7 @@ class File(Source):
 
 def keyed(text: bytes) -> dict[str, int]:
     """Read lines ``name number``; ``ValueError`` when there is none."""
-    pairs = (line.split(b" ", 1) for line in text.splitlines())
-    found = {
-        pair[0].decode(errors="replace"): int(pair[1])
-        for pair in pairs
-        if len(pair) == 2 and pair[1].strip().isdigit()  # noqa: PLR2004 - a pair
-    }
-    if not found:
+    numbers = {name.decode(errors="replace"): int(number) for name, number in _KEYED.findall(text)}
+    if not numbers:
         raise ValueError("it holds no line of a name and a number")
-    return found
+    return numbers
