@@ -20,6 +20,7 @@ from tare.measure.clock_line import ClockProbe
 from tare.measure.clock_quality import quality_of
 from tare.measure.clocks import compare, host_start_ns
 from tare.measure.instances import record
+from tare.measure.node_pipe import NodePipe
 from tare.measure.parity import read_parity
 from tare.measure.signals import FAMILIES
 from tare.measure.signals.beside import add_costs
@@ -258,22 +259,31 @@ class _Ended:
         return 3
 
 
-class _Heard(Stopwatch):
-    """One whose words come from a pipe, and that is told nothing."""
+class _HeardPipe(NodePipe):
+    """What is said comes from a descriptor, and nobody hears what is sent."""
 
     def __init__(self, descriptor: int) -> None:
         self._process = _Ended(descriptor)  # type: ignore[assignment]
         self._readable = select.poll()
         self._readable.register(descriptor, select.POLLIN)
         self._received = b""
-        self.seen = {}
-        self._went_ns = self._done_ns = 0
 
-    def _send(self, line: bytes) -> None:
+    def send(self, line: bytes) -> None:
         """To nobody."""
 
-    def _close_input(self) -> None:
+    def close_input(self) -> None:
         """There is none."""
+
+    def close(self) -> None:
+        for stream in (self._process.stdout, self._process.stderr):
+            stream.close()  # type: ignore[union-attr]
+
+
+class _Heard(Stopwatch):
+    def __init__(self, descriptor: int) -> None:
+        self._pipe = _HeardPipe(descriptor)
+        self.seen = {}
+        self._went_ns = self._done_ns = 0
 
 
 def _lines(text: bytes) -> None:
@@ -282,8 +292,7 @@ def _lines(text: bytes) -> None:
     os.set_blocking(writing, False)
     os.write(writing, text[:60_000])
     os.close(writing)
-    heard = _Heard(reading)
-    try:
+    with _Heard(reading) as heard:
         heard.wait_ready(0.01)
         heard.quality()
         heard.steal_s()
@@ -291,6 +300,3 @@ def _lines(text: bytes) -> None:
         heard._probe_once()
         heard.await_took(0.01)
         heard.done()
-    finally:
-        heard._process.stdout.close()  # type: ignore[union-attr]
-        heard._process.stderr.close()  # type: ignore[union-attr]

@@ -41,7 +41,7 @@ def repeating(path: Path) -> list[str]:
 
 def heard(path: Path, stopwatches: Sequence[Stopwatch]) -> str:
     for stopwatch in stopwatches:
-        stopwatch._process.wait(timeout=10)
+        stopwatch._pipe._process.wait(timeout=10)
     return path.read_text().strip()
 
 

@@ -17,6 +17,7 @@ from tests.fake_campaign import command_workload, fake_context, fake_workload
 from tare.environments.fake import Fake
 from tare.environments.provider import Node
 from tare.errors import NodeError
+from tare.measure import node_pipe
 from tare.measure import stopwatch as stopwatch_module
 from tare.measure.clock_verdict import findings
 from tare.measure.clock_watch import NodeClocks
@@ -139,7 +140,7 @@ READY = {"pid": 1, "processors": [0], "shm_byte": 4096, "monotonic_ns": 9}
 @contextmanager
 def speaking(monkeypatch: pytest.MonkeyPatch, answers: Sequence[str]) -> Iterator[NodeClocks]:
     """A shell script in the place of the stopwatch: one answer to each question."""
-    monkeypatch.setattr(stopwatch_module, "_END_LIMIT_S", 0.1)
+    monkeypatch.setattr(node_pipe, "_END_LIMIT_S", 0.1)
     monkeypatch.setattr(stopwatch_module, "_PROBE_LIMIT_S", 0.5)
     script = "".join(f"read word; printf '%s\\n' '{answer}'; " for answer in answers)
     with Stopwatch(["sh", "-c", f"echo 'READY {json.dumps(READY)}'; {script} sleep 60"]) as stopwatch:
@@ -207,7 +208,7 @@ def test_an_answer_to_no_question_is_an_error(monkeypatch: pytest.MonkeyPatch) -
         clocks.ask()
         select.select([clocks], [], [], 5.0)
         clocks.heard()
-        clocks._stopwatch._send(b"anything\n")
+        clocks._stopwatch._pipe.send(b"anything\n")
         select.select([clocks], [], [], 5.0)
         with pytest.raises(NodeError, match="makes no sense"):
             clocks.heard()

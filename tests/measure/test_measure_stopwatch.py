@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tare.errors import NodeError
+from tare.measure import node_pipe
 from tare.measure import stopwatch as module
 from tare.measure.stopwatch import Command, Stopwatch, wait_all
 
@@ -37,7 +38,7 @@ SAY_READY = f"echo 'READY {json.dumps(READY)}'; "
 
 @pytest.fixture(autouse=True)
 def short_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_END_LIMIT_S", 0.1)
+    monkeypatch.setattr(node_pipe, "_END_LIMIT_S", 0.1)
 
 
 @contextmanager
@@ -45,7 +46,7 @@ def speaking(script: str) -> Iterator[Stopwatch]:
     """A shell script in the place of the stopwatch; nothing of it may be left afterwards."""
     begun = time.monotonic()
     with Stopwatch(["sh", "-c", script]) as stopwatch:
-        session = stopwatch._process.pid
+        session = stopwatch._pipe._process.pid
         yield stopwatch
     assert time.monotonic() - begun < 5
     deadline = time.monotonic() + 5  # those killed beside the leader may need a moment to go
@@ -133,7 +134,7 @@ class TestBrokenWays:
     def test_speaking_to_one_that_ended_is_an_error_with_its_words(self) -> None:
         def speak_late(stopwatch: Stopwatch) -> None:
             stopwatch.wait_ready(1.0)
-            stopwatch._process.wait(timeout=2)
+            stopwatch._pipe._process.wait(timeout=2)
             stopwatch.go()
 
         assert str(refusal(SAY_READY + "echo left >&2; exit 3", speak_late)).endswith("broke (3): left")
@@ -197,12 +198,12 @@ class TestEnding:
     def test_one_that_ignores_its_end_is_killed_with_all_it_started(self) -> None:
         with speaking(f"trap '' TERM HUP INT; sleep 60 & sleep 60 & {SAY_READY} wait") as stopwatch:
             stopwatch.wait_ready(1.0)
-            assert len(session_members(stopwatch._process.pid)) == 3
+            assert len(session_members(stopwatch._pipe._process.pid)) == 3
 
     def test_one_that_ends_by_itself_is_not_killed(self) -> None:
         with speaking(SAY_READY + "cat; exit 5") as stopwatch:
             stopwatch.wait_ready(1.0)
-        assert stopwatch._process.returncode == 5
+        assert stopwatch._pipe._process.returncode == 5
 
     def test_no_descriptor_is_left_open(self) -> None:
         before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - only their number is wanted

@@ -125,8 +125,8 @@ def test_a_way_that_broke_while_it_was_free_is_an_error_in_words(
 
 
 def end(stopwatch: Stopwatch) -> None:
-    stopwatch._process.send_signal(signal.SIGKILL)
-    stopwatch._process.wait(LIMIT_S)
+    stopwatch._pipe._process.send_signal(signal.SIGKILL)
+    stopwatch._pipe._process.wait(LIMIT_S)
 
 
 def test_closed_ways_leave_no_process(node: Node, tmp_path: Path) -> None:
@@ -134,8 +134,8 @@ def test_closed_ways_leave_no_process(node: Node, tmp_path: Path) -> None:
     with Ways() as ways:
         with ways.stopwatch(provider, node, command(tmp_path, "true"), str(tmp_path)) as stopwatch:
             stopwatch.wait_ready(LIMIT_S)
-        assert stopwatch._process.poll() is None
+        assert stopwatch._pipe._process.poll() is None
         ways.close()
-        assert stopwatch._process.poll() == 0
+        assert stopwatch._pipe._process.poll() == 0
         run(ways, provider, node, tmp_path, "true")
     assert provider.entered == 2

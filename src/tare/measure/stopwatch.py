@@ -9,29 +9,21 @@ input, so that it ends by itself.
 """
 
 import os
-import select
 import selectors
-import signal
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
 from tare.errors import EndedInTurn, NodeError
-from tare.host.process import USUAL_UMASK, ended_within, tool_environment
 from tare.measure import protocol
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import PROBES, host_ns, offset_ns
+from tare.measure.node_pipe import NodePipe
 from tare.records import User
 
-_CHATTER_LIMIT_BYTE = 1 << 20
 _PROBE_LIMIT_S = 20.0
 _TICK_S = 1.0
-_END_LIMIT_S = 5.0
-_KILL_LIMIT_S = 10.0
-_PIPE_BYTE = 1 << 16
 _LEAD_NS = 20_000_000
 """A GO for several goes out so long before their start: some ways into a node took 8 ms for what usually takes 0.3."""
 
@@ -85,22 +77,7 @@ class Stopwatch:
 
     def __init__(self, argv: Sequence[str]) -> None:
         """Start it; ``NodeError`` if the first program of ``argv`` cannot be started."""
-        try:
-            self._process = subprocess.Popen(
-                list(argv),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=tool_environment(),
-                start_new_session=True,
-                bufsize=0,
-                umask=USUAL_UMASK,
-            )
-        except OSError as error:
-            raise NodeError(f"the way into the node is closed: {argv[0]}: {error.strerror}") from error
-        self._readable = select.poll()
-        self._readable.register(self.fileno(), select.POLLIN)
-        self._received = b""
+        self._pipe = NodePipe(argv)
         self.seen: Mapping[str, Any] = {}
         """What the stopwatch said with READY."""
         self._went_ns = self._done_ns = 0
@@ -111,44 +88,27 @@ class Stopwatch:
     @property
     def is_free(self) -> bool:
         """Whether its command has ended or was never begun, and all that it said was heard."""
-        return self._went_ns <= self._done_ns and not self._received and not self.has_said()
+        return self._went_ns <= self._done_ns and self._pipe.is_silent
 
     def become(self, words: Sequence[str]) -> None:
         """Measure another command, by these words of its own: it says READY anew. Only one that ``is_free`` can."""
         content = b"".join(os.fsencode(word) + b"\0" for word in words)
-        self._send(b"NEXT %d\n" % len(content) + content)
+        self._pipe.send(b"NEXT %d\n" % len(content) + content)
         self.seen, self._went_ns, self._done_ns = {}, 0, 0
 
     def dismiss(self) -> None:
         """Let it end, without waiting."""
-        self._close_input()
+        self._pipe.close_input()
 
     def __exit__(self, *_: object) -> None:
-        self._close_input()
-        try:
-            self._end()
-        finally:
-            for stream in (self._process.stdout, self._process.stderr):
-                if stream is not None:
-                    stream.close()
-
-    def _end(self) -> None:
-        """Wait for its own end, then take its session with it."""
-        if ended_within(self._process, _END_LIMIT_S):
-            return
-        os.killpg(self._process.pid, signal.SIGKILL)
-        try:
-            self._process.wait(timeout=_KILL_LIMIT_S)
-        except subprocess.TimeoutExpired as error:
-            raise NodeError(f"process {self._process.pid} on the way into the node does not die") from error
+        self._pipe.close()
 
     def fileno(self) -> int:
-        assert self._process.stdout is not None  # noqa: S101 - it was asked for as a pipe
-        return self._process.stdout.fileno()
+        return self._pipe.fileno()
 
     def wait_ready(self, limit_s: float) -> None:
         """Until READY; ``NodeError`` with what the prefix or the stopwatch said instead."""
-        line = self._expect(b"READY ", time.monotonic() + limit_s)
+        line = self._pipe.expect(b"READY ", time.monotonic() + limit_s)
         self.seen = protocol.ready(line)
 
     def probe(self) -> list[ClockProbe]:
@@ -156,45 +116,45 @@ class Stopwatch:
 
     def _probe_once(self) -> ClockProbe:
         asked_ns = host_ns()
-        self._send(b"PING\n")
-        line = self._expect(b"PONG ", time.monotonic() + _PROBE_LIMIT_S)
+        self._pipe.send(b"PING\n")
+        line = self._pipe.expect(b"PONG ", time.monotonic() + _PROBE_LIMIT_S)
         answered_ns = host_ns()
         return ClockProbe(asked_ns=asked_ns, node_ns=protocol.clock_ns(line), answered_ns=answered_ns)
 
     def ask_clocks(self) -> None:
-        self._send(b"CLOCKS\n")
+        self._pipe.send(b"CLOCKS\n")
 
     def await_clocks(self) -> Mapping[str, int]:
         """What each of the node's clocks says, as soon as it is here."""
-        return protocol.clock_readings(self._expect(b"CLOCKS ", time.monotonic() + _PROBE_LIMIT_S))
+        return protocol.clock_readings(self._pipe.expect(b"CLOCKS ", time.monotonic() + _PROBE_LIMIT_S))
 
     def told_clocks(self) -> Mapping[str, int] | None:
         """The same, once its line is here; never waits."""
-        line = self._next_line(b"CLOCKS ")
+        line = self._pipe.next_line(b"CLOCKS ")
         return None if line is None else protocol.clock_readings(line)
 
     def steal_s(self) -> float | None:
         """Time that a hypervisor took from the node since its kernel started; ``None`` where that is not counted."""
-        self._send(b"STEAL\n")
-        return protocol.steal_s(self._expect(b"STEAL ", time.monotonic() + _PROBE_LIMIT_S))
+        self._pipe.send(b"STEAL\n")
+        return protocol.steal_s(self._pipe.expect(b"STEAL ", time.monotonic() + _PROBE_LIMIT_S))
 
     def quality(self) -> Mapping[str, Any]:
         """What the node's clocks are and how they behave; takes up to 0.3 s, so ask before anything is timed."""
-        self._send(b"QUALITY\n")
-        return protocol.quality(self._expect(b"QUALITY ", time.monotonic() + _PROBE_LIMIT_S))
+        self._pipe.send(b"QUALITY\n")
+        return protocol.quality(self._pipe.expect(b"QUALITY ", time.monotonic() + _PROBE_LIMIT_S))
 
     def go(self) -> None:
         self._went_ns = host_ns()
-        self._send(b"GO\n")
+        self._pipe.send(b"GO\n")
 
     def go_at(self, moment_ns: int, probes: Sequence[ClockProbe]) -> None:
         """Have the command start at a moment of the host's clock; ``probes`` say what the node's then reads."""
         self._went_ns = moment_ns
-        self._send(f"GO {moment_ns + round(offset_ns(probes))}\n".encode())
+        self._pipe.send(f"GO {moment_ns + round(offset_ns(probes))}\n".encode())
 
     def done(self) -> Mapping[str, Any] | None:
         """What DONE said, once its line is here; never waits."""
-        line = self._next_line(b"DONE ")
+        line = self._pipe.next_line(b"DONE ")
         if line is None:
             return None
         self._done_ns = host_ns()
@@ -202,23 +162,23 @@ class Stopwatch:
 
     def turn(self, text: str) -> None:
         """Give the command a turn: one line for its standard input."""
-        self._send(f"TURN {text}\n".encode())
+        self._pipe.send(f"TURN {text}\n".encode())
 
     def took(self) -> Mapping[str, Any] | None:
         """What TOOK said, once its line is here; never waits.
 
         ``EndedInTurn`` when the command ended instead.
         """
-        line = self._next_line(b"TOOK ", b"DONE ")
+        line = self._pipe.next_line(b"TOOK ", b"DONE ")
         return None if line is None else self._taken(line)
 
     def await_took(self, limit_s: float) -> Mapping[str, Any]:
         """The same, as soon as it is here; ``NodeError`` after ``limit_s``."""
-        return self._taken(self._expect(b"TOOK ", time.monotonic() + limit_s, b"DONE "))
+        return self._taken(self._pipe.expect(b"TOOK ", time.monotonic() + limit_s, b"DONE "))
 
     def end_turns(self) -> None:
         """No more turns: the command's input ends, and so should it; ``done`` says when."""
-        self._send(b"END\n")
+        self._pipe.send(b"END\n")
 
     def _taken(self, line: bytes) -> Mapping[str, Any]:
         if not line.startswith(b"DONE "):
@@ -236,87 +196,12 @@ class Stopwatch:
 
     def has_said(self) -> bool:
         """Whether something waits to be read."""
-        return b"\n" in self._received or bool(self._readable.poll(0))
+        return self._pipe.has_said()
 
     def end_command(self, limit_s: float) -> None:
         """Have the command ended and wait until the stopwatch has gone, whatever it still says; no error if not."""
-        self._close_input()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=limit_s)
-
-    def _send(self, line: bytes) -> None:
-        assert self._process.stdin is not None  # noqa: S101 - it was asked for as a pipe
-        try:
-            while line:
-                line = line[self._process.stdin.write(line) :]
-        except BrokenPipeError:
-            raise self._ended() from None
-
-    def _expect(self, word: bytes, deadline: float, *others: bytes) -> bytes:
-        """The rest of the next line, which begins with ``word``; the whole of one that begins with another."""
-        while b"\n" not in self._received:
-            if not self._readable.poll(max(0.0, deadline - time.monotonic()) * 1000):
-                said = self._complaint()
-                words = f"the stopwatch in the node did not say {word.decode().strip()} in time"
-                raise NodeError(f"{words}: {_last(said)}", said or None)
-            self._receive()
-        return self._line(word, *others)
-
-    def _next_line(self, word: bytes, *others: bytes) -> bytes | None:
-        """What is there; ``None`` as long as the line is not whole. It never waits."""
-        if b"\n" not in self._received and self._readable.poll(0):
-            self._receive()
-        return self._line(word, *others) if b"\n" in self._received else None
-
-    def _receive(self) -> None:
-        chunk = os.read(self.fileno(), 65536)
-        if not chunk:
-            raise self._ended()
-        self._received += chunk
-        if len(self._received) > _CHATTER_LIMIT_BYTE:
-            raise NodeError(
-                "the node floods the stopwatch's channel", self._received[:400].decode(errors="replace")
-            )
-
-    def _line(self, word: bytes, *others: bytes) -> bytes:
-        line, _, self._received = self._received.partition(b"\n")
-        if line.startswith(others):
-            return line
-        if not line.startswith(word):
-            said = line.decode(errors="replace")[:400]
-            if line.startswith(b"ERROR "):
-                complaint = protocol.complaint(line.removeprefix(b"ERROR "))
-                raise NodeError(f"the stopwatch in the node says: {complaint}", said)
-            raise NodeError(
-                f"the node answered {said!r} where the stopwatch says {word.decode().strip()}", said
-            )
-        return line.removeprefix(word)
-
-    def _ended(self) -> NodeError:
-        self._close_input()
-        try:
-            code: int | str = self._process.wait(timeout=_END_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            code = "no exit code yet"
-        said = self._complaint()
-        return NodeError(f"the way into the node broke ({code}): {_last(said)}", said or None)
-
-    def _complaint(self) -> str:
-        """What is there of its standard error, without waiting for more; a pipe holds 64 KiB."""
-        assert self._process.stderr is not None  # noqa: S101 - it was asked for as a pipe
-        descriptor = self._process.stderr.fileno()
-        os.set_blocking(descriptor, False)
-        with suppress(BlockingIOError):
-            return os.read(descriptor, _PIPE_BYTE).decode(errors="replace").strip()[-2000:]
-        return ""
-
-    def _close_input(self) -> None:
-        if self._process.stdin is not None and not self._process.stdin.closed:
-            self._process.stdin.close()
-
-
-def _last(said: str) -> str:
-    return said.splitlines()[-1] if said else "it said nothing"
+        self._pipe.close_input()
+        self._pipe.wait(limit_s)
 
 
 class Beside(Protocol):

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program in a node that is spoken to line by line: its input and output are pipes, all the way into the node."""
+
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+
+from tare.errors import NodeError
+from tare.host.process import USUAL_UMASK, ended_within, tool_environment
+from tare.measure import protocol
+
+_CHATTER_LIMIT_BYTE = 1 << 20
+_END_LIMIT_S = 5.0
+_KILL_LIMIT_S = 10.0
+_PIPE_BYTE = 1 << 16
+
+
+class NodePipe:
+    """The runner's end."""
+
+    def __init__(self, argv: Sequence[str]) -> None:
+        """Start the program; ``NodeError`` if the first of ``argv`` cannot be started."""
+        try:
+            self._process = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=tool_environment(),
+                start_new_session=True,
+                bufsize=0,
+                umask=USUAL_UMASK,
+            )
+        except OSError as error:
+            raise NodeError(f"the way into the node is closed: {argv[0]}: {error.strerror}") from error
+        self._readable = select.poll()
+        self._readable.register(self.fileno(), select.POLLIN)
+        self._received = b""
+
+    def fileno(self) -> int:
+        assert self._process.stdout is not None  # noqa: S101 - it was asked for as a pipe
+        return self._process.stdout.fileno()
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether all that it said was heard."""
+        return not self._received and not self.has_said()
+
+    def close(self) -> None:
+        """End its input, wait for its own end, and take its session with it."""
+        self.close_input()
+        try:
+            self._end()
+        finally:
+            for stream in (self._process.stdout, self._process.stderr):
+                if stream is not None:
+                    stream.close()
+
+    def _end(self) -> None:
+        if ended_within(self._process, _END_LIMIT_S):
+            return
+        os.killpg(self._process.pid, signal.SIGKILL)
+        try:
+            self._process.wait(timeout=_KILL_LIMIT_S)
+        except subprocess.TimeoutExpired as error:
+            raise NodeError(f"process {self._process.pid} on the way into the node does not die") from error
+
+    def has_said(self) -> bool:
+        """Whether something waits to be read."""
+        return b"\n" in self._received or bool(self._readable.poll(0))
+
+    def wait(self, limit_s: float) -> None:
+        """Until it has ended, whatever it still says; no error if it has not."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=limit_s)
+
+    def send(self, line: bytes) -> None:
+        assert self._process.stdin is not None  # noqa: S101 - it was asked for as a pipe
+        try:
+            while line:
+                line = line[self._process.stdin.write(line) :]
+        except BrokenPipeError:
+            raise self._ended() from None
+
+    def expect(self, word: bytes, deadline: float, *others: bytes) -> bytes:
+        """The rest of the next line, which begins with ``word``; the whole of one that begins with another."""
+        while b"\n" not in self._received:
+            if not self._readable.poll(max(0.0, deadline - time.monotonic()) * 1000):
+                said = self._complaint()
+                words = f"the stopwatch in the node did not say {word.decode().strip()} in time"
+                raise NodeError(f"{words}: {_last(said)}", said or None)
+            self._receive()
+        return self._line(word, *others)
+
+    def next_line(self, word: bytes, *others: bytes) -> bytes | None:
+        """What is there; ``None`` as long as the line is not whole. It never waits."""
+        if b"\n" not in self._received and self._readable.poll(0):
+            self._receive()
+        return self._line(word, *others) if b"\n" in self._received else None
+
+    def _receive(self) -> None:
+        chunk = os.read(self.fileno(), 65536)
+        if not chunk:
+            raise self._ended()
+        self._received += chunk
+        if len(self._received) > _CHATTER_LIMIT_BYTE:
+            raise NodeError(
+                "the node floods the stopwatch's channel", self._received[:400].decode(errors="replace")
+            )
+
+    def _line(self, word: bytes, *others: bytes) -> bytes:
+        line, _, self._received = self._received.partition(b"\n")
+        if line.startswith(others):
+            return line
+        if not line.startswith(word):
+            said = line.decode(errors="replace")[:400]
+            if line.startswith(b"ERROR "):
+                complaint = protocol.complaint(line.removeprefix(b"ERROR "))
+                raise NodeError(f"the stopwatch in the node says: {complaint}", said)
+            raise NodeError(
+                f"the node answered {said!r} where the stopwatch says {word.decode().strip()}", said
+            )
+        return line.removeprefix(word)
+
+    def _ended(self) -> NodeError:
+        self.close_input()
+        try:
+            code: int | str = self._process.wait(timeout=_END_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            code = "no exit code yet"
+        said = self._complaint()
+        return NodeError(f"the way into the node broke ({code}): {_last(said)}", said or None)
+
+    def _complaint(self) -> str:
+        """What is there of its standard error, without waiting for more; a pipe holds 64 KiB."""
+        assert self._process.stderr is not None  # noqa: S101 - it was asked for as a pipe
+        descriptor = self._process.stderr.fileno()
+        os.set_blocking(descriptor, False)
+        with suppress(BlockingIOError):
+            return os.read(descriptor, _PIPE_BYTE).decode(errors="replace").strip()[-2000:]
+        return ""
+
+    def close_input(self) -> None:
+        if self._process.stdin is not None and not self._process.stdin.closed:
+            self._process.stdin.close()
+
+
+def _last(said: str) -> str:
+    return said.splitlines()[-1] if said else "it said nothing"
