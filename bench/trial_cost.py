@@ -117,11 +117,9 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=1, help="of the command in a trial")
     asked = parser.parse_args()
     trees = [HERE, *([asked.before] if asked.before else [])]
-    names = [f"{name}: trial (ms) | {name}: runner's CPU (ms)" for name in ("now", "before")[: len(trees)]]
-    print(
-        f"medians of {asked.rounds} rounds of {asked.blocks} blocks\n\n| technology | {' | '.join(names)} |"
-    )
-    print("|---" * (1 + 2 * len(trees)) + "|")
+    names = [f"{name}: {what}" for name in ("now", "before")[: len(trees)] for what in WHAT]
+    print(f"ms, medians of {asked.rounds} rounds of {asked.blocks} blocks, {asked.runs} run(s) a trial\n")
+    print(f"| technology | {' | '.join(names)} |\n{'|---' * (1 + len(names))}|")
     every = []
     for technology in asked.technologies:
         costs = in_turns(trees, technology, asked)

@@ -14,7 +14,7 @@ from tare.environments import PROVIDERS, confined, fake
 from tare.environments.provider import Bind, Node, NodeSpec, Provider
 from tare.environments.unprivileged.provider import AlsoUnprivileged
 from tare.errors import NodeError
-from tare.host import mounts, process
+from tare.host import cgroups, mounts, process
 from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.measure.node_life import NodeTimes, running_nodes
@@ -190,7 +190,9 @@ class TestControlGroups:
         with running_nodes([spec], {provider.technology: provider}, NodeTimes()):
             assert any(Path("/sys/fs/cgroup").glob(f"**/*{spec.name}"))
         assert not any(Path("/sys/fs/cgroup").glob(f"**/*{spec.name}"))
+        cgroups.remove_parent_if_empty()
         assert self.groups() <= before
+        assert not any(Path("/sys/fs/cgroup").glob(f"*/{cgroups.PARENT}/{cgroups.PASSING}"))
 
 
 class TestLxc:

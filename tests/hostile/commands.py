@@ -14,6 +14,7 @@ import time
 import traceback
 import unicodedata
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -68,7 +69,7 @@ def ended(
         out, err = Path(folder, "out"), Path(folder, "err")
         order: dict[str, Any] = {"argv": list(argv), "out": str(out), "err": str(err), "columns": columns}
         order |= {
-            "variables": dict(variables or os.environ),
+            "variables": dict(os.environ if variables is None else variables),
             "folder": str(Path.cwd()),
             "tracer": list(tracer),
             "real": real,
@@ -117,9 +118,15 @@ def _forked(order: Mapping[str, Any]) -> tuple[int, float, int]:
     limit_s = RUN_LIMIT_S if order["argv"][0] == "run" else _KILL_S
     if not order["tracer"]:
         return _watched(child, limit_s)
-    with subprocess.Popen([*order["tracer"], str(child)], stderr=subprocess.DEVNULL):
-        _let_go(child)
-        return _watched(child, limit_s)
+    try:
+        with subprocess.Popen([*order["tracer"], str(child)], stderr=subprocess.DEVNULL):
+            _let_go(child)
+            return _watched(child, limit_s)
+    except BaseException:  # it stands still, and nobody else would end it
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        raise
 
 
 def _let_go(child: int) -> None:

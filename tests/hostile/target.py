@@ -59,8 +59,8 @@ class TooLongError(BaseException):
 
 
 @contextmanager
-def time_limit(limit_s: float) -> Iterator[Callable[[], None]]:
-    """``TooLongError`` in the main thread after ``limit_s``, which the yielded function lets begin anew.
+def time_limit(limit_s: float = 0.0) -> Iterator[Callable[[float], None]]:
+    """``TooLongError`` in the main thread after ``limit_s``; the yielded function sets it anew, 0 means none.
 
     Python's own loops and regular expressions notice it.
     """
@@ -68,29 +68,28 @@ def time_limit(limit_s: float) -> Iterator[Callable[[], None]]:
     def over(*_: object) -> None:
         raise TooLongError
 
-    def begin() -> None:
-        signal.setitimer(signal.ITIMER_REAL, limit_s)
+    def limit(seconds: float) -> None:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
     before = signal.signal(signal.SIGALRM, over)
-    begin()
+    limit(limit_s)
     try:
-        yield begin
+        yield limit
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        limit(0.0)
         signal.signal(signal.SIGALRM, before)
 
 
 def attack(target: Target, mutator: Mutator, numbers: Iterator[int], until_s: float) -> Tally:
     """Give it the inputs of these numbers, one after the other, until ``time.monotonic`` says ``until_s``."""
     tally = Tally()
-    with time_limit(LIMIT_S) as begin:
+    with time_limit() as limit:
         for number in numbers:
             if time.monotonic() > until_s:
                 break
             text = mutator.input(number)
-            begin()
             begun = time.perf_counter()
-            problem = _given(target, text, tally)
+            problem = _given(target, text, tally, limit)
             took_s = time.perf_counter() - begun
             tally.inputs += 1
             if took_s > tally.worst_s:
@@ -101,10 +100,14 @@ def attack(target: Target, mutator: Mutator, numbers: Iterator[int], until_s: fl
     return tally
 
 
-def _given(target: Target, text: bytes, tally: Tally) -> str | None:
+def _given(target: Target, text: bytes, tally: Tally, limit: Callable[[float], None]) -> str | None:
     """The kind of the error that breaks the promise."""
     try:
-        target.parse(text)
+        limit(LIMIT_S)
+        try:
+            target.parse(text)
+        finally:
+            limit(0.0)
     except target.refusals as error:
         tally.refused[type(error).__name__] += 1
     except TooLongError:

@@ -253,3 +253,27 @@ def test_a_failed_write_leaves_neither_the_new_nor_harms_the_old(tmp_path: Path)
     with pytest.raises(HostError):
         write_report(_empty(example()), path)
     assert list(tmp_path.iterdir()) == [path]
+
+
+class PanicException(BaseException):
+    """As the renderer raises it."""
+
+
+def test_a_renderer_that_the_host_refuses_something_is_an_error_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(_: object) -> str:
+        raise PanicException("Too many open files")
+
+    monkeypatch.setattr("vl_convert.vegalite_to_svg", refused)
+    with pytest.raises(HostError, match=r"pictures cannot be drawn: Too many open files; .*tare report"):
+        render_report(example())
+
+
+def test_an_interrupt_while_a_picture_is_drawn_remains_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("vl_convert.vegalite_to_svg", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        render_report(example())

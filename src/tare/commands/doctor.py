@@ -184,10 +184,10 @@ def _host() -> tuple[dict[str, str], tuple[Threat, ...]]:
 
 def _image_threats() -> list[Threat]:
     from tare.errors import TareError
-    from tare.image import find_image
+    from tare.image.store import find_image, require_own_programs
 
     try:
-        find_image()
+        require_own_programs(find_image())
     except TareError as error:
         return [Threat(subject="image", remark=f"cannot be used: {error}", remedy="tare image build")]
     return []

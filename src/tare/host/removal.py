@@ -2,9 +2,9 @@
 """Removing a folder that somebody hostile may have filled.
 
 It may be 100,000 levels deep, hold links to anywhere, folders that nobody may read, attributes that keep even root
-from removing a file, and more files than there is time for. So nothing is reached but by the descriptor of its folder
-and without following a link, no mount point is crossed, and what lies deep is moved up to the top, so that a handful
-of descriptors is enough. Whoever renames folders meanwhile gains nothing: the way back up is never looked for.
+from removing a file, and more files than there is time for. So nothing in it is reached but by the descriptor of its
+folder and without following a link, no mount point is crossed, and what lies deep is moved up to the top, so that a
+handful of descriptors is enough. Whoever renames folders meanwhile gains nothing: the way back up is never looked for.
 """
 
 import errno

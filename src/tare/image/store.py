@@ -71,17 +71,18 @@ def _found(name: str, directory: Path) -> Image:
         ) from None
     if not usable:
         raise ImageError(f"The image {name!r} in {directory} is not one that this Tare made. {_remake(name)}")
-    if manifest.get("programs", 1) != PROGRAMS:
-        raise ImageError(
-            f"The image {name!r} in {directory} holds Tare's programs of another version, which this one cannot talk "
-            f"to. {_remake(name) if _is_built(manifest) else 'Import it again.'}"
-        )
     return found
 
 
-def _is_built(manifest: Mapping[str, Any]) -> bool:
-    source = manifest.get("source")
-    return isinstance(source, Mapping) and source.get("kind") == "build"
+def require_own_programs(image: Image) -> None:
+    """``ImageError`` where the image holds Tare's programs of a version that this one cannot talk to."""
+    if image.manifest.get("programs", 1) != PROGRAMS:
+        source = image.manifest.get("source")
+        is_built = isinstance(source, Mapping) and source.get("kind") == "build"
+        raise ImageError(
+            f"The image {image.name!r} in {image.root.parent} holds Tare's programs of another version, which this one "
+            f"cannot talk to. {_remake(image.name) if is_built else 'Import it again.'}"
+        )
 
 
 def list_images() -> list[Image]:
@@ -105,8 +106,9 @@ def verify(image: Image) -> None:
     """Digest the tree again; ``ImageError`` names the first paths that were changed, added or removed.
 
     An ordinary user cannot read every file of root's image, and then verifies what can be read: nothing else is seen by
-    the user's nodes either.
+    the user's nodes either. Also raised for ``require_own_programs``.
     """
+    require_own_programs(image)
     ordinary = os.geteuid() != 0
     try:
         found = tree_digest.list_tree(

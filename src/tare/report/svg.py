@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from tare.errors import HostError
+
+_PANIC = "PanicException"
+"""How the renderer, a Rust library, says that the host refuses something; it is no Exception and cannot be imported."""
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
@@ -24,18 +28,29 @@ class Picture:
 def render(specification: Mapping[str, Any], picture: Picture) -> str:
     """Draw without browser or network; a mark's description becomes its tooltip.
 
-    Colours and fonts given as ``var(--name)`` stay so, and the page decides what they are.
+    Colours and fonts given as ``var(--name)`` stay so, and the page decides what they are. ``HostError`` when the host
+    lacks what the renderer needs, such as descriptors.
     """
-    import vl_convert  # noqa: PLC0415 - loads a whole JavaScript engine, needed by reports alone
-
-    drawn = vl_convert.vegalite_to_svg(dict(specification))
-    root = ET.fromstring(drawn)  # noqa: S314 - our own renderer's output, no document of others
+    root = ET.fromstring(_drawn(specification))  # noqa: S314 - our own renderer's output, no document of others
     _name(root, picture)
     for element in root.iter():
         _tidy(element)
     ET.register_namespace("", _NAMESPACE.strip("{}"))
     text = ET.tostring(root, encoding="unicode", short_empty_elements=False)
     return re.sub(r' xmlns(:\w+)?="[^"]*"', "", text, count=2)
+
+
+def _drawn(specification: Mapping[str, Any]) -> str:
+    import vl_convert  # noqa: PLC0415 - loads a whole JavaScript engine, needed by reports alone
+
+    try:
+        return str(vl_convert.vegalite_to_svg(dict(specification)))
+    except BaseException as error:
+        if type(error).__name__ != _PANIC:
+            raise
+        raise HostError(
+            f"the report's pictures cannot be drawn: {error}; nothing else is lost: `tare report` tries again"
+        ) from error
 
 
 def _name(root: ET.Element, picture: Picture) -> None:

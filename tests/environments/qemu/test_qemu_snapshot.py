@@ -158,7 +158,7 @@ class TestWords:
         assert values(restored, "-incoming") == [f"exec:cat /proc/{os.getpid()}/fd/9"]
         assert restored[: len(argv(made))] == argv(made)
         changed = [pair for pair in zip(first, restored, strict=False) if pair[0] != pair[1]][:-2]
-        assert changed == [("file,id=channel,path=/dev/stdout", CHANNEL)]
+        assert changed == [("file,id=channel,path=/dev/fd/1", CHANNEL)]
 
     def test_guests_of_another_name_are_alike_and_of_another_size_are_not(
         self, image_less_spec: NodeSpec

@@ -52,7 +52,7 @@ def widening(values: Sequence[float]) -> float:
     return _widening(tuple(values))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)
 def _widening(values: tuple[float, ...]) -> float:
     """Kept, since every level of a claim's intervals, its looks and its diagnosis ask for the same values."""
     return float(widenings(np.asarray(values, dtype=np.float64)))

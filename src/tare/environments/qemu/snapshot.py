@@ -76,7 +76,7 @@ def likeness(spec: NodeSpec, machine: Machine) -> tuple[object, ...]:
 
 def first_argv(machine: Machine) -> list[str]:
     """Of the machine that is booted: what its guest says is printed; it is saved as one that runs, though stopped."""
-    words = ["stdio,id=channel,signal=off" if word == CHANNEL else word for word in argv(machine)]
+    words = ["file,id=channel,path=/dev/fd/1" if word == CHANNEL else word for word in argv(machine)]
     return [*words, "-global", "migration.store-global-state=off"]
 
 

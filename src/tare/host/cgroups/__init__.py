@@ -134,15 +134,15 @@ def _directories_of(found: Hierarchies, text: str) -> Mapping[str, Path]:
 
 PASSING = "passing"
 """Where a technology's own process goes when it ends, so that its node's group can be removed before it."""
+_PASSING_LIMIT_S = 1.0
 EXPECTED = "expected"
 """In the name of a group that a process makes for a moment, to see what it is given; its number follows."""
 
 
 def remove_parent_if_empty() -> None:
-    """With groups that a killed process made for a moment."""
-    for group in named_groups(f"{PARENT}/{PASSING}").directories:
-        with suppress(OSError):
-            group.rmdir()
+    """With groups that a killed process made for a moment, and what should have ended long ago."""
+    with suppress(NodeError):
+        named_groups(f"{PARENT}/{PASSING}").remove(_PASSING_LIMIT_S)
     for group in named_groups(PARENT).directories:
         for passing in group.glob(f"*-{EXPECTED}-*"):
             if not Path("/proc", passing.name.rpartition("-")[2]).exists():
@@ -165,7 +165,8 @@ def _is_parent_prepared(found: Hierarchies) -> bool:
     """Whether ``_create_parent`` has done all that it does; version 2 hands down what it is asked for, each time."""
     if found.version != V1 or not all(os.path.isdir(f"{root}/{PARENT}") for root in found.roots):  # noqa: PTH112
         return False
-    return read_text(f"{found.mounts['cpuset'] / PARENT}/{_LAST_PREPARED}") == "1"
+    parent = found.mounts["cpuset"] / PARENT
+    return bool(read_text(f"{parent}/cpuset.cpus")) and read_text(f"{parent}/{_LAST_PREPARED}") == "1"
 
 
 def _create_parent(found: Hierarchies) -> None:
