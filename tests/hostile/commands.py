@@ -3,8 +3,10 @@
 
 import atexit
 import functools
+import importlib
 import json
 import os
+import pkgutil
 import re
 import signal
 import subprocess
@@ -107,6 +109,9 @@ def _parent() -> _Parent:
 
 def _serve() -> None:
     """The life of the process that is forked: an order a line, answered by exit code, CPU time and memory."""
+    for module in pkgutil.walk_packages(tare.__path__, "tare."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
     for line in sys.stdin:
         print(json.dumps(_forked(json.loads(line))), flush=True)
 

@@ -6,8 +6,6 @@ same command completes it, each trial stands once, and no node stays.
 """
 
 import argparse
-import importlib
-import pkgutil
 import random
 import re
 import sys
@@ -16,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import tare
 from tests.hostile.commands import ended
 from tests.hostile.stage import Ran, Stage, staged
 
@@ -59,15 +56,8 @@ def writes_of_a_run(stage: Stage) -> list[Write]:
 def _run(stage: Stage, *tracer: str) -> Ran:
     """Run or continue the campaign, in a fork: thousands of cases cost no start of an interpreter."""
     argv = ["run", str(stage.folder / "campaign.toml"), "--output", str(stage.result)]
-    ran = ended(argv, here=True, tracer=tracer, variables=stage.variables(), real=True)
+    ran = ended(argv, tracer=tracer, variables=stage.variables(), real=True)
     return Ran(ran.code, ran.said + ran.errors)
-
-
-def _import_all() -> None:
-    """Whatever a command may import, before it is forked."""
-    for module in pkgutil.walk_packages(tare.__path__, "tare."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
 
 
 def _writes(trace: Path) -> Iterator[Write]:
@@ -104,7 +94,6 @@ def attack_some(count: int | None, seed: int, part: int = 0, parts: int = 1) -> 
     Of ``parts`` processes that share all, the ``part``-th takes every ``parts``-th case.
     """
     faults = []
-    _import_all()
     with staged(blocks=1) as stage:
         cases = [(write, error) for write in writes_of_a_run(stage) for error in ERRORS]
         chosen: Sequence[tuple[Write, str]] = cases
