@@ -16,8 +16,8 @@ MEBIBYTE = 1 << 20
 SANDBOXES = {"gvisor"}
 """Each process of their nodes takes much of the node's memory, so that its limit may be the first."""
 FEW = replace(USUAL_BOUNDS, processes=64)
-TREE = "b() { b | b & }; b; sleep 60"
-"""Every process starts two, all in one process group."""
+TREE = "b() { b | b & }; b; exec sleep 60"
+"""Every process starts two, all in one process group; the first needs none more to stay."""
 SESSIONS = """
 import os, resource, time
 print(resource.getrlimit(resource.RLIMIT_CORE), resource.getrlimit(resource.RLIMIT_NOFILE), flush=True)
