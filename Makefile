@@ -35,7 +35,7 @@ setup-test:
 	@scripts/build-runsc
 	@scripts/build-govc
 
-# The steps of set-up: those that need nothing of each other run at the same time.
+# The steps of set-up; steps that need nothing of each other run at the same time.
 first-packages:
 	@[[ $(PACKAGES) == no ]] || scripts/install-packages scripts/packages-image.txt $(LISTS)
 

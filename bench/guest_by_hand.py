@@ -26,9 +26,9 @@ BOOT_LIMIT_S = 90.0
 
 
 def spec_of(image: Image, devices: str) -> NodeSpec:
-    found = a_spec("qemu", image)
+    spec = a_spec("qemu", image)
     return replace(
-        found, options={"devices": devices}, memory_byte=MEMORY_BYTE, processors=found.processors[:1]
+        spec, options={"devices": devices}, memory_byte=MEMORY_BYTE, processors=spec.processors[:1]
     )
 
 

@@ -87,7 +87,7 @@ def all_ways(image: Image, kernel: str | None) -> Iterator[Mapping[str, Timed]]:
 
 @contextmanager
 def more_modules(names: Sequence[str]) -> Iterator[None]:
-    """Loaded before those that the devices need."""
+    """Loaded before the modules that the devices need."""
     usual = DeviceSet.modules
     with mock.patch.object(DeviceSet, "modules", lambda *own: [*names, *usual(*own)]):
         yield

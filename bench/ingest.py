@@ -6,7 +6,7 @@
 Writes a journal as a campaign of short commands leaves it: each trial with its samples, 57 signals, its resources and
 what was told of its node. A process of its own then reads it from nothing (the columns are removed before), and another
 one reads it again; printed are CPU seconds with all imports, and the peak of memory, as medians of the rounds. With
-``--before`` the same is asked of another checkout of Tare in turn, and whether both read the same is looked at first.
+``--before`` the same is asked of another checkout of Tare in turn, after a check that both read the same.
 """
 
 import argparse

@@ -104,8 +104,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         template = fresh(Path(folder) / "template", chosen.trees)
         if chosen.wheel:
-            with machine(template, chosen.trees[0]) as one:
-                show("with the wheel, as a whole", one.cost(lambda: set_up_from(chosen.wheel, one)))
+            with machine(template, chosen.trees[0]) as computer:
+                show("with the wheel, as a whole", computer.cost(lambda: set_up_from(chosen.wheel, computer)))
             return 0
         wholes = []
         for tree in chosen.trees:
@@ -125,27 +125,29 @@ def claim(wholes: list[float]) -> int:
 
 
 def steps_alone(template: Path, tree: Path) -> None:
-    with machine(template, tree) as one:
+    with machine(template, tree) as computer:
         compiled = "build-native" in _text(["make", "-C", str(tree), "--dry-run", "--silent", "setup"])
         for name, argv in STEPS.items():
             if name != "native on the host" or compiled:
-                show(name, one.cost(partial(one.run, argv)))
+                show(name, computer.cost(partial(computer.run, argv)))
 
 
 def whole(template: Path, tree: Path) -> float:
-    with machine(template, tree) as one:
-        wall_s, cpu_s = one.cost(lambda: one.run(["make", "setup"]))
+    with machine(template, tree) as computer:
+        wall_s, cpu_s = computer.cost(lambda: computer.run(["make", "setup"]))
     show("make setup, as a whole", (wall_s, cpu_s))
     return cpu_s
 
 
-def set_up_from(wheel: Path, one: Machine) -> None:
+def set_up_from(wheel: Path, computer: Machine) -> None:
     """What `make setup` does, but with the wheel: the same order, the same steps at the same time."""
-    (one.root / "root" / wheel.name).write_bytes(wheel.read_bytes())
-    one.run(["scripts/install-packages", "scripts/packages-image.txt"])
-    one.run(["/usr/bin/python3", "-m", "venv", ".venv"])
-    one.run([".venv/bin/pip", "install", "--no-compile", f"/root/{wheel.name}"])
-    together(*(partial(one.run, STEPS[name]) for name in ("host packages", "image put together", "kernel")))
+    (computer.root / "root" / wheel.name).write_bytes(wheel.read_bytes())
+    computer.run(["scripts/install-packages", "scripts/packages-image.txt"])
+    computer.run(["/usr/bin/python3", "-m", "venv", ".venv"])
+    computer.run([".venv/bin/pip", "install", "--no-compile", f"/root/{wheel.name}"])
+    together(
+        *(partial(computer.run, STEPS[name]) for name in ("host packages", "image put together", "kernel"))
+    )
 
 
 def show(name: str, cost: tuple[float, float]) -> None:
@@ -187,9 +189,11 @@ def fresh(template: Path, trees: Sequence[Path]) -> Path:
     )
     (template / "etc/resolv.conf").write_bytes(Path("/etc/resolv.conf").read_bytes())
     (template / PLACE.lstrip("/")).mkdir()
-    one = Machine(template)
+    computer = Machine(template)
     names = {name for tree in trees for name in packages(tree)}
-    one.run(["apt-get", "install", "--yes", "--no-install-recommends", "--download-only", *sorted(names)])
+    computer.run(
+        ["apt-get", "install", "--yes", "--no-install-recommends", "--download-only", *sorted(names)]
+    )
     (template / PLACE.lstrip("/")).rmdir()
     wheels = template / WHEELS.lstrip("/")
     for tree in trees:

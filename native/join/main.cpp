@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enters control groups and a network, then becomes a command: join [--net=FILE] FILE... -- COMMAND ARGUMENT...
+// Enters control groups and a network, then becomes a command: join [--net=FILE] FILE... -- COMMAND
+// ARGUMENT...
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>

@@ -111,7 +111,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, help="so many, drawn by the seed; all without it")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--part", type=int, default=0, help="of those that share the cases, from 0")
+    parser.add_argument("--part", type=int, default=0, help="number of this process, from 0")
     parser.add_argument("--parts", type=int, default=1, help="how many processes share the cases")
     asked = parser.parse_args()
     tried, faults = attack_some(asked.count, asked.seed, asked.part, asked.parts)

@@ -56,7 +56,9 @@ class TestBuild:
 
     def test_changed_programs_are_refused(self, installed: Path) -> None:
         (installed / "bin" / "init").write_text("another\n")
-        with pytest.raises(ImageError, match=r"not those that Tare was installed with\. Install it again"):
+        with pytest.raises(
+            ImageError, match=r"not the programs that Tare was installed with\. Install it again"
+        ):
             build_image(progress=quiet)
 
     def test_programs_for_another_processor_are_refused(self, installed: Path) -> None:

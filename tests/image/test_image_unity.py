@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How native/ is compiled for an image, as CMake says it: few compilations, and those that are timed as ever."""
+"""How native/ is compiled for an image, as CMake says it: few compilations, and the timed ones as ever."""
 
 import json
 import re

@@ -27,8 +27,8 @@ class Buckets {
     void measure(Tally counts, std::int64_t values);
     /// Puts the keys into the buckets that `measure` has counted.
     void fill();
-    /// Puts those of the buckets from `first` to `last` there, in the order in which they lie, as whole keys.
-    /// What lies in the following buckets is lost.
+    /// Puts the keys of the buckets from `first` to `last` there, in the order in which they lie, as whole
+    /// keys. What lies in the following buckets is lost.
     void fill_together(std::size_t first, std::size_t last);
 
     /// Keys of each bucket: there after `measure`.

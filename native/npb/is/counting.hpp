@@ -33,7 +33,7 @@ struct Functions {
                          std::uint16_t* offsets);
     /// Adds to `sizes` the keys of each bucket, of `values` values counted from 0 on.
     void (*measure_tally)(Tally tally, std::int64_t values, int shift, std::uint32_t* sizes);
-    /// Writes those of the keys that are `first_value` or one of `values` values from there on, each in 16
+    /// Writes the keys that are `first_value` or one of `values` values from there on, each in 16
     /// bits, one after another. Up to `split_spare` places after the last one are written to.
     void (*split)(const std::uint32_t* keys, std::int64_t count, std::uint32_t first_value,
                   std::uint32_t values, std::uint16_t* to);

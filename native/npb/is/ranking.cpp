@@ -47,7 +47,8 @@ void Ranking::rank_direct() {
     finish(range_);
 }
 
-/// The counts of all keys say how many each rank gets; those of other ranks' values are of no further use.
+/// The counts of all keys say how many each rank gets; the counts of other ranks' values are of no further
+/// use.
 void Ranking::rank_apart(Times& times, std::span<std::uint32_t> watched) {
     times.time(Part::count, [&] { count_all(); });
     times.time(Part::bucket, [&] { exchange_->measure(tally_of(0)); });

@@ -25,15 +25,15 @@ struct Wanted {
 
 constexpr int split_at_once = 16;
 
-/// Those of 16 keys that are wanted; the place after them.
+/// The wanted keys among 16; returns the place after them.
 [[gnu::always_inline]] inline std::uint16_t* split_some(const std::uint32_t* keys, Wanted wanted,
                                                         std::uint16_t* to) {
     const __m512i all = _mm512_loadu_si512(keys);
     const __m512i above = _mm512_sub_epi32(all, _mm512_set1_epi32(static_cast<int>(wanted.first_value)));
     constexpr __mmask16 every = 0xffff;  // GCC 12 warns of the function without a mask
     const __mmask16 mask = _mm512_cmplt_epu32_mask(above, _mm512_set1_epi32(static_cast<int>(wanted.values)));
-    const __m256i found = _mm512_maskz_cvtepi32_epi16(every, _mm512_maskz_compress_epi32(mask, all));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), found);
+    const __m256i kept = _mm512_maskz_cvtepi32_epi16(every, _mm512_maskz_compress_epi32(mask, all));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), kept);
     return to + __builtin_popcount(mask);
 }
 
@@ -60,7 +60,7 @@ struct Lanes {
 
 constexpr Lanes lanes;
 
-/// Those of eight keys that are wanted; the place after them.
+/// The wanted keys among eight; returns the place after them.
 [[gnu::always_inline]] inline std::uint16_t* split_some(const std::uint32_t* keys, Wanted wanted,
                                                         std::uint16_t* to) {
     const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(keys));
@@ -70,8 +70,8 @@ constexpr Lanes lanes;
     const unsigned set =
         ~static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(is_beyond))) & (Lanes::sets - 1);
     const __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(lanes.of[set])));
-    const __m256i found = _mm256_permutevar8x32_epi32(all, order);
-    const __m256i low_halves = _mm256_and_si256(found, _mm256_set1_epi32((1 << offset_bits) - 1));
+    const __m256i kept = _mm256_permutevar8x32_epi32(all, order);
+    const __m256i low_halves = _mm256_and_si256(kept, _mm256_set1_epi32((1 << offset_bits) - 1));
     const __m128i narrow =
         _mm_packus_epi32(_mm256_castsi256_si128(low_halves), _mm256_extracti128_si256(low_halves, 1));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), narrow);

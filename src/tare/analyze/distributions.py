@@ -3,7 +3,7 @@
 
 SciPy has the same, in a package whose loading takes longer than the analysis of a small result. The continued fractions
 are those of the NIST Digital Library of Mathematical Functions, 8.17.22 and 8.9.2, by Lentz's method (Applied Optics 15
-(1976) 668-671); the root is that of Chandrupatla, Advances in Engineering Software 28 (1997) 145-149.
+(1976) 668-671); the root finder is Chandrupatla's, Advances in Engineering Software 28 (1997) 145-149.
 """
 
 import math

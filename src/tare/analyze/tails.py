@@ -34,7 +34,7 @@ _AT_ONCE = 50_000
 
 
 def signed_ranks_at_most(n: int, rank_sum: int) -> float:
-    """P(T <= ``rank_sum``), to a relative 1e-10: T is the sum of those of the ranks 1 .. n whose coin shows heads."""
+    """P(T <= ``rank_sum``), to a relative 1e-10: T is the sum of the ranks among 1 .. n whose coin shows heads."""
     most = n * (n + 1) // 2
     if not 0 <= rank_sum < most:
         return float(rank_sum >= most)

@@ -2,7 +2,7 @@
 """Order statistics and counts of all n(n+1)/2 Walsh averages without making them: in n log^2 n, to the last digit.
 
 The averages of ordered values rise along each row and each column of their table. Where in it a bound passes is found
-by halving, row by row; which average has a certain rank by bounds that each leave out a share of those that are left
+by halving, row by row; which average has a certain rank by bounds that each leave out a share of the rest
 (Johnson and Mizoguchi, SIAM Journal on Computing 7 (1978) 147-153; Monahan, ACM Transactions on Mathematical Software
 10 (1984) 265-270, for this estimate).
 """

@@ -58,7 +58,7 @@ def remove_tree(path: Path, *, limit_s: float = LIMIT_S) -> None:
 
 
 def _went_at_once(path: Path) -> bool:
-    """A file, a link, or an empty folder: nothing of theirs is looked into."""
+    """A file, a link, or an empty folder: nothing in it is opened."""
     for remove in (os.unlink, os.rmdir):
         try:
             remove(path)

@@ -22,7 +22,7 @@ STEPS = (
 
 
 def programs_key(source: Path | None) -> str:
-    """Of what the programs are made of: the files of ``source``, or those that a wheel's were compiled of."""
+    """Of what the programs are made of: the files of ``source``, or the files that a wheel's were compiled from."""
     return recipe.native_key(source) if source else prebuilt.prebuilt_key()
 
 

@@ -40,7 +40,7 @@ def prebuilt_programs() -> Path:
         )
     if about["sha256"] != _sums(FOLDER):
         raise ImageError(
-            f"The programs in {FOLDER} are not those that Tare was installed with. Install it again."
+            f"The programs in {FOLDER} are not the programs that Tare was installed with. Install it again."
         )
     return FOLDER / _BIN
 
@@ -52,19 +52,19 @@ def prebuilt_key() -> str:
 
 def prebuilt_origin() -> Origin | None:
     """What that builder was made of."""
-    found: Origin | None = _about()["origin"]
-    return found
+    origin: Origin | None = _about()["origin"]
+    return origin
 
 
 def _about() -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads((FOLDER / _ABOUT).read_bytes())
+        about: dict[str, Any] = json.loads((FOLDER / _ABOUT).read_bytes())
     except (OSError, ValueError):
         raise ImageError(
             f"Tare has neither the sources of its own programs here nor programs in {FOLDER}. Run it from its "
             "repository, or install a wheel that `make wheel` made."
         ) from None
-    return found
+    return about
 
 
 def _sums(folder: Path) -> dict[str, str]:

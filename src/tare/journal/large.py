@@ -26,7 +26,7 @@ Joining = Callable[..., Samples]
 
 
 def read_result(folder: ResultFolder, joining: Joining | None = None) -> Journal:
-    """The same outcomes either way; with ``joining`` those of a large journal have joined samples.
+    """The same outcomes either way; with ``joining`` a large journal's have joined samples.
 
     ``JournalError`` as ``read_journal``, or when the columns cannot be written.
     """

@@ -32,7 +32,7 @@ _COLUMNS_KEPT = 64
 class LightOutcome(Outcome):
     """An outcome whose long fields are not kept: a hundred thousand take tens of megabytes and not gigabytes.
 
-    Every field reads as that of any outcome, and ``dataclasses.replace`` gives one that holds all of them.
+    Every field reads as any outcome's, and ``dataclasses.replace`` gives one that holds all of them.
     """
 
     __slots__ = ("_place", "_source")

@@ -38,7 +38,7 @@ def cannot_join(
     journal: Journal,
     absent: AbstractSet[str],
 ) -> tuple[Skipped, ...]:
-    """Those that were missing when the code paths of all trials were chosen, and cannot take them."""
+    """Environments that were missing when the code paths of all trials were chosen, and cannot take them."""
     if not journal.outcomes:
         return ()
     avoided = {

@@ -10,7 +10,7 @@ def kept_campaign(folder: ResultFolder) -> Campaign:
     """The campaign that a result folder belongs to; ``InputError`` if it is none or damaged."""
     where = str(folder.path / "campaign.json")
     try:
-        found = from_json(folder.read_campaign())
+        data = from_json(folder.read_campaign())
     except ValueError:
-        found = None
-    return Campaign.from_json(found, where)
+        data = None
+    return Campaign.from_json(data, where)

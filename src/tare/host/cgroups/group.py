@@ -193,7 +193,7 @@ class Group:
             self._forks_before = None
 
     def _still_here(self, pids: set[int]) -> set[int]:
-        """Those that are in the group: an id whose process has ended may be another's by now."""
+        """Which of these are in the group: an id whose process has ended may be another's by now."""
         here: set[int] = set()
         for directory in self.directories:
             if pids <= here:
