@@ -13,7 +13,7 @@ namespace tare::npb::is::TARE_NPB_SIMD {
 
 namespace {
 
-constexpr int vectors_at_once = 8;
+constexpr std::int64_t vectors_at_once = 8;
 
 /// Some keys of a few values in a row.
 struct Wanted {
@@ -23,13 +23,14 @@ struct Wanted {
 
 #if defined(__AVX512F__)
 
-constexpr int split_at_once = 16;
+constexpr std::int64_t split_at_once = 16;
+using Keys [[gnu::vector_size(64)]] = std::uint32_t;
 
 /// The wanted keys among 16; returns the place after them.
 [[gnu::always_inline]] inline std::uint16_t* split_some(const std::uint32_t* keys, Wanted wanted,
                                                         std::uint16_t* to) {
     const __m512i all = _mm512_loadu_si512(keys);
-    const __m512i above = _mm512_sub_epi32(all, _mm512_set1_epi32(static_cast<int>(wanted.first_value)));
+    const auto above = reinterpret_cast<__m512i>(reinterpret_cast<Keys>(all) - wanted.first_value);
     constexpr __mmask16 every = 0xffff;  // GCC 12 warns of the function without a mask
     const __mmask16 mask = _mm512_cmplt_epu32_mask(above, _mm512_set1_epi32(static_cast<int>(wanted.values)));
     const __m256i kept = _mm512_maskz_cvtepi32_epi16(every, _mm512_maskz_compress_epi32(mask, all));
@@ -39,22 +40,24 @@ constexpr int split_at_once = 16;
 
 #elif defined(__AVX2__)
 
-constexpr int split_at_once = 8;
+constexpr std::int64_t split_at_once = 8;
+using Keys [[gnu::vector_size(32)]] = std::uint32_t;
 
 /// For each set of eight lanes the numbers of its lanes, one byte each, the first one lowest.
 struct Lanes {
     constexpr Lanes() {
         for (unsigned set = 0; set < sets; ++set) {
-            int bits = 0;
+            unsigned place = 0;
             for (std::uint64_t lane = 0; lane < split_at_once; ++lane) {
                 if ((set >> lane & 1U) != 0) {
-                    of[set] |= lane << static_cast<unsigned>(bits);
-                    bits += 8;
+                    of[set] |= lane << place;
+                    place += byte_bits;
                 }
             }
         }
     }
     static constexpr unsigned sets = 256;
+    static constexpr unsigned byte_bits = 8;
     std::uint64_t of[sets]{};
 };
 
@@ -64,11 +67,8 @@ constexpr Lanes lanes;
 [[gnu::always_inline]] inline std::uint16_t* split_some(const std::uint32_t* keys, Wanted wanted,
                                                         std::uint16_t* to) {
     const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(keys));
-    const __m256i above = _mm256_sub_epi32(all, _mm256_set1_epi32(static_cast<int>(wanted.first_value)));
-    const __m256i end = _mm256_set1_epi32(static_cast<int>(wanted.values));
-    const __m256i is_beyond = _mm256_cmpeq_epi32(_mm256_max_epu32(above, end), above);
-    const unsigned set =
-        ~static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(is_beyond))) & (Lanes::sets - 1);
+    const auto is_wanted = reinterpret_cast<Keys>(all) - wanted.first_value < wanted.values;
+    const auto set = static_cast<unsigned>(_mm256_movemask_ps(reinterpret_cast<__m256>(is_wanted)));
     const __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(lanes.of[set])));
     const __m256i kept = _mm256_permutevar8x32_epi32(all, order);
     const __m256i low_halves = _mm256_and_si256(kept, _mm256_set1_epi32((1 << offset_bits) - 1));
@@ -80,7 +80,7 @@ constexpr Lanes lanes;
 
 #else
 
-constexpr int split_at_once = 1;
+constexpr std::int64_t split_at_once = 1;
 
 /// The key, if it is wanted, or else a number that the next one replaces; the place after it.
 [[gnu::always_inline]] inline std::uint16_t* split_some(const std::uint32_t* keys, Wanted wanted,
@@ -99,7 +99,7 @@ void split(const std::uint32_t* __restrict keys, std::int64_t count, std::uint32
     std::int64_t position = 0;
     for (; position + vectors_at_once * split_at_once <= count; position += vectors_at_once * split_at_once) {
 #pragma GCC unroll 8
-        for (int ahead = 0; ahead < vectors_at_once; ++ahead) {
+        for (std::int64_t ahead = 0; ahead < vectors_at_once; ++ahead) {
             to = split_some(keys + position + ahead * split_at_once, wanted, to);
         }
     }
