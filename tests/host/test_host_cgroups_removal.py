@@ -182,6 +182,19 @@ class TestRemoval:
         cgroups.remove_parent_if_empty()
         assert all(directory.exists() for directory in own.directories)
 
+    def test_a_group_that_a_killed_engine_left_empty_goes_once_no_container_can_still_start_in_it(
+        self, own: Group, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        containers = [directory.parent / ("6b" * 32) for directory in own.directories]
+        for container in containers:
+            container.mkdir()
+        cgroups.remove_parent_if_empty()
+        assert all(container.exists() for container in containers)
+        monkeypatch.setattr(cgroups, "_STARTED_S", 0.0)
+        cgroups.remove_parent_if_empty()
+        assert not any(container.exists() for container in containers)
+        assert all(directory.exists() for directory in own.directories)
+
 
 def test_without_control_groups_there_is_no_parent_to_remove(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cgroups, "group_mounts", tuple)

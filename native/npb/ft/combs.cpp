@@ -20,7 +20,7 @@ std::ptrdiff_t row_doubles_of(const Edges& edges) { return std::ptrdiff_t{2} * e
 /// Rows that go together need two of their bundles, columns one.
 std::size_t work_doubles(const Decomposition& decomposition) {
     return static_cast<std::size_t>(
-        std::max(2 * decomposition.all_blocks() * work_element_doubles(group_rows),
+        std::max(std::ptrdiff_t{2} * decomposition.all_blocks() * work_element_doubles(group_rows),
                  decomposition.all_bundles() * work_element_doubles(group_blocks)));
 }
 

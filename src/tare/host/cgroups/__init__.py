@@ -7,6 +7,8 @@ Sources: cgroups(7); the kernel's admin-guide pages for cgroup-v1 and cgroup-v2.
 """
 
 import os
+import re
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -135,22 +137,37 @@ def _directories_of(found: Hierarchies, text: str) -> Mapping[str, Path]:
 PASSING = "passing"
 """Where a technology's own process goes when it ends, so that its node's group can be removed before it."""
 _PASSING_LIMIT_S = 1.0
+_CONTAINER = re.compile(r"(?:libpod-|docker-)?[0-9a-f]{64}(?:\.scope)?")
+"""How engines call a container's group; one that was killed while it started a container leaves it empty."""
+_STARTED_S = 5.0
+"""After so long a container's group that is still empty stays so: the engine makes it just before the process."""
 EXPECTED = "expected"
 """In the name of a group that a process makes for a moment, to see what it is given; its number follows."""
 
 
 def remove_parent_if_empty() -> None:
-    """With groups that a killed process made for a moment, and what should have ended long ago."""
+    """With groups that a killed process or engine left empty, and what should have ended long ago."""
     with suppress(NodeError):
         named_groups(f"{PARENT}/{PASSING}").remove(_PASSING_LIMIT_S)
     for group in named_groups(PARENT).directories:
         for passing in group.glob(f"*-{EXPECTED}-*"):
             if not Path("/proc", passing.name.rpartition("-")[2]).exists():
-                with suppress(OSError):
-                    passing.rmdir()
-    for group in named_groups(PARENT).directories:
-        with suppress(OSError):
-            group.rmdir()
+                _remove_if_empty(passing)
+        for container in group.glob("*"):
+            if _CONTAINER.fullmatch(container.name) and _is_older(container, _STARTED_S):
+                _remove_if_empty(container)
+        _remove_if_empty(group)
+
+
+def _remove_if_empty(group: Path) -> None:
+    with suppress(OSError):
+        group.rmdir()
+
+
+def _is_older(group: Path, age_s: float) -> bool:
+    with suppress(OSError):
+        return time.time() - group.stat().st_ctime > age_s
+    return False
 
 
 def _make_folder(directory: Path) -> None:
