@@ -3,6 +3,7 @@
 
 import os
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -62,8 +63,9 @@ class Young(Chroot):
     """Its nodes keep a clock of their own that has just begun, as gVisor's do (time_namespaces(7))."""
 
     def prefix(self, node: Node) -> list[str]:
-        uptime_s = int(float(Path("/proc/uptime").read_text().split()[0]))
-        return [*super().prefix(node), "unshare", "--time", f"--monotonic={-uptime_s}", "--fork", "--"]
+        time.sleep(-time.monotonic() % 1)  # unshare(1) takes whole seconds: a node's first is as long as it can be
+        begun_s = int(time.monotonic())
+        return [*super().prefix(node), "unshare", "--time", f"--monotonic={-begun_s}", "--fork", "--"]
 
 
 @pytest.fixture
@@ -257,7 +259,10 @@ def test_an_mpi_clock_that_stands_still_makes_the_outcome_invalid(
 ) -> None:
     """What gVisor does in its first second, by the same cause: a clock whose seconds are still 0."""
     monkeypatch.setattr(inspection, "LEAST_CLOCK_NS", 0)
-    outcome = outcome_of(context, "true", layout="1c1p1i", provider=Young())
+    for _ in range(5):  # on a busy host MPI may need more than the clock's first second to begin
+        outcome = outcome_of(context, "true", layout="1c1p1i", provider=Young())
+        if outcome.status is Status.INVALID:
+            break
     assert outcome.status is Status.INVALID
     assert outcome.reason is not None
     assert outcome.reason.startswith(
