@@ -63,7 +63,9 @@ class Young(Chroot):
     """Its nodes keep a clock of their own that has just begun, as gVisor's do (time_namespaces(7))."""
 
     def prefix(self, node: Node) -> list[str]:
-        time.sleep(-time.monotonic() % 1)  # unshare(1) takes whole seconds: a node's first is as long as it can be
+        time.sleep(
+            -time.monotonic() % 1
+        )  # unshare(1) takes whole seconds: a node's first is as long as it can be
         begun_s = int(time.monotonic())
         return [*super().prefix(node), "unshare", "--time", f"--monotonic={-begun_s}", "--fork", "--"]
 
