@@ -3,6 +3,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tare.environments.provider import Probe
 from tare.measure import code_paths
 from tare.measure.campaign import Request
 from tare.pipeline import analyse_result, run_campaign
+from tare.plan.trials import plan_trials
 from tare.records import NATIVE, Analysis, Environment, Stop, Trial, Verdict
 from tests.fake_campaign import FAKES, Listener, fake_campaign, fake_environment, fake_request, fake_workload
 
@@ -152,6 +154,26 @@ def test_without_any_usable_environment_no_block_is_used_up(tmp_path: Path) -> N
     assert blocks_of(after, "late") == [0, 1, 2]
     assert after.skipped == ()
     assert after.planned_trials == len(after.outcomes) == 9
+
+
+def test_a_block_that_an_environment_has_ended_is_completed_without_it(tmp_path: Path) -> None:
+    result = Result(tmp_path / "result", LATE, blocks=6)
+    planned = plan_trials(result.request.campaign, result.request.campaign.seed or 0)
+    breaks = next(
+        place + 1
+        for place, (trial, after) in enumerate(pairwise(planned))
+        if trial.environment.name == "late" and after.block == trial.block
+    )
+    result.session(late=True, trials=breaks)
+    after, listener = result.session(late=False)
+    assert not any("nothing is run" in words for words in listener.words)
+    begun = planned[breaks - 1].block
+    assert Counter(blocks_of(after, NATIVE)) == dict.fromkeys(range(begun + 1), 2)
+    assert blocks_of(after, "late") == list(range(begun + 1))
+    _, listener = result.session(late=False)
+    assert listener.outcomes == []
+    whole, _ = result.session(late=True)
+    assert blocks_of(whole, "late") == list(range(6))
 
 
 def test_what_is_missing_when_all_else_has_ended_is_still_said(tmp_path: Path) -> None:

@@ -229,7 +229,7 @@ def _measure(
     wanted.look()
     budget.is_wanted = wanted.wants
     still = [trial for trial in planned if wanted.wants(trial)]
-    compares = not now.waiting or can_be_compared(campaign, absent)
+    compares = bool(still) or not now.waiting or can_be_compared(campaign, absent)
     if compares:
         audience.plans(fits(campaign, still, outcomes, budget.remaining()))
     else:

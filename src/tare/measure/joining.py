@@ -3,10 +3,11 @@
 
 An environment that is missing is left out of the session, and tried again in the next. Once it is usable it joins in
 every block of a cell of which no trial was run without it. A block that is over is not made up: its native trials are
-of another time, and a drift of the machine between the two would count as overhead.
+of another time, and a drift of the machine between the two would count as overhead. While all environments are
+missing, native runs in blocks alone that they have ended: else it would use up blocks for nothing.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
@@ -14,7 +15,7 @@ from tare.journal.reader import Journal
 from tare.measure.stopping import cell_of, environments_of
 from tare.plan.definition import Campaign
 from tare.plan.trials import plan_trials
-from tare.records import Skipped, Trial
+from tare.records import NATIVE, Skipped, Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,21 +38,28 @@ def plan_now(campaign: Campaign, journal: Journal, absent: AbstractSet[str]) -> 
     over = _passed_over(planned, journal, done)
     gone = {trial.identity for trial in over}
     lacking = {trial.identity for trial in planned if absent & environments_of(trial)}
-    runs = can_be_compared(campaign, absent)
     left = [trial for trial in planned if trial.identity not in done and trial.identity not in gone]
-    now = {trial.identity for trial in left if runs and trial.identity not in lacking}
+    waits = lacking if can_be_compared(campaign, absent) else _all_but_ended(left, lacking, journal)
+    now = {trial.identity for trial in left if trial.identity not in waits}
     trials = tuple(trial for trial in planned if trial.identity in done or trial.identity in now)
     return PlanNow(
         trials=trials,
         usable=tuple(trial for trial in trials if trial.identity not in lacking),
-        waiting=tuple(trial for trial in left if trial.identity in lacking),
+        waiting=tuple(trial for trial in left if trial.identity in waits),
         passed_over=over,
     )
 
 
 def can_be_compared(campaign: Campaign, absent: AbstractSet[str]) -> bool:
-    """Whether some environment is usable, if any was asked for: native alone would use up the blocks for nothing."""
+    """Whether some environment is usable, if any was asked for."""
     return not campaign.environments or any(one.name not in absent for one in campaign.environments)
+
+
+def _all_but_ended(left: Sequence[Trial], lacking: AbstractSet[str], journal: Journal) -> AbstractSet[str]:
+    """Those of ``left`` that are not of a cell and block in which native alone is left to run."""
+    waiting = {_place(trial) for trial in left if trial.identity in lacking}
+    begun = {_place(one.trial) for one in journal.outcomes if environments_of(one.trial) != {NATIVE}}
+    return {trial.identity for trial in left if _place(trial) in waiting or _place(trial) not in begun}
 
 
 def _passed_over(planned: Iterable[Trial], journal: Journal, done: AbstractSet[str]) -> tuple[Trial, ...]:
