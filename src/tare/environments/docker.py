@@ -6,14 +6,23 @@ container that does nothing comes first; its namespace gets the node's link, and
 """
 
 import os
+import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from tare.environments import engine, engine_arguments, engine_images, gvisor_node, layer, outline
+from tare.environments import (
+    docker_shims,
+    engine,
+    engine_arguments,
+    engine_images,
+    gvisor_node,
+    layer,
+    outline,
+)
 from tare.environments.node_group import with_sandbox
 from tare.environments.provider import TOOLS_DIRECTORY, Chosen, Node, NodeSpec, Probe, Provider, Victim
 from tare.errors import NodeError
@@ -29,7 +38,6 @@ _PAUSE_BYTE = 16 * MEBIBYTE
 _NO_SANDBOXES = frozenset({"runc", "crun"})
 """Runtimes whose containers are processes of the host's kernel; every other one is taken for a sandbox."""
 _DAEMONS = ("dockerd", "containerd")
-_SHIM = "containerd-shim-runc-v2"
 _STARTING_LIMIT_S = 15.0
 
 
@@ -65,14 +73,17 @@ class Docker(Provider):
         if os.geteuid() != 0:
             reason = "needs root for the layer of its nodes, whoever may use the daemon"
             return Probe(usable=False, reason=reason, remedy="run as root")
-        try:
-            done = _version()
-        except NodeError:
+        if shutil.which("docker", path=process.tool_environment()["PATH"]) is None:
             return Probe(
                 usable=False, reason="the docker command is missing", remedy="apt-get install docker.io"
             )
+        remedy = "start the daemon (systemctl start docker, or dockerd as root)"
+        try:
+            done = _version()
+        except NodeError as error:
+            reason = f"the Docker daemon does not answer: {error}"
+            return Probe(usable=False, reason=reason, remedy=remedy)
         if done.code != 0:
-            remedy = "start the daemon (systemctl start docker, or dockerd as root)"
             return Probe(
                 usable=False, reason=f"the Docker daemon does not answer: {done.last_words}", remedy=remedy
             )
@@ -121,13 +132,21 @@ class Docker(Provider):
         """The containers' shim, and the daemons: the command's output goes through both."""
         running = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
         daemons = [pid for pid in running if any(engine.is_called(pid, name) for name in _DAEMONS)]
-        return [*engine.supervisors(node, _SHIM), *daemons, *_kernel(node)]
+        return [*engine.supervisors(node, docker_shims.NAME), *daemons, *_kernel(node)]
 
     def stop(self, spec: NodeSpec) -> None:
-        if (spec.directory / "layer").exists() and not engine.remove_known(_REMOVE, spec, _PAUSE):
-            _version()
-            engine.remove_labelled(_DOCKER, _REMOVE, spec)
+        if (spec.directory / "layer").exists():
+            _remove(spec)
         layer.remove(spec)
+
+
+def _remove(spec: NodeSpec) -> None:
+    if not docker_shims.suspected(spec) and engine.remove_known(_REMOVE, spec, _PAUSE):
+        return
+    docker_shims.suspect(spec)
+    _version()
+    engine.remove_labelled(_DOCKER, _REMOVE, spec)
+    docker_shims.end(spec, _PAUSE)
 
 
 def _version() -> process.Completed:
@@ -160,11 +179,11 @@ def _comes_after_its_link(spec: NodeSpec) -> bool:
 
 
 def _run(spec: NodeSpec, words: list[str]) -> Node:
-    run = ["docker", "run", "--detach", "--pull", "never", "--cgroup-parent", _parent_group(), *words]
-    done = process.run_checked(run, timeout_s=120)
-    form = "{{.State.Pid}} {{with .GraphDriver}}{{.Name}}{{end}}"  # containerd's own image store names none
-    shown = process.run_checked(["docker", "inspect", "--format", form, done.stdout.strip()])
-    pid, _, driver = shown.stdout.strip().partition(" ")
+    try:
+        pid, driver = _started(words)
+    except NodeError:
+        docker_shims.suspect(spec)
+        raise
     facts = {"storage driver": driver or "not told"} if engine.has_own_storage(spec.options) else {}
     return Node(
         spec=spec,
@@ -173,6 +192,16 @@ def _run(spec: NodeSpec, words: list[str]) -> Node:
         facts=facts,
         own_kernel=_is_sandbox(spec),
     )
+
+
+def _started(words: Sequence[str]) -> tuple[str, str]:
+    """The container's first process and its storage driver."""
+    run = ["docker", "run", "--detach", "--pull", "never", "--cgroup-parent", _parent_group(), *words]
+    done = process.run_checked(run, timeout_s=120)
+    form = "{{.State.Pid}} {{with .GraphDriver}}{{.Name}}{{end}}"  # containerd's own image store names none
+    shown = process.run_checked(["docker", "inspect", "--format", form, done.stdout.strip()])
+    pid, _, driver = shown.stdout.strip().partition(" ")
+    return pid, driver
 
 
 def _words(spec: NodeSpec) -> list[str]:
