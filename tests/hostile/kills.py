@@ -102,9 +102,9 @@ def attack(stage: Stage, going: Attack, daemon: "Daemon | None") -> None:
             bystanders += _kill_until_the_end(runner, stage, going, daemon, deadline)
         if "Traceback" in (text := log.read_text(errors="replace")):
             going.faults.append(f"a traceback: {text[-800:]}")
-        if runner.returncode in {0, 1}:
+        if runner.returncode in {0, 1} and not read_journal(stage.result / "journal").sessions[-1].skipped:
             break
-        if runner.returncode not in {-signal.SIGKILL, NOTHING_COMPARED}:
+        if runner.returncode not in {0, 1, -signal.SIGKILL, NOTHING_COMPARED}:
             going.faults.append(f"exit code {runner.returncode}: {text[-400:]}")
         if runner.returncode == 2:
             break  # the campaign itself is wrong
