@@ -191,6 +191,7 @@ def test_a_providers_file_imports_no_other_provider() -> None:
         "layer",
         "confined",
         "custom_commands",
+        "docker_shims",
         "engine",
         "engine_arguments",
         "engine_images",

@@ -4,12 +4,9 @@
 import os
 import secrets
 import shutil
-import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
-from subprocess import PIPE
 
 import pytest
 from tests.contract.contract_nodes import execute, make_spec, running
@@ -17,7 +14,7 @@ from tests.environments.engine_words import StandIn, mounts
 from tests.environments.environment_example import MEBIBYTE, described
 from tests.machine import Machine
 
-from tare.environments import PROVIDERS, docker, docker_shims, engine_images, outline
+from tare.environments import PROVIDERS, docker, engine_images, outline
 from tare.environments.provider import NodeNetwork, NodeSpec, Provider
 from tare.errors import NodeError
 from tare.host import process
@@ -196,30 +193,6 @@ class TestDaemon:
         (spec.directory / "layer").mkdir(parents=True)
         with pytest.raises(NodeError, match="cannot ask docker for the container tare-1: no daemon"):
             DOCKER.stop(spec)
-
-    def test_its_shim_that_a_killed_one_left_is_ended_and_no_other(
-        self, stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(docker_shims, "_GRACE_S", 0.1)
-        spec = described(tmp_path / "tare-1")
-        (spec.directory / "layer").mkdir(parents=True)
-        (spec.directory / "container.id").write_text("ours")
-        program = shutil.copy("/bin/sh", tmp_path / docker_shims.NAME)
-        with ExitStack() as stack:
-            own, other = (
-                stack.enter_context(subprocess.Popen([program, "-c", "read x", "-id", name], stdin=PIPE))
-                for name in ("ours", "another")
-            )
-            stand_in.does("echo no daemon >&2\nexit 1\n")
-            with pytest.raises(NodeError, match="no daemon"):
-                DOCKER.stop(spec)
-            assert own.poll() is None
-            stand_in.does("exit 0\n")
-            DOCKER.stop(spec)
-            assert own.wait(5) == -signal.SIGKILL
-            assert other.poll() is None
-            other.kill()
-        assert [path.name for path in spec.directory.iterdir()] == ["container.id"]
 
 
 @pytest.fixture
