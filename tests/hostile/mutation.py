@@ -9,6 +9,11 @@ from typing import Any
 
 LONGEST_BYTE = 1 << 18
 """Of a mutated input: long enough that whatever takes the square of its length is found out."""
+_LARGE = 0.02
+"""The share of changes that add some 100 KB: a large input costs as much as a hundred others."""
+_USUAL_BYTE = 4000
+"""What other changes add at most."""
+_LONG_WORD = b"A" * 70_000
 _NUMBERS = (
     *(
         "0",
@@ -67,7 +72,6 @@ _WORDS = (
         '{"a":' * 300,
         "[[]," * 200,
         "]" * 50,
-        "A" * 70_000,
     ),
     *("\N{RIGHT-TO-LEFT OVERRIDE}", "\N{GRINNING FACE}", "\u2028", "\x85", "\x1c"),
 )
@@ -119,7 +123,7 @@ class Mutator:
         if isinstance(place, dict) and draw.random() < 0.3:
             del place[key]
         elif isinstance(place, list) and draw.random() < 0.2:
-            place.extend(place[:1] * draw.choice((1, 30, 1000)))
+            place.extend(place[:1] * (1000 if draw.random() < _LARGE else draw.choice((1, 30))))
         else:
             place[key] = draw.choice(_VALUES)
         text = json.dumps(value, ensure_ascii=draw.random() < 0.5)
@@ -170,15 +174,18 @@ def _remove(text: bytes, draw: random.Random, _: Sequence[bytes]) -> bytes:
 
 def _repeat(text: bytes, draw: random.Random, _: Sequence[bytes]) -> bytes:
     start, end = _piece(text, draw)
-    times = draw.choice((20_000, 250_000) if draw.random() < 0.02 else (2, 3, 10, 100))
-    most = max(1, LONGEST_BYTE // max(1, end - start))
-    return text[:start] + text[start:end] * min(times, most) + text[end:]
+    return text[:start] + _repeated(text[start:end], draw, (2, 3, 10, 100), (20_000, 250_000)) + text[end:]
 
 
 def _repeat_line(text: bytes, draw: random.Random, _: Sequence[bytes]) -> bytes:
     line, at = _line(text, draw), text.rfind(b"\n", 0, _at(text, draw)) + 1
-    times = min(draw.choice((1, 1, 5, 500)), max(1, LONGEST_BYTE // max(1, len(line))))
-    return text[:at] + line * times + text[at:]
+    return text[:at] + _repeated(line, draw, (1, 1, 5), (500, 5000)) + text[at:]
+
+
+def _repeated(piece: bytes, draw: random.Random, usual: Sequence[int], large: Sequence[int]) -> bytes:
+    is_large = draw.random() < _LARGE
+    times = draw.choice(large if is_large else usual)
+    return piece * min(times, max(1, (LONGEST_BYTE if is_large else _USUAL_BYTE) // max(1, len(piece))))
 
 
 def _line(text: bytes, draw: random.Random) -> bytes:
@@ -190,6 +197,7 @@ def _line(text: bytes, draw: random.Random) -> bytes:
 def _insert(text: bytes, draw: random.Random, _: Sequence[bytes]) -> bytes:
     at = _at(text, draw)
     what = draw.choice(_BYTES) if draw.random() < 0.2 else draw.choice((*_WORDS, *_NUMBERS)).encode()
+    what = _LONG_WORD if draw.random() < _LARGE else what
     return text[:at] + what + text[at if draw.random() < 0.5 else at + 1 :]
 
 
