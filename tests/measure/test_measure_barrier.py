@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several instances start at one moment, whatever their ways, and what is told of it is when their programs began."""
 
+import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -10,9 +11,10 @@ from typing import Any
 
 import pytest
 from tests.measure.freezer_arms import arms_of, with_changes
-from tests.measure.test_measure_stopwatch import SAY_READY
+from tests.measure.test_measure_stopwatch import DONE, SAY_READY
 
 from tare.environments.fake_clock import _Bent, begin, parse
+from tare.errors import NodeError
 from tare.host.cgroups.freezer import Freezer, thaw_all
 from tare.measure import freezer_turns
 from tare.measure.clock_line import ClockProbe
@@ -21,7 +23,9 @@ from tare.measure.instances import start_offsets_s
 from tare.measure.stopwatch import Stopwatch, go_together, wait_all
 
 SECOND = 10**9
+SAY_DONE = f"echo 'DONE {json.dumps(DONE)}'"
 HOSTS_OWN = ClockProbe(asked_ns=100, node_ns=200, answered_ns=1_000_100)
+SLOW = ClockProbe(asked_ns=0, node_ns=1, answered_ns=SECOND)
 HOUR_AHEAD = ClockProbe(asked_ns=100, node_ns=3600 * SECOND + 150, answered_ns=200)
 
 
@@ -52,6 +56,33 @@ def test_several_are_told_one_moment_each_by_its_own_clock(tmp_path: Path) -> No
         assert heard(tmp_path / "own", both) == f"GO {moment_ns}"
         assert heard(tmp_path / "ahead", both) == f"GO {moment_ns + 3600 * SECOND}"
     assert moment_ns >= sent_ns + 2 * HOSTS_OWN.round_trip_ns
+
+
+def test_one_late_answer_lets_nobody_wait_longer(tmp_path: Path) -> None:
+    late = ClockProbe(asked_ns=0, node_ns=1, answered_ns=20 * SECOND)
+    with ready(repeating(tmp_path / "own"), repeating(tmp_path / "late")) as both:
+        begun_ns = host_ns()
+        assert go_together(both, [[HOSTS_OWN], [late, HOSTS_OWN]]) < begun_ns + SECOND // 10
+    with ready(repeating(tmp_path / "own"), repeating(tmp_path / "late")) as both:
+        begun_ns = host_ns()
+        assert go_together(both, [[HOSTS_OWN], [late]]) < begun_ns + SECOND // 2
+
+
+def test_a_command_that_starts_before_the_moment_has_a_span_that_holds_all_of_it() -> None:
+    """Its node's clock is wrong, or it does as it likes."""
+    early = ["sh", "-c", f"{SAY_READY} read line; sleep 0.3; {SAY_DONE}"]
+    with ready(early, early) as both:
+        go_together(both, [[SLOW], [SLOW]])
+        wait_all(both, 10.0)
+        assert all(stopwatch.host_span_s >= 0.3 for stopwatch in both)
+
+
+def test_a_command_that_ends_before_the_moment_is_an_error() -> None:
+    at_once = ["sh", "-c", f"{SAY_READY} read line; {SAY_DONE}"]
+    with ready(at_once, at_once) as both:
+        go_together(both, [[SLOW], [SLOW]])
+        with pytest.raises(NodeError, match=r"ended 0\.\d+ s before all were to start"):
+            wait_all(both, 10.0)
 
 
 def test_a_single_one_starts_at_once(tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ class _Conducted:
         )
         # By how much the clocks disagree is as it was; only the time frozen is left out.
         clocks = replace(whole, wall_s=wall_s, host_wall_s=wall_s + whole.host_wall_s - whole.wall_s)
-        host_span_s = thawed_s(self.turns, self.went_ns, self.done_ns[number])
+        host_span_s = thawed_s(self.turns, self.arm.stopwatches[number].sent_ns, self.done_ns[number])
         return record(number, words, clocks, offset_s, host_span_s)
 
     def told(self) -> ArmRun:

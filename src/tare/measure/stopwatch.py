@@ -26,6 +26,8 @@ _PROBE_LIMIT_S = 20.0
 _TICK_S = 1.0
 _LEAD_NS = 20_000_000
 """A GO for several goes out so long before their start: some ways into a node took 8 ms for what usually takes 0.3."""
+_MOST_LEAD_NS = 200_000_000
+"""Whatever a node's answers take: one that is slow on purpose would have all the others wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +82,7 @@ class Stopwatch:
         self._pipe = NodePipe(argv)
         self.seen: Mapping[str, Any] = {}
         """What the stopwatch said with READY."""
-        self._went_ns = self._done_ns = 0
+        self._sent_ns = self._went_ns = self._done_ns = 0
 
     def __enter__(self) -> Self:
         return self
@@ -94,7 +96,8 @@ class Stopwatch:
         """Measure another command, by these words of its own: it says READY anew. Only one that ``is_free`` can."""
         content = b"".join(os.fsencode(word) + b"\0" for word in words)
         self._pipe.send(b"NEXT %d\n" % len(content) + content)
-        self.seen, self._went_ns, self._done_ns = {}, 0, 0
+        self.seen = {}
+        self._sent_ns = self._went_ns = self._done_ns = 0
 
     def dismiss(self) -> None:
         """Let it end, without waiting."""
@@ -144,20 +147,29 @@ class Stopwatch:
         return protocol.quality(self._pipe.expect(b"QUALITY ", time.monotonic() + _PROBE_LIMIT_S))
 
     def go(self) -> None:
-        self._went_ns = host_ns()
+        self._sent_ns = self._went_ns = host_ns()
         self._pipe.send(b"GO\n")
 
     def go_at(self, moment_ns: int, probes: Sequence[ClockProbe]) -> None:
         """Have the command start at a moment of the host's clock; ``probes`` say what the node's then reads."""
-        self._went_ns = moment_ns
+        self._sent_ns, self._went_ns = host_ns(), moment_ns
         self._pipe.send(f"GO {moment_ns + round(offset_ns(probes))}\n".encode())
 
     def done(self) -> Mapping[str, Any] | None:
-        """What DONE said, once its line is here; never waits."""
+        """What DONE said, once its line is here; never waits.
+
+        ``NodeError`` when that is before the moment at which the command was to start.
+        """
         line = self._pipe.next_line(b"DONE ")
-        if line is None:
-            return None
+        return None if line is None else self._ended(line)
+
+    def _ended(self, line: bytes) -> Mapping[str, Any]:
         self._done_ns = host_ns()
+        if self._done_ns < self._went_ns:
+            early_s = (self._went_ns - self._done_ns) * 1e-9
+            raise NodeError(
+                f"the command ended {early_s:.3f} s before all were to start: is the node's clock wrong?"
+            )
         return protocol.done(line)
 
     def turn(self, text: str) -> None:
@@ -183,16 +195,20 @@ class Stopwatch:
     def _taken(self, line: bytes) -> Mapping[str, Any]:
         if not line.startswith(b"DONE "):
             return protocol.took(line)
-        self._done_ns = host_ns()
-        done = protocol.done(line.removeprefix(b"DONE "))
+        done = self._ended(line.removeprefix(b"DONE "))
         raise EndedInTurn(
             f"the program ended in the middle of its turns: {ending(done)}; its output says why", done
         )
 
     @property
+    def sent_ns(self) -> int:
+        """When GO was sent, by the host's clock: the command did not start before, whatever moment GO named."""
+        return self._sent_ns
+
+    @property
     def host_span_s(self) -> float:
-        """From GO, or the moment that it named, to DONE as it came, by the host's clock."""
-        return (self._done_ns - self._went_ns) * 1e-9
+        """From GO as it was sent to DONE as it came, by the host's clock; never shorter than the command was."""
+        return (self._done_ns - self._sent_ns) * 1e-9
 
     def has_said(self) -> bool:
         """Whether something waits to be read."""
@@ -254,14 +270,15 @@ def wait_all(
 def go_together(stopwatches: Sequence[Stopwatch], probes: Sequence[Sequence[ClockProbe]]) -> int:
     """GO to all; returns when they start, by the host's clock. ``probes``: each one's, just before.
 
-    A single one starts at once. Several start at a moment by which the slowest way into a node has brought them GO.
+    A single one starts at once. Several start at a moment by which the slowest way into a node has brought them GO: by
+    each way's quickest answer, as one that came late once is no slow way.
     """
     if len(stopwatches) == 1:
         now_ns = host_ns()
         stopwatches[0].go()
         return now_ns
-    slowest_ns = max(probe.round_trip_ns for own in probes for probe in own)
-    moment_ns = host_ns() + _LEAD_NS + 2 * slowest_ns
+    slowest_ns = max(min(probe.round_trip_ns for probe in own) for own in probes)
+    moment_ns = host_ns() + min(_LEAD_NS + 2 * slowest_ns, _MOST_LEAD_NS)
     for stopwatch, own in zip(stopwatches, probes, strict=True):
         stopwatch.go_at(moment_ns, own)
     return moment_ns

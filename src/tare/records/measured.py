@@ -100,7 +100,8 @@ class InstanceRun:
     timed_out: bool
     host_span_s: float | None = None
     """From the word to start, as the host sent it, to the word of the end, as it came, by the host's clock: longer than
-    the command by the way there and back. ``None`` in results of earlier versions."""
+    the command by the way there and back, and by the wait for a moment at which several start. ``None`` in results of
+    earlier versions."""
     iteration: int | None = None
     """Which run of the command within the nodes' one start, from 0; ``None``: there was one."""
     uptime_s: float | None = None

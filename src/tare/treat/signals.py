@@ -121,7 +121,9 @@ def _wall_s(outcome: Outcome) -> float:
         return outcome.turns.turns * outcome.trial.turns.slice_s
     walls_s: dict[int, float] = {}
     for run in outcome.instances:
-        span_s = run.clocks.host_wall_s if run.host_span_s is None else run.host_span_s
+        span_s = run.clocks.host_wall_s
+        if outcome.clock_fault is not None and run.host_span_s is not None:
+            span_s = run.host_span_s
         number = run.iteration or 0
         walls_s[number] = max(walls_s.get(number, 0.0), run.start_offset_s + span_s)
     return sum(walls_s.values())
