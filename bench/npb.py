@@ -2,12 +2,13 @@
 """The NAS Parallel Benchmarks of Tare beside binaries of the reference, in one run on one machine.
 
     python -m bench.npb REFERENCE [--kernels cg lu] [--classes S W A B] [--ranks 1 2 4] [--rounds 5]
-                        [--other LABEL=FOLDER] [--threads 2]
+                        [--other LABEL=FOLDER] [--threads 2] [--simd avx2]
 
-REFERENCE is a folder with programs named as the reference names them (``cg.A.x``); ``--other`` adds more such folders,
-such as the same sources with other flags, and ``--threads`` ours with so many in each rank. Ours and theirs run in
-random order within a round, each rank of one thread bound to a core. BT and SP run on square numbers of ranks only. The
-claims: no kernel slower than the reference, the geometric mean 1.3 times as fast, and at most 1.1 times its memory.
+REFERENCE is a folder with programs named as the reference names them (``cg.A.x``); ``--other`` adds more such
+folders, such as the same sources with other flags, and ``--threads`` ours with so many in each rank; ``--simd`` holds
+ours to the vector code of an older processor. Ours and theirs run in random order within a round, each rank of one
+thread bound to a core. BT and SP run on square numbers of ranks only. The claims: no kernel slower than the
+reference, the geometric mean 1.3 times as fast, and at most 1.1 times its memory.
 """
 
 import argparse
@@ -69,6 +70,8 @@ class Programs:
 
     folders: Mapping[str, Path]
     threads: int | None
+    simd: str | None = None
+    """The vector code of ours; ``None``: the widest."""
 
     @property
     def labels(self) -> list[str]:
@@ -77,6 +80,7 @@ class Programs:
 
     def of(self, case: Case) -> dict[str, Program]:
         ours = [str(PROGRAMS / f"npb-{case.kernel}"), "--class", case.problem_class, "--json"]
+        ours += ["--simd", self.simd] if self.simd else []
         found = {"ours": Program(ours)}
         for label, folder in self.folders.items():
             found[label] = Program([str(folder / f"{case.kernel}.{case.problem_class}.x")])
@@ -90,6 +94,7 @@ def main() -> int:
     parser.add_argument("reference", type=Path)
     parser.add_argument("--other", action="append", default=[], metavar="LABEL=FOLDER")
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--simd", choices=("plain", "avx2", "avx512"))
     parser.add_argument("--kernels", nargs="*", default=KERNELS, choices=KERNELS)
     parser.add_argument("--classes", nargs="*", default=["S", "W", "A", "B"])
     parser.add_argument("--ranks", nargs="*", type=int, default=[1, 2, 4])
@@ -104,7 +109,7 @@ def main() -> int:
         for ranks in chosen.ranks
         if fits(kernel, ranks)
     ]
-    return 0 if compare(cases, Programs(folders, chosen.threads), chosen.rounds) else 1
+    return 0 if compare(cases, Programs(folders, chosen.threads, chosen.simd), chosen.rounds) else 1
 
 
 def fits(kernel: str, ranks: int) -> bool:
