@@ -238,6 +238,30 @@ def test_a_later_command_reads_no_record_and_no_sample_of_the_journal(
     assert long_fields == ["facts"] * 3
 
 
+def test_a_command_that_condenses_meanwhile_does_not_change_what_this_one_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(column_writer, "ROWS_AT_ONCE", 1)
+    folder = write(tmp_path, a_session(), an_outcome())
+    short = read_journal(folder.journal)
+    finish = column_writer.ColumnWriter.finish
+    others: list[Any] = []
+
+    def with_another(own: column_writer.ColumnWriter, *arguments: Any) -> Any:
+        state = finish(own, *arguments)
+        if not others:
+            others.append(write(tmp_path, a_session(), *(an_outcome() for _ in range(9))))
+            others.append(read_result(folder))
+        return state
+
+    monkeypatch.setattr(column_writer.ColumnWriter, "finish", with_another)
+    assert same(read_result(folder), short)
+    expected = read_journal(folder.journal)
+    assert len(expected.outcomes) == 9
+    assert same(others[1], expected)
+    assert same(read_result(folder), expected)
+
+
 def flip(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1

@@ -126,7 +126,7 @@ def through_columns(outcomes: Sequence[Outcome], directory: Path) -> tuple[Outco
         writer.add(a_session())
         for one in outcomes:
             writer.add(one)
-    return Condensed(directory, writer.finish({})).journal(JoinedSamples).outcomes
+        return Condensed(writer.finish({}), writer.files).journal(JoinedSamples).outcomes
 
 
 def same(left: Summary, right: Summary) -> bool:

@@ -3,9 +3,11 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 from zlib import crc32
 
 from pydantic import TypeAdapter
@@ -22,6 +24,8 @@ from tare.records.columns import SampleKind
 OUTCOMES, SAMPLES = "outcomes.parquet", "samples.parquet"
 VERSION = 4
 Contents = Mapping[str, str]
+Files = Mapping[str, BinaryIO]
+"""Open, by name."""
 _STATE = "state.json"
 _MOST_STATE_BYTE = 64 << 20
 _PIECE_BYTE = 1 << 20
@@ -51,13 +55,20 @@ _ADAPTER = TypeAdapter(State)
 def journal_contents(journal: Path) -> Contents:
     """What tells a journal, with the campaign that it is of, from any other; raises ``OSError``."""
     campaign = campaign_digest(journal.parent)
-    files = {path.name: _content(open_regular(path)) for path in sorted(journal.glob("*.jsonl"))}
+    files = {path.name: _content_at(path) for path in sorted(journal.glob("*.jsonl"))}
     return {**files, **({CAMPAIGN_FILE: campaign} if campaign else {})}
 
 
-def column_contents(directory: Path) -> Contents:
-    """The same of the columns; ``OSError`` too where another user owns or can write them, or one is a link."""
-    return {name: _content(_open_own(directory / name)) for name in (OUTCOMES, SAMPLES)}
+@contextmanager
+def open_columns(directory: Path) -> Iterator[Files]:
+    """``OSError`` where one is not there, is a link, or another user owns or can write it."""
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(_open_own(directory / name)) for name in (OUTCOMES, SAMPLES)}
+
+
+def column_contents(files: Files) -> Contents:
+    """What tells the columns from any others; raises ``OSError``."""
+    return {name: _content(opened) for name, opened in files.items()}
 
 
 def write_state(directory: Path, state: State) -> None:
@@ -71,36 +82,41 @@ def remove_state(directory: Path) -> None:
     (directory / _STATE).unlink(missing_ok=True)
 
 
-def believed_state(directory: Path, journal: Contents) -> State | None:
-    """``None`` unless all of it is as it was written, by this user, and of this journal."""
+def believed_state(directory: Path, journal: Contents, files: Files) -> State | None:
+    """``None`` unless it and the columns are as they were written, by this user, and of this journal."""
     try:
-        with os.fdopen(_open_own(directory / _STATE), "rb") as opened:
+        with _open_own(directory / _STATE) as opened:
             crc, _, text = opened.read(_MOST_STATE_BYTE).partition(b"\n")
         if crc != b"%08x" % crc32(text):
             return None
         state = _ADAPTER.validate_json(text)
         current = state.version == VERSION and state.journal == journal
-        return state if current and state.derived == column_contents(directory) else None
+        return state if current and state.derived == column_contents(files) else None
     except (OSError, ValueError):
         return None
 
 
-def _open_own(path: Path) -> int:
-    """A descriptor of a plain file that nobody else could have written; ``OSError`` where there is none."""
+def _open_own(path: Path) -> BinaryIO:
+    """A plain file that nobody else could have written; ``OSError`` where there is none."""
     descriptor = open_plain(path)
     if why := distrust(os.fstat(descriptor), path, asking_users()):
         os.close(descriptor)
         raise PermissionError(f"{path} {why}")
-    return descriptor
+    return os.fdopen(descriptor, "rb")
 
 
-def _content(descriptor: int) -> str:
+def _content_at(path: Path) -> str:
+    with os.fdopen(open_regular(path), "rb") as opened:
+        return _content(opened)
+
+
+def _content(opened: BinaryIO) -> str:
     """Size and CRC of all that a reader would read of it."""
     size = crc = since_end = 0
-    with os.fdopen(descriptor, "rb", buffering=0) as opened:
-        # A line that has no end for longer ends the reading (one_file): what follows it may be without end.
-        while since_end <= 2 * MOST_LINE_BYTE + 1 and (piece := opened.read(_PIECE_BYTE)):
-            size, crc = size + len(piece), crc32(piece, crc)
-            end = piece.rfind(b"\n")
-            since_end = len(piece) - end - 1 + (since_end if end < 0 else 0)
+    opened.seek(0)
+    # A line that has no end for longer ends the reading (one_file): what follows it may be without end.
+    while since_end <= 2 * MOST_LINE_BYTE + 1 and (piece := opened.read(_PIECE_BYTE)):
+        size, crc = size + len(piece), crc32(piece, crc)
+        end = piece.rfind(b"\n")
+        since_end = len(piece) - end - 1 + (since_end if end < 0 else 0)
     return f"{size} {crc:08x}"

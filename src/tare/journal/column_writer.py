@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,6 +36,7 @@ class ColumnWriter:
         """Make ``directory`` and the files in it."""
         self._directory = directory
         self._stack = ExitStack()
+        self.files: dict[str, BinaryIO] = {}
         self._samples = SampleRows()
         self._first_trials: list[int] = []
         self._sessions: list[Session] = []
@@ -51,11 +51,8 @@ class ColumnWriter:
         self._sample_file = self._begin(SAMPLES, SAMPLE_SCHEMA, **SAMPLE_ENCODING)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, _: object, trace: TracebackType | None) -> None:
-        with self._stack:
-            if kind is None:
-                self._write_samples()
-                self._write_outcomes()
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
 
     def add(self, record: Session | Outcome) -> None:
         """``OverflowError`` for numbers that columns do not hold."""
@@ -78,10 +75,14 @@ class ColumnWriter:
         integrity: Integrity | None = None,
         seen: Mapping[str, Seen] | None = None,
     ) -> State:
-        """Say of which journal this is all; without it nothing is believed. After the context has ended."""
+        """Write what is left, and of which journal this is all; without it nothing is believed."""
+        self._write_samples()
+        self._write_outcomes()
+        self._outcome_file.close()
+        self._sample_file.close()
         state = State(
             journal=journal,
-            derived=column_contents(self._directory),
+            derived=column_contents(self.files),
             sessions=tuple(self._sessions),
             kinds=tuple(self._samples.kinds),
             first_trials=tuple(self._first_trials),
@@ -93,7 +94,7 @@ class ColumnWriter:
         return state
 
     def _begin(self, name: str, schema: pa.Schema, **encoding: Any) -> pq.ParquetWriter:
-        opened = self._stack.enter_context(open_new(self._directory / name))
+        opened = self.files[name] = self._stack.enter_context(open_new(self._directory / name))
         writer: pq.ParquetWriter = pq.ParquetWriter(opened, schema, compression="lz4", **encoding)
         return self._stack.enter_context(writer)
 

@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -11,9 +12,11 @@ from tare.journal.column_state import (
     OUTCOMES,
     SAMPLES,
     Contents,
+    Files,
     State,
     believed_state,
     journal_contents,
+    open_columns,
 )
 from tare.journal.column_writer import ColumnWriter
 from tare.journal.large import Joining, without_collection
@@ -25,11 +28,11 @@ from tare.journal.sample_columns import KeptSamples
 class Condensed:
     """A journal as columns; its files stay open, and may be removed meanwhile."""
 
-    def __init__(self, directory: Path, state: State) -> None:
-        """Open what was written to ``directory``."""
+    def __init__(self, state: State, files: Files) -> None:
+        """Open those very ``files``: another command may have put others in their places since."""
         self._state = state
-        self._samples = KeptSamples(directory / SAMPLES, state.kinds, state.first_trials)
-        self._outcomes = LightOutcomes(directory / OUTCOMES, self._samples)
+        self._samples = KeptSamples(_again(files[SAMPLES]), state.kinds, state.first_trials)
+        self._outcomes = LightOutcomes(_again(files[OUTCOMES]), self._samples)
 
     def journal(self, joining: Joining | None = None) -> Journal:
         """What ``read_journal`` gives; with ``joining`` each outcome's joined samples in the place of its own."""
@@ -63,7 +66,7 @@ def condensed(journal: Path, directory: Path) -> Condensed:
     """
     try:
         now = journal_contents(journal)
-        return Condensed(directory, believed_state(directory, now) or _condense(journal, directory, now))
+        return _believed(directory, now) or _condense(journal, directory, now)
     except (OSError, pa.ArrowException) as error:
         raise JournalError(
             f"cannot condense the journal {journal} into {directory}: {error}. "
@@ -71,10 +74,25 @@ def condensed(journal: Path, directory: Path) -> Condensed:
         ) from error
 
 
-def _condense(journal: Path, directory: Path, now: Contents) -> State:
+def _believed(directory: Path, now: Contents) -> Condensed | None:
+    try:
+        with open_columns(directory) as files:
+            state = believed_state(directory, now, files)
+            return Condensed(state, files) if state else None
+    except OSError:
+        return None
+
+
+def _condense(journal: Path, directory: Path, now: Contents) -> Condensed:
     repeated: list[str] = []
     reading = Reading(journal)
     with ColumnWriter(directory) as writer, without_collection():
         for record in without_repeats(reading.records(), repeated):
             writer.add(record)
-    return writer.finish(now, repeated, reading.integrity, reading.seen)
+        state = writer.finish(now, repeated, reading.integrity, reading.seen)
+        return Condensed(state, writer.files)
+
+
+def _again(opened: BinaryIO) -> Path:
+    """Where an open file can be opened by a name, even if it has no other any more (proc(5))."""
+    return Path(f"/proc/self/fd/{opened.fileno()}")

@@ -30,9 +30,9 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def open_new(path: Path) -> BinaryIO:
-    """A new file in the place of whatever had the name, for writing; raises ``OSError``.
+    """A new file in the place of whatever had the name, for writing and reading; raises ``OSError``.
 
     A link there is taken away and not followed, as is a second name of another file.
     """
     path.unlink(missing_ok=True)
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb")
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "w+b")
