@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``tare doctor`` with providers that work, do not, throw and hang."""
 
+import fcntl
 import json
 import os
 import threading
@@ -12,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from tare import network
+from tare.commands import try_nodes
 from tare.commands.doctor import NetworkFinding, probe_all, run_doctor
 from tare.environments import PROVIDERS
 from tare.environments.fake import Fake
 from tare.environments.native import Chroot
 from tare.environments.provider import Node, NodeSpec, Probe, Provider
-from tare.errors import NodeError
+from tare.errors import ImageError, NodeError
 from tare.image.store import Image
 from tare.measure.leftovers import remove_leftovers
 from tare.records import NetworkKind
@@ -305,3 +307,21 @@ class TestRealNetworks:
         assert seen["veth"]["reason"] == "no veth here"
         assert seen["veth"]["remedy"]
         assert [kind for kind, one in seen.items() if one["usable"]] == ["none", "macvlan", "host", "default"]
+
+
+def test_what_tried_nodes_shared_is_removed_while_nobody_else_can_start_any(
+    monkeypatch: pytest.MonkeyPatch, state: Path
+) -> None:
+    held: list[bool] = []
+
+    def look() -> None:
+        with (state / "lock").open() as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                held.append(True)
+
+    monkeypatch.setattr(try_nodes, "remove_parent_if_empty", look)
+    with pytest.raises(ImageError), try_nodes.held_for_trying():
+        pass
+    assert held == [True]

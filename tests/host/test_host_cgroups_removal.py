@@ -4,6 +4,7 @@
 Version 2 is tried here in a hierarchy without controllers: its processes, cpu.stat, cgroup.kill and removal.
 """
 
+import errno
 import os
 import signal
 import subprocess
@@ -194,6 +195,24 @@ class TestRemoval:
         cgroups.remove_parent_if_empty()
         assert not any(container.exists() for container in containers)
         assert all(directory.exists() for directory in own.directories)
+
+
+def test_an_ordinary_user_has_nothing_to_remove(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(cgroups, "named_groups", looked.append)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    cgroups.remove_parent_if_empty()
+    assert looked == []
+
+
+def test_what_cannot_be_killed_stays_and_ends_nobodys_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(cgroups, "group_mounts", tuple)
+    monkeypatch.setattr(Group, "remove", refuse)
+    cgroups.remove_parent_if_empty()
 
 
 def test_without_control_groups_there_is_no_parent_to_remove(monkeypatch: pytest.MonkeyPatch) -> None:

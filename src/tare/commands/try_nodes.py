@@ -30,7 +30,9 @@ def held_for_trying() -> Iterator[Callable[[Provider], Probe]]:
     """Hold the host as a run does, and yield what tries a node; ``LockedError`` or ``ImageError`` if it cannot be."""
     with ExitStack() as stack:
         stack.enter_context(interruptible())
-        stack.enter_context(guarded(stack.enter_context(host_lock("doctor"))))
+        lock = stack.enter_context(host_lock("doctor"))
+        stack.callback(remove_parent_if_empty)
+        stack.enter_context(guarded(lock))
         for kept in clean_up().kept:
             print(f"warning: {kept.sentence}", file=sys.stderr)
         if remark := stack.enter_context(machine_lock()):
@@ -40,7 +42,6 @@ def held_for_trying() -> Iterator[Callable[[Provider], Probe]]:
         stack.enter_context(in_use(image))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tare-doctor-")))
         yield lambda provider: _try(provider, image, folder)
-    remove_parent_if_empty()
 
 
 def _try(provider: Provider, image: Image, folder: Path) -> Probe:

@@ -19,6 +19,5 @@ def clean_up() -> Cleaned:
         cleaned = remove_leftovers()
     finally:
         os.close(descriptor)
-    if os.geteuid() == 0:
-        remove_parent_if_empty()
+    remove_parent_if_empty()
     return cleaned
