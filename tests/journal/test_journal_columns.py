@@ -2,6 +2,7 @@
 """A large journal read from columns is the journal, field by field, and they are believed for their content alone."""
 
 import os
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields, replace
@@ -309,6 +310,19 @@ def test_columns_that_were_altered_or_are_not_ones_own_are_made_anew(
     assert len(condensing) == 2
     read_result(folder)
     assert len(condensing) == 2
+
+
+def test_columns_that_were_copied_with_their_result_are_made_anew(
+    tmp_path: Path, condensing: list[Path]
+) -> None:
+    """Somebody else may have written them, and whoever copied them owns them now."""
+    folder = write(tmp_path / "theirs", a_session(), an_outcome())
+    read_result(folder)
+    shutil.copytree(folder.path, tmp_path / "copy")
+    copy = ResultFolder(tmp_path / "copy")
+    for _ in range(2):
+        assert same(read_result(copy), read_journal(folder.journal))
+    assert condensing == [folder.journal, copy.journal]
 
 
 def test_columns_of_a_journal_that_changed_in_a_byte_are_made_anew(

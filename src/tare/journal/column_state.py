@@ -67,8 +67,12 @@ def open_columns(directory: Path) -> Iterator[Files]:
 
 
 def column_contents(files: Files) -> Contents:
-    """What tells the columns from any others; raises ``OSError``."""
-    return {name: _content(opened) for name, opened in files.items()}
+    """What tells the columns from any others, copies of them too; raises ``OSError``.
+
+    Whoever copies a result owns the copy, but need not have made the columns in it: what others say of their own
+    columns is no longer so of a copy. When a file was last changed nobody can choose (inode(7), ctime).
+    """
+    return {name: f"{_content(opened)} {_which(opened)}" for name, opened in files.items()}
 
 
 def write_state(directory: Path, state: State) -> None:
@@ -108,6 +112,11 @@ def _open_own(path: Path) -> BinaryIO:
 def _content_at(path: Path) -> str:
     with os.fdopen(open_regular(path), "rb") as opened:
         return _content(opened)
+
+
+def _which(opened: BinaryIO) -> str:
+    status = os.fstat(opened.fileno())
+    return f"{status.st_dev} {status.st_ino} {status.st_ctime_ns}"
 
 
 def _content(opened: BinaryIO) -> str:
