@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyarrow.parquet import ParquetFile
 from tests.journal import journal_example
 from tests.journal.journal_example import (
     a_session,
@@ -185,6 +186,17 @@ def a_run(minor_faults: int) -> InstanceRun:
         signal=None,
         timed_out=False,
     )
+
+
+def test_outcomes_with_many_runs_or_signals_wait_for_few_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(column_writer, "ROWS_AT_ONCE", 5)
+    signal = Signal(name="n", unit="s", scope=Scope.HOST, value=0.0)
+    long: dict[str, Any] = {"samples": (), "instances": (a_run(1),) * 2, "signals": (signal,)}
+    folder = write(tmp_path, a_session(), *(replace(an_outcome(), **long) for _ in range(4)))
+    assert same(read_result(folder), read_journal(folder.journal))
+    assert ParquetFile(folder.derived / "outcomes.parquet").num_row_groups == 2
 
 
 def test_a_trial_measured_twice_and_sessions_with_others_missing_read_as_from_the_journal(

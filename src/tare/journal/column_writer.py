@@ -26,7 +26,7 @@ from tare.journal.writer import make_folder
 from tare.records import Integrity, Outcome, Seen, Session
 
 ROWS_AT_ONCE, OUTCOMES_AT_ONCE = 1 << 16, 1 << 12
-"""So many samples, and so many outcomes, are written together; a trial is never divided."""
+"""So many samples or other records, and so many outcomes, are written together; a trial is never divided."""
 
 
 class ColumnWriter:
@@ -41,6 +41,7 @@ class ColumnWriter:
         self._first_trials: list[int] = []
         self._sessions: list[Session] = []
         self._waiting: list[Outcome] = []
+        self._waiting_records = 0
         self._of_session: list[int] = []
         self._trials = 0
 
@@ -61,11 +62,12 @@ class ColumnWriter:
             return
         self._samples.add(self._trials, record)
         self._waiting.append(record)
+        self._waiting_records += len(record.instances) + len(record.signals)
         self._of_session.append(len(self._sessions))
         self._trials += 1
         if len(self._samples) >= ROWS_AT_ONCE:
             self._write_samples()
-        if len(self._waiting) >= OUTCOMES_AT_ONCE:
+        if len(self._waiting) >= OUTCOMES_AT_ONCE or self._waiting_records >= ROWS_AT_ONCE:
             self._write_outcomes()
 
     def finish(
@@ -109,4 +111,4 @@ class ColumnWriter:
         if self._waiting:
             table = packed_outcomes(self._waiting, self._of_session)
             self._outcome_file.write_table(table, row_group_size=len(self._waiting))
-        self._waiting, self._of_session = [], []
+        self._waiting, self._of_session, self._waiting_records = [], [], 0
