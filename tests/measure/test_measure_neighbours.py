@@ -12,11 +12,12 @@ from tare.environments.provider import NodeSpec, Provider
 from tare.errors import NodeError
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure import neighbours, node_life
+from tare.measure import neighbours, node_life, parity
 from tare.measure.context import Context
 from tare.measure.instances import Instance
+from tare.measure.parity import expected_parity
 from tare.measure.trial import run_trial
-from tare.records import Environment, Layout, Limits, Neighbour, Outcome, Status, Trial, Workload
+from tare.records import Environment, Layout, Limits, Neighbour, Outcome, Rule, Status, Trial, Workload
 from tare.units import MEBIBYTE
 
 pytestmark = [
@@ -92,6 +93,19 @@ def test_neighbours_are_numbered_after_the_measured_instances_and_know_of_oversu
     assert (outcome.status, outcome.reason) == (Status.OK, None)
     assert [one.seat.shape.instance for one in made] == [1, 2]
     assert all(one.seat.shape.oversubscribed for one in made)
+
+
+def test_neighbours_below_another_group_than_the_measured_node_have_another_weight(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label = "CPU weight"
+    expecting = replace(context, expected={label: expected_parity("test")[label]})
+    assert outcome_beside(expecting, command_workload("true")).status is Status.OK
+    monkeypatch.setattr(parity, "parent_of", lambda _group, _host, name: Path(name))
+    outcome = outcome_beside(expecting, command_workload("true"))
+    assert (outcome.status, outcome.excluded_by) == (Status.INVALID, Rule.UNEQUAL)
+    assert outcome.reason is not None
+    assert "start all of them below one control group" in outcome.reason
 
 
 def test_what_is_left_of_a_neighbour_is_told(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:

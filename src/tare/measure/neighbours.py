@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from tare.environments.provider import NodeGroup
+from tare.environments.provider import Node, NodeGroup
 from tare.errors import NodeError
 from tare.measure.context import Context
 from tare.measure.inspection import inspect
 from tare.measure.instances import OUTPUT, Instance, make_instances, ready_instances
 from tare.measure.node_life import NodeTimes, running_nodes
-from tare.measure.parity import require_equal
+from tare.measure.parity import require_equal, require_one_parent
 from tare.measure.placement import Places
 from tare.measure.seats import Placed, Seat, seated
 from tare.measure.stopwatch import Stopwatch
@@ -58,9 +58,9 @@ class Neighbours:
 
 @contextmanager
 def ready_neighbours(
-    context: Context, trial: Trial, places: Places, times: NodeTimes
+    context: Context, trial: Trial, measured: Sequence[Node], places: Places, times: NodeTimes
 ) -> Iterator[Neighbours]:
-    """The trial's neighbours, up and ready to begin."""
+    """The trial's neighbours, up and ready to begin beside the ``measured`` nodes."""
     if trial.neighbour is None:
         yield Neighbours([], [])
         return
@@ -73,6 +73,7 @@ def ready_neighbours(
         seen = [inspect(provider, node, ways) for node in nodes]
         for one in seen:
             require_equal(one.parity, context.expected, alone.environment.technology)
+        require_one_parent([*measured, *nodes], context.expected)
         held = [one.group for one in seen]
         groups = [group for group in held if group is not None]
         placed = Placed(

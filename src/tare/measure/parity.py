@@ -191,7 +191,10 @@ def require_equal_path(provider: Provider, node: Node, expected: Mapping[str, st
 
 
 def require_one_parent(nodes: Sequence[Node], expected: Mapping[str, str]) -> None:
-    """``UnequalArms`` where the nodes of a trial lie below several groups, as each of these has a weight of its own."""
+    """``UnequalArms`` where the nodes of a trial lie below several groups, as each of these has a weight of its own.
+
+    Its neighbours' nodes count too: they share the processors with the measured ones.
+    """
     if _WEIGHT not in expected or len(nodes) == 1:
         return
     host = cgroups.find_hierarchies()
@@ -202,8 +205,9 @@ def require_one_parent(nodes: Sequence[Node], expected: Mapping[str, str]) -> No
     }
     if len(parents - {None}) > 1:
         said = " and ".join(sorted(map(str, parents - {None})))
+        technologies = " and ".join(dict.fromkeys(node.spec.technology for node in nodes))
         raise UnequalArms(
-            f"unequal arms: the nodes of {nodes[0].spec.technology} lie below {said}, which have a CPU weight each, "
+            f"unequal arms: the nodes of {technologies} lie below {said}, which have a CPU weight each, "
             "where native's one node has one; start all of them below one control group"
         )
 

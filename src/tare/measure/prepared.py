@@ -97,7 +97,7 @@ def prepared(
         job = wanted[0].instances[0].job
         evidence = facts_beforehand(context, trial, up.nodes, wanted[0].instances)
         measured.facts.update({**job.facts, **idle_ranks_fact(job), **evidence})
-        company = stack.enter_context(ready_neighbours(context, trial, up.places, placed.times))
+        company = stack.enter_context(ready_neighbours(context, trial, up.nodes, up.places, placed.times))
         watched = Watched(up.provider, up.nodes, up.groups, seats, before)
         yield Prepared(trial=trial, up=up, wanted=wanted, company=company, watched=watched)
 
