@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from tare.image import prebuilt, recipe
+from tare.image.apt_lists import Origin
 from tare.image.native import builder_origin, native_programs, programs_key
 from tare.image.store import building
 
@@ -24,17 +25,23 @@ def main() -> None:
     source = recipe.native_source()
     with building():
         programs = native_programs(source, _say)
-        stage(programs, programs_key(source))
+        origin = builder_origin(source)
+        if origin is None:
+            raise SystemExit(
+                "wheel: this host's own compiler made the programs, as this user cannot make the builder: some are "
+                "missing, and none are what an image build makes. Run as root, or with subordinate ids (subuid(5))."
+            )
+        stage(programs, programs_key(source), origin)
     print(build())
 
 
-def stage(programs: Path, key: str) -> None:
+def stage(programs: Path, key: str, origin: Origin) -> None:
     """What the wheel is built from: the Python sources and the programs, and nothing else that lies around."""
     shutil.rmtree(STAGE, ignore_errors=True)
     shutil.copytree("src/tare", STAGE / "src/tare", ignore=shutil.ignore_patterns("__pycache__"))
     for name in TAKEN:
         shutil.copy(name, STAGE)
-    prebuilt.put(programs, key, builder_origin(recipe.native_source()), STAGE / PROGRAMS)
+    prebuilt.put(programs, key, origin, STAGE / PROGRAMS)
     (STAGE / "setup.cfg").write_text(f"[bdist_wheel]\nplat_name = linux_{os.uname().machine}\n")
 
 

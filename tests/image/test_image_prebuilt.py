@@ -92,7 +92,7 @@ def checkout(tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 def test_a_wheel_holds_the_programs_and_is_for_this_processor(checkout: Path) -> None:
-    wheel.stage(checkout, KEY)
+    wheel.stage(checkout, KEY, ORIGIN)
     made = wheel.build()
     assert made.name.endswith("-py3-none-linux_x86_64.whl")
     with zipfile.ZipFile(made) as archive:
@@ -101,6 +101,16 @@ def test_a_wheel_holds_the_programs_and_is_for_this_processor(checkout: Path) ->
         times = {entry.date_time for entry in archive.infolist()}
     assert (about["key"], set(about["sha256"])) == (KEY, {"stopwatch"})
     assert times == {(2024, 1, 1, 0, 0, 0)}
+
+
+def test_no_wheel_is_made_of_what_a_hosts_own_compiler_made(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wheel, "native_programs", lambda *_: checkout)
+    monkeypatch.setattr(wheel, "builder_origin", lambda _: None)
+    with pytest.raises(SystemExit, match=r"subordinate ids"):
+        wheel.main()
+    assert not wheel.STAGE.exists()
 
 
 def test_a_checkout_has_sources_and_no_programs_of_a_wheel() -> None:

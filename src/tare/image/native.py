@@ -32,11 +32,12 @@ def native_programs(source: Path | None, progress: Progress) -> Path:
 
 
 def _compiled(source: Path, progress: Progress) -> Path:
-    """Compiled anew when ``source`` changed."""
-    work, key = cache_directory() / "native", recipe.native_key(source)
+    """Compiled anew when ``source`` changed, or the builder can be had where this host's compiler took its place."""
+    work, lacks_builder = cache_directory() / "native", _lacks_builder()
+    key = recipe.native_key(source) + (" on this host" if lacks_builder else "")
     stamp, programs = work / "key", work / "programs"
     if not stamp.is_file() or stamp.read_text() != key:
-        root = None if _lacks_builder() else builder(progress)
+        root = None if lacks_builder else builder(progress)
         require_tools({"bwrap": "bubblewrap"} if root else HOST_TOOLS)
         progress("compiling Tare's own programs")
         stamp.unlink(missing_ok=True)

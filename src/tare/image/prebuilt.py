@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parent / "programs"
 _BIN, _ABOUT = "bin", "about.json"
 
 
-def put(programs: Path, key: str, origin: Origin | None, folder: Path) -> None:
+def put(programs: Path, key: str, origin: Origin, folder: Path) -> None:
     """Make ``folder`` of compiled programs, the key of their sources, and what their builder was made of."""
     shutil.copytree(programs, folder / _BIN)
     about = {"schema": SCHEMA, "architecture": os.uname().machine, "key": key, "origin": origin}
