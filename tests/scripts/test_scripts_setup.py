@@ -123,6 +123,13 @@ def test_lists_of_packages_that_could_not_be_fetched_are_tried_again(host: Path)
     assert (host / "apt").read_text().splitlines().count("update") == 2
 
 
+@pytest.mark.root
+def test_after_a_failed_installation_the_lists_of_packages_are_fetched_again(host: Path) -> None:
+    for _ in range(2):
+        assert run(host, "install-packages", "list")[0] == 3
+    assert (host / "apt").read_text().splitlines().count("update") == 2
+
+
 def test_another_distribution_is_told_what_to_provide(host: Path) -> None:
     (host / "os-release").write_text("ID=fedora\n")
     code, said = run(host, "install-packages", "list")
