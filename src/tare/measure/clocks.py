@@ -41,13 +41,17 @@ def compare(start_ns: int, end_ns: int, before: Sequence[ClockProbe], after: Seq
     )
 
 
+def is_the_hosts(probes: Sequence[ClockProbe]) -> bool:
+    """Whether every probe allows the node's clock to be the host's own."""
+    return all(probe.asked_ns <= probe.node_ns <= probe.answered_ns for probe in probes)
+
+
 def offset_ns(probes: Sequence[ClockProbe]) -> float:
     """The node's clock minus the host's.
 
-    A clock that every probe allows to be the host's own is taken for it: a middle would be off by up to half a round
-    trip, which is long on the way into some nodes.
+    The host's own has none: a middle would be off by up to half a round trip, which is long on the way into some nodes.
     """
-    if all(probe.asked_ns <= probe.node_ns <= probe.answered_ns for probe in probes):
+    if is_the_hosts(probes):
         return 0.0
     return min(probes, key=lambda probe: probe.round_trip_ns).offset_ns
 

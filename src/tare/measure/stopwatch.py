@@ -18,7 +18,7 @@ from typing import Any, Protocol, Self
 from tare.errors import EndedInTurn, NodeError
 from tare.measure import protocol
 from tare.measure.clock_line import ClockProbe
-from tare.measure.clocks import PROBES, host_ns, offset_ns
+from tare.measure.clocks import PROBES, host_ns, is_the_hosts
 from tare.measure.node_pipe import NodePipe
 from tare.records import User
 
@@ -150,10 +150,10 @@ class Stopwatch:
         self._sent_ns = self._went_ns = host_ns()
         self._pipe.send(b"GO\n")
 
-    def go_at(self, moment_ns: int, probes: Sequence[ClockProbe]) -> None:
-        """Have the command start at a moment of the host's clock; ``probes`` say what the node's then reads."""
+    def go_at(self, moment_ns: int) -> None:
+        """Have the command start at a moment of the host's clock, which must be the node's too."""
         self._sent_ns, self._went_ns = host_ns(), moment_ns
-        self._pipe.send(f"GO {moment_ns + round(offset_ns(probes))}\n".encode())
+        self._pipe.send(f"GO {moment_ns}\n".encode())
 
     def done(self) -> Mapping[str, Any] | None:
         """What DONE said, once its line is here; never waits.
@@ -271,7 +271,8 @@ def go_together(stopwatches: Sequence[Stopwatch], probes: Sequence[Sequence[Cloc
     """GO to all; returns when they start, by the host's clock. ``probes``: each one's, just before.
 
     A single one starts at once. Several start at a moment by which the slowest way into a node has brought them GO: by
-    each way's quickest answer, as one that came late once is no slow way.
+    each way's quickest answer, as one that came late once is no slow way. A node with a clock of its own, which may be
+    wrong, is sent GO at that moment instead.
     """
     if len(stopwatches) == 1:
         now_ns = host_ns()
@@ -279,8 +280,16 @@ def go_together(stopwatches: Sequence[Stopwatch], probes: Sequence[Sequence[Cloc
         return now_ns
     slowest_ns = max(min(probe.round_trip_ns for probe in own) for own in probes)
     moment_ns = host_ns() + min(_LEAD_NS + 2 * slowest_ns, _MOST_LEAD_NS)
+    by_host = []
     for stopwatch, own in zip(stopwatches, probes, strict=True):
-        stopwatch.go_at(moment_ns, own)
+        if is_the_hosts(own):
+            stopwatch.go_at(moment_ns)
+        else:
+            by_host.append(stopwatch)
+    if by_host:
+        time.sleep(max(0, moment_ns - host_ns()) * 1e-9)
+    for stopwatch in by_host:
+        stopwatch.go()
     return moment_ns
 
 
