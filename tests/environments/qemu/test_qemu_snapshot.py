@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
@@ -212,44 +213,40 @@ class TestRefusals:
         assert Qemu().check_spanning({"start": "boot"}) == Qemu().check_spanning({}) == {}
 
 
-class Answering:
-    """Guests that draw these random numbers, one after the other."""
-
-    def __init__(self, *numbers: str) -> None:
-        self.numbers = list(numbers)
-
-    def __call__(self, argv: list[str], **_: Any) -> process.Completed:
-        assert argv[-1] == "tare-1"
-        return process.Completed(code=0, stdout=f"{self.numbers.pop(0)}\n", stderr="")
-
-
 @pytest.fixture
-def draws(monkeypatch: pytest.MonkeyPatch) -> Callable[..., snapshot.Saved]:
-    def saved_of_guests_that_draw(*numbers: str) -> snapshot.Saved:
-        monkeypatch.setattr(process, "run_checked", Answering(*numbers))
-        return snapshot.Saved(descriptor=0)
-
+def restored(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Renews a guest that draws these random numbers, and then as many of a stream as are asked for."""
     monkeypatch.setattr(snapshot, "_RESEED_STEP_S", 0.0)
-    return saved_of_guests_that_draw
+
+    def renew(saved: snapshot.Saved, *first: str, stream: str) -> None:
+        numbers = chain(first, (f"{stream}{place}" for place in count(len(first))))
+
+        def draw(argv: list[str], **_: Any) -> process.Completed:
+            assert argv[argv.index(snapshot._NUMBER) - 1] == "tare-1"
+            drawn = islice(numbers, argv.count(snapshot._NUMBER))
+            return process.Completed(code=0, stdout="".join(f"{one}\n" for one in drawn), stderr="")
+
+        monkeypatch.setattr(process, "run_checked", draw)
+        snapshot.renew([], "tare-1", saved)
+
+    return renew
 
 
 class TestRandomNumbers:
-    def test_a_guest_that_is_late_to_draw_its_own_is_waited_for(
-        self, draws: Callable[..., snapshot.Saved]
-    ) -> None:
-        saved = draws("a", "a", "a", "b")
-        snapshot.renew([], "tare-1", saved)
-        snapshot.renew([], "tare-1", saved)
-        assert saved.drawn == {"a", "b"}
+    def test_a_guest_that_is_late_to_draw_its_own_is_waited_for(self, restored: Callable[..., None]) -> None:
+        saved = snapshot.Saved(descriptor=0)
+        restored(saved, stream="a")
+        restored(saved, "a0", "a1", "a2", stream="b")
+        assert saved.drawn > {"a0", "a1", "b3"}
 
-    def test_one_that_never_does_is_no_guest_to_measure(
-        self, draws: Callable[..., snapshot.Saved], monkeypatch: pytest.MonkeyPatch
+    def test_one_that_goes_on_with_the_saved_stream_is_no_guest_to_measure(
+        self, restored: Callable[..., None]
     ) -> None:
-        monkeypatch.setattr(snapshot, "_RESEED_LIMIT_S", -1.0)
-        saved = draws("a", "a")
-        snapshot.renew([], "tare-1", saved)
-        with pytest.raises(NodeError, match="does not heed vmgenid; choose start = boot"):
-            snapshot.renew([], "tare-1", saved)
+        saved = snapshot.Saved(descriptor=0)
+        restored(saved, stream="a")
+        for _ in range(2):
+            with pytest.raises(NodeError, match="does not heed vmgenid; choose start = boot"):
+                restored(saved, stream="a")
 
 
 class Monitor:

@@ -39,8 +39,12 @@ _STOP_AT_S = 0.9
 _SAVE_LIMIT_S, _SAVE_STEP_S = 120.0, 0.01
 _UNLIMITED_BYTE = 1 << 40
 """A second; by default QEMU saves slowly, as for a network."""
-_RENEW = 'cat /proc/sys/kernel/random/uuid && printf %s "$0" > /proc/sys/kernel/hostname'
-_RENEW_LIMIT_S, _RESEED_LIMIT_S, _RESEED_STEP_S = 60.0, 5.0, 0.1
+_RENEW = 'printf %s "$0" > /proc/sys/kernel/hostname && cat "$@"'
+_NUMBER = "/proc/sys/kernel/random/uuid"
+_RENEW_LIMIT_S, _RESEED_STEP_S = 60.0, 0.1
+_RESEED_TRIES, _FIRST_DRAWN = 50, 64
+"""The first guest draws more numbers than any later one may until it is given up: one whose kernel never got another
+seed goes through the same numbers, and all that it can come to are known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
@@ -49,7 +53,7 @@ class Saved:
 
     descriptor: int
     drawn: set[str] = field(default_factory=set)
-    """The first random number of each guest that was restored from it."""
+    """All random numbers of the guests that were restored from it."""
 
     @property
     def path(self) -> str:
@@ -95,16 +99,18 @@ def take(spec: NodeSpec, machine: Machine, before: Sequence[str]) -> Saved:
 
 def renew(prefix: Sequence[str], name: str, saved: Saved) -> None:
     """Give the guest its name; ``NodeError`` unless it draws other random numbers than all before it."""
-    deadline = time.monotonic() + _RESEED_LIMIT_S
-    argv_inside = [*prefix, "sh", "-c", _RENEW, name]
-    while (drawn := process.run_checked(argv_inside, timeout_s=_RENEW_LIMIT_S).stdout.strip()) in saved.drawn:
-        if time.monotonic() > deadline:
-            raise NodeError(
-                "the restored guest draws the same random numbers as one before: its kernel does not heed vmgenid; "
-                "choose start = boot, or another kernel"
-            )
+    numbers = [_NUMBER] * (1 if saved.drawn else _FIRST_DRAWN)
+    argv_inside = [*prefix, "sh", "-c", _RENEW, name, *numbers]
+    for _ in range(_RESEED_TRIES):
+        drawn = process.run_checked(argv_inside, timeout_s=_RENEW_LIMIT_S).stdout.split()
+        if saved.drawn.isdisjoint(drawn):
+            saved.drawn.update(drawn)
+            return
         time.sleep(_RESEED_STEP_S)
-    saved.drawn.add(drawn)
+    raise NodeError(
+        "the restored guest draws the same random numbers as one before: its kernel does not heed vmgenid; "
+        "choose start = boot, or another kernel"
+    )
 
 
 def _nameless() -> Saved:
