@@ -1,21 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples by columns give what samples by records give."""
 
+import errno
 import math
-from collections.abc import Sequence
+import os
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.journal.journal_example import a_session
 
 from tare.errors import JournalError
+from tare.journal import column_writer, columns, large
 from tare.journal.column_writer import ColumnWriter
 from tare.journal.columns import Condensed, condensed
 from tare.journal.lines import encode
+from tare.journal.reader import read_journal
+from tare.journal.result import ResultFolder
+from tare.journal.sample_columns import SampleRows
+from tare.journal.writer import make_folder
 from tare.records import (
     Direction,
     Environment,
@@ -204,8 +213,72 @@ def test_samples_of_many_row_groups_stay_with_their_trials(
     assert [one.samples[0].value for one in joined] == [max(row) for row in values]
 
 
-def test_a_folder_that_cannot_be_written_is_named_with_a_remedy(tmp_path: Path) -> None:
-    journal = journal_of(tmp_path / "journal", 1)
-    (tmp_path / "derived").write_text("not a folder")
-    with pytest.raises(JournalError, match="Make the folder writable"):
-        condensed(journal, tmp_path / "derived")
+@pytest.fixture
+def refused(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, int]]:
+    """Folders that no columns can be written to, and why."""
+    refusals: list[tuple[Path, int]] = []
+
+    def made(folder: Path) -> None:
+        for place, number in refusals:
+            if folder.is_relative_to(place):
+                raise OSError(number, os.strerror(number), str(folder))
+        make_folder(folder)
+
+    monkeypatch.setattr(column_writer, "make_folder", made)
+    return refusals
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EIO])
+def test_columns_that_cannot_be_kept_are_made_for_this_time_alone(
+    number: int, tmp_path: Path, refused: list[tuple[Path, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    journal = journal_of(tmp_path / "journal", 2)
+    refused.append((tmp_path / "derived", number))
+    assert len(condensed(journal, tmp_path / "derived").journal().outcomes) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["journal"]
+
+
+@pytest.mark.parametrize(
+    ("number", "mended"), [(errno.ENOSPC, True), (errno.EROFS, True), (errno.EIO, False)]
+)
+def test_columns_that_can_be_made_nowhere_are_said_with_the_remedy_that_helps(
+    number: int, mended: bool, tmp_path: Path, refused: list[tuple[Path, int]]
+) -> None:
+    refused.append((Path("/"), number))
+    with pytest.raises(JournalError, match=os.strerror(number)) as caught:
+        condensed(journal_of(tmp_path / "journal", 1), tmp_path / "derived")
+    assert ("Make one of them writable" in str(caught.value)) == mended
+
+
+def test_a_journal_that_cannot_be_read_is_not_blamed_on_the_disk(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").mkdir()
+    with pytest.raises(JournalError, match=r"^cannot read the journal") as caught:
+        condensed(tmp_path, tmp_path / "derived")
+    assert "writable" not in str(caught.value)
+
+
+def test_no_columns_are_left_where_they_could_not_be_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SampleRows, "add", raising(OverflowError("too large")))
+    with pytest.raises(OverflowError):
+        condensed(journal_of(tmp_path / "journal", 1), tmp_path / "derived")
+    assert list((tmp_path / "derived").iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [pa.ArrowInvalid("no Parquet file."), OSError("Unexpected end of stream.")])
+def test_columns_that_cannot_be_read_when_they_are_made_leave_the_journal_itself(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(large, "LARGE_JOURNAL_BYTE", 0)
+    monkeypatch.setattr(columns, "KeptSamples", raising(error))
+    journal = journal_of(tmp_path / "journal", 2)
+    assert large.read_result(ResultFolder(tmp_path)) == read_journal(journal)
+
+
+def raising(error: Exception) -> Callable[..., None]:
+    def raises(*_: object) -> None:
+        raise error
+
+    return raises

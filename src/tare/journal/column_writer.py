@@ -52,8 +52,12 @@ class ColumnWriter:
         self._sample_file = self._begin(SAMPLES, SAMPLE_SCHEMA, **SAMPLE_ENCODING)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self._stack.close()
+        finally:
+            for name in self.files if kind else ():
+                (self._directory / name).unlink(missing_ok=True)  # where room was lacking, it is free again
 
     def add(self, record: Session | Outcome) -> None:
         """``OverflowError`` for numbers that columns do not hold."""

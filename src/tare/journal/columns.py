@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Large journals condensed to columns beside them, from which they are read in little time and memory."""
 
+import errno
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,6 +26,10 @@ from tare.journal.large import Joining, without_collection
 from tare.journal.light import LightOutcomes
 from tare.journal.reader import Journal, Reading, without_repeats
 from tare.journal.sample_columns import KeptSamples
+
+UNFIT = (OverflowError, OSError, pa.ArrowException)
+"""Columns do not hold the journal's numbers, or cannot be read although they were just made."""
+_MENDED_BY_ROOM = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
 
 
 class Condensed:
@@ -62,15 +69,25 @@ def condensed(journal: Path, directory: Path) -> Condensed:
     """What stands in ``directory``, if all of it is of the journal as it is now; else it is made, which takes its time.
 
     Both are read for that, whatever their sizes and times say: half a second for each gigabyte or so, where what is
-    derived from a changed journal would be a wrong number. ``OverflowError`` for numbers that columns do not hold.
+    derived from a changed journal would be a wrong number. What cannot be kept there is made for this time alone.
+    ``JournalError`` where that is not possible either, ``UNFIT`` for what only the journal itself can say.
     """
     try:
         now = journal_contents(journal)
+    except OSError as error:
+        raise JournalError(f"cannot read the journal {journal}: {error}") from error
+    with suppress(OSError):
         return _believed(directory, now) or _condense(journal, directory, now)
-    except (OSError, pa.ArrowException) as error:
+    try:
+        with tempfile.TemporaryDirectory(prefix="tare-derived-") as made:
+            return _condense(journal, Path(made), now)
+    except OSError as error:
+        if error.errno is None:  # pyarrow's own, of a file that it cannot read
+            raise
+        remedy = ". Make one of them writable, with room for a tenth of the journal, and run again"
         raise JournalError(
-            f"cannot condense the journal {journal} into {directory}: {error}. "
-            f"Make the folder writable, with room for a tenth of the journal, and run again"
+            f"cannot condense the journal {journal} into {directory} or {tempfile.gettempdir()}: {error.strerror}"
+            f"{remedy if error.errno in _MENDED_BY_ROOM else ''}"
         ) from error
 
 
@@ -79,7 +96,7 @@ def _believed(directory: Path, now: Contents) -> Condensed | None:
         with open_columns(directory) as files:
             state = believed_state(directory, now, files)
             return Condensed(state, files) if state else None
-    except OSError:
+    except (OSError, pa.ArrowException):
         return None
 
 

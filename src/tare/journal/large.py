@@ -32,12 +32,12 @@ def read_result(folder: ResultFolder, joining: Joining | None = None) -> Journal
     """
     if folder.journal_byte < LARGE_JOURNAL_BYTE:
         return read_journal(folder.journal)
-    from tare.journal.columns import condensed  # noqa: PLC0415 - loads pyarrow, which few results need
+    from tare.journal.columns import UNFIT, condensed  # noqa: PLC0415 - loads pyarrow, which few results need
 
     try:
         with derived_folder(folder) as directory:
             return condensed(folder.journal, directory).journal(joining)
-    except OverflowError:  # no column holds one of its numbers
+    except UNFIT:
         return read_journal(folder.journal)
 
 
