@@ -5,10 +5,11 @@ To enter a node again takes a session of the engine's (some 100 ms of ``docker e
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Self
 
 from tare.environments.provider import Node, Provider
+from tare.errors import NodeError
 from tare.measure.stopwatch import Command, Stopwatch
 
 
@@ -46,14 +47,14 @@ class Ways:
                     stack.push(stopwatch)
 
     def _entered(self, provider: Provider, node: Node, words: list[str]) -> Stopwatch:
-        free = self._free.get(node.spec.name)
-        if not free:
-            return Stopwatch([*provider.prefix(node), *words])
-        with ExitStack() as stack:
-            stack.push(stopwatch := free.pop())
-            stopwatch.become(words)
-            stack.pop_all()
-        return stopwatch
+        while free := self._free.get(node.spec.name):
+            with suppress(NodeError), ExitStack() as stack:
+                stack.push(stopwatch := free.pop())
+                if stopwatch.is_free:  # and has not ended meanwhile, as when its engine was started anew
+                    stopwatch.become(words)
+                    stack.pop_all()
+                    return stopwatch
+        return Stopwatch([*provider.prefix(node), *words])
 
 
 def stopwatch_words(node: Node, command: Command, output_folder: str) -> list[str]:
