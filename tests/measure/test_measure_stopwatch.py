@@ -167,6 +167,11 @@ class TestNonsense:
         error = refusal(f"printf '{said}\\n'; sleep 60", wait_ready)
         assert any(words in str(error) for words in ("makes no sense", "answered '"))
 
+    def test_one_that_does_not_read_is_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(node_pipe, "_SEND_LIMIT_S", 0.1)
+        error = refusal(SAY_READY + "sleep 60", lambda stopwatch: stopwatch.become(["x" * 1_000_000]))
+        assert str(error) == "the way into the node takes nothing more after 0.1 s"
+
     @pytest.mark.parametrize("said", ["PONG soon", "PONG -1", "PONG 1.5", "PONG ", "DONE {}"])
     def test_an_answer_that_is_no_clock_is_refused(self, said: str) -> None:
         error = refusal(SAY_READY + f"read word; echo '{said}'; sleep 60", probe_after_ready)

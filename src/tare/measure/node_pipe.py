@@ -16,6 +16,7 @@ from tare.measure import protocol
 _CHATTER_LIMIT_BYTE = 1 << 20
 _END_LIMIT_S = 5.0
 _KILL_LIMIT_S = 10.0
+_SEND_LIMIT_S = 20.0
 _PIPE_BYTE = 1 << 16
 
 
@@ -37,6 +38,10 @@ class NodePipe:
             )
         except OSError as error:
             raise NodeError(f"the way into the node is closed: {argv[0]}: {error.strerror}") from error
+        assert self._process.stdin is not None  # noqa: S101 - it was asked for as a pipe
+        os.set_blocking(self._process.stdin.fileno(), False)
+        self._writable = select.poll()
+        self._writable.register(self._process.stdin, select.POLLOUT)
         self._readable = select.poll()
         self._readable.register(self.fileno(), select.POLLIN)
         self._received = b""
@@ -79,10 +84,13 @@ class NodePipe:
             self._process.wait(timeout=limit_s)
 
     def send(self, line: bytes) -> None:
+        """``NodeError`` when the program has ended, or does not read what a pipe does not hold."""
         assert self._process.stdin is not None  # noqa: S101 - it was asked for as a pipe
+        deadline = time.monotonic() + _SEND_LIMIT_S
         try:
-            while line:
-                line = line[self._process.stdin.write(line) :]
+            while line := line[self._process.stdin.write(line) or 0 :]:
+                if not self._writable.poll(max(0.0, deadline - time.monotonic()) * 1000):
+                    raise NodeError(f"the way into the node takes nothing more after {_SEND_LIMIT_S:g} s")
         except BrokenPipeError:
             raise self._ended() from None
 
