@@ -5,7 +5,7 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import fields, make_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from tests.journal.journal_example import (
 from tests.journal.one_fault import trials, written
 
 from tare.errors import JournalError
-from tare.journal import column_writer, columns, large, light
+from tare.journal import column_state, column_writer, columns, large, light, outcome_columns
 from tare.journal.large import read_result
 from tare.journal.reader import Journal, read_journal
 from tare.journal.result import ResultFolder
@@ -351,6 +351,28 @@ def test_columns_of_a_journal_that_changed_in_a_byte_are_made_anew(
         with suppress(JournalError):
             assert same(read_result(folder), read_journal(folder.journal))
         assert len(condensing) == before + 1
+
+
+def test_columns_of_records_of_another_shape_are_made_anew(
+    tmp_path: Path, condensing: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(tmp_path, a_session(), an_outcome())
+    read_result(folder)
+    monkeypatch.setattr(column_state, "SHAPE", "another")
+    read_result(folder)
+    assert len(condensing) == 2
+
+
+def test_fields_in_another_order_or_of_another_kind_have_another_shape() -> None:
+    fields_of = (
+        [("name", str), ("user_s", float), ("system_s", float)],
+        [("name", str), ("system_s", float), ("user_s", float)],
+        [("name", str), ("user_s", float), ("system_s", float | None)],
+        [("name", int), ("user_s", float), ("system_s", float)],
+    )
+    shapes = {outcome_columns._Rows(make_dataclass("Run", names), ("name",)).shape for names in fields_of}
+    assert len(shapes) == 4
+    assert all(rows.shape in outcome_columns.OUTCOME_SHAPE for rows in outcome_columns._ROWS.values())
 
 
 def test_of_a_light_outcome_a_whole_one_can_be_made(tmp_path: Path) -> None:

@@ -15,14 +15,17 @@ from pydantic import TypeAdapter
 from tare.host.own_files import open_plain, open_regular
 from tare.host.trust import asking_users, distrust
 from tare.journal.lines import MOST_LINE_BYTE
+from tare.journal.outcome_columns import OUTCOME_SHAPE
 from tare.journal.reader import campaign_digest
 from tare.journal.result import CAMPAIGN_FILE
+from tare.journal.sample_columns import SAMPLE_SCHEMA
 from tare.journal.whole import write_whole
 from tare.records import Integrity, Seen, Session
 from tare.records.columns import SampleKind
 
 OUTCOMES, SAMPLES = "outcomes.parquet", "samples.parquet"
-VERSION = 4
+SHAPE = f"{crc32(f'{OUTCOME_SHAPE} {SAMPLE_SCHEMA}'.encode()):08x}"
+"""A record that has got a field, or has them in another order, has other columns."""
 Contents = Mapping[str, str]
 Files = Mapping[str, BinaryIO]
 """Open, by name."""
@@ -35,7 +38,7 @@ _PIECE_BYTE = 1 << 20
 class State:
     """What is neither an outcome nor a sample."""
 
-    version: int = VERSION
+    shape: str = SHAPE
     journal: Contents
     """What tells the journal from any other."""
     derived: Contents
@@ -94,7 +97,7 @@ def believed_state(directory: Path, journal: Contents, files: Files) -> State | 
         if crc != b"%08x" % crc32(text):
             return None
         state = _ADAPTER.validate_json(text)
-        current = state.version == VERSION and state.journal == journal
+        current = state.shape == SHAPE and state.journal == journal
         return state if current and state.derived == column_contents(files) else None
     except (OSError, ValueError):
         return None

@@ -94,6 +94,8 @@ class _Rows:
         self._hints = {
             path: hint for name in hints if name not in shared for path, hint in _leaves(name, hints[name])
         }
+        self.shape = f"{[(name, hints[name]) for name in shared]} {self._hints}"
+        """Which word is whose, and which number."""
 
     def pack(self, values: Sequence[Any]) -> dict[str, pa.Array]:
         numbers, ends = array("d"), [0]
@@ -201,6 +203,8 @@ OUTCOME_SCHEMA = pa.schema(
     [(path + end, kind) for path, field in FIELDS.items() for end, kind in field.types.items()]
     + [(SESSION, pa.int32())]
 )
+OUTCOME_SHAPE = f"{OUTCOME_SCHEMA} {[rows.shape for rows in _ROWS.values()]}"
+"""All that outcomes written at one time and read at another have to have in common."""
 TEXTS = tuple(field.name for field in OUTCOME_SCHEMA if field.type == pa.string())
 """What is read as dictionaries."""
 
