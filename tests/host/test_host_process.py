@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tools are started clean, waited for with a limit, and leave nothing behind, however they end."""
 
+import errno
 import fcntl
 import os
 import resource
 import signal
 import stat
+import subprocess
 import sys
 import threading
 import time
@@ -219,6 +221,16 @@ class TestStartIdle:
             with pytest.raises(NodeError):
                 process.run(["sleep", "60"], timeout_s=0.05)
         assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208 - the same
+
+
+def test_without_a_descriptor_of_it_a_program_is_waited_for_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: int) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    with subprocess.Popen(["sleep", "0.2"]) as child:
+        assert not process.ended_within(child, 0.01)
+        assert process.ended_within(child, 5.0)
 
 
 def test_a_path_with_spaces_runs_as_it_is(tmp_path: Path) -> None:

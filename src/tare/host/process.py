@@ -252,11 +252,14 @@ def _read_until(child: "subprocess.Popen[bytes]", wanted: bytes, timeout_s: floa
 def ended_within(child: "subprocess.Popen[bytes]", limit_s: float) -> bool:
     """Whether it ended in this time, and is collected; seen at once, where ``Popen.wait`` looks again and again."""
     if child.poll() is None:
-        with suppress(OSError):
+        try:
             handle = os.pidfd_open(child.pid)
             with open(handle, closefd=True), selectors.DefaultSelector() as selector:  # noqa: PTH123 - a descriptor
                 selector.register(handle, selectors.EVENT_READ)
                 selector.select(limit_s)
+        except OSError:  # an old kernel, or too many open files
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(timeout=limit_s)
     return child.poll() is not None
 
 
