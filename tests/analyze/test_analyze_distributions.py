@@ -38,6 +38,12 @@ def test_students_share_is_scipys(freedom: int, t: float) -> None:
     assert student_share(freedom, t) == pytest.approx(float(special.stdtr(freedom, t)), rel=1e-11, abs=1e-300)
 
 
+@pytest.mark.parametrize(("freedom", "t"), [(17, -1.6383560438182505)])
+def test_students_share_next_to_where_the_fractions_change_is_scipys(freedom: int, t: float) -> None:
+    """Both sides are beyond it by their last digits."""
+    assert student_share(freedom, t) == pytest.approx(float(special.stdtr(freedom, t)), rel=1e-11)
+
+
 @given(FREEDOM, SHARES)
 def test_students_quantile_is_scipys(freedom: int, share: float) -> None:
     assert student_quantile(freedom, share) == pytest.approx(

@@ -113,7 +113,12 @@ def _beta_share(first: float, second: float, x: float, rest: float) -> float:
     if x <= 0 or rest <= 0:
         return float(rest <= 0)
     if x > (first + 1) / (first + second + 2):
-        return 1 - _beta_share(second, first, rest, x)
+        return 1 - _beta_left(second, first, rest, x)
+    return _beta_left(first, second, x, rest)
+
+
+def _beta_left(first: float, second: float, x: float, rest: float) -> float:
+    """Where the fraction converges soon; next to the mean, that is on both sides."""
     scale = math.exp(first * _log(x, rest) + second * _log(rest, x) - _log_beta(first, second))
     return scale / first * _fraction(_beta_terms(first, second, x))
 
