@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,25 @@ def test_the_first_failure_ends_the_tool_of_the_other_step(tmp_path: Path) -> No
 
     with pytest.raises(ImageError, match="no network"):
         together(waits, fails)
+
+
+def test_what_a_tool_started_ends_with_it(tmp_path: Path) -> None:
+    """It has the pipe that the tool's lines are read from, and would be waited for."""
+    with pytest.raises(ImageError, match="did not end within"):
+        run_tool(["sh", "-c", f"sleep 65.0625; touch {tmp_path}/ended"], limit_s=0.1)
+    started = threading.Event()
+
+    def fails() -> None:
+        started.wait(20)
+        raise ImageError("no network")
+
+    def waits() -> None:
+        run_tool(["sh", "-c", "echo; sleep 66.0625; echo"], limit_s=30, on_line=lambda _: started.set())
+
+    begun = time.monotonic()
+    with pytest.raises(ImageError, match="no network"):
+        together(waits, fails)
+    assert time.monotonic() - begun < 20
 
 
 def test_a_step_that_goes_on_after_a_failure_starts_no_tool_that_lasts(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps that need nothing of each other, run at the same time; when one fails, the tools of the others end."""
 
+import os
+import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from typing import TypeVar
 
@@ -25,7 +27,7 @@ class _Tools:
         with self._lock:
             self._running.add(process)
             if self._is_over:
-                process.kill()
+                kill_group(process)
         try:
             yield
         finally:
@@ -36,7 +38,7 @@ class _Tools:
         with self._lock:
             self._is_over = True
             for process in self._running:
-                process.kill()
+                kill_group(process)
 
 
 _tools: ContextVar[_Tools | None] = ContextVar("_tools", default=None)
@@ -61,9 +63,16 @@ def together(*steps: Callable[[], Result]) -> list[Result]:
     return [future.result() for future in futures]
 
 
+def kill_group(process: subprocess.Popen[str]) -> None:
+    """A leader of a session, with what it started: a compiler that lives on would hold the pipe that is read."""
+    if process.returncode is None:  # else its number may be another's
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
 @contextmanager
 def ended_with_the_others(process: subprocess.Popen[str]) -> Iterator[None]:
-    """Kill ``process`` when another step of the same ``together`` fails; elsewhere nothing is done."""
+    """Kill the group of ``process`` when another step of the same ``together`` fails; elsewhere nothing is done."""
     tools = _tools.get()
     with tools.holding(process) if tools else nullcontext():
         yield

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tare.errors import HostError, ImageError
-from tare.image.together import ended_with_the_others
+from tare.image.together import ended_with_the_others, kill_group
 from tare.units import format_byte
 
 Progress: TypeAlias = Callable[[str], None]
@@ -48,7 +48,7 @@ def run_tool(
         start_new_session=True,
     )
     with started as process, ended_with_the_others(process):
-        watchdog = threading.Timer(limit_s, process.kill)
+        watchdog = threading.Timer(limit_s, kill_group, [process])
         watchdog.start()
         try:
             for line in process.stdout or ():
@@ -57,7 +57,7 @@ def run_tool(
                     on_line(line.rstrip())
             process.wait()
         except BaseException:
-            process.kill()
+            kill_group(process)
             raise
         finally:
             timed_out = watchdog.finished.is_set()
