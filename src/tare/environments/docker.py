@@ -114,6 +114,7 @@ class Docker(Provider):
 
     def start(self, spec: NodeSpec) -> Node:
         engine.require(self.check_options(spec.options))
+        docker_shims.trust(spec)
         cgroups.prepare_parent()
         layer.prepare(spec)
         if not engine.has_own_storage(spec.options):
@@ -141,9 +142,8 @@ class Docker(Provider):
 
 
 def _remove(spec: NodeSpec) -> None:
-    if not docker_shims.suspected(spec) and engine.remove_known(_REMOVE, spec, _PAUSE):
+    if docker_shims.distrust(spec) and engine.remove_known(_REMOVE, spec, _PAUSE):
         return
-    docker_shims.suspect(spec)
     _version()
     engine.remove_labelled(_DOCKER, _REMOVE, spec)
     docker_shims.end(spec, _PAUSE)
@@ -182,7 +182,7 @@ def _run(spec: NodeSpec, words: list[str]) -> Node:
     try:
         pid, driver = _started(words)
     except NodeError:
-        docker_shims.suspect(spec)
+        docker_shims.distrust(spec)
         raise
     facts = {"storage driver": driver or "not told"} if engine.has_own_storage(spec.options) else {}
     return Node(

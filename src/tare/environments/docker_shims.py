@@ -3,7 +3,7 @@
 
 The daemon's next start does not know them, and the removal of the container does not end them (containerd's runtime
 v2, README: a shim is ended by containerd's request). A node in whose life a command to the daemon failed is looked
-through for them.
+through for them, and one that is stopped by another process than it was started by, which knows nothing of its life.
 """
 
 import os
@@ -22,13 +22,22 @@ _GRACE_S = 2.0
 _KILL_LIMIT_S = 10.0
 
 
-def suspect(spec: NodeSpec) -> None:
-    """Remember that a command to the daemon failed, for whoever stops the node."""
-    _mark(spec).touch()
+_sound: set[tuple[int, Path]] = set()
+"""Nodes that a process, by its number, has started itself, and no command to the daemon has failed since."""
 
 
-def suspected(spec: NodeSpec) -> bool:
-    return _mark(spec).exists()
+def trust(spec: NodeSpec) -> None:
+    """Remember that this process starts the node."""
+    _sound.add((os.getpid(), spec.directory))
+
+
+def distrust(spec: NodeSpec) -> bool:
+    """Forget it, as a command failed or the node is stopped; whether it was remembered."""
+    known = (os.getpid(), spec.directory)
+    if known not in _sound:
+        return False
+    _sound.remove(known)
+    return True
 
 
 def end(spec: NodeSpec, *others: str) -> None:
@@ -42,11 +51,6 @@ def end(spec: NodeSpec, *others: str) -> None:
             for pid in left:
                 _kill(pid, identities)
         time.sleep(0.05)
-    _mark(spec).unlink(missing_ok=True)
-
-
-def _mark(spec: NodeSpec) -> Path:
-    return spec.directory / "daemon-failed"
 
 
 def _shims(identities: Sequence[str]) -> Iterator[int]:
