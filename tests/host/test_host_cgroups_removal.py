@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -183,17 +183,30 @@ class TestRemoval:
         cgroups.remove_parent_if_empty()
         assert all(directory.exists() for directory in own.directories)
 
-    def test_a_group_that_a_killed_engine_left_empty_goes_once_no_container_can_still_start_in_it(
+    def test_a_group_that_a_killed_engine_left_empty_goes_unless_a_container_starts_in_it(
         self, own: Group, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        containers = [directory.parent / ("6b" * 32) for directory in own.directories]
-        for container in containers:
+        left, starting = (
+            [directory.parent / (number * 32) for directory in own.directories] for number in ("6b", "7c")
+        )
+        for container in [*left, *starting]:
             container.mkdir()
-        cgroups.remove_parent_if_empty()
-        assert all(container.exists() for container in containers)
-        monkeypatch.setattr(cgroups, "_STARTED_S", 0.0)
-        cgroups.remove_parent_if_empty()
-        assert not any(container.exists() for container in containers)
+        with ExitStack() as stack:
+
+            def wait(duration_s: float) -> None:
+                assert duration_s == cgroups._STARTED_S
+                child = stack.enter_context(subprocess.Popen(["sleep", "60"]))
+                stack.callback(child.kill)
+                for container in starting:
+                    (container / "cgroup.procs").write_text(str(child.pid))
+
+            monkeypatch.setattr(time, "sleep", wait)
+            cgroups.remove_parent_if_empty()
+            assert not any(container.exists() for container in left)
+            assert all(container.exists() for container in starting)
+            monkeypatch.undo()
+        for container in starting:
+            container.rmdir()
         assert all(directory.exists() for directory in own.directories)
 
 

@@ -137,10 +137,13 @@ def _directories_of(found: Hierarchies, text: str) -> Mapping[str, Path]:
 PASSING = "passing"
 """Where a technology's own process goes when it ends, so that its node's group can be removed before it."""
 _PASSING_LIMIT_S = 1.0
-_CONTAINER = re.compile(r"(?:libpod-|docker-)?[0-9a-f]{64}(?:\.scope)?")
-"""How engines call a container's group; one that was killed while it started a container leaves it empty."""
+_CONTAINER = re.compile(r"[0-9a-f]{64}")
+"""How Docker calls a container's group; when it is killed while it starts a container it leaves it empty."""
 _STARTED_S = 5.0
-"""After so long a container's group that is still empty stays so: the engine makes it just before the process."""
+"""After so long a container's group that is still empty stays so: the engine makes it just before the process.
+
+It has no age of its own: the kernel dates a group by whoever looked at it first.
+"""
 EXPECTED = "expected"
 """In the name of a group that a process makes for a moment, to see what it is given; its number follows."""
 
@@ -158,21 +161,26 @@ def remove_parent_if_empty() -> None:
         for passing in group.glob(f"*-{EXPECTED}-*"):
             if not Path("/proc", passing.name.rpartition("-")[2]).exists():
                 _remove_if_empty(passing)
-        for container in group.glob("*"):
-            if _CONTAINER.fullmatch(container.name) and _is_older(container, _STARTED_S):
-                _remove_if_empty(container)
+    if left := [group for group in _containers() if _is_empty(group)]:
+        time.sleep(_STARTED_S)
+        for container in left:
+            _remove_if_empty(container)
+    for group in named_groups(PARENT).directories:
         _remove_if_empty(group)
+
+
+def _containers() -> list[Path]:
+    below = (path for group in named_groups(PARENT).directories for path in group.glob("*"))
+    return [path for path in below if _CONTAINER.fullmatch(path.name)]
+
+
+def _is_empty(group: Path) -> bool:
+    return not Group(V1, {"": group}).processes()
 
 
 def _remove_if_empty(group: Path) -> None:
     with suppress(OSError):
         group.rmdir()
-
-
-def _is_older(group: Path, age_s: float) -> bool:
-    with suppress(OSError):
-        return time.time() - group.stat().st_ctime > age_s
-    return False
 
 
 def _make_folder(directory: Path) -> None:
