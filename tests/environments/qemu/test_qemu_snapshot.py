@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from itertools import chain, count, islice
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.machine import Machine as Host
 
 from tare.environments.provider import Bind, NodeNetwork, NodeSpec
 from tare.environments.qemu import Qemu, boot, snapshot
+from tare.environments.qemu import provider as qemu_provider
 from tare.environments.qemu.command import Machine, argv
 from tare.environments.qemu.devices import CHANNEL, GENERATION
 from tare.errors import NodeError
@@ -213,6 +215,34 @@ class TestRefusals:
         assert Qemu().check_spanning({"start": "boot"}) == Qemu().check_spanning({}) == {}
 
 
+def test_only_the_latest_snapshot_is_kept(
+    image_less_spec: NodeSpec, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state.mkdir()
+    descriptors: list[int] = []
+
+    def take(*_: object) -> snapshot.Saved:
+        assert not any(map(is_open, descriptors)), "before the next one is written"
+        saved = snapshot._nameless()
+        descriptors.append(saved.descriptor)
+        return saved
+
+    monkeypatch.setattr(snapshot, "take", take)
+    monkeypatch.setattr(qemu_provider, "_in_group", lambda *_: nullcontext([]))
+    provider = Qemu()
+    for memory_byte in (1 << 28, 1 << 28, 1 << 29):
+        made = replace(machine(SNAPSHOT), memory_byte=memory_byte)
+        saved = provider._saved_state(image_less_spec, made)
+        assert saved is not None
+        assert is_open(saved.descriptor)
+        del saved
+    assert len(descriptors) == 2
+
+
+def is_open(descriptor: int) -> bool:
+    return Path(f"/proc/self/fd/{descriptor}").exists()
+
+
 @pytest.fixture
 def restored(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Renews a guest that draws these random numbers, and then as many of a stream as are asked for."""
@@ -270,6 +300,14 @@ class Clock:
 
     def sleep(self, duration_s: float) -> None:
         self.now_s += duration_s
+
+
+def test_a_machine_that_stops_too_late_each_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(snapshot, "time", clock)
+    monitor = Monitor(clock, *[0.3, 0.0] * 50)
+    with pytest.raises(NodeError, match="stopped the guest too late 20 times"):
+        snapshot._stop(monitor, clock.now_s)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

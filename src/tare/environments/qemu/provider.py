@@ -43,6 +43,7 @@ class Qemu(GuestProvider):
         """Know the options, for ``probe`` and ``prepare``; nodes bring theirs along."""
         self.options: Mapping[str, OptionValue] = options or {}
         self._saved: dict[tuple[object, ...], snapshot.Saved] = {}
+        """The latest one alone: each is a file as large as the guest's memory."""
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
         return complaints(options)
@@ -114,6 +115,7 @@ class Qemu(GuestProvider):
             return None
         alike = snapshot.likeness(spec, machine)
         if alike not in self._saved:
+            self._saved.clear()
             with _in_group(spec, machine) as before:
                 self._saved[alike] = snapshot.take(spec, machine, before)
             cgroups.own_group(spec.name).remove()  # what is counted in it is not the node's

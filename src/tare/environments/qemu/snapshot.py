@@ -36,6 +36,7 @@ _HELLO_INTERVAL_S = 1.0
 """A guest says hello so often until the host answers (native/channel), which nobody does before it is stopped."""
 _STOP_AT_S = 0.9
 """After a hello: shortly before the next one, which a restored guest then says at once."""
+_STOP_TRIES = 20
 _SAVE_LIMIT_S, _SAVE_STEP_S = 120.0, 0.01
 _UNLIMITED_BYTE = 1 << 40
 """A second; by default QEMU saves slowly, as for a network."""
@@ -136,14 +137,17 @@ def _first(spec: NodeSpec, machine: Machine, before: Sequence[str]) -> Iterator[
 
 
 def _stop(monitor: Monitor, hello_s: float) -> None:
-    """Between two hellos; whoever was too late for that waits for the next."""
-    while True:
+    """Between two hellos; whoever was too late for that waits for the next, ``_STOP_TRIES`` times at most."""
+    for _ in range(_STOP_TRIES):
         since_s = (time.monotonic() - hello_s) % _HELLO_INTERVAL_S
         time.sleep(max(0.0, _STOP_AT_S - since_s))
         monitor.ask("stop")
         if (time.monotonic() - hello_s) % _HELLO_INTERVAL_S >= _STOP_AT_S:
             return
         monitor.ask("cont")
+    raise NodeError(
+        f"QEMU stopped the guest too late {_STOP_TRIES} times: the host is busy; choose start = boot"
+    )
 
 
 def _save(monitor: Monitor, saved: Saved) -> None:
