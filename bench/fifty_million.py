@@ -4,14 +4,14 @@
     python -m bench.fifty_million [--most 50] [--before PATH]         (needs 10 GB of disk in the temporary folder)
 
 Makes journals of 5, 10, 20 and 50 million samples: 32 blocks of native, native again and three environments, four
-metrics, four instances, and as many iterations as it takes. A process of its own then analyses each from end to end,
+metrics, four instances, and as many iterations as it takes. It is samples that are measured: each trial has signals and
+resources of a single run, as if one start of a program had printed them all; of many short trials ``bench.ingest``
+tells. A process of its own then analyses each from end to end,
 which condenses the journal to columns on the way (docs/method.md), and another one analyses it again; printed are the
 CPU times of both, with all imports, and their peaks of memory. ``--before``: also with another checkout's sources.
 """
 
 import argparse
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.children import took
 from bench.ingest import SLOWER, forget, outcome, write_journal
 from tare.journal.result import ResultFolder
 from tare.plan.campaign import Campaign
@@ -40,7 +41,7 @@ MOST_BYTE = 1 << 30
 MOST_GROWTH = 1.2
 """Times what proportional growth would be."""
 CHILD = """
-import resource, sys
+import sys
 from pathlib import Path
 from tare import pipeline
 try:
@@ -52,8 +53,6 @@ analysis = pipeline.analyse_result(Path(sys.argv[1]))
 for verdict in analysis.verdicts:
     if verdict.overhead.summary.primary:
         print(verdict.sentence)
-used = resource.getrusage(resource.RUSAGE_SELF)
-print(used.ru_utime + used.ru_stime, used.ru_maxrss)
 """
 
 
@@ -63,10 +62,10 @@ class Analysed:
 
     sentences: Sequence[str]
     cpu_s: float
-    peak_kib: int
+    peak_byte: int
 
     def __str__(self) -> str:
-        return f"{self.cpu_s:.2f} s | {self.peak_kib / 1024:.0f} MiB"
+        return f"{self.cpu_s:.2f} s | {self.peak_byte / 2**20:.0f} MiB"
 
 
 def campaign() -> Campaign:
@@ -121,16 +120,8 @@ def samples(metric: int, values: NDArray[np.float64]) -> list[Sample]:
 
 def analysed(tree: Path, result: Path) -> Analysed:
     """In a process of its own, with the sources of ``tree``."""
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD, str(result)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": str(tree / "src")},
-    )
-    *sentences, figures = done.stdout.splitlines()
-    cpu_s, peak_kib = figures.split()
-    return Analysed(sentences, float(cpu_s), int(peak_kib))
+    sentences, own = took(tree, CHILD, result)
+    return Analysed(sentences, own.cpu_s, own.peak_byte)
 
 
 def main() -> int:
@@ -168,7 +159,7 @@ def meets(rows: Sequence[tuple[int, Analysed, Analysed]]) -> bool:
     """Whether the last is good enough, and grew no more than in proportion to the first."""
     (fewest, _, least), (count, first, later) = rows[0], rows[-1]
     linear = later.cpu_s <= MOST_GROWTH * least.cpu_s * count / fewest
-    small = max(first.peak_kib, later.peak_kib) * 1024 <= MOST_BYTE
+    small = max(first.peak_byte, later.peak_byte) <= MOST_BYTE
     return (
         linear
         and small

@@ -6,23 +6,22 @@
 Writes a journal as a campaign of short commands leaves it: each trial with its samples, 57 signals, its resources and
 what was told of its node. A process of its own then reads it from nothing (the columns are removed before), and another
 one reads it again; printed are CPU seconds with all imports, and the peak of memory, as medians of the rounds. With
-``--before`` the same is asked of another checkout of Tare in turn, after a check that both read the same.
+``--before`` the same is asked of another checkout of Tare in turn. All have to read what the journal's own lines say.
 """
 
 import argparse
 import itertools
 import json
-import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+from bench.children import Took, printed, took
 from tare.journal.result import ResultFolder
 from tare.journal.seals import first_link, seal
 from tare.plan.campaign import Campaign
@@ -55,7 +54,7 @@ NAME = "20260101T000000.000000Z-bench.jsonl"
 SLOWER = {"native": 1.0, "even": 1.0, "slow": 1.05, "slower": 1.2}
 UTC = "2026-01-01T00:00:00.000+00:00"
 CHILD = """
-import hashlib, resource, sys
+import hashlib, sys
 from pathlib import Path
 from tare import pipeline
 from tare.journal.result import ResultFolder
@@ -68,22 +67,23 @@ except ImportError:
 large.LARGE_JOURNAL_BYTE = 0
 folder = ResultFolder(Path(sys.argv[1]))
 journal = pipeline._journal(folder, kept_campaign(folder))
-used = resource.getrusage(resource.RUSAGE_SELF)
-print(len(journal.outcomes), used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
-if len(sys.argv) > 2:
-    digest = hashlib.sha256()
-    for one in journal.outcomes:
-        digest.update(repr([getattr(one, name) for name in one.__dataclass_fields__]).encode())
-    print(digest.hexdigest())
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
-    """What one process took to read a journal."""
-
-    cpu_s: float
-    peak_byte: int
+AS_MEASURED = """
+import hashlib, sys
+from pathlib import Path
+from tare.journal import large
+from tare.journal.result import ResultFolder
+large.LARGE_JOURNAL_BYTE = int(sys.argv[2])
+journal = large.read_result(ResultFolder(Path(sys.argv[1])))
+"""
+DIGEST = """
+digest = hashlib.sha256()
+for one in journal.outcomes:
+    digest.update(repr([getattr(one, name) for name in one.__dataclass_fields__]).encode())
+print(digest.hexdigest())
+"""
+CONDENSED, AS_LINES = 0, 1 << 60
+"""From how many bytes on a journal is large."""
 
 
 def campaign(trials: int) -> Campaign:
@@ -222,39 +222,29 @@ def outcome(trial: Trial, samples: tuple[Sample, ...] = ()) -> Outcome:
     )
 
 
-def read(tree: Path, result: Path) -> Read:
+def read(tree: Path, result: Path) -> Took:
     """In a process of its own, with the sources of ``tree``."""
-    _, cpu_s, peak_byte = _child(tree, result).split()
-    return Read(cpu_s=float(cpu_s), peak_byte=int(peak_byte))
+    return took(tree, CHILD, result)[1]
 
 
-def digest(tree: Path, result: Path) -> str:
+def digest(tree: Path, code: str, *arguments: object) -> str:
     """Of all that is read there."""
-    return _child(tree, result, "digest").splitlines()[-1]
-
-
-def _child(tree: Path, *arguments: object) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": str(tree / "src")},
-    )
-    return done.stdout
+    return printed(tree, code + DIGEST, *arguments)[-1]
 
 
 def all_alike(trees: dict[str, Path], result: Path) -> bool:
-    """Whether all of them read the same; the last one reads what it kept."""
-    digests = {digest(tree, result) for tree in reversed(trees.values())}
-    return len(digests | {digest(trees["now"], result)}) == 1
+    """Whether all trees read the same, the last one from what it kept, and ours what the journal's own lines say."""
+    now = trees["now"]
+    joined = {digest(tree, CHILD, result) for tree in (*reversed(trees.values()), now)}
+    measured = {digest(now, AS_MEASURED, result, byte) for byte in (CONDENSED, AS_LINES)}
+    return len(joined) == len(measured) == 1
 
 
 def forget(result: Path) -> None:
     shutil.rmtree(ResultFolder(result).derived, ignore_errors=True)
 
 
-def said(reads: Sequence[Read]) -> str:
+def said(reads: Sequence[Took]) -> str:
     cpu_s, peak_byte = (
         statistics.median(one) for one in zip(*((r.cpu_s, r.peak_byte) for r in reads), strict=True)
     )
@@ -281,17 +271,16 @@ def main() -> int:
     print("| tree | condensing: CPU | peak | a later command: CPU | peak |\n|---|---|---|---|---|")
     for name in trees:
         print(f"| {name} | {said(once[name])} | {said(later[name])} |")
-    if options.before:
-        print(f"\nboth read the same: {'yes' if same else 'NO'}")
+    print(f"\nthe same as from the journal's own lines: {'yes' if same else 'NO'}")
     return 0 if same and meets(once["now"], later["now"], count) else 1
 
 
 def measured(
     trees: dict[str, Path], result: Path, rounds: int
-) -> tuple[dict[str, list[Read]], dict[str, list[Read]]]:
+) -> tuple[dict[str, list[Took]], dict[str, list[Took]]]:
     """By tree, in turn: from nothing, and again."""
-    once: dict[str, list[Read]] = {name: [] for name in trees}
-    later: dict[str, list[Read]] = {name: [] for name in trees}
+    once: dict[str, list[Took]] = {name: [] for name in trees}
+    later: dict[str, list[Took]] = {name: [] for name in trees}
     for _ in range(rounds):
         for name, tree in trees.items():
             forget(result)
@@ -300,7 +289,7 @@ def measured(
     return once, later
 
 
-def meets(once: Sequence[Read], later: Sequence[Read], trials: int) -> bool:
+def meets(once: Sequence[Took], later: Sequence[Took], trials: int) -> bool:
     """Whether the goals for 100,000 trials are met, in proportion for more."""
     scale = max(1.0, trials / GOAL_TRIALS)
     return (

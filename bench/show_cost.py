@@ -10,14 +10,13 @@ Figures are medians of the rounds; imports are in them, as each is a process of 
 """
 
 import argparse
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.children import took
 from bench.fake_results import write_result
 
 SIZES = ((10, 4), (100, 4), (1000, 4), (1000, 10))
@@ -25,7 +24,15 @@ SIZES = ((10, 4), (100, 4), (1000, 4), (1000, 10))
 MOST = {60: (0.7, None), 600: (1.2, None), 6_000: (8.0, None), 12_000: (30.0, 500 << 20)}
 """Trials → the most seconds of processor time, and the most memory in byte."""
 HERE = Path(__file__).resolve().parents[1]
-CHILD = "import sys; from tare.cli import main; main()"
+CHILD = """
+import sys
+from tare.cli import main
+try:
+    main()
+except SystemExit as end:
+    if end.code:
+        raise
+"""
 
 
 class Cost(NamedTuple):
@@ -36,14 +43,8 @@ class Cost(NamedTuple):
 
 
 def cost(tree: Path, result: Path) -> Cost:
-    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
-    command = [sys.executable, "-c", CHILD, "show", str(result)]
-    child = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise SystemExit(f"tare show of {tree} ended with {child.returncode}")
-    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
+    _, own = took(tree, CHILD, "show", result)
+    return Cost(own.cpu_s, own.peak_byte)
 
 
 def in_turns(trees: list[Path], result: Path, rounds: int) -> list[Cost]:
