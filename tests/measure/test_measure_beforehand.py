@@ -38,14 +38,14 @@ _TWICE = f'test "$(grep -c tried "$1")" -lt 2 || {{ echo it stands still >&2; ex
 class Tried(Fake):
     """Its launch is tried, and its evidence has another answer each time; a line is written for each."""
 
-    def __init__(self, notes: Path, then: str = "true") -> None:
-        self._notes, self._then = notes, then
+    def __init__(self, notes: Path, then: str = "true", evidence: str = "true") -> None:
+        self._notes, self._then, self._evidence = notes, then, evidence
 
     def job(self, options: Options, shape: Shape) -> Job:
         return replace(
             super().job(options, shape),
             preflight=self._shell(f'echo tried >> "$1"; {self._then}'),
-            evidence={"blas": self._shell('echo asked >> "$1"; grep -c asked "$1"')},
+            evidence={"blas": self._shell(f'echo asked >> "$1"; {self._evidence} && grep -c asked "$1"')},
         )
 
     def counted(self) -> Counter[str]:
@@ -114,6 +114,16 @@ def test_another_environment_or_layout_is_another_arm(context: Context, tried: T
         ran(context, trial(number, fake_environment("other")))
         ran(context, trial(number, layout="1c2p1i"))
     assert tried.counted() == {"tried": 3, "asked": 3}
+
+
+def test_evidence_that_could_not_be_had_is_asked_again(
+    context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = Tried(tmp_path / "notes", evidence='test "$(grep -c asked "$1")" -gt 1')
+    monkeypatch.setitem(KINDS, "fake", kind)
+    facts = [ran(context, trial(number)).facts["blas"] for number in range(3)]
+    assert facts == ["not known: /bin/sh ended with 1", "2", "2"]
+    assert kind.counted() == {"tried": 1, "asked": 2}
 
 
 def test_another_session_tries_anew(context: Context, tried: Tried) -> None:

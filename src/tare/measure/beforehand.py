@@ -2,15 +2,16 @@
 """What is tried and asked before a measured command: its launch, MPI's clock, the job's evidence and its program.
 
 Once for each arm of a session, as the answers cannot change: image, variables, layout and limits stay. Again after a
-trial of the arm that did not count. A node with a kernel of its own begins its clock, and has read no file yet, with
-each start: there the launch and the evidence come before every command.
+trial of the arm that did not count; and evidence that could not be had is asked for again. A node with a kernel of its
+own begins its clock, and has read no file yet, with each start: there the launch and the evidence come before every
+command.
 """
 
 from collections.abc import Mapping, Sequence
 
 from tare.environments.provider import Node
 from tare.measure.context import Arm, Context
-from tare.measure.instances import Instance, gather_evidence, run_preflight
+from tare.measure.instances import UNKNOWN, Instance, gather_evidence, run_preflight
 from tare.measure.program import program_digest
 from tare.records import Trial
 
@@ -26,10 +27,13 @@ def facts_beforehand(
     if arm not in context.evidence or any(node.own_kernel for node in nodes):
         for instance in instances:
             run_preflight(instance)
-        context.evidence[arm] = gather_evidence(instances[0])
+        context.evidence[arm] = {}
+    evidence = context.evidence[arm] or gather_evidence(instances[0])
+    if not any(text.startswith(UNKNOWN) for text in evidence.values()):
+        context.evidence[arm] = evidence
     if arm not in context.programs:
         context.programs[arm] = program_digest(instances[0])
-    return {**context.evidence[arm], **context.programs[arm]}
+    return {**evidence, **context.programs[arm]}
 
 
 def forget(context: Context, trial: Trial) -> None:

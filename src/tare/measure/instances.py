@@ -22,6 +22,8 @@ from tare.workloads.mpi import CLOCK_FAULT, last_words, without_chatter
 
 OUTPUT = ".output"
 """The ending of the folder's name that holds what the measured command printed."""
+UNKNOWN = "not known"
+"""So begins the text of evidence that a job's command did not give."""
 _STREAMS = ("stdout", "stderr")
 _READY_LIMIT_S = 30.0
 _ASIDE_LIMIT_S = 30.0
@@ -170,7 +172,7 @@ def gather_evidence(instance: Instance) -> dict[str, str]:
         said = run_aside(instance, argv, output)
         text = (instance.printed(output, "stdout") or "").strip()
         problem = said["error"] or f"{argv[0]} ended with {said['exit_code']}"
-        facts[label] = text if said["exit_code"] == 0 else f"not known: {problem}"
+        facts[label] = text if said["exit_code"] == 0 else f"{UNKNOWN}: {problem}"
     return facts
 
 
