@@ -5,8 +5,8 @@
 
 As many instances as there are processors, each in a node of its own but natively, run a program that prints the clock
 of the host at its first instruction. Prints of each technology the skew of the starts by the programs' own word and as
-Tare tells it: median, 99th percentile and largest, and the largest error of what is told. The claim: at the 99th
-percentile the programs' first instructions are at most 2 ms apart, on a quiet host.
+Tare tells it, and the error of what is told: median, 99th percentile and largest. The claim: at the 99th percentile the
+programs' first instructions are at most 2 ms apart, and told wrong by at most 1 ms, on a quiet host.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from tare.measure.campaign import Request, measure_campaign
 from tare.plan.campaign import Campaign
 from tare.records import NATIVE, Environment, Layout, Limits, Outcome, Workload
 
-MOST_S = 0.002
+MOST_S, MOST_WRONG_S = 0.002, 0.001
 SHARE = 0.99
 PROGRAM = Path(__file__).with_name("first_instruction.c")
 TECHNOLOGIES = ("bubblewrap", "lxc", "podman")
@@ -38,6 +38,8 @@ def main() -> int:
     parser.add_argument("--blocks", type=int, default=2)
     parser.add_argument("technology", nargs="*", default=TECHNOLOGIES)
     chosen = parser.parse_args()
+    if len(online_processors()) < 2:  # noqa: PLR2004 - one instance is never apart
+        raise SystemExit("at least two processors are needed: one instance begins with itself")
     print(f"load average {os.getloadavg()[0]:.1f}; median / 99th percentile / largest of each")
     skews = measured(chosen.technology, chosen.starts, chosen.blocks)
     held = [report(name, skews[name]) for name in (NATIVE, *chosen.technology)]
@@ -97,12 +99,12 @@ def _skew(begun: Sequence[tuple[int, float]]) -> tuple[float, float]:
 def report(technology: str, skews: Sequence[tuple[float, float]]) -> bool:
     """Print the line of one technology; whether the claim holds for it."""
     seen_s, told_s = (sorted(side) for side in zip(*skews, strict=True))
-    worst_s = max(abs(seen - said) for seen, said in skews)
+    wrong_s = sorted(abs(seen - said) for seen, said in skews)
     print(
         f"{technology}: first instructions {_said(seen_s)} apart, told {_said(told_s)}; "
-        f"told wrong by {worst_s * 1000:.2f} ms at most (n = {len(skews)})"
+        f"told wrong by {_said(wrong_s)} (n = {len(skews)})"
     )
-    return _percentile(seen_s) <= MOST_S
+    return _percentile(seen_s) <= MOST_S and _percentile(wrong_s) <= MOST_WRONG_S
 
 
 def _percentile(ordered: Sequence[float]) -> float:

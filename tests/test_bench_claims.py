@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A benchmark says that its goal is met only where it has compared."""
+
+import pytest
+from bench import barrier, node_cost
+from bench.no_second_wasted import ROWS
+
+
+BY_NAME = {row.name: row for row in ROWS}
+
+
+@pytest.mark.parametrize("name", ["trial", "set-up"])
+def test_a_goal_beside_another_checkout_is_not_met_without_one(name: str) -> None:
+    assert BY_NAME[name].end(succeeded=True, compared=False) == "not compared"
+    assert BY_NAME[name].end(succeeded=True, compared=True) == "met"
+    assert BY_NAME[name].end(succeeded=False, compared=False) == "MISSED"
+
+
+def test_what_has_no_goal_is_never_met_and_what_has_its_own_always_can_be() -> None:
+    assert BY_NAME["guests' ways"].end(succeeded=True, compared=True) == "not compared"
+    assert BY_NAME["show"].end(succeeded=True, compared=False) == "met"
+
+
+@pytest.mark.parametrize(
+    ("seen_s", "told_s", "held"), [(0.0018, 0.0012, True), (0.0018, 0.0007, False), (0.0021, 0.0021, False)]
+)
+def test_a_barrier_holds_only_if_what_is_told_of_it_is_true(seen_s: float, told_s: float, held: bool) -> None:
+    assert barrier.report("native", [(seen_s, told_s)] * 20) is held
+
+
+def test_one_instance_is_never_apart_and_no_barrier_is_claimed_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.argv", ["barrier"])
+    monkeypatch.setattr(barrier, "online_processors", lambda: (0,))
+    with pytest.raises(SystemExit, match="two processors"):
+        barrier.main()
+
+
+def test_nodes_of_technologies_that_are_not_here_cost_nothing_that_holds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert node_cost.hold([True, None])
+    assert "not compared: 1 of 2" in capsys.readouterr().out
+    assert not node_cost.hold([True, None, False])
+    assert not node_cost.hold([None, None])
