@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A benchmark says that its goal is met only where it has compared."""
 
+from dataclasses import replace
+
 import pytest
-from bench import barrier, node_cost
+from bench import barrier, node_cost, work_share
 from bench.no_second_wasted import ROWS
 
+from tare.records import Clocks
+from tests.journal.journal_example import an_outcome
+from tests.journal.test_journal_columns import a_run
 
 BY_NAME = {row.name: row for row in ROWS}
 
@@ -44,3 +49,14 @@ def test_nodes_of_technologies_that_are_not_here_cost_nothing_that_holds(
     assert "not compared: 1 of 2" in capsys.readouterr().out
     assert not node_cost.hold([True, None, False])
     assert not node_cost.hold([None, None])
+
+
+def test_the_share_at_work_is_of_all_the_time_that_passed() -> None:
+    """Of the first block nothing counts; half of each second between the others is within no trial."""
+    runs = (replace(a_run(0), clocks=Clocks(wall_s=0.45, host_wall_s=0.45, round_trip_s=0.0)),)
+    measured = [replace(an_outcome(), elapsed_s=0.5, instances=runs) for _ in range(3)]
+    ends = [
+        (float(number), replace(one, trial=replace(one.trial, block=number)))
+        for number, one in enumerate(measured)
+    ]
+    assert work_share.by_cell(ends) == {"w in e": pytest.approx(0.45)}
