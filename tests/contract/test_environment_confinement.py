@@ -13,6 +13,7 @@ import pytest
 from tests.contract.bare_tools import BARE, confinement, credentials, make_root, payload, pid_of
 from tests.contract.contract_nodes import Lent, execute
 from tests.contract.reach import ORDINARY, marked_host, reached
+from tests.environments.environment_example import way_to_stopwatch
 
 from tare import network
 from tare.environments.provider import Node, NodeSpec, Provider, Shared
@@ -20,7 +21,6 @@ from tare.host.cgroups import group_of
 from tare.measure.instances import output_owner
 from tare.measure.node_files import make_folder
 from tare.measure.stopwatch import Command, Stopwatch
-from tare.measure.ways import way_to_stopwatch
 from tare.records import NATIVE, NetworkKind
 
 pytestmark = [

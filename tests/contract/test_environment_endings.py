@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.contract.contract_nodes import Lent, execute
+from tests.environments.environment_example import way_to_stopwatch
 from tests.machine import Machine
 
 from tare.environments.provider import Node, NodeSpec, Provider, Shared
@@ -16,7 +17,6 @@ from tare.errors import NodeError
 from tare.host.process import tool_environment
 from tare.measure.node_life import start_node, stop_node
 from tare.measure.stopwatch import Command, Stopwatch, wait_all
-from tare.measure.ways import way_to_stopwatch
 
 LIMIT_S = 30
 pytestmark = [

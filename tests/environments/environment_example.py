@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tare.environments.provider import Node, NodeSpec, Provider
 from tare.measure.inspection import Inspected, inspect
-from tare.measure.ways import Ways
+from tare.measure.stopwatch import Command
+from tare.measure.ways import Ways, stopwatch_words
 
 MEBIBYTE = 1 << 20
 
@@ -32,3 +33,8 @@ def inspected(provider: Provider, node: Node, sleep: Callable[[float], None] = t
     """A look by a way of its own."""
     with Ways() as ways:
         return inspect(provider, node, ways, sleep)
+
+
+def way_to_stopwatch(provider: Provider, node: Node, command: Command, output_folder: str) -> list[str]:
+    """The argv of a stopwatch in a node, as this host sees it."""
+    return [*provider.prefix(node), *stopwatch_words(node, command, output_folder)]

@@ -77,7 +77,7 @@ class TestLxc:
         assert single(lines, ".dir.") == {
             "lxc.cgroup.dir.container": "tare/tare-1/payload",
             "lxc.cgroup.dir.monitor": "tare/tare-1/monitor",
-            "lxc.cgroup.dir.monitor.pivot": "tare/passing",
+            "lxc.cgroup.dir.monitor.pivot": "tare/ending",
         }
 
     def test_bound_folders_keep_spaces_and_other_characters(self, tmp_path: Path) -> None:

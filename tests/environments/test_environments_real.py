@@ -193,7 +193,7 @@ class TestControlGroups:
         assert not any(Path("/sys/fs/cgroup").glob(f"**/*{spec.name}"))
         cgroups.remove_parent_if_empty()
         assert self.groups() <= before
-        assert not any(Path("/sys/fs/cgroup").glob(f"*/{cgroups.PARENT}/{cgroups.PASSING}"))
+        assert not any(Path("/sys/fs/cgroup").glob(f"*/{cgroups.PARENT}/{cgroups.ENDING}"))
 
 
 class TestLxc:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.environments.environment_example import way_to_stopwatch
 from tests.measure.measure_nodes import node_spec, state_with
 
 from tare.environments import PROVIDERS
@@ -25,7 +26,6 @@ from tare.measure.node_freezer import node_freezer, thaw_node
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.thawed import unsuited
-from tare.measure.ways import way_to_stopwatch
 
 AS_ROOT = [
     pytest.mark.root,
@@ -43,7 +43,6 @@ from tare.environments import PROVIDERS
 from tare.image.store import find_image
 from tare.measure.clocks import disagreement
 from tare.measure.freezer_turns import Arm, take_turns
-from tare.measure.ways import way_to_stopwatch
 from tare.measure.node_freezer import node_freezer
 from tare.measure.node_life import start_node
 from pathlib import Path

@@ -19,6 +19,7 @@ from tests.contract import test_environment_confinement as confinement
 from tests.contract import test_environment_contract as contract
 from tests.contract import test_environment_endings as endings
 from tests.contract.contract_nodes import execute, make_spec, running
+from tests.environments.environment_example import way_to_stopwatch
 from tests.fake_campaign import fake_context
 from tests.machine import Machine
 from tests.runaways import at_large, bomb, ready, run
@@ -31,7 +32,6 @@ from tare.host.mounts import mounts_text, parse_mounts
 from tare.image.store import Image
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.verify_limits import verify
-from tare.measure.ways import way_to_stopwatch
 from tare.records import NetworkKind, Status, Storage
 
 MEBIBYTE = 1 << 20

@@ -2,7 +2,7 @@
 """What the environments share that leave control groups to us: native, bubblewrap, systemd-nspawn.
 
 The node's processes join Tare's own group first and then become the technology's. Commands are children of the
-node's first process (``attended``), native's join the group themselves.
+node's first process (``attended``).
 """
 
 import os

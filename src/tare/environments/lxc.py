@@ -86,7 +86,7 @@ def configuration(spec: NodeSpec, host: cgroups.Hierarchies) -> str:
         "lxc.autodev": "1",
         "lxc.signal.halt": "SIGTERM",
         **{f"lxc.cgroup.dir.{part}": f"{_group(spec)}/{name}" for part, name in _GROUPS.items()},
-        "lxc.cgroup.dir.monitor.pivot": f"{cgroups.PARENT}/{cgroups.PASSING}",
+        "lxc.cgroup.dir.monitor.pivot": f"{cgroups.PARENT}/{cgroups.ENDING}",
         **_limits(spec, host),
     }
     common = f"lxc.include = {_COMMON}\n" if _COMMON.exists() else ""

@@ -60,8 +60,3 @@ class Ways:
 def stopwatch_words(node: Node, command: Command, output_folder: str) -> list[str]:
     """The argv of a stopwatch, as the node sees it."""
     return [f"{node.tools_directory}/stopwatch", *command.options(output_folder)]
-
-
-def way_to_stopwatch(provider: Provider, node: Node, command: Command, output_folder: str) -> list[str]:
-    """The argv of a stopwatch in a node, as this host sees it."""
-    return [*provider.prefix(node), *stopwatch_words(node, command, output_folder)]

@@ -30,8 +30,8 @@ from tare.host.cgroups.processors import format_processors, parse_processors
 from tare.host.kernel_files import read_text
 
 __all__ = [
+    "ENDING",
     "PARENT",
-    "PASSING",
     "V1",
     "V2",
     "Group",
@@ -134,9 +134,9 @@ def _directories_of(found: Hierarchies, text: str) -> Mapping[str, Path]:
     }
 
 
-PASSING = "passing"
+ENDING = "ending"
 """Where a technology's own process goes when it ends, so that its node's group can be removed before it."""
-_PASSING_LIMIT_S = 1.0
+_ENDING_LIMIT_S = 1.0
 _CONTAINER = re.compile(r"[0-9a-f]{64}")
 """How Docker calls a container's group; when it is killed while it starts a container it leaves it empty."""
 _STARTED_S = 5.0
@@ -156,11 +156,11 @@ def remove_parent_if_empty() -> None:
     if os.geteuid() != 0:
         return
     with suppress(NodeError, OSError):
-        named_groups(f"{PARENT}/{PASSING}").remove(_PASSING_LIMIT_S)
+        named_groups(f"{PARENT}/{ENDING}").remove(_ENDING_LIMIT_S)
     for group in named_groups(PARENT).directories:
-        for passing in group.glob(f"*-{EXPECTED}-*"):
-            if not Path("/proc", passing.name.rpartition("-")[2]).exists():
-                _remove_if_empty(passing)
+        for expected in group.glob(f"*-{EXPECTED}-*"):
+            if not Path("/proc", expected.name.rpartition("-")[2]).exists():
+                _remove_if_empty(expected)
     if left := [group for group in _containers() if _is_empty(group)]:
         time.sleep(_STARTED_S)
         for container in left:

@@ -147,7 +147,7 @@ class Group:
             self._write("pids", "pids.max", str(processes))
 
     def weigh(self, nodes: int) -> None:
-        """Let it have so many times the kernel's usual CPU weight, up to ``MOST_WEIGHT``."""
+        """Let it have so many times the kernel's usual CPU weight; version 2 refuses more than ``MOST_WEIGHT``."""
         name, usual = ("cpu.shares", 1024) if self.version == V1 else ("cpu.weight", 100)
         self._write("cpu", name, str(nodes * usual))
 
