@@ -200,7 +200,7 @@ def _strange_facts(lines: list[Line], chance: random.Random) -> None:
 def _strange_signals(lines: list[Line], chance: random.Random) -> None:
     base, name = chance.choice(NUMBERS), chance.choice((*TEXTS[:16], "throttled_s", "context_switches"))
     for line in lines:
-        if "signals" in line["record"]:
+        if isinstance(line["record"].get("signals"), list):
             value = base if chance.random() < 0.7 else chance.choice(NUMBERS)
             signal = {"name": name, "unit": chance.choice(("s", "1", "")), "scope": "node", "value": value}
             line["record"]["signals"] = [
