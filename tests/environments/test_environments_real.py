@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.environments.environment_example import described
 from tests.real_environments import BROUGHT, ready_provider
 
 from tare.environments import PROVIDERS, confined, fake
@@ -214,20 +213,22 @@ class TestLxc:
         assert mounts.mounts_below(state) == []
         assert not any(Path("/sys/fs/cgroup").glob(f"*/*{spec.name}*"))
 
-    def test_groups_that_an_earlier_version_left_go_with_the_node(self, tmp_path: Path) -> None:
-        spec = described(tmp_path / "tare-1")
-        parent = cgroups.named_groups(cgroups.PARENT).directories[0]
-        left = [parent / f"lxc.{part}.{spec.name}" for part in ("payload", "monitor", "pivot")]
-        for group in left:
-            group.mkdir(parents=True)
-        PROVIDERS["lxc"].stop(spec)
-        assert not any(group.exists() for group in left)
-
 
 class TestFake:
     def test_what_it_wrote_goes_and_a_second_stop_is_harmless(self, tmp_path: Path) -> None:
         provider = fake.Fake()
-        spec = described(tmp_path / "tare-1", options={"slowdown": 0.25})
+        spec = NodeSpec(
+            name="tare-x",
+            technology="fake",
+            options={"slowdown": 0.25},
+            directory=tmp_path / "tare-x",
+            image_root=Path("/image"),
+            image_digest="",
+            processors=(0,),
+            memory_byte=1,
+            shm_byte=1,
+            cpu_quota=None,
+        )
         node = provider.start(spec)
         assert node.variables == {"TARE_FAKE_SLOWDOWN": "0.25"}
         assert node.tools_directory == "/image/opt/tare/bin"

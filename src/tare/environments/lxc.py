@@ -12,8 +12,6 @@ from tare.records import NetworkKind, OptionValue
 
 _GROUPS = {"container": "payload", "monitor": "monitor"}
 """LXC's own groups, below the node's: beside each other they would have a weight each, and the node twice another's."""
-_EARLIER = ("lxc.payload.", "lxc.monitor.", "lxc.pivot.")
-"""So began the names of the groups that an earlier version made beside each other; a killed one may have left them."""
 
 _COMMON = Path("/usr/share/lxc/config/common.conf")
 """What every container of a distribution has: capabilities dropped, a filter of system calls, devices allowed."""
@@ -62,8 +60,7 @@ class Lxc(Provider):
     def stop(self, spec: NodeSpec) -> None:
         if (spec.directory / "lxc" / spec.name / "config").exists():
             process.run(["lxc-stop", *_named(spec), "--kill"], timeout_s=20)
-        for before in ("", *_EARLIER):
-            cgroups.named_groups(f"{cgroups.PARENT}/{before}{spec.name}").remove()
+        cgroups.named_groups(_group(spec)).remove()
         layer.remove(spec)
 
 
