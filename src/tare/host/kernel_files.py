@@ -23,18 +23,21 @@ def read_bytes(path: str, most_byte: int = _MOST_BYTE) -> bytes | None:
         os.close(descriptor)
 
 
-def read_text(path: str) -> str | None:
-    """The same as text without the white space around it; the file is read to its end."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
+def read_whole(path: str) -> bytes:
+    """All of such a file, to its end; raises ``OSError``."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         parts = []
         while part := os.read(descriptor, _MOST_BYTE):
             parts.append(part)
-    except OSError:
-        return None
     finally:
         os.close(descriptor)
-    return b"".join(parts).decode(errors="replace").strip()
+    return b"".join(parts)
+
+
+def read_text(path: str) -> str | None:
+    """The same as text without the white space around it; ``None`` when it cannot be opened or read."""
+    try:
+        return read_whole(path).decode(errors="replace").strip()
+    except OSError:
+        return None

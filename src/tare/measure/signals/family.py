@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from tare.host.kernel_files import read_whole
 from tare.measure.signals.place import Place
 from tare.records import Scope
 
@@ -75,8 +76,7 @@ class File(Source):
 
     def read(self) -> bytes:
         try:
-            with self.path.open("rb", buffering=0) as file:
-                return file.read()
+            return read_whole(str(self.path))
         except OSError as error:
             raise Unreadable(f"{self.called or self.path} cannot be read: {error.strerror}") from error
 

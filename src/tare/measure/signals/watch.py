@@ -148,10 +148,12 @@ def _tell(family: Family, place: Place, taken: Sequence[_Texts], told: Found) ->
         told.lack(family.kinds, str(reasons[0]))
         return
     try:
-        figures = [_figures(family, place, texts) for texts in taken]
+        # Most of what the kernel counts stays as it is while a command runs.
+        parsed = {texts: _figures(family, place, texts) for texts in dict.fromkeys(taken)}
     except (ValueError, ArithmeticError) as problem:
         told.lack(family.kinds, f"what the kernel says is not understood: {problem}")
         return
+    figures = [parsed[texts] for texts in taken]
     for kind in family.kinds:
         values = tuple(one[kind.name] for one in figures if kind.name in one)
         if len(values) < len(figures):
