@@ -31,6 +31,8 @@ CALLS = (
     "ftruncate",
     "chmod",
 )
+_PROGRESS = 50
+"""All cases take an hour on two processors: how far it came is said so often."""
 _CALL = re.compile(r"^(\w+)\((.*)\)\s+=\s(.+)$")
 _BEGUN = "/result"
 """What comes before the result's folder is the start of the interpreter and of the command line."""
@@ -100,7 +102,9 @@ def attack_some(count: int | None, seed: int, part: int = 0, parts: int = 1) -> 
         if count is not None and count < len(cases):
             chosen = random.Random(seed).sample(cases, count)  # noqa: S311 - a choice, not a secret
         chosen = chosen[part::parts]
-        for write, error in chosen:
+        for number, (write, error) in enumerate(chosen):
+            if number % _PROGRESS == 0:
+                print(f"{number} of {len(chosen)} tried, {len(faults)} got through", flush=True)
             if fault := attack(stage, write, error):
                 faults.append(f"{error} at {write.call} {write.number} ({write.what}): {fault}")
                 print(faults[-1], flush=True)
