@@ -86,7 +86,12 @@ def test_a_child_of_a_child_is_taken_off_whoever_is_left() -> None:
 def test_nobody_has_used_less_than_nothing() -> None:
     """One that nobody collects, as where SIGCHLD is ignored, is lost to the account."""
     before = [process(7, 1.0), process(8, 2.0, parent=7)]
-    assert spent(before, [process(7, 1.0)]) == {7: 0.0}
+    assert spent(before, [process(7, 1.0)]) == {}
+
+
+def test_who_used_nothing_is_left_out() -> None:
+    before = [process(7, 1.0), process(8, 2.0)]
+    assert spent(before, [process(7, 1.0), process(8, 2.5)]) == pytest.approx({8: 0.5})
 
 
 def test_parents_in_a_circle_end() -> None:

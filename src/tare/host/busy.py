@@ -97,7 +97,6 @@ def quota_files() -> tuple[str, ...]:
     return tuple(str(path) for folder in folders if (path := Path(folder, "cpu.stat")).exists())
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def parse_process(text: bytes) -> Process:
     """``ValueError`` when it is no whole line of a process; a name may hold spaces and brackets."""
     head, bracket, rest = text.rpartition(b")")
@@ -118,15 +117,18 @@ def parse_process(text: bytes) -> Process:
 
 def processes(taken: Snapshot) -> dict[int, Process]:
     """Those of a snapshot whose text is whole."""
-    parsed = {}
-    for pid, text in taken.processes.items():
-        with suppress(ValueError):
-            parsed[pid] = parse_process(text)
-    return parsed
+    return {pid: one for pid, text in taken.processes.items() if (one := _understood(text)) is not None}
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _understood(text: bytes) -> Process | None:
+    with suppress(ValueError):
+        return parse_process(text)
+    return None
 
 
 def used(before: Mapping[int, Process], after: Mapping[int, Process]) -> list[Used]:
-    """What every process that is still there used in between.
+    """What every process that is still there used in between; most of a host's used nothing, and are left out.
 
     A child that ended is in its parent's time as a whole, with what it had used before: that is taken off again.
     """
@@ -137,7 +139,7 @@ def used(before: Mapping[int, Process], after: Mapping[int, Process]) -> list[Us
         heir = _living_parent(ended, before, after)
         if heir is not None:
             spent[heir] -= ended.cpu_s
-    return [Used(after[pid], max(0.0, cpu_s)) for pid, cpu_s in spent.items()]
+    return [Used(after[pid], cpu_s) for pid, cpu_s in spent.items() if cpu_s > 0]
 
 
 def _same(one: Process, other: Process | None) -> bool:
