@@ -16,6 +16,10 @@ from tare.host.cgroups import V1, V2, Group, Settings
 
 MEBIBYTE = 1 << 20
 PROCESSORS = (0, 2)
+LIMITS = {
+    V1: ("cpuset.cpus", "cpuset.mems", "cpu.cfs_period_us", "cpu.cfs_quota_us", "memory.limit_in_bytes"),
+    V2: ("cpuset.cpus", "cpu.max", "memory.max", "pids.max"),
+}
 
 
 def fake_group(folder: Path, version: int, **texts: str) -> Group:
@@ -24,6 +28,8 @@ def fake_group(folder: Path, version: int, **texts: str) -> Group:
     places = {name: folder / (name if version == V1 else "all") / "tare" / "node" for name in names}
     for place in places.values():
         place.mkdir(parents=True, exist_ok=True)
+    for name in LIMITS[version]:  # as the kernel makes them
+        (places[name.partition(".")[0]] / name).touch()
     for name, text in texts.items():
         controller, _, file = name.partition("__")
         (places[controller] / file.replace("__", ".")).write_text(text)
@@ -96,7 +102,9 @@ class TestLimit:
         assert written(group)[name].split()[0] == "0"
 
     def test_a_refused_value_is_an_error_with_value_and_file(self, version_1: Group) -> None:
-        (version_1.directories[0] / "cpuset.cpus").mkdir()
+        file = version_1.directories[0] / "cpuset.cpus"
+        file.unlink()
+        file.mkdir()
         with pytest.raises(NodeError, match=r"refuses '0,2' for .*cpuset\.cpus: Is a directory"):
             version_1.limit(PROCESSORS, MEBIBYTE, None)
 
@@ -214,6 +222,16 @@ class TestProcesses:
     def test_a_process_of_another_namespace_is_never_taken_for_process_0(self, version_2: Group) -> None:
         (version_2.directories[0] / "cgroup.procs").write_text("0\n0\n31\n")
         assert version_2.processes() == [31]
+
+    @pytest.mark.parametrize(("version", "controller"), [(V1, "cpuacct"), (V2, "cpu")])
+    def test_those_whose_time_is_counted_are_where_it_is(
+        self, version: int, controller: str, tmp_path: Path
+    ) -> None:
+        group = fake_group(tmp_path, version, **{f"{controller}__cgroup.procs": "5\n7\n"})
+        assert group.counted() == {5, 7}
+
+    def test_without_a_controller_that_counts_no_process_is_counted(self, tmp_path: Path) -> None:
+        assert Group(V1, {"memory": tmp_path}).counted() == set()
 
     def test_the_controllers_that_do_not_hold_a_process_are_named(self, version_1: Group) -> None:
         for directory in version_1.directories:

@@ -36,8 +36,11 @@ class LocalGroup:
     def lacks(self, inner_pid: int) -> list[str] | None:
         from tare.environments.confined import inner_numbers  # noqa: PLC0415 - it builds on provider, which uses this
 
-        found = [pid for pid in self.group.processes() if inner_numbers(pid)[-1:] == [inner_pid]]
-        return self.group.lacks(found[0]) if found else None
+        for hierarchies in (1, None):  # nearly always it is in the first
+            for pid in self.group.processes(hierarchies):
+                if inner_numbers(pid)[-1:] == [inner_pid]:
+                    return self.group.lacks(pid)
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,8 +88,9 @@ class OthersWatch:
         """Once before GO and once after the last DONE, outside of what is timed."""
         if not self._place.elsewhere:
             self._looks.append(busy.snapshot(self._quotas))
+        if len(self._looks) > 1:
             groups = filter(None, map(control_group, self._groups))
-            self._members = {pid for group in groups for pid in group.processes()}
+            self._members = {pid for group in groups for pid in group.counted()}
 
     def load(self, signals: Found, span_s: float) -> HostLoad | None:
         """``signals``: the trial's signals over ``span_s``; ``None`` where the trial ran on another host."""

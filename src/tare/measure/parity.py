@@ -17,6 +17,7 @@ from tare.environments.unprivileged import ordinary_user
 from tare.errors import NodeError, UnequalArms
 from tare.host import cgroups
 from tare.host.cgroups.path import parent_of, path_settings
+from tare.host.kernel_files import read_text
 from tare.host.standing import resource_limits, standing
 from tare.measure.command_limits import command_limits
 from tare.measure.instances import Instance
@@ -232,10 +233,7 @@ def _on_host(node: Node, uid: str | None) -> str | None:
     """Who a node's user is to the host, if somebody else: by the map of its namespace (user_namespaces(7))."""
     if uid is None or not uid.isdigit() or node.init_pid is None or node.own_kernel:
         return None
-    try:
-        lines = Path(f"/proc/{node.init_pid}/uid_map").read_text().splitlines()
-    except OSError:
-        return None
+    lines = (read_text(f"/proc/{node.init_pid}/uid_map") or "").splitlines()
     for first, outside, count in (map(int, line.split()) for line in lines):
         if first <= int(uid) < first + count:
             mapped = str(outside + int(uid) - first)

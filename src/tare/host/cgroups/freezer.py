@@ -160,7 +160,7 @@ def freezer_of(group: Group, node: str, host: Hierarchies | None = None) -> Free
     """
     hierarchies = host or find_hierarchies()
     for version, controller, name in _PLACES[hierarchies.version]:
-        directory, root = group.file(controller, ""), hierarchies.mounts.get(controller)
+        directory, root = group.directory(controller), hierarchies.mounts.get(controller)
         if directory is None or root is None or directory == root:
             continue
         own = levels(directory, root, node)[-1]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One control group, version 1 or 2: its limits, its processes, what it used, and its end."""
 
+import errno
 import os
 import select
 import signal
@@ -14,7 +15,7 @@ from typing import TypeVar
 from tare.errors import NodeError
 from tare.host.cgroups.hierarchies import UNIFIED, V1
 from tare.host.cgroups.processors import format_processors, parse_processors
-from tare.host.kernel_files import read_text
+from tare.host.kernel_files import read_text, write_text
 from tare.host.trees import entries_below
 
 _PERIOD_US = 100_000
@@ -51,9 +52,13 @@ class Group:
     def process_files(self) -> list[str]:
         return [str(directory / "cgroup.procs") for directory in self.directories]
 
+    def directory(self, controller: str) -> Path | None:
+        """``None`` when the controller is not there."""
+        return self._directories.get(controller)
+
     def file(self, controller: str, name: str) -> Path | None:
         """Where the group's file of this name would be; ``None`` when the controller is not there."""
-        directory = self._directories.get(controller)
+        directory = self.directory(controller)
         return None if directory is None else directory / name
 
     def _read(self, controller: str, name: str) -> str | None:
@@ -63,8 +68,7 @@ class Group:
     def _write(self, controller: str, name: str, value: str) -> None:
         path = f"{self._directories[controller]}/{name}"
         try:
-            with open(path, "w") as setting:  # noqa: PTH123 - six of each node
-                setting.write(value)
+            write_text(path, value)
         except OSError as error:
             raise NodeError(f"the control group refuses {value!r} for {path}: {error.strerror}") from error
 
@@ -115,6 +119,11 @@ class Group:
     def processes(self, hierarchies: int | None = None) -> list[int]:
         """Process ids in the group and in the groups below it; of so many hierarchies alone, where they are alike."""
         return sorted(set().union(*map(_processes, self.directories[:hierarchies])))
+
+    def counted(self) -> set[int]:
+        """Those of its processes whose time ``cpu_s`` holds: of version 1's hierarchies one counts it."""
+        directory = self._directories.get("cpuacct" if self.version == V1 else "cpu")
+        return set() if directory is None else _processes(directory)
 
     def lacks(self, pid: int) -> list[str]:
         """The controllers whose group does not hold this process."""
@@ -266,8 +275,8 @@ def _kill(pid: int, handle: int | None) -> None:
 
 def _offer(path: str, text: str) -> None:
     """Write it where there is such a file."""
-    with suppress(OSError), open(path, "r+") as file:  # noqa: PTH123 - most groups have none
-        file.write(text)
+    with suppress(OSError):
+        write_text(path, text)
 
 
 def _await_ends(handles: list[int]) -> None:
@@ -284,8 +293,9 @@ def _is_removed(directory: Path) -> bool:
     """Remove the group if it is empty, processes and groups below it counted; whether it is gone."""
     try:
         os.rmdir(directory)  # noqa: PTH106 - of each node, as all of this module's
-    except OSError:
-        return not os.path.lexists(directory)  # a mount for reading alone says so even where there is none
+    except OSError as error:
+        # A mount for reading alone says so even where there is none.
+        return error.errno != errno.EBUSY and not os.path.lexists(directory)
     return True
 
 

@@ -47,7 +47,7 @@ def path_settings(group: Group, host: Hierarchies, node: str, weight: int = 1) -
 
 
 def _along(setting: _Setting, group: Group, host: Hierarchies, node: str, weight: int) -> str:
-    directory, root = group.file(setting.controller, ""), host.mounts.get(setting.controller)
+    directory, root = group.directory(setting.controller), host.mounts.get(setting.controller)
     if directory is None or root is None or directory == root:
         return ""
     shared = levels(directory, root, node)[: -1 if setting.above else None]
@@ -59,7 +59,7 @@ def _along(setting: _Setting, group: Group, host: Hierarchies, node: str, weight
 
 def parent_of(group: Group, host: Hierarchies, node: str) -> Path | None:
     """Where the node's own group shares the processors with others; ``None`` where nothing holds the process."""
-    directory, root = group.file("cpu", ""), host.mounts.get("cpu")
+    directory, root = group.directory("cpu"), host.mounts.get("cpu")
     if directory is None or root is None or directory == root:
         return None
     return levels(directory, root, node)[-1].parent
