@@ -12,11 +12,12 @@ import pytest
 from tests.conftest import REPOSITORY
 
 SOURCE = REPOSITORY / "src" / "tare"
-BASE = {"blocks", "causes", "errors", "foreign", "on_demand", "records", "units", "untrusted"}
+BASE = {"blocks", "causes", "collection", "errors", "foreign", "on_demand", "records", "units", "untrusted"}
 ALLOWED: dict[str, set[str]] = {
     "blocks": set(),
     "causes": set(),
     "errors": set(),
+    "collection": set(),
     "foreign": set(),
     "on_demand": set(),
     "records": set(),

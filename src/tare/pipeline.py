@@ -46,10 +46,11 @@ from tare.analyze import (
     without_steady_claims,
 )
 from tare.causes import LABELS
+from tare.collection import without_collection
 from tare.errors import InputError, JournalError
 from tare.journal.calibrations import read_calibration
 from tare.journal.calls import read_calls
-from tare.journal.large import Samples, read_result, without_collection
+from tare.journal.large import Samples, read_result
 from tare.journal.reader import Journal
 from tare.journal.result import ResultFolder
 from tare.measure.joining import plan_now, skipped_in

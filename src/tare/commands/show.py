@@ -3,11 +3,16 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from tare.commands.lightly import lightly
 from tare.errors import InputError
-from tare.records import Analysis, Treatment
+
+if TYPE_CHECKING:
+    from tare.records import Analysis, Treatment
 
 
+@lightly()
 def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None = None) -> int:
     """Print to standard output; ``show_all`` adds the undecided rows to the tables, JSON always has all.
 
@@ -25,7 +30,9 @@ def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None 
     return 0
 
 
-def _treatment(name: str) -> Treatment:
+def _treatment(name: str) -> "Treatment":
+    from tare.records import Treatment
+
     try:
         return Treatment(name.lower())
     except ValueError as error:
@@ -33,7 +40,9 @@ def _treatment(name: str) -> Treatment:
         raise InputError(f"--treatment {name}: there is no such paper; choose one of {known}") from error
 
 
-def _print_as_the_paper(analysis: Analysis, treatment: Treatment, *, as_json: bool, show_all: bool) -> None:
+def _print_as_the_paper(
+    analysis: "Analysis", treatment: "Treatment", *, as_json: bool, show_all: bool
+) -> None:
     from tare.analyze import replications
     from tare.commands.console import PlainConsole
     from tare.report.integrity import integrity_json, print_integrity
@@ -49,7 +58,7 @@ def _print_as_the_paper(analysis: Analysis, treatment: Treatment, *, as_json: bo
         print_replications(found, treatment, console, show_all=show_all)
 
 
-def print_analysis(analysis: Analysis, *, as_json: bool, show_all: bool) -> None:
+def print_analysis(analysis: "Analysis", *, as_json: bool, show_all: bool) -> None:
     """Print what ``run_show`` prints, of an analysis that is at hand."""
     if as_json:
         from tare.report.machine import to_json

@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
+from tare.collection import without_collection
 from tare.errors import JournalError
 from tare.journal.column_state import (
     OUTCOMES,
@@ -22,7 +23,7 @@ from tare.journal.column_state import (
     open_columns,
 )
 from tare.journal.column_writer import ColumnWriter
-from tare.journal.large import Joining, without_collection
+from tare.journal.large import Joining
 from tare.journal.light import LightOutcomes
 from tare.journal.reader import Journal, Reading, without_repeats
 from tare.journal.sample_columns import KeptSamples

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A result's journal, read as records, or from columns beside it where it is large."""
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Protocol
 
 from tare.journal.own_result import derived_folder
@@ -39,15 +37,3 @@ def read_result(folder: ResultFolder, joining: Joining | None = None) -> Journal
             return condensed(folder.journal, directory).journal(joining)
     except UNFIT:
         return read_journal(folder.journal)
-
-
-@contextmanager
-def without_collection() -> Iterator[None]:
-    """No looks for circles of objects: records make none, and among so many a look takes a third of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
