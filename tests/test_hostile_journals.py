@@ -14,7 +14,7 @@ import pytest
 
 from tests.hostile.commands import Ended, ended, fault_of
 from tests.hostile.contents import Line, hostile
-from tests.hostile.results import install_programs, measured, plain
+from tests.hostile.results import install_programs, measured, plain, sliced
 from tests.hostile.show import place, read
 
 SEED, RANDOM_CASES = 1, 8
@@ -145,3 +145,13 @@ def test_the_check_itself_sees_a_fault(base: Path, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("tare.commands.terminal.visible", str)
     monkeypatch.setattr("tare.commands.show.run_show", lambda *_: sys.stdout.write(EVIL) and 0)
     assert fault_of(ended(asked, here=True)) == r"show: printed '\x1b'"
+
+
+def test_a_result_whose_journal_names_unknown_workloads_can_be_continued(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TARE_STATE", str(base.parent / "state"))
+    result = measured(sliced(), base.parent / "sliced")
+    lines = read(result)
+    each_trial("workload", kind=EVIL)(lines)
+    assert fault_of(shown(result, tmp_path / "result", lines, "run")) is None

@@ -11,7 +11,7 @@ from tare.environments.provider import TOOLS_DIRECTORY
 from tare.image.store import install
 from tare.measure.campaign import measure_campaign
 from tare.plan.campaign import Campaign, load_campaign
-from tare.records import Exclude, Way, Workload
+from tare.records import Exclude, OptionValue, Way, Workload
 from tests.conftest import BUILD
 from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request, fake_workload
 
@@ -46,12 +46,17 @@ def plain() -> Campaign:
     )
 
 
+def sliced() -> Campaign:
+    """Its environments take turns by slices."""
+    options: dict[str, OptionValue] = {"slices": True, "noise": 0.02}
+    return fake_campaign(workload=Workload(name="work", kind="fake", options=options, way=Way.SLICES))
+
+
 def campaigns(folder: Path) -> Iterator[Campaign]:
     """Curves, iterations, instances, slices, and what shares a machine."""
     yield plain()
     yield fake_campaign(workload=replace(fake_workload(), iterations=3), layout="2c1p2i")
-    slices = Workload(name="work", kind="fake", options={"slices": True, "noise": 0.02}, way=Way.SLICES)
-    yield fake_campaign(workload=slices)
+    yield sliced()
     path = folder / "sharing.toml"
     path.write_text(_SHARING)
     shared = load_campaign(path, host_processors=2, host_memory_byte=1 << 32)

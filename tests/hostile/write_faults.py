@@ -95,7 +95,7 @@ def attack_some(count: int | None, seed: int, part: int = 0, parts: int = 1) -> 
 
     Of ``parts`` processes that share all, the ``part``-th takes every ``parts``-th case.
     """
-    faults = []
+    faults: list[str] = []
     with staged(blocks=1) as stage:
         cases = [(write, error) for write in writes_of_a_run(stage) for error in ERRORS]
         chosen: Sequence[tuple[Write, str]] = cases

@@ -250,7 +250,11 @@ def _measure(
             if WHOLE in outcome.facts and (cell := cell_of(outcome.trial)) not in turned
         },
     )
-    context.allotment.learn(outcomes)
+    ours = {trial.identity: trial for trial in planned}
+    # A journal may name workloads that nobody knows; what slices a trial has is for the plan to say.
+    context.allotment.learn(
+        [replace(one, trial=ours[one.trial.identity]) for one in outcomes if one.trial.identity in ours]
+    )
     for outcome in outcomes:
         _remember_peak(context, outcome)
     if request.pilot and compares and not outcomes:
