@@ -43,7 +43,8 @@ def share_as_far(scores: Floats) -> float:
     places = _drawn(tuple(len(sums) for sums, _ in groups))
     both = np.zeros(_DRAWS, dtype=np.complex128)
     for (sums, squares), chosen in zip(groups, places, strict=True):
-        both += (sums + 1j * squares)[chosen]  # one look-up for two sums: most of the time goes into it
+        # One look-up for two sums, without a look at each place's range: most of the time goes into it.
+        both += (sums + 1j * squares).take(chosen, mode="clip")
     return (1 + _DRAWS * _share(both.real.copy(), both.imag.copy(), seen)) / (1 + _DRAWS)
 
 

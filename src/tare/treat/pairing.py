@@ -100,10 +100,9 @@ def tables(
     found: dict[Cell, Table] = {}
     left_out = blocks_left_out(outcomes)
     for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
-        whole = (cell_of(outcome), outcome.trial.block) not in left_out
-        _enter(
-            outcome, found.setdefault(cell_of(outcome), Table()), grouped(outcome.samples) if whole else {}
-        )
+        cell = cell_of(outcome)
+        whole = (cell, outcome.trial.block) not in left_out
+        _enter(outcome, found.setdefault(cell, Table()), grouped(outcome.samples) if whole else {})
     return {cell: found[cell] for cell in sorted(found, key=lambda each: (each.workload, each.layout))}
 
 
@@ -125,16 +124,16 @@ def blocks_left_out(outcomes: Sequence[Outcome]) -> frozenset[tuple[Cell, int]]:
 
 def _in_another_way(outcomes: Sequence[Outcome]) -> set[tuple[Cell, int]]:
     """A failed trial may not have come to its first turn: only ``OK`` ones show the way."""
-    sound = [outcome for outcome in outcomes if outcome.status is Status.OK]
+    sound = [
+        (cell_of(outcome), outcome.trial.block, _way(outcome))
+        for outcome in outcomes
+        if outcome.status is Status.OK
+    ]
     counts: dict[Cell, Counter[Way]] = defaultdict(Counter)
-    for outcome in sorted(sound, key=lambda each: each.trial.block):
-        counts[cell_of(outcome)][_way(outcome)] += 1
+    for cell, _, way in sorted(sound, key=lambda each: each[1]):
+        counts[cell][way] += 1
     ways = {cell: count.most_common(1)[0][0] for cell, count in counts.items()}
-    return {
-        (cell_of(outcome), outcome.trial.block)
-        for outcome in sound
-        if _way(outcome) is not ways[cell_of(outcome)]
-    }
+    return {(cell, block) for cell, block, way in sound if way is not ways[cell]}
 
 
 def _way(outcome: Outcome) -> Way:

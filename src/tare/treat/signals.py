@@ -151,7 +151,9 @@ def _signals(blocks: Sequence[_Block]) -> Iterator[SignalSummary]:
     for block in blocks:
         first, second, own = (_by_kind(outcome.signals) for outcome in block.trials)
         for kind, value in own.items():
-            one, two = _natively(first, kind), _natively(second, kind)
+            one, two = first.get(kind), second.get(kind)
+            if one is None or two is None:
+                one, two = _natively(first, kind), _natively(second, kind)
             if one is not None and two is not None:
                 own_block = SignalBlock(block=block.facts.block, native=(one, two), environment=value)
                 found.setdefault(kind, []).append(own_block)

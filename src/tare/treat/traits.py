@@ -15,9 +15,10 @@ def traits(outcomes: Sequence[Outcome], labels: Collection[str]) -> tuple[Trait,
     read: dict[_Arm, Counter[str]] = defaultdict(Counter)
     for outcome in outcomes:
         if outcome.status is Status.OK:
+            cell, name = cell_of(outcome), outcome.trial.environment.name
             for label, value in _stated(outcome).items():
                 if label in labels:
-                    read[(cell_of(outcome), outcome.trial.environment.name, label)][value] += 1
+                    read[(cell, name, label)][value] += 1
     usual = {arm: values.most_common(1)[0][0] for arm, values in read.items()}
     return tuple(_differing(usual))
 

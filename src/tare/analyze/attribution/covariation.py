@@ -8,6 +8,8 @@ each shuffle, which holds the chance of any false finding at the level (Westfall
 Testing, 1993).
 """
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,7 +39,7 @@ def correlations(
     own = _unit(_without(columns, average_ranks(log_ratios)))
     others = _unit(_without(columns, average_ranks(signals)))
     changing = np.any(others != 0, axis=1)
-    shuffled = np.random.default_rng(_SEED).permuted(np.tile(own, (SHUFFLES, 1)), axis=1)
+    shuffled = own[_shuffles(n)]
     found = others @ own
     largest = np.max(np.abs(_unit(_without(columns, shuffled)) @ others.T), axis=1)
     chances = (1 + (largest[:, None] >= np.abs(found) - _ROUNDING).sum(axis=0)) / (1 + SHUFFLES)
@@ -45,6 +47,12 @@ def correlations(
         Correlation(r=float(r), chance=float(chance), n=n) if changes else None
         for r, chance, changes in zip(found, chances, changing, strict=True)
     ]
+
+
+@lru_cache(maxsize=4)
+def _shuffles(n: int) -> NDArray[np.intp]:
+    """Shape (shuffles, n): places in random orders, which take longer to draw than all else here."""
+    return np.random.default_rng(_SEED).permuted(np.tile(np.arange(n), (SHUFFLES, 1)), axis=1)
 
 
 def _columns(order: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -40,9 +40,15 @@ def chance_above(environment: NDArray[np.float64], native: NDArray[np.float64]) 
 def _distribution(ranks: bytes) -> NDArray[np.float64]:
     """Chance of each sum of doubled ranks; three bytes for each block. Signals without ties have the same."""
     distribution = np.ones(1)
-    for block in np.frombuffer(ranks, dtype=np.uint8).reshape(-1, 3):
-        distribution = np.convolve(distribution, np.bincount(block) / block.size)
+    for begin in range(0, len(ranks), 3):
+        distribution = np.convolve(distribution, _of_block(ranks[begin : begin + 3]))
     return distribution
+
+
+@lru_cache(maxsize=64)
+def _of_block(ranks: bytes) -> NDArray[np.float64]:
+    """Chance of each doubled rank of one block; only ties tell blocks apart."""
+    return np.bincount(np.frombuffer(ranks, dtype=np.uint8)) / len(ranks)
 
 
 def _kinds(rows: NDArray[np.int_]) -> dict[tuple[int, ...], int]:

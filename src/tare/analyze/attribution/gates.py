@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One signal through the gates: what of the time lost it accounts for, and whether it is a candidate."""
 
+import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -52,7 +53,7 @@ def clue_of(excess: Excess, gauge: Gauge, chances: Chances) -> Clue:
         unit=signal.unit,
         scope=signal.scope,
         excess=median_estimate(excess.beyond.tolist()),
-        native=float(np.median(excess.native_values)),
+        native=_usual(excess),
         chance=chances.adjusted,
         share=share,
         correlation=chances.correlation,
@@ -65,6 +66,11 @@ def times_s(excess: Excess, gauge: Gauge) -> NDArray[np.float64] | None:
     if excess.signal.lost_time:
         return excess.beyond
     return gauge.timeout_s * excess.beyond if known(excess.signal.name).timeout else None
+
+
+def _usual(excess: Excess) -> float:
+    """The natives' median; numpy's loads all its masked arrays first."""
+    return statistics.median(excess.native_values.ravel().tolist())
 
 
 def _share(excess: Excess, gauge: Gauge) -> Estimate | None:
@@ -104,7 +110,7 @@ def _is_material(excess: Excess, gauge: Gauge) -> bool:
     """Whether it can have cost ``LEAST_SHARE`` of the loss at its dearest."""
     about = known(excess.signal.name)
     if excess.signal.unit == _HERTZ:
-        return bool(np.median(excess.native_values) > 0)
+        return _usual(excess) > 0
     mean = float(np.mean(excess.beyond))  # events that explain spikes are in few blocks
     if excess.signal.unit == _SECONDS:
         return mean > LEAST_SHARE * gauge.lost_s
