@@ -2,6 +2,7 @@
 """Who used the processors between two snapshots: from recorded texts, and of this host."""
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from tare.host import busy
 from tare.host.busy import TICK_S, Process, Snapshot, below, parse_process, processes, used
+from tare.host.process_stats import ProcessStats
 
 RECORDED = (
     b"20799 (dd) R 20780 20799 20799 0 -1 4194560 87 0 0 0 112 345 7 3 20 0 1 0 90413 2966528 471 "
@@ -138,7 +140,8 @@ def test_a_quota_that_held_back_in_half_of_the_periods_is_half_of_the_time() -> 
 
 
 def test_a_snapshot_has_this_process_and_leaves_out_what_it_cannot_read(tmp_path: Path) -> None:
-    assert os.getpid() in processes(busy.snapshot(busy.quota_files()))
+    with closing(ProcessStats()) as stats:
+        assert os.getpid() in processes(busy.snapshot(stats, busy.quota_files()))
     (tmp_path / "17").mkdir()
     (tmp_path / "self").mkdir()
-    assert busy.snapshot(["/nowhere"], str(tmp_path)).processes == {}
+    assert busy.snapshot(ProcessStats(str(tmp_path)), ["/nowhere"]).processes == {}

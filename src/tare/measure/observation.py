@@ -2,7 +2,7 @@
 """One trial's signals, from just before GO to just after the last DONE, and whether they take the trial out."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +58,9 @@ class Observation:
             self._neighbours_s = self._usage.used_s() if self._usage else 0.0
         self._others.look()
 
+    def close(self) -> None:
+        self._others.close()
+
     def told(self, counted: Counted, exclude: Exclude) -> tuple[Found, Excluded | None]:
         """The signals, and the rule that takes the trial out, if one does."""
         found = self._watch.found()
@@ -86,5 +89,8 @@ class Observation:
 @contextmanager
 def observed(watched: Watched, neighbours: Sequence[NodeGroup] | None) -> Iterator[Observation]:
     """Everything that the looks need is found and opened here, before anything is timed."""
-    with watched_signals(place_of(watched.nodes, watched.groups), FAMILIES) as watch:
-        yield Observation(watch, watched, neighbours)
+    with (
+        watched_signals(place_of(watched.nodes, watched.groups), FAMILIES) as watch,
+        closing(Observation(watch, watched, neighbours)) as observation,
+    ):
+        yield observation

@@ -8,11 +8,13 @@ kernel's threads and the daemons of environments use then may be an environment'
 import os
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from tare.environments.provider import NodeGroup
 from tare.host import busy
 from tare.host.facts import online_processors
+from tare.host.process_stats import ProcessStats
 from tare.measure.counted import Watched
 from tare.measure.exclusion import FOREIGN
 from tare.measure.signals.place import Place, control_group
@@ -47,9 +49,10 @@ _DAEMONS = frozenset(
 def look_before_start(wait_s: float | None = None) -> HostLoad:
     """What others use of all processors now; of those, whoever shows nothing in half a second is not seen."""
     quotas, numbers = busy.quota_files(), online_processors()
-    before = busy.snapshot(quotas)
-    time.sleep(LOOK_S if wait_s is None else wait_s)
-    after = busy.snapshot(quotas)
+    with closing(ProcessStats()) as stats:
+        before = busy.snapshot(stats, quotas)
+        time.sleep(LOOK_S if wait_s is None else wait_s)
+        after = busy.snapshot(stats, quotas)
     span_s = after.at_s - before.at_s
     known = busy.processes(after)
     own = busy.below({os.getpid()}, known)
@@ -81,16 +84,20 @@ class OthersWatch:
         self._place, self._watched = place, watched
         self._groups = [*watched.all_groups, *(neighbours or ())]
         self._quotas = () if place.elsewhere else busy.quota_files()
+        self._stats = ProcessStats()
         self._looks: list[busy.Snapshot] = []
         self._members: set[int] = set()
 
     def look(self) -> None:
         """Once before GO and once after the last DONE, outside of what is timed."""
         if not self._place.elsewhere:
-            self._looks.append(busy.snapshot(self._quotas))
+            self._looks.append(busy.snapshot(self._stats, self._quotas))
         if len(self._looks) > 1:
             groups = filter(None, map(control_group, self._groups))
             self._members = {pid for group in groups for pid in group.counted()}
+
+    def close(self) -> None:
+        self._stats.close()
 
     def load(self, signals: Found, span_s: float) -> HostLoad | None:
         """``signals``: the trial's signals over ``span_s``; ``None`` where the trial ran on another host."""

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The text of /proc/PID/stat (proc(5)) of all processes, taken more than once.
+
+To open and close one takes longer than to read it, so they stay open until ``close``. A descriptor stays its process's:
+when that has ended it can no longer be read, whoever has the number by then.
+"""
+
+import os
+
+from tare.host.kernel_files import read_bytes
+
+MOST_HELD = 256
+"""A host may have more processes than a program may have files open, mostly 1024."""
+_MOST_BYTE = 4096
+
+
+class ProcessStats:
+    """Those below ``root``, which is /proc."""
+
+    def __init__(self, root: str = "/proc") -> None:
+        self._root = root
+        self._held: dict[str, int] = {}
+
+    def texts(self) -> dict[int, bytes]:
+        """Process → its text now; one that ends meanwhile is left out."""
+        names = filter(str.isdigit, os.listdir(self._root))  # noqa: PTH208 - a third of what Path costs
+        return {int(name): text for name in names if (text := self._held_text(name) or self._new_text(name))}
+
+    def close(self) -> None:
+        while self._held:
+            os.close(self._held.popitem()[1])
+
+    def _held_text(self, name: str) -> bytes | None:
+        descriptor = self._held.get(name)
+        if descriptor is None:
+            return None
+        try:
+            return os.pread(descriptor, _MOST_BYTE, 0)
+        except OSError:
+            os.close(self._held.pop(name))
+        return None
+
+    def _new_text(self, name: str) -> bytes | None:
+        path = f"{self._root}/{name}/stat"
+        if len(self._held) >= MOST_HELD:
+            return read_bytes(path)
+        try:
+            self._held[name] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        return self._held_text(name)
