@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-# The peak that getrusage(2) and wait4(2) tell begins with that of the parent, which the child is until it executes.
+# The peak of getrusage(2) and wait4(2) begins with the parent's, which the child is until it executes.
 _TELL = """
 import resource as _resource
 _used = _resource.getrusage(_resource.RUSAGE_SELF)

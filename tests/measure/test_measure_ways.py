@@ -62,15 +62,21 @@ def test_one_command_after_another_takes_one_way_in(ways: Ways, node: Node, tmp_
     assert provider.entered == 1
 
 
-def test_commands_at_the_same_time_take_a_way_each(ways: Ways, node: Node, tmp_path: Path) -> None:
-    provider = Counting()
-    first, second = command(tmp_path, "true"), command(tmp_path, "true")
+def two_at_once(ways: Ways, provider: Counting, node: Node, folder: Path) -> tuple[Stopwatch, Stopwatch]:
+    """Both are free again when this returns."""
+    first, second = command(folder, "true"), command(folder, "true")
     with (
-        ways.stopwatch(provider, node, first, str(tmp_path)) as one_way,
-        ways.stopwatch(provider, node, second, str(tmp_path)) as other_way,
+        ways.stopwatch(provider, node, first, str(folder)) as one_way,
+        ways.stopwatch(provider, node, second, str(folder)) as other_way,
     ):
         one_way.wait_ready(LIMIT_S)
         other_way.wait_ready(LIMIT_S)
+    return one_way, other_way
+
+
+def test_commands_at_the_same_time_take_a_way_each(ways: Ways, node: Node, tmp_path: Path) -> None:
+    provider = Counting()
+    two_at_once(ways, provider, node, tmp_path)
     assert provider.entered == 2
     run(ways, provider, node, tmp_path, "true")
     assert provider.entered == 2
@@ -117,13 +123,7 @@ def test_ways_that_broke_while_they_were_free_are_left_for_a_new_one(
     ways: Ways, node: Node, tmp_path: Path
 ) -> None:
     provider = Counting()
-    first, second = command(tmp_path, "true"), command(tmp_path, "true")
-    with (
-        ways.stopwatch(provider, node, first, str(tmp_path)) as one_way,
-        ways.stopwatch(provider, node, second, str(tmp_path)) as other_way,
-    ):
-        one_way.wait_ready(LIMIT_S)
-        other_way.wait_ready(LIMIT_S)
+    one_way, other_way = two_at_once(ways, provider, node, tmp_path)
     end(one_way)
     end(other_way)
     assert run(ways, provider, node, tmp_path, "true")[0] == 0
