@@ -3,7 +3,6 @@
 
 import json
 import math
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -20,6 +19,7 @@ from tare.environments.provider import Provider
 from tare.errors import TareError
 from tare.host.facts import host_facts
 from tare.host.own_files import read_plain
+from tare.host.scratch import scratch_folder
 from tare.journal.large import read_result
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.journal.whole import write_whole
@@ -148,8 +148,8 @@ def pilot(campaign: Campaign, audience: Audience, providers: Mapping[str, Provid
         fail_if=(),
         budget_s=PILOT_BUDGET_S,
     )
-    with tempfile.TemporaryDirectory(prefix="tare-pilot-") as folder:
-        request = Request(campaign=alone, folder=ResultFolder(Path(folder) / "result"), providers=providers)
+    with scratch_folder("pilot") as folder:
+        request = Request(campaign=alone, folder=ResultFolder(folder / "result"), providers=providers)
         found = _told(run_campaign(request, audience), alone, "the pilot")
     # What was measured is native, three times: it says nothing of one environment more than of another.
     natives = [

@@ -6,11 +6,9 @@ from __future__ import annotations
 import dataclasses
 import math
 import statistics
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 from rich.table import Table
@@ -19,6 +17,7 @@ from tare.analyze.slice_lengths import slice_lengths
 from tare.commands.console import PlainConsole
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
+from tare.host.scratch import scratch_folder
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Audience, Request, measure_campaign
@@ -60,10 +59,10 @@ def try_lengths(
     turns = campaign.turns
     if turns is None or not _can_choose(campaign):
         return None
-    with tempfile.TemporaryDirectory(prefix="tare-pilot-") as folder:
+    with scratch_folder("pilot") as folder:
         request = Request(
             campaign=_pilot(campaign),
-            folder=ResultFolder(Path(folder) / "result"),
+            folder=ResultFolder(folder / "result"),
             image_name=image_name,
             providers=providers,
         )

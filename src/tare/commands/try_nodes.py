@@ -2,7 +2,6 @@
 """One real trial in an environment, as a campaign would run it: start, limits, enter, run, stop."""
 
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from tare.environments.provider import Probe, Provider
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import online_processors
+from tare.host.scratch import scratch_folder
 from tare.image import Image, find_image, in_use
 from tare.measure.clean import clean_up
 from tare.measure.context import Context
@@ -40,7 +40,7 @@ def held_for_trying() -> Iterator[Callable[[Provider], Probe]]:
         stack.enter_context(tools_lock())
         image = find_image()
         stack.enter_context(in_use(image))
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tare-doctor-")))
+        folder = stack.enter_context(scratch_folder("doctor"))
         yield lambda provider: _try(provider, image, folder)
 
 

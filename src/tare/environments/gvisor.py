@@ -7,7 +7,6 @@ It reads its network namespace once, as it starts. docs/gvisor.md says what else
 
 import json
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,6 +19,7 @@ from tare.environments.provider import Node, NodeSpec, Probe, Provider, Victim
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.host.removal import remove_what_goes
+from tare.host.scratch import scratch_folder
 from tare.host.told import process_id
 from tare.records import NetworkKind, OptionValue
 
@@ -148,13 +148,13 @@ class _Runsc:
 
     def complaint(self) -> str | None:
         """Why a sandbox that has the host's root to read cannot run true(1); ``None`` if it can."""
-        with tempfile.TemporaryDirectory(prefix="tare-gvisor-") as folder:
+        with scratch_folder("gvisor") as folder:
             argv = [self.program, f"--root={folder}", f"--platform={self.platform}", "--network=none"]
             try:
                 done = process.run(
                     [*argv, "--ignore-cgroups", "do", "true"],
                     timeout_s=_TRIAL_LIMIT_S,
-                    variables={"TMPDIR": folder},
+                    variables={"TMPDIR": str(folder)},
                 )
             except NodeError:
                 limit = f"{_TRIAL_LIMIT_S:.0f} s"

@@ -8,12 +8,12 @@ environment. Only what is made directly in "/" goes to Docker's own storage.
 
 import hashlib
 import json
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from tare.environments import engine, engine_images
 from tare.environments.provider import NodeSpec
+from tare.host.scratch import scratch_folder
 
 _DOCKERS = ("dev", "proc", "sys")
 """What Docker mounts itself."""
@@ -27,9 +27,9 @@ def reference(root: Path) -> str:
 
 def ensure(tool: Sequence[str], root: Path) -> None:
     """Import the outline unless it is there; ``NodeError`` says why it cannot be."""
-    with tempfile.TemporaryDirectory(prefix="tare-outline-") as folder:
-        _draw(root, Path(folder))
-        engine_images.ensure(tool, Path(folder), reference(root))
+    with scratch_folder("outline") as folder:
+        _draw(root, folder)
+        engine_images.ensure(tool, folder, reference(root))
 
 
 def mounts(spec: NodeSpec, root: Path) -> list[str]:

@@ -5,12 +5,12 @@ Trying it decides; the kernel's switches are only asked for the reason when it f
 """
 
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.scratch import scratch_folder
 
 OVERLAYFS, FUSE_OVERLAYFS = "overlayfs", "fuse-overlayfs"
 _TRY_LIMIT_S = 5.0
@@ -63,8 +63,8 @@ def find_obstacle(root: Path = Path("/")) -> Obstacle | None:
 
 def layer_maker() -> str | None:
     """What makes a writable layer over the image: the kernel since Linux 5.11, else a program; ``None``: nothing."""
-    with tempfile.TemporaryDirectory(prefix="tare-layer-") as folder:
-        lower = [Path(folder, name) for name in ("one", "two")]
+    with scratch_folder("layer") as folder:
+        lower = [folder / name for name in ("one", "two")]
         for path in lower:
             path.mkdir()
         if _works("overlay", f"lowerdir={lower[0]}:{lower[1]}", lower[0]):

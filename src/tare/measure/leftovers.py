@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tare.environments import PROVIDERS
 from tare.errors import TareError
-from tare.host import quarantine
+from tare.host import quarantine, scratch
 from tare.host.paths import nodes_directory
 from tare.host.removal import remove_folder, said
 from tare.measure.node_life import halt_node
@@ -67,6 +67,7 @@ def remove_leftovers() -> Cleaned:
     for directory in nodes_directory().glob("*"):
         with suppress(OSError):
             directory.rmdir()
+    scratch.remove_unused()
     return Cleaned(removed=removed, kept=kept)
 
 

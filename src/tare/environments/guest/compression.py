@@ -3,13 +3,12 @@
 
 import bz2
 import lzma
-import tempfile
 import zlib
 from collections.abc import Callable
-from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.scratch import scratch_folder
 
 _LIMIT_S = 120.0
 
@@ -47,8 +46,8 @@ def _xz(content: bytes) -> bytes:
 
 def _zstd(content: bytes) -> bytes:
     """By zstd(1); Python's own library reads it from version 3.14 on."""
-    with tempfile.TemporaryDirectory() as folder:
-        packed, unpacked = Path(folder, "packed"), Path(folder, "unpacked")
+    with scratch_folder("zstd") as folder:
+        packed, unpacked = folder / "packed", folder / "unpacked"
         packed.write_bytes(content)
         argv = ["zstd", "--decompress", "--quiet", str(packed), "-o", str(unpacked)]
         process.run_checked(argv, timeout_s=_LIMIT_S)

@@ -4,7 +4,6 @@
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from tare.environments.qemu.processor import DIES_WITH_US
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.paths import state_directory
+from tare.host.scratch import scratch_folder
 from tare.untrusted import object_from_json
 
 BOOT_LIMIT_S = 10.0
@@ -62,8 +62,7 @@ def chosen(asked: Accelerator | None, obstacle: str | None) -> Accelerator:
 
 def boots(kernel: GuestKernel, accelerator: Accelerator, limit_s: float = BOOT_LIMIT_S) -> bool:
     """Whether a guest's first process runs in time; ``NodeError`` if there is no QEMU."""
-    with tempfile.TemporaryDirectory(prefix="tare-kvm-") as name:
-        folder = Path(name)
+    with scratch_folder("kvm") as folder:
         program = folder / "init"
         program.write_bytes(first_program())
         write_initramfs(folder / "initramfs", init=program, modules=[], boot="")

@@ -7,7 +7,6 @@ less what the accelerator cannot give (QEMU's docs/interop/qmp-spec and qom-get)
 
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -18,6 +17,7 @@ from tare.environments.qemu.command import PROGRAM, accelerator_words, cpu_words
 from tare.environments.qemu.options import Accelerator, Options
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.scratch import scratch_folder
 from tare.untrusted import object_from_json
 
 DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL")
@@ -39,9 +39,9 @@ _MOST_SAID_BYTE = 1 << 16
 def lacking_flags(options: Options, accelerator: Accelerator, flags: frozenset[str]) -> frozenset[str]:
     """Which of these flags a guest with these options lacks, asked once; ``NodeError`` when QEMU does not tell."""
     argv = machine_words(options, accelerator)
-    with tempfile.TemporaryDirectory(prefix="tare-qemu-") as folder, _pipes(Path(folder)) as (given, said):
+    with scratch_folder("qemu") as folder, _pipes(folder) as (given, said):
         os.write(given, questions(flags))
-        done = process.run([*DIES_WITH_US, *argv, *_monitor(Path(folder))], timeout_s=_LIMIT_S)
+        done = process.run([*DIES_WITH_US, *argv, *_monitor(folder)], timeout_s=_LIMIT_S)
         if done.code != 0:
             raise NodeError(f"QEMU does not tell what its processor has: {done.last_words}")
         return lacking(os.read(said, _MOST_SAID_BYTE).decode(errors="replace"), flags)

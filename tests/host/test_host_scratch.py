@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scratch folders: gone after use, gone after a kill once somebody cleans up, and nobody's else's is touched."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tare.host.scratch import remove_unused, scratch_folder
+
+_KILLED = """
+import os, signal
+from tare.host.scratch import scratch_folder
+with scratch_folder("test") as folder:
+    (folder / "file").write_text("left")
+    print(folder, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+
+def test_a_scratch_folder_is_gone_after_use_whatever_was_raised() -> None:
+    used: list[Path] = []
+    with pytest.raises(IsADirectoryError), scratch_folder("test") as folder:
+        used.append(folder / "file")
+        folder.write_text("fails")
+    assert not used[0].parent.exists()
+
+
+def test_a_killed_process_leaves_a_folder_that_the_next_clean_up_removes() -> None:
+    done = subprocess.run([sys.executable, "-c", _KILLED], capture_output=True, text=True, check=False)
+    left = Path(done.stdout.strip())
+    assert (done.returncode, (left / "file").read_text()) == (-signal.SIGKILL, "left")
+    assert remove_unused() == [left.name]
+    assert not left.exists()
+
+
+def test_what_is_in_use_stays() -> None:
+    with scratch_folder("test") as folder:
+        assert remove_unused() == []
+        assert folder.is_dir()
+
+
+def test_a_folder_of_another_name_a_link_and_a_file_stay(tmp_path: Path) -> None:
+    kept = tmp_path / "tare-results"
+    kept.mkdir()
+    (tmp_path / "tare-scratch-link").symlink_to(kept)
+    (tmp_path / "tare-scratch-file").write_text("")
+    assert remove_unused() == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "tare-results",
+        "tare-scratch-file",
+        "tare-scratch-link",
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
+def test_another_users_folder_stays_even_for_root(tmp_path: Path) -> None:
+    others = tmp_path / "tare-scratch-others"
+    others.mkdir()
+    os.chown(others, 65534, 65534)
+    assert remove_unused() == []
+    assert others.is_dir()
