@@ -4,6 +4,8 @@
 import fcntl
 import os
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,8 @@ from tare.measure import campaign as module
 from tare.measure.campaign import measure_campaign
 from tare.measure.lock import host_lock
 from tare.measure.node_life import start_node
+from tare.plan.campaign import Campaign
+from tare.records import Outcome, Stopped, Trial
 
 pytestmark = pytest.mark.usefixtures("fake_image")
 
@@ -73,3 +77,26 @@ def test_the_budget_holds_for_the_first_native_run_too(tmp_path: Path) -> None:
     ):
         measure_campaign(fake_request(asked, tmp_path / "result", pilot=True), Listener())
     assert time.monotonic() - begun_s < 30
+
+
+def test_of_trials_that_are_over_only_what_looks_and_later_trials_ask_stays_in_memory(tmp_path: Path) -> None:
+    looked: list[tuple[Outcome, ...]] = []
+
+    def stopping(
+        campaign: Campaign,  # noqa: ARG001 - a Stopping
+        outcomes: Sequence[Outcome],
+        passed_over: Sequence[Trial],  # noqa: ARG001 - a Stopping
+    ) -> tuple[Stopped, ...]:
+        looked.append(tuple(outcomes))
+        return ()
+
+    listener = Listener()
+    request = fake_request(fake_campaign(looks=(1, 2)), tmp_path / "result")
+    for _ in ("measured", "continued"):
+        measure_campaign(replace(request, stopping=stopping), listener)
+    assert all(whole.signals and whole.facts for whole in listener.outcomes)
+    for outcomes in filter(None, looked):
+        for kept, whole in zip(outcomes, listener.outcomes, strict=False):
+            assert (kept.signals, kept.missing_signals, kept.facts) == ((), {}, {})
+            assert (kept.trial, kept.samples, kept.load) == (whole.trial, whole.samples, whole.load)
+    assert len(looked[-1]) == len(listener.outcomes)

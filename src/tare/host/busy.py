@@ -10,7 +10,6 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from tare.errors import NodeError
@@ -21,8 +20,6 @@ from tare.host.process_stats import ProcessStats
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 _KERNEL_THREAD = 0x00200000
 """PF_KTHREAD of the kernel's sched.h, in a process's flags."""
-_REMEMBERED = 1 << 14
-"""Processes that did nothing between two snapshots: most of a host's."""
 _PARENT, _FLAGS, _OWN, _CHILDREN, _STARTED = 1, 6, slice(11, 13), slice(13, 15), 19
 """Places after the name in /proc/PID/stat."""
 _STEAL = 8
@@ -113,12 +110,18 @@ def parse_process(text: bytes) -> Process:
     )
 
 
+_latest: dict[bytes, Process] = {}
+"""Of the snapshot that was understood last: most of a host's processes do nothing until the next."""
+
+
 def processes(taken: Snapshot) -> dict[int, Process]:
     """Those of a snapshot whose text is whole."""
-    return {pid: one for pid, text in taken.processes.items() if (one := _understood(text)) is not None}
+    global _latest  # noqa: PLW0603 - a memory of texts, as a cache is
+    understood = {text: _latest.get(text) or _understood(text) for text in taken.processes.values()}
+    _latest = {text: process for text, process in understood.items() if process is not None}
+    return {pid: _latest[text] for pid, text in taken.processes.items() if text in _latest}
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def _understood(text: bytes) -> Process | None:
     with suppress(ValueError):
         return parse_process(text)

@@ -22,13 +22,13 @@ from tare.journal.large import read_result
 from tare.journal.reader import Journal, campaign_digest
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.journal.writer import JournalWriter
+from tare.measure import idle_ranks
 from tare.measure.budget import Budget
 from tare.measure.clean import clean_up
 from tare.measure.code_paths import cannot_join, lacking_flags
 from tare.measure.context import Context
 from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
-from tare.measure.idle_ranks import IdleRanks
 from tare.measure.joining import can_be_compared, joining_said, plan_now
 from tare.measure.kept import kept_campaign
 from tare.measure.lock import host_lock, tools_lock
@@ -52,6 +52,7 @@ from tare.records import (
     Fault,
     HostLoad,
     Outcome,
+    Parity,
     Rule,
     Session,
     Skipped,
@@ -60,6 +61,7 @@ from tare.records import (
 )
 from tare.units import format_duration
 
+_ASKED_FACTS = (idle_ranks.FACT, WHOLE)
 _CHANGEABLE = ("budget_s", "undecided_fails")
 """What may differ when a result is continued: neither changes what is measured or concluded."""
 
@@ -219,7 +221,7 @@ def _measure(
     journal = read_result(request.folder)
     absent = {one.environment for one in skipped}
     now = plan_now(campaign, journal, absent)
-    planned, outcomes = now.trials, list(journal.outcomes)
+    planned, outcomes = now.trials, list(map(_without_evidence, journal.outcomes))
     budget = Budget(campaign, planned, outcomes)
     again = f"tare run {request.folder.path / CAMPAIGN_FILE}"
     damaged = journal.integrity.warnings
@@ -241,7 +243,7 @@ def _measure(
     context = replace(
         new_context(request, campaign, image, audience),
         lacking_flags=_lacking_flags(request, campaign, absent, journal),
-        idle_ranks=IdleRanks(outcomes, busy=load is not None and load.busy),
+        idle_ranks=idle_ranks.IdleRanks(outcomes, busy=load is not None and load.busy),
         counts={one.trial.workload.name: one.turns.counts for one in outcomes if one.turns},
         turned=turned,
         whole={
@@ -273,10 +275,21 @@ def _measure(
 
         def write(outcome: Outcome) -> None:
             write_line(outcome)
-            outcomes.append(outcome)
+            outcomes.append(_without_evidence(outcome))
 
         allowance = replace(budget.allowance(), is_wanted=wanted.may_run)
         return run_trials(context, left, write, allowance, audience)
+
+
+def _without_evidence(outcome: Outcome) -> Outcome:
+    """What this session asks of a trial that is over. The rest is most of it, and is in the journal.
+
+    Thousands of outcomes stay in memory until the campaign ends, so that looks can judge them.
+    """
+    facts = {label: text for label, text in outcome.facts.items() if label in _ASKED_FACTS}
+    return replace(
+        outcome, facts=facts, signals=(), missing_signals={}, parity=Parity(), clock_quality=(), excerpt=None
+    )
 
 
 @contextmanager
