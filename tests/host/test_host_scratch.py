@@ -30,10 +30,15 @@ def _own_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_scratch_folder_is_gone_after_use_whatever_was_raised() -> None:
     used: list[Path] = []
-    with pytest.raises(IsADirectoryError), scratch_folder("test") as folder:
-        used.append(folder / "file")
-        folder.write_text("fails")
-    assert not used[0].parent.exists()
+
+    def fail() -> None:
+        with scratch_folder("test") as folder:
+            used.append(folder)
+            folder.write_text("a folder is no file")
+
+    with pytest.raises(IsADirectoryError):
+        fail()
+    assert not used[0].exists()
 
 
 def test_a_killed_process_leaves_a_folder_that_the_next_clean_up_removes() -> None:
