@@ -105,7 +105,7 @@ class NodeSpec:
 
     @property
     def work(self) -> Path:
-        return self.shared_work or self.directory / "layer" / "work"
+        return self.shared_work or self.directory / "layer/work"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of /proc/PID/stat (proc(5)) of all processes, taken more than once.
 
-To open and close one takes longer than to read it, so they stay open until ``close``. A descriptor stays its process's:
-when that has ended it can no longer be read, whoever has the number by then.
+To open and close one takes longer than to read it, so they stay open until ``close``, over thousands of trials. A
+descriptor stays its process's: when that has ended it can no longer be read, whoever has the number by then.
 """
 
 import os
@@ -29,6 +29,9 @@ class ProcessStats:
     def close(self) -> None:
         while self._held:
             os.close(self._held.popitem()[1])
+
+    def __del__(self) -> None:
+        self.close()
 
     def _held_text(self, name: str) -> bytes | None:
         descriptor = self._held.get(name)

@@ -12,6 +12,7 @@ from tare.environments import PROVIDERS
 from tare.environments.provider import Bind, NodeSpec, Provider
 from tare.host.cgroups.group import MOST_WEIGHT
 from tare.host.paths import nodes_directory
+from tare.host.process_stats import ProcessStats
 from tare.measure.idle_ranks import IdleRanks
 from tare.measure.placement import NodePlace
 from tare.measure.turns.allotment import Allotment
@@ -94,6 +95,9 @@ class Context:
     """What was learnt of the measured program."""
     evidence: dict[Arm, Mapping[str, str]] = field(default_factory=dict)
     """What the job's evidence said, of arms whose launch was tried (``measure.beforehand``)."""
+
+    process_stats: ProcessStats = field(default_factory=ProcessStats)
+    """Of all processes of this host, for who uses the processors beside a trial."""
 
     def node_specs(self, trial: Trial, places: Sequence[NodePlace]) -> list[NodeSpec]:
         """The same limits in every environment; names that no other session has."""

@@ -144,6 +144,6 @@ def looked_at(
     beside = None if company is None else [*company, *others]
     with (
         watched_clocks(watched.provider, watched.nodes, prepared.up.ways) as clocks,
-        observed(watched, beside) as observation,
+        observed(watched, beside, context.process_stats) as observation,
     ):
         yield Look(context, prepared, measured, clocks, observation)

@@ -2,11 +2,12 @@
 """One trial's signals, from just before GO to just after the last DONE, and whether they take the trial out."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from tare.environments.provider import NodeGroup
+from tare.host.process_stats import ProcessStats
 from tare.measure.counted import CpuUsage, Watched
 from tare.measure.exclusion import Excluded, Own, add_foreign_load, excluded
 from tare.measure.others import OthersWatch
@@ -35,10 +36,16 @@ class Counted:
 class Observation:
     """Looks at a trial from outside."""
 
-    def __init__(self, watch: SignalWatch, watched: Watched, neighbours: Sequence[NodeGroup] | None) -> None:
+    def __init__(
+        self,
+        watch: SignalWatch,
+        watched: Watched,
+        neighbours: Sequence[NodeGroup] | None,
+        stats: ProcessStats,
+    ) -> None:
         """``neighbours``: the groups of those that work beside; ``None`` when some of them have none."""
         self._watch = watch
-        self._others = OthersWatch(watch.place, watched, neighbours)
+        self._others = OthersWatch(watch.place, watched, neighbours, stats)
         self._spanning = any(len(seat.members) > 1 for seat in watched.seats)
         self._neighbours = neighbours
         self._usage: CpuUsage | None = None
@@ -57,9 +64,6 @@ class Observation:
         if self._neighbours is not None:
             self._neighbours_s = self._usage.used_s() if self._usage else 0.0
         self._others.look()
-
-    def close(self) -> None:
-        self._others.close()
 
     def told(self, counted: Counted, exclude: Exclude) -> tuple[Found, Excluded | None]:
         """The signals, and the rule that takes the trial out, if one does."""
@@ -87,10 +91,9 @@ class Observation:
 
 
 @contextmanager
-def observed(watched: Watched, neighbours: Sequence[NodeGroup] | None) -> Iterator[Observation]:
+def observed(
+    watched: Watched, neighbours: Sequence[NodeGroup] | None, stats: ProcessStats
+) -> Iterator[Observation]:
     """Everything that the looks need is found and opened here, before anything is timed."""
-    with (
-        watched_signals(place_of(watched.nodes, watched.groups), FAMILIES) as watch,
-        closing(Observation(watch, watched, neighbours)) as observation,
-    ):
-        yield observation
+    with watched_signals(place_of(watched.nodes, watched.groups), FAMILIES) as watch:
+        yield Observation(watch, watched, neighbours, stats)

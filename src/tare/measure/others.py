@@ -79,12 +79,18 @@ class _Shares:
 class OthersWatch:
     """Who else uses the processors of one trial."""
 
-    def __init__(self, place: Place, watched: Watched, neighbours: Sequence[NodeGroup] | None) -> None:
-        """``neighbours``: the groups of those that work beside."""
+    def __init__(
+        self,
+        place: Place,
+        watched: Watched,
+        neighbours: Sequence[NodeGroup] | None,
+        stats: ProcessStats,
+    ) -> None:
+        """``neighbours``: the groups of those that work beside. ``stats`` are the session's."""
         self._place, self._watched = place, watched
         self._groups = [*watched.all_groups, *(neighbours or ())]
         self._quotas = () if place.elsewhere else busy.quota_files()
-        self._stats = ProcessStats()
+        self._stats = stats
         self._looks: list[busy.Snapshot] = []
         self._members: set[int] = set()
 
@@ -95,9 +101,6 @@ class OthersWatch:
         if len(self._looks) > 1:
             groups = filter(None, map(control_group, self._groups))
             self._members = {pid for group in groups for pid in group.counted()}
-
-    def close(self) -> None:
-        self._stats.close()
 
     def load(self, signals: Found, span_s: float) -> HostLoad | None:
         """``signals``: the trial's signals over ``span_s``; ``None`` where the trial ran on another host."""

@@ -69,7 +69,7 @@ def own_group(name: str) -> Group:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _own_directories(found: Hierarchies, name: str) -> Mapping[str, Path]:
-    return {key: point / PARENT / name for key, point in found.mounts.items()}
+    return {key: point / f"{PARENT}/{name}" for key, point in found.mounts.items()}
 
 
 def create_own_group(name: str) -> Group:

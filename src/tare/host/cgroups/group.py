@@ -50,7 +50,7 @@ class Group:
 
     @property
     def process_files(self) -> list[str]:
-        return [str(directory / "cgroup.procs") for directory in self.directories]
+        return [f"{directory}/cgroup.procs" for directory in self.directories]
 
     def directory(self, controller: str) -> Path | None:
         """``None`` when the controller is not there."""
