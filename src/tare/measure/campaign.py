@@ -2,8 +2,7 @@
 """A campaign measured, or continued: the host is locked and cleaned, the image verified, each trial journalled."""
 
 import json
-import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,6 @@ from typing import Protocol
 from tare import __version__
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
-from tare.errors import HostError, InputError, JournalError
 from tare.host import privileges, standing
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import host_facts, online_processors
@@ -27,43 +25,33 @@ from tare.measure.budget import Budget
 from tare.measure.clean import clean_up
 from tare.measure.code_paths import cannot_join, lacking_flags
 from tare.measure.context import Context
+from tare.measure.continued import refuse_another, settled
 from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
 from tare.measure.joining import can_be_compared, joining_said, plan_now
-from tare.measure.kept import kept_campaign
 from tare.measure.lock import host_lock, tools_lock
 from tare.measure.machine_lock import machine_lock
 from tare.measure.others import look_before_start, said
 from tare.measure.parity import expected_parity
+from tare.measure.pilot import remember_peak, run_pilot
 from tare.measure.rescue import rescue
-from tare.measure.session import Watcher, interruptible, run_trials, run_within
+from tare.measure.session import Watcher, interruptible, run_trials
 from tare.measure.stopping import Stopping, Wanted, cell_of, never
 from tare.measure.turns.together import WHOLE
 from tare.measure.usable import Wants, skipped_environments
-from tare.measure.users import USER_LABEL, continued_user, settled_user, stranger, user_of, user_words
+from tare.measure.users import USER_LABEL, stranger, user_of, user_words
 from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits
-from tare.plan.campaign import Campaign, differences, with_overrides
-from tare.plan.trials import refuse_misnamed
+from tare.plan.campaign import Campaign
 from tare.records import (
-    NATIVE,
-    USUAL_BOUNDS,
-    Bounds,
-    Fault,
     HostLoad,
     Outcome,
     Parity,
-    Rule,
     Session,
     Skipped,
-    Status,
-    Trial,
 )
-from tare.units import format_duration
 
 _ASKED_FACTS = (idle_ranks.FACT, WHOLE)
-_CHANGEABLE = ("budget_s", "undecided_fails")
-"""What may differ when a result is continued: neither changes what is measured or concluded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +101,7 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
     ):
         if remark is not None:
             audience.says(remark)
-        campaign = _settled(request)
+        campaign = settled(request.campaign, request.folder)
         image = find_image(request.image_name)
         with in_use(image):
             skipped = _ready(request, campaign, image, audience)
@@ -142,58 +130,16 @@ def held_host(purpose: str, audience: Audience) -> Iterator[None]:
         yield
 
 
-def _settled(request: Request) -> Campaign:
-    """The campaign with its seed and its user fixed: for a new folder, or as in one that was begun."""
-    if not request.folder.exists():
-        seed = request.campaign.seed if request.campaign.seed is not None else secrets.randbelow(1 << 31)
-        return with_overrides(request.campaign, seed=seed, user=settled_user(request.campaign.user))
-    kept = kept_campaign(request.folder)
-    wanted = with_overrides(
-        request.campaign,
-        seed=kept.seed if request.campaign.seed is None else None,
-        user=continued_user(kept.user, request.campaign.user),
-    )
-    wanted = _as_bounded(wanted, kept)
-    if found := [words for words in differences(kept, wanted) if not words.startswith(_CHANGEABLE)]:
-        raise InputError(
-            f"{request.folder.path} holds another campaign ({'; '.join(found)}); choose another --output"
-        )
-    return wanted
-
-
-def _as_bounded(wanted: Campaign, kept: Campaign) -> Campaign:
-    """A result of a version that knew no bounds goes on without, unless other than the usual ones are asked for."""
-    if kept.limits.bounds != Bounds() or wanted.limits.bounds != USUAL_BOUNDS:
-        return wanted
-    return replace(wanted, limits=replace(wanted.limits, bounds=kept.limits.bounds))
-
-
 def _ready(request: Request, campaign: Campaign, image: Image, audience: Audience) -> tuple[Skipped, ...]:
     """Verify the image and probe the environments, those too that were missing in an earlier session."""
     verify(image)
     if words := stranger(user_of(campaign.user)):
         audience.says(words)
     journal = read_result(request.folder)
-    _refuse_changed_campaign(journal)
-    refuse_misnamed(outcome.trial for outcome in journal.outcomes)
-    sessions = journal.sessions
-    if sessions and sessions[0].image_digest != image.digest:
-        raise InputError(
-            f"{request.folder.path} was begun with another image ({sessions[0].image_digest[:19]}..., "
-            f"now {image.digest[:19]}...); start a new result, or bring that image back"
-        )
-    if sessions:
-        _refuse_other_rights(request.folder, sessions[0])
+    refuse_another(request.folder, journal, image.digest)
     skipped = unusable(request, campaign, image)
     absent = {one.environment for one in skipped}
     return (*skipped, *cannot_join(campaign.needed_environments, request.providers, journal, absent))
-
-
-def _refuse_changed_campaign(journal: Journal) -> None:
-    """Its trials would not be the ones that were run."""
-    for damage in journal.integrity.damage:
-        if (damage.file, damage.fault) == (CAMPAIGN_FILE, Fault.ALTERED):
-            raise JournalError(damage.sentence)
 
 
 def unusable(request: Request, campaign: Campaign, image: Image) -> tuple[Skipped, ...]:
@@ -203,16 +149,6 @@ def unusable(request: Request, campaign: Campaign, image: Image) -> tuple[Skippe
         several_nodes=any(layout.nodes > 1 for layout in campaign.layouts),
     )
     return skipped_environments(campaign.needed_environments, request.providers, image, wants)
-
-
-def _refuse_other_rights(folder: ResultFolder, begun: Session) -> None:
-    """Nodes that are held by other means are other nodes."""
-    before, now = begun.host.get(privileges.LABEL), privileges.privileges()
-    if before not in {None, now}:
-        raise InputError(
-            f"{folder.path} was begun with other rights ({before}, now {now}); continue it with those, or start a "
-            "new result"
-        )
 
 
 def _measure(
@@ -258,9 +194,9 @@ def _measure(
         [replace(one, trial=ours[one.trial.identity]) for one in outcomes if one.trial.identity in ours]
     )
     for outcome in outcomes:
-        _remember_peak(context, outcome)
+        remember_peak(context, outcome)
     if request.pilot and compares and not outcomes:
-        _pilot(context, planned, budget.allowance().remaining_s())
+        run_pilot(context, planned, budget.allowance().remaining_s())
     if not request.folder.exists():
         request.folder.write_campaign(json.dumps(campaign.to_json(), indent=1))
     session = replace(
@@ -346,34 +282,6 @@ def _lacking_flags(
         return journal.sessions[-1].lacking_flags
     present = [one for one in campaign.needed_environments if one.name not in absent]
     return lacking_flags(present, request.providers)
-
-
-def _pilot(context: Context, planned: Sequence[Trial], remaining_s: float) -> None:
-    """A command that fails natively would fail everywhere: say so at once; the budget holds for it, too."""
-    trial = next(trial for trial in planned if trial.environment.name == NATIVE)
-    outcome = run_within(context, trial, remaining_s)
-    if outcome is None:
-        raise InputError(
-            f"the first native run did not end within the {format_duration(remaining_s)} that are left of the budget: "
-            "give a larger --budget, or a shorter command"
-        )
-    if outcome.excluded_by is Rule.UNEQUAL:
-        raise HostError(f"nothing can be compared with native as it is here: {outcome.reason}")
-    _remember_peak(context, outcome)
-    if outcome.status is Status.FAILED:
-        said = f"\n{outcome.excerpt.strip()}" if outcome.excerpt else ""
-        who = "" if context.user is None else f"; it ran as {context.user}, see --as in docs/security.md"
-        raise InputError(f"the command does not run natively in the image: {outcome.reason}{who}{said}")
-
-
-def _remember_peak(context: Context, outcome: Outcome) -> None:
-    """What a native command was seen to use, as if each of its processors had a process of that size."""
-    trial = outcome.trial
-    if trial.environment.name == NATIVE and outcome.instances:
-        largest_byte = max(run.maximum_rss_byte for run in outcome.instances)
-        seen_byte = trial.layout.total_processors * largest_byte
-        known_byte = context.peak_byte.get(trial.workload.name, 0)
-        context.peak_byte[trial.workload.name] = max(known_byte, seen_byte)
 
 
 def _session(

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a result that is continued was begun with: its campaign, its image, its rights. Nothing else may go on in it."""
+
+import secrets
+from dataclasses import replace
+
+from tare.errors import InputError, JournalError
+from tare.host import privileges
+from tare.journal.reader import Journal
+from tare.journal.result import CAMPAIGN_FILE, ResultFolder
+from tare.measure.kept import kept_campaign
+from tare.measure.users import continued_user, settled_user
+from tare.plan.campaign import Campaign, differences, with_overrides
+from tare.plan.trials import refuse_misnamed
+from tare.records import USUAL_BOUNDS, Bounds, Fault, Session
+
+_CHANGEABLE = ("budget_s", "undecided_fails")
+"""What may differ when a result is continued: neither changes what is measured or concluded."""
+
+
+def settled(asked: Campaign, folder: ResultFolder) -> Campaign:
+    """The campaign with its seed and its user fixed: for a new folder, or as in one that was begun.
+
+    ``InputError`` if the folder belongs to another campaign.
+    """
+    if not folder.exists():
+        seed = asked.seed if asked.seed is not None else secrets.randbelow(1 << 31)
+        return with_overrides(asked, seed=seed, user=settled_user(asked.user))
+    kept = kept_campaign(folder)
+    wanted = with_overrides(
+        asked,
+        seed=kept.seed if asked.seed is None else None,
+        user=continued_user(kept.user, asked.user),
+    )
+    wanted = _as_bounded(wanted, kept)
+    if changed := [words for words in differences(kept, wanted) if not words.startswith(_CHANGEABLE)]:
+        raise InputError(
+            f"{folder.path} holds another campaign ({'; '.join(changed)}); choose another --output"
+        )
+    return wanted
+
+
+def _as_bounded(wanted: Campaign, kept: Campaign) -> Campaign:
+    """A result of a version that knew no bounds goes on without, unless other than the usual ones are asked for."""
+    if kept.limits.bounds != Bounds() or wanted.limits.bounds != USUAL_BOUNDS:
+        return wanted
+    return replace(wanted, limits=replace(wanted.limits, bounds=kept.limits.bounds))
+
+
+def refuse_another(folder: ResultFolder, journal: Journal, image_digest: str) -> None:
+    """``InputError`` if another image or other rights began it, ``JournalError`` if its campaign was changed."""
+    _refuse_changed_campaign(journal)
+    refuse_misnamed(outcome.trial for outcome in journal.outcomes)
+    if journal.sessions:
+        begun = journal.sessions[0]
+        _refuse_other_image(folder, begun, image_digest)
+        _refuse_other_rights(folder, begun)
+
+
+def _refuse_changed_campaign(journal: Journal) -> None:
+    """Its trials would not be the ones that were run."""
+    for damage in journal.integrity.damage:
+        if (damage.file, damage.fault) == (CAMPAIGN_FILE, Fault.ALTERED):
+            raise JournalError(damage.sentence)
+
+
+def _refuse_other_image(folder: ResultFolder, begun: Session, digest: str) -> None:
+    if begun.image_digest != digest:
+        raise InputError(
+            f"{folder.path} was begun with another image ({begun.image_digest[:19]}..., "
+            f"now {digest[:19]}...); start a new result, or bring that image back"
+        )
+
+
+def _refuse_other_rights(folder: ResultFolder, begun: Session) -> None:
+    """Nodes that are held by other means are other nodes."""
+    before, now = begun.host.get(privileges.LABEL), privileges.privileges()
+    if before not in {None, now}:
+        raise InputError(
+            f"{folder.path} was begun with other rights ({before}, now {now}); continue it with those, or start a "
+            "new result"
+        )
