@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tare.environments.libvirt import monitor
 from tare.environments.provider import Bind
 from tare.environments.virtualbox import host_process
 from tare.errors import NodeError
+from tare.host import kernel_files
 
 LAYER = "/state/nodes/tare-1/layer"
 REMOVE = ("docker", "rm", "--force")
@@ -44,6 +46,20 @@ class TestNamesOfProcesses:
             assert confined.inner_numbers(child.pid)[0] == child.pid
             assert host_process.threads(child.pid).keys() == {child.pid}
             assert monitor.processor_threads(child.pid) == []
+
+    def test_every_process_is_asked_for_its_name_once_however_many_names_are_looked_for(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: Counter[str] = Counter()
+
+        def counted(path: str) -> str | None:
+            asked[path] += 1
+            return kernel_files.read_text(path)
+
+        monkeypatch.setattr(engine, "read_text", counted)
+        own = Path("/proc/self/comm").read_text().strip()
+        assert os.getpid() in engine.called("nobody's", own, "dockerd")
+        assert set(asked.values()) == {1}
 
 
 class TestOptions:

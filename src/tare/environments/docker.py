@@ -131,9 +131,7 @@ class Docker(Provider):
 
     def helpers(self, node: Node) -> list[int]:
         """The containers' shim, and the daemons: the command's output goes through both."""
-        running = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-        daemons = [pid for pid in running if any(engine.is_called(pid, name) for name in _DAEMONS)]
-        return [*engine.supervisors(node, docker_shims.NAME), *daemons, *_kernel(node)]
+        return [*engine.supervisors(node, docker_shims.NAME), *engine.called(*_DAEMONS), *_kernel(node)]
 
     def stop(self, spec: NodeSpec) -> None:
         if (spec.directory / "layer").exists():

@@ -54,8 +54,7 @@ def end(spec: NodeSpec, *others: str) -> None:
 
 
 def _shims(identities: Sequence[str]) -> Iterator[int]:
-    running = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    return (pid for pid in running if engine.is_called(pid, NAME) and _serves(pid, identities))
+    return (pid for pid in engine.called(NAME) if _serves(pid, identities))
 
 
 def _serves(pid: int, identities: Sequence[str]) -> bool:

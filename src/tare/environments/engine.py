@@ -5,6 +5,7 @@ A container is found by the identity that the engine wrote to the node's folder,
 name alone, which may be somebody else's.
 """
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from tare.environments import confined, engine_arguments, layer
 from tare.environments.provider import WORK_DIRECTORY, Node, NodeSpec
 from tare.errors import NodeError
 from tare.host import cgroups, process, standing
+from tare.host.kernel_files import read_text
 from tare.records import OptionValue
 
 STORAGES = ("layer", "own")
@@ -186,16 +188,16 @@ def supervisors(node: Node, name: str) -> list[int]:
 
 
 def _parent(pid: int) -> int | None:
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
-    except OSError:
-        return None
+    text = read_text(f"/proc/{pid}/stat")
+    return None if text is None else int(text.rpartition(")")[2].split()[1])
 
 
-def is_called(pid: int, name: str) -> bool:
-    """Whether a running process of this host, not of a container in it, has this name (its first 15 letters)."""
-    try:
-        own = Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
-    except OSError:
-        return False
-    return own == name[:15] and len(confined.inner_numbers(pid)) == 1
+def called(*names: str) -> list[int]:
+    """The running processes that ``is_called`` by one of these names."""
+    return [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and is_called(int(pid), *names)]  # noqa: PTH208
+
+
+def is_called(pid: int, *names: str) -> bool:
+    """Whether a running process of this host, not of a container in it, has one of these names (15 letters of it)."""
+    own = read_text(f"/proc/{pid}/comm")
+    return own in {name[:15] for name in names} and len(confined.inner_numbers(pid)) == 1
