@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scratch folders: gone after use, gone after a kill once somebody cleans up, and nobody's else's is touched."""
 
+import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -53,6 +55,21 @@ def test_what_is_in_use_stays() -> None:
     with scratch_folder("test") as folder:
         assert remove_unused() == []
         assert folder.is_dir()
+
+
+def test_where_the_file_system_knows_no_locks_a_folder_is_lent_and_none_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(descriptor: int, operation: int) -> None:  # noqa: ARG001 - as flock has them
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    left = tmp_path / "tare-scratch-left"
+    left.mkdir()
+    with scratch_folder("test") as folder:
+        assert folder.is_dir()
+        assert remove_unused() == []
+    assert [left] == list(tmp_path.iterdir())
 
 
 def test_a_folder_of_another_name_a_link_and_a_file_stay(tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ def scratch_folder(purpose: str) -> Iterator[Path]:
         yield folder
     finally:
         remove_what_goes(folder)
-        os.close(lock)
+        if lock is not None:
+            os.close(lock)
 
 
 def remove_unused() -> list[str]:
@@ -39,12 +40,19 @@ def remove_unused() -> list[str]:
     return removed
 
 
-def _made(prefix: str) -> tuple[Path, int]:
-    """With its lock; made anew when somebody cleaned up between the two."""
+def _made(prefix: str) -> tuple[Path, int | None]:
+    """With its lock, and made anew when somebody cleaned up between the two.
+
+    ``None`` where the file system knows no locks: nobody else can have it there either, and so nobody removes it.
+    """
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix))
-        with suppress(FileNotFoundError, BlockingIOError):
+        try:
             return folder, _locked(folder)
+        except (FileNotFoundError, BlockingIOError):
+            continue
+        except OSError:
+            return folder, None
 
 
 def _locked(folder: Path) -> int:
