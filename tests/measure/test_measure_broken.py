@@ -13,6 +13,7 @@ import pytest
 from tests.fake_campaign import (
     FAKES,
     Listener,
+    command_workload,
     fake_campaign,
     fake_context,
     fake_environment,
@@ -33,6 +34,7 @@ from tare.measure import protocol, traced_calls
 from tare.measure.attempt import Attempt
 from tare.measure.campaign import measure_campaign
 from tare.measure.context import Context
+from tare.measure.instances import OUTPUT
 from tare.measure.trial import run_trial
 from tare.measure.turns import slices, together
 from tare.measure.turns.player import Player
@@ -90,6 +92,30 @@ def test_whatever_an_environment_raises_ends_its_trial_alone(
     assert str(make()) in failed(outcome)
     assert "Traceback" not in failed(outcome)
     assert run_trial(context, a_trial(fake_workload())).status is Status.OK
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [("false", "false ended with exit code 1"), ("true", "no process can be started")],
+)
+def test_nothing_is_fetched_twice_from_a_node_that_is_full_and_a_failed_command_is_the_reason(
+    context: Context, program: str, reason: str
+) -> None:
+    asked: list[object] = []
+
+    class Full(Fake):
+        technology = "broken"
+
+        def fetch(self, node: Node, names: Sequence[str]) -> None:  # noqa: ARG002 - a Provider's
+            if any(OUTPUT in name for name in names):
+                asked.append(names)
+                raise NodeError("no process can be started")
+
+    outcome = run_trial(
+        replace(context, providers={**FAKES, "broken": Full()}), a_trial(command_workload(program), "broken")
+    )
+    assert failed(outcome) == reason
+    assert len(asked) == 1
 
 
 def test_an_unforeseen_error_says_kind_words_and_place_and_its_trace_is_kept(context: Context) -> None:

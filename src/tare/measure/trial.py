@@ -2,7 +2,7 @@
 """One trial in, one outcome out: its nodes by themselves, its commands from their start to their end."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
@@ -11,8 +11,8 @@ from tare.measure.attempt import EXCERPT_CHARACTERS, Attempt, Measured
 from tare.measure.beforehand import forget
 from tare.measure.context import Context
 from tare.measure.failures import explain_failure, refuse_victims
-from tare.measure.instances import OUTPUT, Instance
-from tare.measure.iterations import Repetition, run_repetitions
+from tare.measure.instances import OUTPUT
+from tare.measure.iterations import Gathered, Repetition, run_repetitions
 from tare.measure.look import looked_at
 from tare.measure.prepared import Prepared, nodes_up, prepared
 from tare.measure.raw_output import keep
@@ -39,8 +39,7 @@ def _measure(context: Context, trial: Trial, measured: Measured) -> None:
         kept_output(context, trial, measured),
     ):
         _run(context, ready, measured)
-        fetch(measured.gathered.begun)
-        explain_failure(measured.gathered.runs, measured.gathered.begun, trial)
+        bring_back(measured.gathered, trial)
         for repetition in ready.wanted:
             parse(KINDS[trial.workload.kind], repetition, measured)
 
@@ -52,14 +51,31 @@ def kept_output(context: Context, trial: Trial, measured: Measured) -> Iterator[
         yield
     except BaseException:
         with suppress(Exception):  # what ended the trial is the better reason
-            fetch(measured.gathered.begun)
+            _fetch(measured.gathered)
         raise
     finally:
         keep(context.raw_directory / trial.identity, measured.gathered.begun)
 
 
-def fetch(instances: Sequence[Instance]) -> None:
-    for instance in instances:
+def bring_back(gathered: Gathered, trial: Trial) -> None:
+    """Fetch what the commands printed and left; ``WrongOutput`` when one of them did not end well.
+
+    A command that ran wild may leave a node out of which nothing can be brought: its own end is the better reason.
+    """
+    try:
+        _fetch(gathered)
+    except NodeError:
+        explain_failure(gathered.runs, gathered.begun, trial)
+        raise
+    explain_failure(gathered.runs, gathered.begun, trial)
+
+
+def _fetch(gathered: Gathered) -> None:
+    """Once, even when it fails."""
+    if gathered.fetched:
+        return
+    gathered.fetched = True
+    for instance in gathered.begun:
         instance.fetch(OUTPUT, *instance.job.collect)
 
 

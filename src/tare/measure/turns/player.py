@@ -13,13 +13,13 @@ from tare.measure.attempt import Attempt
 from tare.measure.clock_line import ClockProbe
 from tare.measure.context import Context
 from tare.measure.counted import CpuUsage
-from tare.measure.failures import explain_failure, refuse_victims
+from tare.measure.failures import refuse_victims
 from tare.measure.instances import OUTPUT, Instance, ended_runs, ready_instances
 from tare.measure.iterations import with_start
 from tare.measure.look import Look, looked_at
 from tare.measure.prepared import Prepared, Up, prepared
 from tare.measure.stopwatch import Stopwatch
-from tare.measure.trial import fetch, kept_output, parse
+from tare.measure.trial import bring_back, kept_output, parse
 from tare.records import InstanceRun
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
@@ -177,8 +177,7 @@ class Player:
             measured = self.attempt.measured
             self.look.end()
             self.look.note(whole=whole)
-            fetch(measured.gathered.begun)
-            explain_failure(measured.gathered.runs, measured.gathered.begun, self.attempt.trial)
+            bring_back(measured.gathered, self.attempt.trial)
             for repetition in self.ready.wanted[:1] if not whole else ():
                 for instance in repetition.instances:
                     measured.learn(self._kind.facts(repetition.options, instance.output()))
