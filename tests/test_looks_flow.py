@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tare.journal.reader import read_journal
-from tare.pipeline import analyse_result, run_campaign
+from tare.measure.campaign import without_evidence
+from tare.pipeline import analyse_result, run_campaign, stopped
 from tare.plan.trials import plan_trials
 from tare.records import NATIVE, Analysis, FailIf, Outcome, Ruling, Stop, Trial, Verdict, Word
 from tests.fake_campaign import (
@@ -55,6 +56,14 @@ def test_a_clear_overhead_stops_at_the_first_look_and_native_leaves_with_the_las
     others = [one.overhead for one in found.verdicts if not one.overhead.summary.primary]
     assert {tuple(look.blocks for look in one.looks) for one in others} == {(6,)}, "all metrics follow"
     assert {control.typical.n for control in found.controls} == {6}
+
+
+def test_what_stops_is_the_same_by_outcomes_without_their_evidence(tmp_path: Path) -> None:
+    campaign = fake_campaign(fake_environment(slowdown=0.2), workload=QUIET, looks=LOOKS)
+    outcomes = run_campaign(fake_request(campaign, tmp_path / "result"), Listener()).outcomes
+    (by_all,) = stopped(campaign, outcomes, ())
+    assert by_all.environment == "slow"
+    assert stopped(campaign, list(map(without_evidence, outcomes)), ()) == (by_all,)
 
 
 def test_noise_without_an_overhead_goes_on_to_the_last_block(tmp_path: Path) -> None:

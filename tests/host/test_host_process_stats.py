@@ -75,3 +75,15 @@ def test_no_file_stays_open() -> None:
     assert open_files() > before
     stats.close()
     assert open_files() == before
+
+
+def test_of_processes_that_ended_no_file_stays_open(tmp_path: Path) -> None:
+    stats = ProcessStats(str(tmp_path))
+    before = open_files()
+    for pid in range(1, 400):
+        stat = fake(tmp_path, pid, "short-lived")
+        assert stats.texts() == {pid: b"short-lived"}
+        stat.unlink()
+        stat.parent.rmdir()
+    assert open_files() <= before + 1
+    stats.close()

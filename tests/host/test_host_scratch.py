@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tare.host import scratch
 from tare.host.scratch import remove_unused, scratch_folder
 
 _KILLED = """
@@ -64,7 +65,7 @@ def test_where_the_file_system_knows_no_locks_a_folder_is_lent_and_none_is_remov
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    left = tmp_path / "tare-scratch-left"
+    left = tmp_path / f"{scratch._prefix()}left"
     left.mkdir()
     with scratch_folder("test") as folder:
         assert folder.is_dir()
@@ -75,20 +76,58 @@ def test_where_the_file_system_knows_no_locks_a_folder_is_lent_and_none_is_remov
 def test_a_folder_of_another_name_a_link_and_a_file_stay(tmp_path: Path) -> None:
     kept = tmp_path / "tare-results"
     kept.mkdir()
-    (tmp_path / "tare-scratch-link").symlink_to(kept)
-    (tmp_path / "tare-scratch-file").write_text("")
+    (tmp_path / f"{scratch._prefix()}link").symlink_to(kept)
+    (tmp_path / f"{scratch._prefix()}file").write_text("")
+    before = sorted(tmp_path.iterdir())
     assert remove_unused() == []
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "tare-results",
-        "tare-scratch-file",
-        "tare-scratch-link",
-    ]
+    assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
 def test_another_users_folder_stays_even_for_root(tmp_path: Path) -> None:
-    others = tmp_path / "tare-scratch-others"
+    others = tmp_path / f"{scratch._prefix()}others"
     others.mkdir()
     os.chown(others, 65534, 65534)
     assert remove_unused() == []
     assert others.is_dir()
+
+
+def test_a_folder_that_was_used_on_another_host_stays(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    left = tmp_path / f"{scratch._prefix()}test-12345678"
+    left.mkdir()
+    here = os.uname()
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result((here[0], f"not-{here[1]}", *here[2:])))
+    assert remove_unused() == []
+    monkeypatch.setattr(os, "uname", lambda: here)
+    assert remove_unused() == [left.name]
+
+
+def test_nothing_is_removed_where_others_could_rename_a_folder_of_ours(tmp_path: Path) -> None:
+    left = tmp_path / f"{scratch._prefix()}test-12345678"
+    left.mkdir()
+    tmp_path.chmod(0o777)
+    assert remove_unused() == []
+    tmp_path.chmod(0o1777)
+    assert remove_unused() == [left.name]
+
+
+def test_no_folder_for_temporary_files_stops_no_clean_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "gettempdir", none)
+    assert remove_unused() == []
+
+
+def test_when_no_more_files_can_be_opened_no_folder_is_lent_without_a_lock(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(descriptor: int, operation: int) -> None:  # noqa: ARG001 - as flock has them
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(OSError, match="Too many open files"), scratch_folder("test"):
+        pass
+    assert list(tmp_path.iterdir()) == []

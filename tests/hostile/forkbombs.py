@@ -54,7 +54,7 @@ def fault_of(outcome: Outcome, provider: Provider) -> str | None:
     """What is wrong with a bomb's outcome; ``None``: it is one failed trial that names a limit."""
     reason = outcome.reason or ""
     own_kernel = provider.takes_tap or provider.technology in SANDBOXES
-    limits = ("limit of", "memory limit", *(["time limit"] if own_kernel else []))
+    limits = ("limit of", "memory limit", *(["time limit", "past its limit"] if own_kernel else []))
     if outcome.status is not Status.FAILED or not any(words in reason for words in limits):
         return f"{outcome.status}: {reason}"
     if problem := outcome.facts.get("not stopped cleanly"):

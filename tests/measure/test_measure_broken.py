@@ -40,7 +40,7 @@ from tare.measure.turns import slices, together
 from tare.measure.turns.player import Player
 from tare.measure.unforeseen import TRACE
 from tare.measure.usable import skipped_environments
-from tare.records import CallCounts, Status, Trial, Turns, Way, Workload
+from tare.records import CallCounts, Layout, Status, Trial, Turns, Way, Workload
 from tare.workloads import KINDS
 
 pytestmark = pytest.mark.usefixtures("state")
@@ -116,6 +116,23 @@ def test_nothing_is_fetched_twice_from_a_node_that_is_full_and_a_failed_command_
     )
     assert failed(outcome) == reason
     assert len(asked) == 1
+
+
+def test_what_can_be_fetched_is_kept_beside_an_instance_of_which_nothing_can(context: Context) -> None:
+    class First(Fake):
+        technology = "broken"
+
+        def fetch(self, node: Node, names: Sequence[str]) -> None:  # noqa: ARG002 - a Provider's
+            asked.extend(name for name in names if OUTPUT in name)
+            if len(asked) == len(names):
+                raise NodeError("no process can be started")
+
+    asked: list[str] = []
+    trial = replace(
+        a_trial(command_workload("true"), "broken"), layout=Layout(nodes=1, processors=1, instances=2)
+    )
+    failed(run_trial(replace(context, providers={**FAKES, "broken": First()}), trial))
+    assert len(asked) == len(set(asked)) == 4
 
 
 def test_an_unforeseen_error_says_kind_words_and_place_and_its_trace_is_kept(context: Context) -> None:

@@ -15,9 +15,11 @@ from tests.measure.measure_nodes import node_spec
 from tare.environments.fake import Fake
 from tare.errors import InputError, LockedError
 from tare.measure import campaign as module
-from tare.measure.campaign import measure_campaign
+from tare.measure import idle_ranks
+from tare.measure.campaign import measure_campaign, without_evidence
 from tare.measure.lock import host_lock
 from tare.measure.node_life import start_node
+from tare.measure.turns.together import WHOLE
 from tare.plan.campaign import Campaign
 from tare.records import Outcome, Stopped, Trial
 
@@ -100,3 +102,11 @@ def test_of_trials_that_are_over_only_what_looks_and_later_trials_ask_stays_in_m
             assert (kept.signals, kept.missing_signals, kept.facts) == ((), {}, {})
             assert (kept.trial, kept.samples, kept.load) == (whole.trial, whole.samples, whole.load)
     assert len(looked[-1]) == len(listener.outcomes)
+
+
+def test_what_later_trials_ask_of_those_that_are_over_is_kept(tmp_path: Path) -> None:
+    listener = Listener()
+    measure_campaign(fake_request(fake_campaign(blocks=1), tmp_path / "result"), listener)
+    asked = {idle_ranks.FACT: idle_ranks.SPIN, WHOLE: "it takes no turns"}
+    whole = replace(listener.outcomes[0], facts={**listener.outcomes[0].facts, **asked})
+    assert without_evidence(whole).facts == asked

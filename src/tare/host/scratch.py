@@ -1,43 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders that are needed for seconds, below ``$TMPDIR``. A killed run leaves its own, and the next one removes it.
 
-Whoever uses one holds a lock on it, so that it is known whether anybody still does (flock(2)).
+Whoever uses one holds a lock on it, so that it is known whether anybody still does (flock(2)). Its name says whose it
+is, and on which host it is used: there are file systems of several hosts whose locks hold on one alone.
 """
 
+import errno
 import fcntl
 import os
+import stat
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tare.host.mounts import mounts_below
 from tare.host.removal import remove_tree, remove_what_goes
 
-_PREFIX = "tare-scratch-"
-"""No folder that anybody makes for something else bears it."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EBADF})
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 @contextmanager
 def scratch_folder(purpose: str) -> Iterator[Path]:
     """A new, empty folder that only this user enters, gone at the end; ``purpose`` is a part of its name."""
-    folder, lock = _made(f"{_PREFIX}{purpose}-")
+    folder, lock = _made(f"{_prefix()}{purpose}-")
     try:
         yield folder
     finally:
-        remove_what_goes(folder)
-        if lock is not None:
-            os.close(lock)
+        try:
+            remove_what_goes(folder)
+        finally:
+            if lock is not None:
+                os.close(lock)
 
 
 def remove_unused() -> list[str]:
     """Remove this user's scratch folders that nobody uses any more; returns their names."""
     removed = []
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError), _if_unused(folder):
-            remove_tree(folder)
-            removed.append(folder.name)
+    with suppress(OSError):  # no folder for temporary files can be written
+        for folder in _left(Path(tempfile.gettempdir()).resolve()):
+            with suppress(OSError), _held(folder):
+                remove_tree(folder)
+                removed.append(folder.name)
     return removed
+
+
+def _prefix() -> str:
+    """No folder that anybody makes for something else bears it."""
+    host = zlib.crc32(os.fsencode(os.uname().nodename))
+    return f"tare-scratch-{os.geteuid()}-{host:08x}-"
+
+
+def _left(directory: Path) -> list[Path]:
+    """None where others could give a name of ours to a folder of ours; none that somebody has mounted.
+
+    A file system of a user's may never answer who opens it (fuse(4)).
+    """
+    mode = directory.stat().st_mode
+    if mode & _OTHERS_WRITE and not mode & stat.S_ISVTX:
+        return []
+    mounted = set(mounts_below(directory))
+    return [folder for folder in directory.glob(f"{_prefix()}*") if folder not in mounted]
 
 
 def _made(prefix: str) -> tuple[Path, int | None]:
@@ -49,19 +75,23 @@ def _made(prefix: str) -> tuple[Path, int | None]:
         folder = Path(tempfile.mkdtemp(prefix=prefix))
         try:
             return folder, _locked(folder)
-        except (FileNotFoundError, BlockingIOError):
-            continue
-        except OSError:
-            return folder, None
+        except OSError as error:
+            if error.errno in _NO_LOCKS:
+                return folder, None
+            remove_what_goes(folder)
+            if not isinstance(error, FileNotFoundError | BlockingIOError):
+                raise
 
 
 def _locked(folder: Path) -> int:
     """``BlockingIOError`` while another holds it; ``FileNotFoundError`` when the folder is no longer the one opened."""
     descriptor = os.open(folder, _FOLDER)
     try:
+        if os.fstat(descriptor).st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, "it is another user's", str(folder))
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if not os.path.samestat(os.fstat(descriptor), os.lstat(folder)):
-            raise FileNotFoundError(folder)
+            raise FileNotFoundError(errno.ENOENT, "it was replaced", str(folder))
     except OSError:
         os.close(descriptor)
         raise
@@ -69,11 +99,9 @@ def _locked(folder: Path) -> int:
 
 
 @contextmanager
-def _if_unused(folder: Path) -> Iterator[None]:
+def _held(folder: Path) -> Iterator[None]:
     lock = _locked(folder)
     try:
-        if os.fstat(lock).st_uid != os.geteuid():
-            raise PermissionError(folder)
         yield
     finally:
         os.close(lock)

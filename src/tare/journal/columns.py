@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from tare.collection import without_collection
 from tare.errors import JournalError
+from tare.host.scratch import scratch_folder
 from tare.journal.column_state import (
     OUTCOMES,
     SAMPLES,
@@ -80,8 +81,8 @@ def condensed(journal: Path, directory: Path) -> Condensed:
     with suppress(OSError):
         return _believed(directory, now) or _condense(journal, directory, now)
     try:
-        with tempfile.TemporaryDirectory(prefix="tare-derived-") as made:
-            return _condense(journal, Path(made), now)
+        with scratch_folder("derived") as made:
+            return _condense(journal, made, now)
     except OSError as error:
         if error.errno is None:  # pyarrow's own, of a file that it cannot read
             raise

@@ -2,12 +2,12 @@
 """Whether a result folder is this user's to write: a link that others put there leads what is written elsewhere."""
 
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tare.errors import JournalError
+from tare.host.scratch import scratch_folder
 from tare.host.trust import asking_users, distrust
 from tare.journal.result import ResultFolder
 
@@ -38,8 +38,8 @@ def derived_folder(folder: ResultFolder) -> Iterator[Path]:
     if distrusted(folder) is None:
         yield folder.derived
     else:
-        with tempfile.TemporaryDirectory(prefix="tare-derived-") as made:
-            yield Path(made)
+        with scratch_folder("derived") as made:
+            yield made
 
 
 def make_trial_folder(directory: Path) -> None:

@@ -155,9 +155,9 @@ def _measure(
     request: Request, campaign: Campaign, image: Image, skipped: tuple[Skipped, ...], audience: Audience
 ) -> bool:
     journal = read_result(request.folder)
-    absent = {one.environment for one in skipped}
+    absent, done, earlier = {one.environment for one in skipped}, journal.done, journal.seen
     now = plan_now(campaign, journal, absent)
-    planned, outcomes = now.trials, list(map(_without_evidence, journal.outcomes))
+    planned, outcomes = now.trials, list(map(without_evidence, journal.outcomes))
     budget = Budget(campaign, planned, outcomes)
     again = f"tare run {request.folder.path / CAMPAIGN_FILE}"
     damaged = journal.integrity.warnings
@@ -174,7 +174,7 @@ def _measure(
         audience.says(
             "nothing is run: no environment is usable, and native would have nothing to compare with"
         )
-    load = _look_at_host(audience) if any(one.identity not in journal.done for one in still) else None
+    load = _look_at_host(audience) if any(one.identity not in done for one in still) else None
     turned = {cell_of(one.trial) for one in outcomes if one.turns}
     context = replace(
         new_context(request, campaign, image, audience),
@@ -203,21 +203,22 @@ def _measure(
         _session(context, campaign, image, skipped, len(planned)),
         load=load,
         campaign_digest=campaign_digest(request.folder.path),
-        earlier=journal.seen,
+        earlier=earlier,
     )
-    left = [trial for trial in planned if trial.identity not in journal.done]
+    left = [trial for trial in planned if trial.identity not in done]
+    del journal  # with the evidence of all earlier sessions
     with _journal(request.folder, session) as write_line:
         write_line(session)
 
         def write(outcome: Outcome) -> None:
             write_line(outcome)
-            outcomes.append(_without_evidence(outcome))
+            outcomes.append(without_evidence(outcome))
 
         allowance = replace(budget.allowance(), is_wanted=wanted.may_run)
         return run_trials(context, left, write, allowance, audience)
 
 
-def _without_evidence(outcome: Outcome) -> Outcome:
+def without_evidence(outcome: Outcome) -> Outcome:
     """What this session asks of a trial that is over. The rest is most of it, and is in the journal.
 
     Thousands of outcomes stay in memory until the campaign ends, so that looks can judge them.

@@ -43,8 +43,8 @@ def guarded(lock_descriptor: int) -> Iterator[None]:
 
 
 def _variables() -> dict[str, str]:
-    """The same state folder and the same modules as here."""
-    kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+    """The same folders and the same modules as here."""
+    kept = {name: os.environ[name] for name in ("PYTHONPATH", "TMPDIR") if name in os.environ}
     return {**tool_environment(), **kept, "TARE_STATE": str(state_directory())}
 
 

@@ -60,8 +60,9 @@ class Gathered:
     """In the same order; shorter than ``begun`` when something broke."""
     cpu_s: dict[int | None, float | None] = field(default_factory=dict)
     """Number of a repetition → CPU time of the nodes' groups during it; ``None`` where a group does not tell."""
-    fetched: bool = False
-    """Whether the outputs were asked for, which may take a node that is full a minute."""
+    asked: int = 0
+    """Of so many of ``begun`` the output was fetched, or could not be: a node that is full may take a minute to say no.
+    """
 
 
 def repetitions(kind: WorkloadKind, trial: Trial, seats: Sequence[Seat]) -> list[Repetition]:

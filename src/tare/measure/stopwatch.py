@@ -259,7 +259,7 @@ def wait_all(
                     next_tick = 0.0
             if len(ended) < len(stopwatches) and time.monotonic() > deadline:
                 raise NodeError(
-                    f"no end of the command after {limit_s:.0f} s: it is past its time limit, and the node has not "
+                    f"no end of the command after {limit_s:.0f} s, which is past its limit, and the node has not "
                     "ended it; does it start processes without end, or hang in the kernel?"
                 )
             if time.monotonic() >= next_tick:

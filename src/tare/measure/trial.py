@@ -71,12 +71,14 @@ def bring_back(gathered: Gathered, trial: Trial) -> None:
 
 
 def _fetch(gathered: Gathered) -> None:
-    """Once, even when it fails."""
-    if gathered.fetched:
-        return
-    gathered.fetched = True
-    for instance in gathered.begun:
-        instance.fetch(OUTPUT, *instance.job.collect)
+    """Of each instance once, even when it fails."""
+    for instance in gathered.begun[gathered.asked :]:
+        try:
+            instance.fetch(OUTPUT, *instance.job.collect)
+        except Exception:
+            gathered.asked += 1
+            raise
+        gathered.asked += 1
 
 
 def _run(context: Context, ready: Prepared, measured: Measured) -> None:
