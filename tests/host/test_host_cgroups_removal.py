@@ -183,6 +183,17 @@ class TestRemoval:
         cgroups.remove_parent_if_empty()
         assert all(directory.exists() for directory in own.directories)
 
+    def test_a_parent_that_another_run_removes_meanwhile_stops_nobody(
+        self, own: Group, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def vanished(path: object) -> Iterator[object]:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "scandir", vanished)
+            cgroups.remove_parent_if_empty()
+        assert all(directory.exists() for directory in own.directories)
+
     def test_a_group_that_a_killed_engine_left_empty_goes_unless_a_container_starts_in_it(
         self, own: Group, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -158,7 +158,7 @@ def remove_parent_if_empty() -> None:
     with suppress(NodeError, OSError):
         named_groups(f"{PARENT}/{ENDING}").remove(_ENDING_LIMIT_S)
     for group in named_groups(PARENT).directories:
-        for expected in group.glob(f"*-{EXPECTED}-*"):
+        for expected in _below(group, f"*-{EXPECTED}-*"):
             if not Path("/proc", expected.name.rpartition("-")[2]).exists():
                 _remove_if_empty(expected)
     if left := [group for group in _containers() if _is_empty(group)]:
@@ -170,8 +170,16 @@ def remove_parent_if_empty() -> None:
 
 
 def _containers() -> list[Path]:
-    below = (path for group in named_groups(PARENT).directories for path in group.glob("*"))
+    below = (path for group in named_groups(PARENT).directories for path in _below(group, "*"))
     return [path for path in below if _CONTAINER.fullmatch(path.name)]
+
+
+def _below(group: Path, pattern: str) -> list[Path]:
+    """Nothing where the group has vanished: a run below another state folder removes the parent as well."""
+    try:
+        return list(group.glob(pattern))
+    except FileNotFoundError:
+        return []
 
 
 def _is_empty(group: Path) -> bool:
