@@ -9,6 +9,7 @@ it keeps.
 import argparse
 import gc
 import os
+import re
 import sys
 import threading
 from collections.abc import Sequence
@@ -36,6 +37,9 @@ KEPT_IMAGES = images_directory()
 MOST_GROWTH_BYTE_PER_TRIAL = 16 * 1024
 """An outcome is kept in memory until the campaign ends, so that stopping rules can judge it."""
 
+_STAT = re.compile(r"/proc/\d+/stat")
+"""Held of each process that runs on the machine, for who uses the processors: their number is nobody's growth."""
+
 
 @dataclass(frozen=True)
 class Levels:
@@ -57,12 +61,22 @@ class Levels:
         return cls(
             trials=trials,
             resident_byte=resident_pages * os.sysconf("SC_PAGE_SIZE"),
-            descriptors=len(list(Path("/proc/self/fd").iterdir())),
+            descriptors=sum(
+                not _STAT.match(target) for target in map(_target, Path("/proc/self/fd").iterdir())
+            ),
             threads=threading.active_count(),
             children=len(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()),
             mounts=sum(thing.startswith("mount ") for thing in things),
             groups=sum(thing.startswith("cgroup ") for thing in things),
         )
+
+
+def _target(descriptor: Path) -> str:
+    """Where it leads; nothing where it is closed by now, as that of the folder which lists them."""
+    try:
+        return str(descriptor.readlink())
+    except OSError:
+        return ""
 
 
 class Watch(Listener):
