@@ -72,7 +72,7 @@ class Levels:
 
 
 def _target(descriptor: Path) -> str:
-    """Where it leads; nothing where it is closed by now, as that of the folder which lists them."""
+    """Where it leads; empty when it is closed by now, as the descriptor of the listing itself is."""
     try:
         return str(descriptor.readlink())
     except OSError:

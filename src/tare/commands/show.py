@@ -2,17 +2,39 @@
 """``tare show``: a result's tables, or its JSON."""
 
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare.commands.lightly import lightly
+from tare.collection import without_collection
 from tare.errors import InputError
 
 if TYPE_CHECKING:
     from tare.records import Analysis, Treatment
 
+_LEFT_OUT = {
+    "OPENBLAS_NUM_THREADS": "1",  # its threads wait busily for the next of sums so small that one is as fast
+    "PYDANTIC_DISABLE_PLUGINS": "__all__",  # to look for one it reads the metadata of every installed package
+}
+"""What only pays in a process that lives on."""
 
-@lightly()
+
+@contextmanager
+def _lightly() -> Iterator[None]:
+    """What the user has set stands; OpenBLAS looks when numpy is loaded, so that has to come within."""
+    added = {name: value for name, value in _LEFT_OUT.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        with without_collection():
+            yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
+@_lightly()
 def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None = None) -> int:
     """Print to standard output; ``show_all`` adds the undecided rows to the tables, JSON always has all.
 

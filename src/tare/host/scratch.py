@@ -55,9 +55,9 @@ def _prefix() -> str:
 
 
 def _left(directory: Path) -> list[Path]:
-    """None where others could give a name of ours to a folder of ours; none that somebody has mounted.
+    """This user's scratch folders of this host. None where others may rename what they do not own.
 
-    A file system of a user's may never answer who opens it (fuse(4)).
+    A mounted one is left out: a file system that a user serves may never answer (fuse(4)).
     """
     mode = directory.stat().st_mode
     if mode & _OTHERS_WRITE and not mode & stat.S_ISVTX:

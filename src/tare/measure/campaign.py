@@ -4,7 +4,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Protocol
@@ -207,7 +207,7 @@ def _measure(
     )
     left = [trial for trial in planned if trial.identity not in done]
     del journal  # with the evidence of all earlier sessions
-    with _journal(request.folder, session) as write_line:
+    with closing(context.process_stats), _journal(request.folder, session) as write_line:
         write_line(session)
 
         def write(outcome: Outcome) -> None:

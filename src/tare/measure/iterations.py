@@ -61,8 +61,7 @@ class Gathered:
     cpu_s: dict[int | None, float | None] = field(default_factory=dict)
     """Number of a repetition → CPU time of the nodes' groups during it; ``None`` where a group does not tell."""
     asked: int = 0
-    """Of so many of ``begun`` the output was fetched, or could not be: a node that is full may take a minute to say no.
-    """
+    """Of so many of ``begun`` the output was asked for: a node that is full may take a minute to refuse it."""
 
 
 def repetitions(kind: WorkloadKind, trial: Trial, seats: Sequence[Seat]) -> list[Repetition]:

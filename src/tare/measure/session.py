@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -46,17 +46,6 @@ def run_trials(
     watcher: Watcher,
 ) -> bool:
     """Run until the end or the budget's; returns whether the budget cut something off."""
-    with closing(context.process_stats):
-        return _run_units(context, trials, write, allowance, watcher)
-
-
-def _run_units(
-    context: Context,
-    trials: Sequence[Trial],
-    write: Callable[[Outcome], None],
-    allowance: Allowance,
-    watcher: Watcher,
-) -> bool:
     for unit in units(trials):
         wanted = wanted_of(unit, allowance.is_wanted)
         if not wanted:

@@ -73,12 +73,8 @@ def bring_back(gathered: Gathered, trial: Trial) -> None:
 def _fetch(gathered: Gathered) -> None:
     """Of each instance once, even when it fails."""
     for instance in gathered.begun[gathered.asked :]:
-        try:
-            instance.fetch(OUTPUT, *instance.job.collect)
-        except Exception:
-            gathered.asked += 1
-            raise
         gathered.asked += 1
+        instance.fetch(OUTPUT, *instance.job.collect)
 
 
 def _run(context: Context, ready: Prepared, measured: Measured) -> None:
