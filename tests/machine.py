@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from tare.host.cgroups import PARENT
+from tare.host.cgroups import ENDING, PARENT
 
 HOLDER = "tests-"
 """What the groups' names begin with by which each process of the tests keeps the nodes' common parent."""
@@ -68,14 +68,19 @@ def _links() -> list[str]:
 
 
 def _groups() -> list[str]:
-    """Without the common parents: Docker's, and that of nodes, which processes of the tests keep when they begin."""
+    """Without the common parents: Docker's, the nodes' and, in this, the one where LXC's monitors end.
+
+    Processes of the tests keep the nodes' when they begin; a run removes both as it ends.
+    """
     parents = {PARENT, _DOCKERS_GROUP}
     found = []
     for directory, folders, _ in os.walk("/sys/fs/cgroup"):
         found += [
             f"cgroup {directory}/{name}"
             for name in folders
-            if name not in parents and not name.startswith(HOLDER)
+            if name not in parents
+            and not name.startswith(HOLDER)
+            and f"/{PARENT}/{ENDING}" not in f"{directory}/{name}"
         ]
     return found
 
