@@ -118,13 +118,13 @@ def _groups(spec: NodeSpec) -> list[str]:
         "memory": {"memory.limit_in_bytes": str(spec.memory_byte)},
         "pids": {"pids.max": str(spec.bounds.processes or "max")},
     }
-    groups = cgroups.own_group(spec.name).directories
-    for group in map(str, groups):
+    own = cgroups.own_group(spec.name)
+    for group in map(str, own.directories):
         os.mkdir(group)
         for name, value in settings.get(group.split("/")[4], {}).items():
             with open(f"{group}/{name}", "w") as setting:
                 setting.write(value)
-    return [f"{spec.image_root}{TOOLS_DIRECTORY}/join", *(f"{group}/cgroup.procs" for group in groups), "--"]
+    return [f"{spec.image_root}{TOOLS_DIRECTORY}/join", *own.ways_in, "--"]
 
 
 def _end(group: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from tare.errors import NodeError
 from tare.host import cgroups
 from tare.host.cgroups import V1, V2, Group, Settings
+from tare.host.cgroups.hierarchies import UNIFIED
 
 MEBIBYTE = 1 << 20
 PROCESSORS = (0, 2)
@@ -310,3 +311,15 @@ class TestCreation:
 
 def hierarchies_2(root: Path) -> cgroups.Hierarchies:
     return cgroups.Hierarchies(version=V2, mounts=dict.fromkeys(("cpuset", "cpu", "memory", "pids"), root))
+
+
+def test_a_command_begins_in_the_one_group_of_version_2() -> None:
+    group = Group(V2, {"cpu": Path("/two/node"), "memory": Path("/two/node")})
+    assert group.ways_in == ["--into=/two/node"]
+
+
+def test_a_command_is_moved_by_thread_in_version_1_and_begins_in_the_version_2_beside_it() -> None:
+    group = Group(V1, {"cpu": Path("/cpu,cpuacct/node"), "cpuacct": Path("/cpu,cpuacct/node")})
+    hybrid = Group(V1, {"cpu": Path("/cpu/node"), UNIFIED: Path("/unified/node")})
+    assert group.ways_in == ["/cpu,cpuacct/node/tasks"]
+    assert hybrid.ways_in == ["--into=/unified/node", "/cpu/node/tasks"]

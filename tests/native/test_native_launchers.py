@@ -2,14 +2,17 @@
 """join and pin: programs that prepare something and become another."""
 
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tare.host import mounts
 from tare.host import network_namespace as namespace
+from tare.host.cgroups.hierarchies import group_mounts
 
 PATH = {"PATH": os.environ["PATH"]}
 RANK_VARIABLES = ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"]
@@ -74,6 +77,61 @@ def test_join_enters_a_network_before_it_becomes_the_command(
         mounts.unmount(held)
 
 
+@pytest.fixture
+def version_2_group() -> Iterator[Path]:
+    """A new one; a skip where there is no version 2, or no root."""
+    root = next((mount for mount in group_mounts() if (mount / "cgroup.controllers").exists()), None)
+    if root is None or os.geteuid() != 0:
+        pytest.skip("only root can make a group of version 2, on a host that has it")
+    group = root / f"tare-test-join-{os.getpid()}"
+    group.mkdir()
+    yield group
+    group.rmdir()
+
+
+def test_join_begins_the_command_in_a_group_of_version_2_and_enters_the_others(
+    programs: Path, version_2_group: Path, groups: list[Path]
+) -> None:
+    done = run(programs / "join", f"--into={version_2_group}", *groups, "--", "cat", "/proc/self/cgroup")
+    assert f"0::/{version_2_group.name}" in done.stdout.splitlines()
+    assert [file.read_text(encoding="utf-8") for file in groups] == ["0", "0"]
+
+
+@pytest.mark.parametrize(("ending", "code"), [("exit 7", 7), ("kill -TERM $$", 128 + signal.SIGTERM)])
+def test_join_ends_as_the_command_in_the_group_did(
+    programs: Path, version_2_group: Path, ending: str, code: int
+) -> None:
+    done = run(programs / "join", f"--into={version_2_group}", "--", "sh", "-c", f"echo said; {ending}")
+    assert (done.returncode, done.stdout, done.stderr) == (code, "said\n", "")
+
+
+def test_join_leaves_the_commands_output_to_the_command_alone(programs: Path, version_2_group: Path) -> None:
+    argv = [f"{programs}/join", f"--into={version_2_group}", "--", "sh", "-c", "exec >&-; read -r line"]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=PATH) as process:
+        assert process.stdout is not None
+        assert process.stdout.read() == b""
+        assert process.poll() is None
+        process.communicate(b"\n", timeout=20)
+    assert process.returncode == 0
+
+
+def test_join_moves_where_no_child_can_begin_in_the_group(programs: Path, tmp_path: Path) -> None:
+    (tmp_path / "cgroup.procs").touch()
+    with subprocess.Popen(
+        [programs / "join", f"--into={tmp_path}", "--", "sh", "-c", "echo $$"],
+        stdout=subprocess.PIPE,
+        env=PATH,
+    ) as process:
+        assert process.communicate(timeout=20)[0] == f"{process.pid}\n".encode()
+    assert (tmp_path / "cgroup.procs").read_text(encoding="utf-8") == "0"
+
+
+def test_join_names_the_group_that_is_not_there(programs: Path, tmp_path: Path) -> None:
+    done = run(programs / "join", f"--into={tmp_path}/none", "--", "echo", "ran")
+    assert (done.returncode, done.stdout) == (126, "")
+    assert done.stderr == f"join: cannot enter '{tmp_path}/none/cgroup.procs': No such file or directory\n"
+
+
 def test_join_says_that_a_file_holds_no_network(programs: Path, groups: list[Path]) -> None:
     done = run(programs / "join", f"--net={groups[0]}", "--", "echo", "ran")
     assert (done.returncode, done.stdout) == (126, "")
@@ -84,7 +142,7 @@ def test_join_says_that_a_file_holds_no_network(programs: Path, groups: list[Pat
 def test_join_without_a_command_is_refused(programs: Path, arguments: list[str]) -> None:
     done = run(programs / "join", *arguments)
     assert done.returncode == 2
-    assert done.stderr.startswith("join: write: join [--net=FILE] FILE...")
+    assert done.stderr.startswith("join: write: join [--into=GROUP] [--net=FILE] FILE...")
 
 
 @pytest.mark.parametrize("program", [["join", "--"], ["pin"]])

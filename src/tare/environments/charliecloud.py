@@ -67,9 +67,10 @@ class Charliecloud(AlsoUnprivileged):
             return unprivileged.start(spec, run, system=True, again=_own(spec))
         layer.prepare(spec)
         _mount_below(spec, layer.mount_root(spec))
-        argv = [*_held(spec, confined.create_group(spec)), *run, f"{TOOLS_DIRECTORY}/init"]
-        init = process.start_idle(argv, log=spec.directory / "init.log")
-        return Node(spec=spec, init_pid=init, made_as_user=spec.user is not None)
+        group = confined.create_group(spec)
+        argv = [*_held(spec, group), *run, f"{TOOLS_DIRECTORY}/init"]
+        process.start_idle(argv, log=spec.directory / "init.log")
+        return Node(spec=spec, init_pid=confined.only_process(group), made_as_user=spec.user is not None)
 
     def prefix(self, node: Node) -> list[str]:
         run = _run(node.spec, [f"--join-pid={node.init_pid}"])
@@ -103,7 +104,7 @@ def _is_plain(path: Path) -> bool:
 
 
 def _held(spec: NodeSpec, group: cgroups.Group) -> list[str]:
-    return confined.join(spec, group, spec.network.namespace)
+    return confined.begin(spec, group, spec.network.namespace)
 
 
 def _run(spec: NodeSpec, options: list[str], *, folder: Path = Path("/")) -> list[str]:

@@ -63,7 +63,7 @@ def start(spec: NodeSpec, technology: list[str], network: Path | None = None) ->
     layer.prepare(spec)
     layer.mount_root(spec)
     group = create_group(spec)
-    argv = [*join(spec, group, network), *technology, *attended.first_process(spec)]
+    argv = [*begin(spec, group, network), *technology, *attended.first_process(spec)]
     process.start_idle(argv, log=spec.directory / "init.log")
     attended.withdraw(spec)
     return Node(spec=spec, init_pid=first_process(group))
@@ -74,8 +74,20 @@ def join(spec: NodeSpec, group: cgroups.Group, network: Path | None = None) -> l
 
     With ``network`` it starts in the network namespace that this file holds, too.
     """
+    return _join(spec, group.process_files, network)
+
+
+def begin(spec: NodeSpec, group: cgroups.Group, network: Path | None = None) -> list[str]:
+    """The same, some 7 ms sooner, where the command may be a child of the process that is started.
+
+    To move into a group is to wait for the kernel; see the image's ``join``.
+    """
+    return _join(spec, group.ways_in, network)
+
+
+def _join(spec: NodeSpec, ways: list[str], network: Path | None) -> list[str]:
     held = [] if network is None else [f"--net={network}"]
-    return [f"{spec.image_root}{TOOLS_DIRECTORY}/join", *held, *group.process_files, "--"]
+    return [f"{spec.image_root}{TOOLS_DIRECTORY}/join", *ways, *held, "--"]
 
 
 def join_network(spec: NodeSpec) -> list[str]:
@@ -94,6 +106,14 @@ def first_process(group: cgroups.Group) -> int:
             if len(numbers) > 1 and numbers[-1] == 1:
                 return pid
     raise NodeError("the node's first process is not in its control group; it ended or escaped")
+
+
+def only_process(group: cgroups.Group) -> int:
+    """The node's first process where it has no process ids of its own, as long as nothing has entered the node."""
+    pids = group.processes(1)
+    if len(pids) != 1:
+        raise NodeError("the node's first process is not alone in its control group; it ended or escaped")
+    return pids[0]
 
 
 def inner_numbers(pid: int) -> list[int]:

@@ -96,7 +96,7 @@ class Gvisor(Provider):
         (spec.directory / "config.json").write_text(json.dumps(bundle))
         _make_link(spec)
         group = confined.create_group(replace(spec, bounds=with_sandbox(spec.bounds)))
-        argv = [*confined.join(spec, group), *runsc.run(spec)]
+        argv = [*confined.begin(spec, group), *runsc.run(spec)]
         process.start_idle(argv, log=spec.directory / "init.log")
         return Node(
             spec=spec,

@@ -32,18 +32,18 @@ class Native(AlsoUnprivileged):
         root = layer.mount_root(spec)
         root_mounts.mount_system(spec, root)
         root_mounts.mount_shared(spec, root)
-        held = confined.join(spec, confined.create_group(spec), spec.network.namespace)
-        init = process.start_idle(
+        group = confined.create_group(spec)
+        held = confined.begin(spec, group, spec.network.namespace)
+        process.start_idle(
             [*held, "chroot", str(root), *attended.first_process(spec)], log=spec.directory / "init.log"
         )
         attended.withdraw(spec)
-        return Node(spec=spec, init_pid=init)
+        return Node(spec=spec, init_pid=confined.only_process(group))
 
     def prefix(self, node: Node) -> list[str]:
         """A command is a child of the node's first process, as in a container.
 
-        It is in the control groups from its first instruction. To move into them takes version 1 a grace period of
-        the kernel's, some 10 ms, each time (``cgroup_threadgroup_rwsem``).
+        It is in the control groups from its first instruction.
         """
         if unprivileged.ordinary_user():
             return unprivileged.enter_image(node)

@@ -52,6 +52,13 @@ class Group:
     def process_files(self) -> list[str]:
         return [f"{directory}/cgroup.procs" for directory in self.directories]
 
+    @property
+    def ways_in(self) -> list[str]:
+        """What the image's ``join`` takes to begin a command in the group without the kernel's wait for a move."""
+        version_2 = {path for key, path in self._directories.items() if key == UNIFIED or self.version != V1}
+        version_1 = [path for path in self.directories if path not in version_2]
+        return [*(f"--into={path}" for path in version_2), *(f"{path}/tasks" for path in version_1)]
+
     def directory(self, controller: str) -> Path | None:
         """``None`` when the controller is not there."""
         return self._directories.get(controller)
