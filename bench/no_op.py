@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does the driver itself bias a comparison? Native through the whole driver under another name, against native.
 
-    python -m bench.no_op [--blocks 20] [--rounds 300]            (as root, with the image built)
+    python -m bench.no_op [--blocks 40] [--rounds 2000]            (as root, with the image built)
 
 Four programs, each of which uses one resource, take turns in slices of about a millisecond in the nodes of a block, as
 the arms of any campaign do: compute, page faults, system calls, files. Prints for each the signed-rank interval over
@@ -42,8 +42,8 @@ _HEADERS = _PROGRAM.parent.parent / "native" / "slices"
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--blocks", type=int, default=20)
-    parser.add_argument("--rounds", type=int, default=300, help="in each block")
+    parser.add_argument("--blocks", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=2000, help="in each block")
     chosen = parser.parse_args()
     begun = time.monotonic()
     outcomes = measured(chosen.blocks, chosen.rounds)

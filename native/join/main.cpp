@@ -3,9 +3,9 @@
 // join [--into=GROUP] [--net=FILE] FILE... -- COMMAND ARGUMENT...
 //
 // A process that moves into a version 2 group, or with all its threads into a version 1 group, waits for a
-// grace period of the kernel's, some 7 ms (cgroup_threadgroup_rwsem). So FILE is better a version 1 group's
-// "tasks" than its "cgroup.procs", and the command of --into is a child, which begins in the group: this
-// program waits for it, outside of the group, and ends as it did.
+// grace period of the kernel's, some 7 ms (cgroup_threadgroup_rwsem). A lone thread that moves itself into a
+// version 1 group by its "tasks" does not (Linux 5.17), and the command of --into is a child, which begins
+// in the group: this program waits for it, outside of the group, and ends as it did.
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -72,6 +72,7 @@ int await(pid_t child) {
 
 /// Nothing where this process goes on: as the child, or moved, where a child cannot begin in the group.
 std::optional<int> enter_by_child(const std::string& group) {
+    static_cast<void>(std::signal(SIGCHLD, SIG_DFL));  // where it is ignored nobody learns how a child ended
     const pid_t child = fork_into(group);
     if (child > 0) {
         return await(child);

@@ -91,7 +91,7 @@ class TestArguments:
     def test_a_command_joins_the_group_the_network_and_the_first_process(self) -> None:
         network = NodeNetwork(namespace=Path("/state/network"))
         assert PROVIDER.prefix(Node(spec=described(network=network), init_pid=77)) == [
-            *("/image/opt/tare/bin/join", "--into=/groups/tare-1", "--net=/state/network", "--"),
+            *("/image/opt/tare/bin/join", "/groups/tare-1/cgroup.procs", "--net=/state/network", "--"),
             *("env", "--chdir=/", "USER=root", "ch-run", "--unset-env=USER", "--join-pid=77"),
             *("/state/nodes/tare-1/root", "--"),
         ]

@@ -6,7 +6,9 @@ contract tests in a virtual machine with Debian 12's kernel; what it has without
 test_host_cgroups_removal.py.
 """
 
+import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -313,9 +315,21 @@ def hierarchies_2(root: Path) -> cgroups.Hierarchies:
     return cgroups.Hierarchies(version=V2, mounts=dict.fromkeys(("cpuset", "cpu", "memory", "pids"), root))
 
 
-def test_a_command_begins_in_the_one_group_of_version_2() -> None:
-    group = Group(V2, {"cpu": Path("/two/node"), "memory": Path("/two/node")})
-    assert group.ways_in == ["--into=/two/node"]
+@pytest.mark.parametrize(
+    ("release", "ways"),
+    [
+        ("6.12.5-amd64", ["--into=/two/node"]),
+        ("6.4.0", ["--into=/two/node"]),
+        ("6.1.0-56-amd64", ["/two/node/cgroup.procs"]),
+        ("5.15.179", ["/two/node/cgroup.procs"]),
+        ("unknown", ["/two/node/cgroup.procs"]),
+    ],
+)
+def test_a_command_begins_in_a_group_of_version_2_where_that_holds_it_to_the_groups_processors(
+    monkeypatch: pytest.MonkeyPatch, release: str, ways: list[str]
+) -> None:
+    monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(release=release))
+    assert Group(V2, {"cpu": Path("/two/node"), "memory": Path("/two/node")}).ways_in == ways
 
 
 def test_a_command_is_moved_by_thread_in_version_1_and_begins_in_the_version_2_beside_it() -> None:

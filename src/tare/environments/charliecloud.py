@@ -68,7 +68,8 @@ class Charliecloud(AlsoUnprivileged):
         layer.prepare(spec)
         _mount_below(spec, layer.mount_root(spec))
         group = confined.create_group(spec)
-        argv = [*_held(spec, group), *run, f"{TOOLS_DIRECTORY}/init"]
+        held = confined.begin(spec, group, spec.network.namespace)
+        argv = [*held, *run, f"{TOOLS_DIRECTORY}/init"]
         process.start_idle(argv, log=spec.directory / "init.log")
         return Node(spec=spec, init_pid=confined.only_process(group), made_as_user=spec.user is not None)
 
@@ -76,7 +77,8 @@ class Charliecloud(AlsoUnprivileged):
         run = _run(node.spec, [f"--join-pid={node.init_pid}"])
         if unprivileged.ordinary_user():
             return [*unprivileged.enter_outside(node), *run]
-        return [*_held(node.spec, cgroups.own_group(node.spec.name)), *run]
+        group = cgroups.own_group(node.spec.name)
+        return [*confined.join(node.spec, group, node.spec.network.namespace), *run]
 
 
 def _own(spec: NodeSpec) -> Path:
@@ -101,10 +103,6 @@ def _options(spec: NodeSpec) -> list[str]:
 
 def _is_plain(path: Path) -> bool:
     return path.exists() and not path.is_symlink()
-
-
-def _held(spec: NodeSpec, group: cgroups.Group) -> list[str]:
-    return confined.begin(spec, group, spec.network.namespace)
 
 
 def _run(spec: NodeSpec, options: list[str], *, folder: Path = Path("/")) -> list[str]:

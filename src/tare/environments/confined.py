@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the environments share that leave control groups to us: native, bubblewrap, systemd-nspawn.
 
-The node's processes join Tare's own group first and then become the technology's. Commands are children of the
+The node's processes are in Tare's own group first and then become the technology's. Commands are children of the
 node's first process (``attended``).
 """
 
@@ -78,9 +78,10 @@ def join(spec: NodeSpec, group: cgroups.Group, network: Path | None = None) -> l
 
 
 def begin(spec: NodeSpec, group: cgroups.Group, network: Path | None = None) -> list[str]:
-    """The same, some 7 ms sooner, where the command may be a child of the process that is started.
+    """The same for a node's first process, some 7 ms sooner: it may be a child of the process that is started.
 
-    To move into a group is to wait for the kernel; see the image's ``join``.
+    To move into a group is to wait for the kernel; see the image's ``join``. A command is moved: whoever ends the
+    process that it started has ended the command.
     """
     return _join(spec, group.ways_in, network)
 
@@ -124,5 +125,5 @@ def inner_numbers(pid: int) -> list[int]:
 
 def remove(spec: NodeSpec) -> None:
     cgroups.named_groups(f"{cgroups.PARENT}/{spec.name}").remove()
-    process.reap_idle()
     layer.remove(spec)
+    process.reap_idle()  # last: a join outside of the group ends a moment after its child

@@ -219,7 +219,7 @@ def run_checked(argv: Sequence[str], *, timeout_s: float = 60.0, leaves_daemon: 
 
 
 def start_idle(argv: Sequence[str], *, log: Path, ready: bytes = b"READY", timeout_s: float = 20.0) -> int:
-    """Start a node's first process and wait until it prints ``ready``; returns its process id.
+    """Start a node's first process and wait until it prints ``ready``; returns the id of what ``argv`` started.
 
     Raises ``NodeError`` if it ends or stays silent; what it wrote to standard error is in ``log``.
     """

@@ -3,6 +3,7 @@
 
 import errno
 import os
+import re
 import select
 import signal
 import time
@@ -25,6 +26,11 @@ _END_LIMIT_S = 0.1
 """Until those are killed again that have not ended by then."""
 MOST_WEIGHT = 100
 """In usual weights: cpu.weight ends at 10 000 (the kernel's admin-guide page for cgroup-v2)."""
+_HOLDS_CHILDREN = (6, 4)
+"""Before this kernel a child that began in a version 2 group had its parent's processors and not those of the group.
+
+Commit 42a11bf5c543, "cgroup/cpuset: Make cpuset_fork() handle CLONE_INTO_CGROUP properly".
+"""
 Number = TypeVar("Number", int, float)
 
 
@@ -54,10 +60,19 @@ class Group:
 
     @property
     def ways_in(self) -> list[str]:
-        """What the image's ``join`` takes to begin a command in the group without the kernel's wait for a move."""
-        version_2 = {path for key, path in self._directories.items() if key == UNIFIED or self.version != V1}
-        version_1 = [path for path in self.directories if path not in version_2]
-        return [*(f"--into={path}" for path in version_2), *(f"{path}/tasks" for path in version_1)]
+        """What the image's ``join`` takes to begin a command in the group without the kernel's wait for a move.
+
+        For groups by controller. Where a child would not be held to the group's processors it is moved all the same.
+        """
+        if self.version != V1:
+            return (
+                [f"--into={path}" for path in self.directories] if _holds_children() else self.process_files
+            )
+        beside = self._directories.get(UNIFIED)
+        return [
+            *([] if beside is None else [f"--into={beside}"]),
+            *(f"{path}/tasks" for path in self.directories if path != beside),
+        ]
 
     def directory(self, controller: str) -> Path | None:
         """``None`` when the controller is not there."""
@@ -232,6 +247,11 @@ class Group:
         for pid in self._still_here(set(handles)):
             _kill(pid, handles[pid])
         _await_ends([handle for handle in handles.values() if handle is not None])
+
+
+def _holds_children() -> bool:
+    numbers = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return numbers is not None and tuple(map(int, numbers.groups())) >= _HOLDS_CHILDREN
 
 
 def _keyed(text: str | None) -> dict[str, int]:
