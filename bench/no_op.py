@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does the driver itself bias a comparison? Native through the whole driver under another name, against native.
 
-    python -m bench.no_op [--blocks 40] [--rounds 2000]            (as root, with the image built)
+    python -m bench.no_op [--blocks 40] [--rounds 2000]          (as root, with the image built)
 
 Four programs, each of which uses one resource, take turns in slices of about a millisecond in the nodes of a block, as
 the arms of any campaign do: compute, page faults, system calls, files. Prints for each the signed-rank interval over

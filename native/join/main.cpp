@@ -55,8 +55,7 @@ pid_t fork_into(const std::string& group) {
     return folder ? static_cast<pid_t>(::syscall(SYS_clone3, &asked, sizeof asked)) : -1;
 }
 
-/// Ends as the child does. Its input and output are its own: whoever waits for their end must not wait for
-/// us.
+/// Ends as the child does. Closes its own input and output first: they end for others when the child's do.
 int await(pid_t child) {
     for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         ::close(file);

@@ -27,7 +27,7 @@ _END_LIMIT_S = 0.1
 MOST_WEIGHT = 100
 """In usual weights: cpu.weight ends at 10 000 (the kernel's admin-guide page for cgroup-v2)."""
 _HOLDS_CHILDREN = (6, 4)
-"""Before this kernel a child that began in a version 2 group had its parent's processors and not those of the group.
+"""Before this kernel a child that began in a version 2 group kept its parent's processors instead of the group's.
 
 Commit 42a11bf5c543, "cgroup/cpuset: Make cpuset_fork() handle CLONE_INTO_CGROUP properly".
 """
@@ -62,12 +62,13 @@ class Group:
     def ways_in(self) -> list[str]:
         """What the image's ``join`` takes to begin a command in the group without the kernel's wait for a move.
 
-        For groups by controller. Where a child would not be held to the group's processors it is moved all the same.
+        Where the kernel would not hold a child to the group's processors the command is moved all the same. Not for
+        ``named_groups``, which do not say which of them is version 2's.
         """
+        if self.version != V1 and not _holds_children():
+            return self.process_files
         if self.version != V1:
-            return (
-                [f"--into={path}" for path in self.directories] if _holds_children() else self.process_files
-            )
+            return [f"--into={path}" for path in self.directories]
         beside = self._directories.get(UNIFIED)
         return [
             *([] if beside is None else [f"--into={beside}"]),
