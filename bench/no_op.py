@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does the driver itself bias a comparison? Native through the whole driver under another name, against native.
 
-    python -m bench.no_op [--blocks 40] [--rounds 2000]          (as root, with the image built)
+    python -m bench.no_op [RESOURCE ...] [--blocks 40] [--rounds 2000]          (as root, with the image built)
 
 Four programs, each of which uses one resource, take turns in slices of about a millisecond in the nodes of a block, as
 the arms of any campaign do: compute, page faults, system calls, files. Prints for each the signed-rank interval over
 the blocks of the overhead in CPU time, and in wall time, which depends on who else uses the machine. The claim: in CPU
 time each interval, at 99 %, lies within ±0.1 %. Where it is wider the line says what it resolves, and how many rounds
-±0.1 % would take. Exit code 1 unless the claim is shown of all four.
+±0.1 % would take. Exit code 1 unless the claim is shown of all four, or of each ``RESOURCE`` that is named.
 """
 
 import argparse
@@ -42,13 +42,15 @@ _HEADERS = _PROGRAM.parent.parent / "native" / "slices"
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("resources", nargs="*", metavar="RESOURCE", choices=[*COUNTS, []])
     parser.add_argument("--blocks", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=2000, help="in each block")
     chosen = parser.parse_args()
+    resources = chosen.resources or list(COUNTS)
     begun = time.monotonic()
-    outcomes = measured(chosen.blocks, chosen.rounds)
-    each_s = (time.monotonic() - begun) / len(COUNTS)
-    estimates = no_op(outcomes)
+    outcomes = measured(resources, chosen.blocks, chosen.rounds)
+    each_s = (time.monotonic() - begun) / len(resources)
+    estimates = no_op(resources, outcomes)
     for (resource, metric), estimate in estimates.items():
         kind = "CPU time" if metric.endswith(CPU_TIME) else "wall time"
         print(f"{resource}, {kind}: {said(estimate, chosen.rounds, each_s)}")
@@ -56,13 +58,14 @@ def main() -> int:
     return 0 if all(map(shown, cpu)) else 1
 
 
-def measured(blocks: int, rounds: int) -> Sequence[Outcome]:
+def measured(resources: Sequence[str], blocks: int, rounds: int) -> Sequence[Outcome]:
     """Of a campaign of native against native that takes turns."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         Path(folder).chmod(0o755)  # an ordinary user runs what is bound
         program = build(Path(folder) / "bound")
         request = Request(
-            campaign=_campaign(program, blocks, rounds), folder=ResultFolder(Path(folder) / "result")
+            campaign=_campaign(program, resources, blocks, rounds),
+            folder=ResultFolder(Path(folder) / "result"),
         )
         measure_campaign(request, Quiet())
         outcomes = read_journal(request.folder.journal).outcomes
@@ -79,12 +82,12 @@ def build(folder: Path) -> Path:
     return program
 
 
-def _campaign(program: Path, blocks: int, rounds: int) -> Campaign:
+def _campaign(program: Path, resources: Sequence[str], blocks: int, rounds: int) -> Campaign:
     return Campaign(
         name="no-op",
         environments=(Environment(name="no-op", technology="native"),),
         layouts=(Layout.parse("1c1p1i"),),
-        workloads=tuple(_workload(program, *resource) for resource in COUNTS.items()),
+        workloads=tuple(_workload(program, resource, COUNTS[resource]) for resource in resources),
         limits=Limits(memory_byte=1 << 28, shm_byte=1 << 20, time_s=60.0),
         blocks=blocks,
         margin=0.01,
@@ -100,17 +103,17 @@ def _workload(program: Path, resource: str, count: int) -> Workload:
     return Workload(name=resource, kind="command", options={"argv": argv, "turns": True}, way=Way.SLICES)
 
 
-def no_op(outcomes: Sequence[Outcome]) -> dict[tuple[str, str], Estimate]:
+def no_op(resources: Sequence[str], outcomes: Sequence[Outcome]) -> dict[tuple[str, str], Estimate]:
     """Resource and metric → overhead of the no-op environment over all blocks."""
     metrics = (f"{METRIC}{CPU_TIME}", METRIC)
     by_name = {
         (summary.cell.workload, summary.metric): summary
-        for summary in summaries(outcomes, dict.fromkeys(COUNTS, metrics))
+        for summary in summaries(outcomes, dict.fromkeys(resources, metrics))
     }
     return {
         (resource, metric): as_fraction(hodges_lehmann(by_name[resource, metric].log_ratios, LEVEL))
         for metric in metrics
-        for resource in COUNTS
+        for resource in resources
     }
 
 
