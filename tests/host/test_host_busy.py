@@ -2,7 +2,9 @@
 """Who used the processors between two snapshots: from recorded texts, and of this host."""
 
 import os
+from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tare.host import busy
-from tare.host.busy import TICK_S, Process, Snapshot, below, parse_process, processes, used
+from tare.host.busy import TICK_S, Process, Snapshot, line_of, parse_process, process_in, spent_between, used
 from tare.host.process_stats import ProcessStats
 
 RECORDED = (
@@ -53,12 +55,15 @@ def test_a_name_with_brackets_and_spaces_breaks_nothing(name: bytes) -> None:
 def test_a_broken_text_is_no_process_and_is_left_out_of_a_snapshot(text: bytes) -> None:
     with pytest.raises(ValueError, match=r"whole line|invalid literal"):
         parse_process(text)
-    assert processes(Snapshot(0.0, {1: text, 20799: RECORDED}, b"", ())).keys() == {20799}
+    taken = Snapshot(0.0, {1: text, 20799: RECORDED}, b"", ())
+    assert process_in(taken, 1) is None
+    assert process_in(taken, 20799) == parse_process(RECORDED)
 
 
 @given(st.binary(max_size=200))
 def test_no_text_at_all_is_anything_but_a_process_or_a_value_error(text: bytes) -> None:
-    assert len(processes(Snapshot(0.0, {1: text}, b"", ()))) <= 1
+    read = process_in(Snapshot(0.0, {1: text}, b"", ()), 1)
+    assert read is None or read == parse_process(text)
 
 
 def test_what_was_used_before_the_first_snapshot_does_not_count() -> None:
@@ -101,9 +106,41 @@ def test_parents_in_a_circle_end() -> None:
     assert spent(before, [process(7, 1.0)]) == {7: 1.0}
 
 
-def test_all_descendants_are_below_a_process() -> None:
+def stat_text(one: Process) -> bytes:
+    """What the kernel writes of it, its time whole ticks of its own."""
+    ticks = round(one.cpu_s / TICK_S)
+    fields = [b"0"] * 36
+    fields[1], fields[11], fields[19] = b"%d" % one.parent, b"%d" % ticks, b"%d" % one.started
+    return b"%d (%s) " % (one.pid, one.name.encode()) + b" ".join(fields)
+
+
+def snapshot_of(tree: Iterable[Process]) -> Snapshot:
+    return Snapshot(0.0, {one.pid: stat_text(one) for one in tree}, b"", ())
+
+
+TREES = st.dictionaries(
+    st.integers(1, 6),
+    st.builds(process, st.just(0), st.integers(0, 3).map(lambda ticks: ticks * TICK_S), st.integers(0, 6)),
+)
+
+
+@given(TREES, TREES)
+def test_who_used_time_is_the_same_though_only_what_changed_is_understood(
+    before: dict[int, Process], after: dict[int, Process]
+) -> None:
+    early, late = ([replace(one, pid=pid) for pid, one in tree.items()] for tree in (before, after))
+    all_used = spent(early, late)
+    changed = spent_between(snapshot_of(early), snapshot_of(late))
+    assert {one.process.pid: one.cpu_s for one in changed} == pytest.approx(all_used)
+
+
+def test_the_line_of_a_process_leads_over_all_its_parents() -> None:
     tree = [process(1, 0, parent=0), process(7, 0), process(8, 0, parent=7), process(9, 0, parent=8)]
-    assert below({7}, {one.pid: one for one in tree}) == {7, 8, 9}
+    assert line_of(9, snapshot_of(tree)) == {9, 8, 7, 1, 0}
+
+
+def test_a_line_in_a_circle_ends() -> None:
+    assert line_of(8, snapshot_of([process(8, 0, parent=9), process(9, 0, parent=8)])) == {8, 9}
 
 
 def test_processes_of_one_name_and_user_are_one_program_named_by_the_busiest() -> None:
@@ -141,7 +178,7 @@ def test_a_quota_that_held_back_in_half_of_the_periods_is_half_of_the_time() -> 
 
 def test_a_snapshot_has_this_process_and_leaves_out_what_it_cannot_read(tmp_path: Path) -> None:
     with closing(ProcessStats()) as stats:
-        assert os.getpid() in processes(busy.snapshot(stats, busy.quota_files()))
+        assert process_in(busy.snapshot(stats, busy.quota_files()), os.getpid()) is not None
     (tmp_path / "17").mkdir()
     (tmp_path / "self").mkdir()
     assert busy.snapshot(ProcessStats(str(tmp_path)), ["/nowhere"]).processes == {}

@@ -110,22 +110,22 @@ def parse_process(text: bytes) -> Process:
     )
 
 
-_latest: dict[bytes, Process] = {}
-"""Of the snapshot that was understood last: most of a host's processes do nothing until the next."""
-
-
-def processes(taken: Snapshot) -> dict[int, Process]:
-    """Those of a snapshot whose text is whole."""
-    global _latest  # noqa: PLW0603 - a memory of texts, as a cache is
-    understood = {text: _latest.get(text) or _understood(text) for text in taken.processes.values()}
-    _latest = {text: process for text, process in understood.items() if process is not None}
-    return {pid: _latest[text] for pid, text in taken.processes.items() if text in _latest}
-
-
-def _understood(text: bytes) -> Process | None:
+def process_in(taken: Snapshot, pid: int) -> Process | None:
+    """One of a snapshot; ``None`` where it is not there or its text is not whole."""
     with suppress(ValueError):
-        return parse_process(text)
+        return parse_process(taken.processes.get(pid, b""))
     return None
+
+
+def spent_between(before: Snapshot, after: Snapshot) -> list[Used]:
+    """As ``used``. Most of a host's processes do nothing from one look to the next, and are not even understood."""
+    pids = before.processes.keys() | after.processes.keys()
+    changed = [pid for pid in pids if before.processes.get(pid) != after.processes.get(pid)]
+    return used(_whole(before, changed), _whole(after, changed))
+
+
+def _whole(taken: Snapshot, pids: Iterable[int]) -> dict[int, Process]:
+    return {pid: known for pid in pids if (known := process_in(taken, pid)) is not None}
 
 
 def used(before: Mapping[int, Process], after: Mapping[int, Process]) -> list[Used]:
@@ -164,18 +164,14 @@ def _living_parent(ended: Process, before: Mapping[int, Process], after: Mapping
     return None
 
 
-def below(roots: Collection[int], known: Mapping[int, Process]) -> frozenset[int]:
-    """These processes and all their descendants."""
-    children: dict[int, list[int]] = {}
-    for one in known.values():
-        children.setdefault(one.parent, []).append(one.pid)
-    members, waiting = set(roots), list(roots)
-    while waiting:
-        for child in children.get(waiting.pop(), ()):
-            if child not in members:
-                members.add(child)
-                waiting.append(child)
-    return frozenset(members)
+def line_of(pid: int, taken: Snapshot) -> set[int]:
+    """The process, its parent, that one's parent and so on."""
+    line: set[int] = set()
+    while pid not in line:
+        line.add(pid)
+        known = process_in(taken, pid)
+        pid = pid if known is None else known.parent
+    return line
 
 
 def programs(spent: Iterable[Used], span_s: float) -> list[Program]:

@@ -37,9 +37,13 @@ def parse_mounts(text: str) -> list[Mount]:
     """Entries in the order of mounting, the octal escapes of their mount points undone."""
     rows = [line.split(" ") for line in text.split("\n") if line]
     return [
-        Mount(point=Path(_ESCAPED.sub(_character, point)), kind=kind, options=tuple(options.split(",")))
+        Mount(point=Path(_unescaped(point)), kind=kind, options=tuple(options.split(",")))
         for _, point, kind, options, *_ in rows
     ]
+
+
+def _unescaped(point: str) -> str:
+    return _ESCAPED.sub(_character, point)
 
 
 def _character(escaped: re.Match[str]) -> str:
@@ -76,8 +80,8 @@ def mounts_below(directory: Path) -> list[Path]:
     top = os.path.realpath(directory)
     begin = " " + _PLAIN.findall(top)[0]
     lines = [line for line in mounts_text().split("\n") if begin in line]  # of hundreds on some hosts
-    points = [entry.point for entry in parse_mounts("\n".join(lines))]
-    return [point for point in reversed(points) if point.is_relative_to(top)]
+    points = [_unescaped(line.split(" ", 2)[1]) for line in reversed(lines)]
+    return [Path(point) for point in points if point == top or point.startswith(f"{top.rstrip('/')}/")]
 
 
 def unmount_below(directory: Path) -> None:

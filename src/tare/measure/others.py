@@ -54,10 +54,11 @@ def look_before_start(wait_s: float | None = None) -> HostLoad:
         time.sleep(LOOK_S if wait_s is None else wait_s)
         after = busy.snapshot(stats, quotas)
     span_s = after.at_s - before.at_s
-    known = busy.processes(after)
-    own = busy.below({os.getpid()}, known)
-    spent = busy.used(busy.processes(before), known)
-    others = [one for one in spent if one.process.pid not in own and not one.process.kernel]
+    others = [
+        one
+        for one in busy.spent_between(before, after)
+        if not one.process.kernel and os.getpid() not in busy.line_of(one.process.pid, after)
+    ]
     load = HostLoad(
         processors=len(numbers),
         foreign=min(len(numbers), sum(one.cpu_s for one in others) / span_s),
@@ -126,17 +127,17 @@ class OthersWatch:
         return _with_unseen(named, unseen_s / span_s) if named.busy else named
 
     def _shares(self, before: busy.Snapshot, after: busy.Snapshot) -> _Shares:
-        known = busy.processes(after)
-        of_nodes = busy.below(self._node_processes(), known)
-        own = busy.below({os.getpid()}, known) | of_nodes
-        spent = busy.used(busy.processes(before), known)
-        others = [
-            one
-            for one in spent
-            if one.process.pid not in own and not one.process.kernel and one.process.name not in _DAEMONS
-        ]
-        beside = (one for one in spent if one.process.pid not in of_nodes and one.process.pid != os.getpid())
-        return _Shares(others=others, known_s=sum(one.cpu_s for one in beside))
+        nodes, own_pid = self._node_processes(), os.getpid()
+        others: list[busy.Used] = []
+        known_s = 0.0
+        for one in busy.spent_between(before, after):
+            line = busy.line_of(one.process.pid, after)
+            of_nodes = not line.isdisjoint(nodes)
+            if not of_nodes and one.process.pid != own_pid:
+                known_s += one.cpu_s
+            if not (of_nodes or own_pid in line or one.process.kernel or one.process.name in _DAEMONS):
+                others.append(one)
+        return _Shares(others=others, known_s=known_s)
 
     def _node_processes(self) -> set[int]:
         """What the trial's account of CPU time covers."""

@@ -107,7 +107,7 @@ def _made(make: Callable[[], None], name: str) -> None:
 
 def named_groups(name: str) -> Group:
     """Groups of this path in every hierarchy, those without controllers too: LXC and systemd-nspawn use them all."""
-    return Group(V1, {str(point): point / name for point in group_mounts()})
+    return Group(V1, {key: point / name for key, point in group_mounts().items()})
 
 
 def group_of(pid: int) -> Group:

@@ -38,7 +38,7 @@ class Disks(Family):
     def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
         if self._disks is None:
             self._disks = hardware_disks()
-        return [File(Path("/proc/diskstats"))]
+        return [File("/proc/diskstats")]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         rows = [line.split() for line in text.decode(errors="replace").splitlines()]

@@ -25,7 +25,7 @@ class Exits(Family):
             there = False
         if not there:
             raise Unreadable("this host shows no count of KVM's exits (debugfs, as root, with KVM in use)")
-        return [File(self._path)]
+        return [File(str(self._path))]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         return {"kvm_exits": number(text)}

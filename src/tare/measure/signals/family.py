@@ -2,16 +2,17 @@
 """What every family of signals owes: the texts it is read from, and a pure parser of one of them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache
 from typing import Protocol
 
 from tare.host.kernel_files import read_whole
 from tare.measure.signals.place import Place
 from tare.records import Scope
 
-_KEYED = re.compile(rb"^([^ \n]+) [ \t]*(\d+)[ \t\r]*$", re.MULTILINE)
+_NUMBER = rb" [ \t]*(\d+)[ \t\r]*$"
+_KEYED = re.compile(rb"^[^ \n]+" + _NUMBER, re.MULTILINE)
 
 
 class Unreadable(Exception):
@@ -71,19 +72,26 @@ class Family(Protocol):
 class File(Source):
     """A file of the kernel's; what it cannot be called by is its path, where that is another one in every trial."""
 
-    path: Path
+    path: str
     called: str = ""
 
     def read(self) -> bytes:
         try:
-            return read_whole(str(self.path))
+            return read_whole(self.path)
         except OSError as error:
             raise Unreadable(f"{self.called or self.path} cannot be read: {error.strerror}") from error
 
 
-def keyed(text: bytes) -> dict[str, int]:
-    """Read lines ``name number``; ``ValueError`` when there is none."""
-    numbers = {name.decode(errors="replace"): int(number) for name, number in _KEYED.findall(text)}
-    if not numbers:
+def keyed(text: bytes, names: Iterable[str]) -> dict[str, int]:
+    """Of lines ``name number`` those of ``names`` that are there; ``ValueError`` when no line is of that kind."""
+    numbers = {name.decode(): int(number) for name, number in _lines_of(tuple(names)).findall(text)}
+    if not numbers and not _KEYED.search(text):
         raise ValueError("it holds no line of a name and a number")
     return numbers
+
+
+@cache
+def _lines_of(names: tuple[str, ...]) -> re.Pattern[bytes]:
+    """One table may hold two hundred, of which ten are asked for in every trial."""
+    wanted = b"|".join(re.escape(name.encode()) for name in names)
+    return re.compile(rb"^(%s)%s" % (wanted, _NUMBER), re.MULTILINE)

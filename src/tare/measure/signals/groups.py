@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of the nodes' control groups."""
 
+import os
 from collections.abc import Sequence
 
 from tare.host.cgroups.hierarchies import UNIFIED, V1
@@ -17,8 +18,9 @@ def group_files(place: Place, controller: str, name: str, *, unified: bool = Fal
         raise Unreadable("no control group of this host holds the nodes")
     found: list[Source] = []
     for group in place.groups:
-        path = group.file(UNIFIED if unified and group.version == V1 else controller, name)
-        if path is None or not path.exists():
+        directory = group.directory(UNIFIED if unified and group.version == V1 else controller)
+        path = f"{directory}/{name}"
+        if directory is None or not os.path.exists(path):  # noqa: PTH110 - eight of each node, in every trial
             raise Unreadable(f"the nodes' control group has no {name}")
         found.append(File(path, f"the control group's {name}"))
     return found

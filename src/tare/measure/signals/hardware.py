@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the processors themselves tell: frequency, temperature, energy. Most virtual machines are shown none of it."""
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +22,12 @@ def number(text: bytes) -> int:
     return int(text.decode(errors="replace").strip())
 
 
+def _of_each(place: Place, folder: Path, name: str) -> list[str]:
+    """This file of each of the trial's processors; none where one of them has none."""
+    paths = [f"{folder}/cpu{number}/{name}" for number in place.processors]
+    return paths if all(map(os.path.exists, paths)) else []
+
+
 class Frequency(Family):
     """The mean of the trial's processors, as the kernel's cpufreq tells it (admin-guide/pm/cpufreq.rst)."""
 
@@ -30,8 +37,8 @@ class Frequency(Family):
         self._folder = folder
 
     def sources(self, place: Place) -> Sequence[Source]:
-        paths = [self._folder / f"cpu{one}" / "cpufreq" / "scaling_cur_freq" for one in place.processors]
-        if not paths or not all(path.exists() for path in paths):
+        paths = _of_each(place, self._folder, "cpufreq/scaling_cur_freq")
+        if not paths:
             raise Unreadable("this host does not tell its processors' frequency (no cpufreq)")
         return [File(path) for path in paths]
 
@@ -54,7 +61,7 @@ class Temperature(Family):
         found = sorted(self._folder.glob("thermal_zone*/temp"))
         if not found:
             raise Unreadable("this host has no thermal zone")
-        return [File(path) for path in found]
+        return [File(str(path)) for path in found]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         return {"temperature_c": number(text) * _MILLIDEGREE}
@@ -72,11 +79,8 @@ class Throttling(Family):
         self._folder = folder
 
     def sources(self, place: Place) -> Sequence[Source]:
-        paths = [
-            self._folder / f"cpu{one}" / "thermal_throttle" / "core_throttle_count"
-            for one in place.processors
-        ]
-        if not paths or not all(path.exists() for path in paths):
+        paths = _of_each(place, self._folder, "thermal_throttle/core_throttle_count")
+        if not paths:
             raise Unreadable("this host does not count throttling for heat")
         return [File(path) for path in paths]
 
@@ -99,7 +103,7 @@ class Energy(Family):
         found = [path for path in sorted(self._folder.glob("intel-rapl:*")) if _PACKAGE.fullmatch(path.name)]
         if not found:
             raise Unreadable("this host counts no energy (no RAPL)")
-        return [File(path / "energy_uj") for path in found]
+        return [File(str(path / "energy_uj")) for path in found]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         return {"energy_j": number(text) * _MICROJOULE}

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from itertools import chain
 
 from tare.measure.signals.family import Family, File, Kind, Source, keyed
 from tare.measure.signals.place import Place
@@ -30,10 +30,10 @@ class HostMemory(Family):
     kinds = tuple(Kind(name=name, unit="1", scope=Scope.HOST) for name in _KEYS)
 
     def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
-        return [File(Path("/proc/vmstat"))]
+        return [File("/proc/vmstat")]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
-        found = keyed(text)
+        found = keyed(text, chain.from_iterable(_KEYS.values()))
         told: dict[str, float] = {}
         for name, keys in _KEYS.items():
             if all(key in found for key in keys):

@@ -13,6 +13,9 @@ from tare.measure.signals.groups import group_files
 from tare.measure.signals.place import Place
 from tare.records import Scope
 
+_BOTH = ("pgfault", "pgmajfault", "workingset_refault_anon", "workingset_refault_file")
+_KEYS = (*_BOTH, *(f"total_{key}" for key in _BOTH), "pgsteal")
+
 
 class NodeMemory(Family):
     kinds = (
@@ -26,7 +29,7 @@ class NodeMemory(Family):
         return group_files(place, "memory", "memory.stat")
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
-        found = keyed(text)
+        found = keyed(text, _KEYS)
         prefix = "total_" if "total_pgfault" in found else ""
         told: dict[str, float] = {}
         if f"{prefix}pgfault" in found and f"{prefix}pgmajfault" in found:
@@ -56,5 +59,5 @@ class MemoryLimit(Family):
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         if text.strip().isdigit():
             return {"memory_limit_hits": int(text)}
-        found = keyed(text)
+        found = keyed(text, ["max"])
         return {"memory_limit_hits": found["max"]} if "max" in found else {}

@@ -6,7 +6,6 @@ networking/snmp_counter.rst. In a node that shares the host's network the counts
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from tare.measure.signals.family import Family, File, Kind, Source, Unreadable
 from tare.measure.signals.namespaces import opened_in
@@ -18,8 +17,7 @@ def _files(place: Place, name: str) -> Sequence[Source]:
     if not place.network_processes:
         raise Unreadable("this host's kernel does not keep the nodes' network")
     return [
-        File(Path(f"/proc/{pid}/net/{name}"), f"the nodes' /proc/net/{name}")
-        for pid in place.network_processes
+        File(f"/proc/{pid}/net/{name}", f"the nodes' /proc/net/{name}") for pid in place.network_processes
     ]
 
 

@@ -6,7 +6,6 @@ It is the union over tasks: two that wait together for a second make one. ``full
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from tare.measure.signals.family import Family, File, Kind, Source
 from tare.measure.signals.groups import group_files
@@ -14,7 +13,7 @@ from tare.measure.signals.place import Place
 from tare.records import Scope
 
 _MICROSECOND_S = 1e-6
-_FOLDER = Path("/proc/pressure")
+_FOLDER = "/proc/pressure"
 
 
 def parse_pressure(text: bytes) -> dict[str, float]:
@@ -58,7 +57,7 @@ class HostPressure(Family):
         )
 
     def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
-        return [File(_FOLDER / self._resource)]
+        return [File(f"{_FOLDER}/{self._resource}")]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         found = parse_pressure(text)

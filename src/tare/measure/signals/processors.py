@@ -4,7 +4,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from tare.measure.signals.family import Family, File, Kind, Source
 from tare.measure.signals.place import Place
@@ -58,7 +57,7 @@ class Processors(Family):
     )
 
     def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
-        return [File(Path("/proc/stat"))]
+        return [File("/proc/stat")]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:
         times = parse_times(text, place.processors)
@@ -81,7 +80,7 @@ class SoftInterrupts(Family):
     kinds = (Kind(name="network_softirqs", unit="1", scope=Scope.HOST),)
 
     def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
-        return [File(Path("/proc/softirqs"))]
+        return [File("/proc/softirqs")]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         for line in text.splitlines():

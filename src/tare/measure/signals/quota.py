@@ -14,6 +14,13 @@ from tare.measure.signals.place import Place
 from tare.records import Scope
 
 _NANOSECOND_S, _MICROSECOND_S = 1e-9, 1e-6
+_UNITS = {
+    "throttled_time": ("throttled_s", _NANOSECOND_S),
+    "throttled_usec": ("throttled_s", _MICROSECOND_S),
+    "nr_throttled": ("throttled_periods", 1.0),
+    "wait_sum": ("runnable_wait_s", _NANOSECOND_S),
+}
+"""Key → signal, and the unit in which it is counted."""
 
 
 class Quota(Family):
@@ -27,11 +34,5 @@ class Quota(Family):
         return group_files(place, "cpu", "cpu.stat")
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
-        found = keyed(text)
-        units = {
-            "throttled_time": ("throttled_s", _NANOSECOND_S),
-            "throttled_usec": ("throttled_s", _MICROSECOND_S),
-            "nr_throttled": ("throttled_periods", 1.0),
-            "wait_sum": ("runnable_wait_s", _NANOSECOND_S),
-        }
-        return {name: found[key] * unit for key, (name, unit) in units.items() if key in found}
+        found = keyed(text, _UNITS)
+        return {name: found[key] * unit for key, (name, unit) in _UNITS.items() if key in found}
