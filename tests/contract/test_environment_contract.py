@@ -82,7 +82,7 @@ def test_a_node_is_one_group_below_tares_parent(provider: Provider, spec: NodeSp
         host, pid = find_hierarchies(), node.init_pid
         parent = parent_of(group_of(pid), host, node.spec.name)
         named = [place.name for place in host.mounts["cpu"].glob(f"*/*{node.spec.name}*")]
-    assert parent in {host.mounts["cpu"] / PARENT, host.mounts["cpu"] / f"{PARENT}.slice"}
+    assert parent in {f"{host.mounts['cpu']}/{PARENT}", f"{host.mounts['cpu']}/{PARENT}.slice"}
     assert len(named) <= 1
 
 

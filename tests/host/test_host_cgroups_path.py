@@ -99,7 +99,9 @@ def test_a_node_that_stands_for_several_has_the_weight_of_all_of_them(tree: Tree
 @pytest.mark.parametrize("inner", ["", "/payload", "/payload/.lxc"])
 def test_a_nodes_group_has_one_parent_whatever_is_below_it(tree: Tree, inner: str) -> None:
     tree.add(f"tare/{NODE}{inner}")
-    assert parent_of(tree.group(f"tare/{NODE}{inner}"), tree.host, NODE) == tree.host.mounts["cpu"] / "tare"
+    assert parent_of(tree.group(f"tare/{NODE}{inner}"), tree.host, NODE) == str(
+        tree.host.mounts["cpu"] / "tare"
+    )
 
 
 def test_a_process_in_no_group_has_no_parent(tree: Tree) -> None:

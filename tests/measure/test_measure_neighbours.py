@@ -101,7 +101,7 @@ def test_neighbours_below_another_group_than_the_measured_node_have_another_weig
     label = "CPU weight"
     expecting = replace(context, expected={label: expected_parity("test")[label]})
     assert outcome_beside(expecting, command_workload("true")).status is Status.OK
-    monkeypatch.setattr(parity, "parent_of", lambda _group, _host, name: Path(name))
+    monkeypatch.setattr(parity, "parent_of", lambda _group, _host, name: name)
     outcome = outcome_beside(expecting, command_workload("true"))
     assert (outcome.status, outcome.excluded_by) == (Status.INVALID, Rule.UNEQUAL)
     assert outcome.reason is not None

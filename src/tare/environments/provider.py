@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Protocol
@@ -105,7 +106,13 @@ class NodeSpec:
 
     @property
     def work(self) -> Path:
-        return self.shared_work or self.directory / "layer/work"
+        return self.shared_work or _work_of(self.directory)
+
+
+@lru_cache
+def _work_of(directory: Path) -> Path:
+    """A trial asks a dozen times."""
+    return directory / "layer/work"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from tare.errors import NodeError
@@ -85,11 +86,16 @@ def snapshot(stats: ProcessStats, quotas: Iterable[str] = ()) -> Snapshot:
 def quota_files() -> tuple[str, ...]:
     """Where the kernel counts how often a quota held back this process: its control group and those above it."""
     try:
-        own = group_of(os.getpid()).file("cpu", "cpu.stat")
+        own = group_of(os.getpid()).path("cpu")
     except (NodeError, OSError, ValueError):
         return ()
-    folders = () if own is None else (own.parent, *own.parent.parents)
-    return tuple(str(path) for folder in folders if (path := Path(folder, "cpu.stat")).exists())
+    return () if own is None else _quota_files(own)
+
+
+@lru_cache
+def _quota_files(own: str) -> tuple[str, ...]:
+    files = (folder / "cpu.stat" for folder in (Path(own), *Path(own).parents))
+    return tuple(str(file) for file in files if file.exists())
 
 
 def parse_process(text: bytes) -> Process:
@@ -207,7 +213,8 @@ def user_of(pid: int) -> str | None:
 def steal_s(text: bytes, numbers: Collection[int]) -> float | None:
     """What a hypervisor took of these processors since the host's start; ``None`` where /proc/stat does not say."""
     names = {b"cpu%d" % number for number in numbers}
-    rows = [parts for line in text.splitlines() if (parts := line.split()) and parts[0] in names]
+    lines = (line.split() for line in text.splitlines() if line.startswith(b"cpu"))
+    rows = [parts for parts in lines if parts[0] in names]
     if len(rows) < len(names) or not all(len(p) > _STEAL and p[_STEAL].isdigit() for p in rows):
         return None
     return sum(int(parts[_STEAL]) for parts in rows) * TICK_S

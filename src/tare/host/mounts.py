@@ -77,16 +77,20 @@ def bind(source: Path, target: Path, *, writable: bool) -> None:
 
 def mounts_below(directory: Path) -> list[Path]:
     """Mount points at or below ``directory``, the latest first (proc(5)); links on the way to it are followed."""
+    return list(map(Path, _points_below(directory)))
+
+
+def _points_below(directory: Path) -> list[str]:
     top = os.path.realpath(directory)
     begin = " " + _PLAIN.findall(top)[0]
     lines = [line for line in mounts_text().split("\n") if begin in line]  # of hundreds on some hosts
     points = [_unescaped(line.split(" ", 2)[1]) for line in reversed(lines)]
-    return [Path(point) for point in points if point == top or point.startswith(f"{top.rstrip('/')}/")]
+    return [point for point in points if point == top or point.startswith(f"{top.rstrip('/')}/")]
 
 
 def unmount_below(directory: Path) -> None:
     """Unmount everything at or below ``directory``, latest first; busy ones are detached."""
-    for point in mounts_below(directory):
+    for point in _points_below(directory):
         _libc.umount2(os.fsencode(point), _MNT_DETACH)
 
 

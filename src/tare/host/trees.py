@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 
-def entries_below(root: Path) -> Iterator["os.DirEntry[str]"]:
+def entries_below(root: str | Path) -> Iterator["os.DirEntry[str]"]:
     """Every entry, a folder before what is in it; no link is followed.
 
     What cannot be listed is passed over: a folder that is closed to this user, or gone, or deeper than a path can say.

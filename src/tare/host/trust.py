@@ -29,26 +29,26 @@ def trusted(path: Path) -> Path:
 
     ``HostError`` names the first folder or link on the way that another user owns or can change, and how to mend it.
     """
-    place, pending, links = Path("/"), [*_absolute(path).parts[1:]], 0
-    _judge(place, bool(pending))
+    place, pending, links = "", [*_absolute(path).parts[1:]], 0
+    _judge("/", bool(pending))
     while pending:
         part = pending.pop(0)
         if part == "..":
-            place = place.parent
+            place = place.rpartition("/")[0]
             continue
-        status = _judge(place / part, bool(pending))
+        status = _judge(f"{place}/{part}", bool(pending))
         if status is None:
-            return Path(os.path.normpath(place.joinpath(part, *pending)))
+            return Path(os.path.normpath("/".join([place, part, *pending])))
         if not stat.S_ISLNK(status.st_mode):
-            place /= part
+            place = f"{place}/{part}"
             continue
         links += 1
         if links > _MOST_LINKS:
             raise HostError(f"{path} leads through more than {_MOST_LINKS} links; name the folder itself")
-        target = (place / part).readlink()
+        target = Path(f"{place}/{part}").readlink()
         pending = [*target.parts[target.is_absolute() :], *pending]
-        place = Path("/") if target.is_absolute() else place
-    return place
+        place = "" if target.is_absolute() else place
+    return Path(place or "/")
 
 
 def made(path: Path, mode: int = 0o755) -> Path:
@@ -71,7 +71,7 @@ def made(path: Path, mode: int = 0o755) -> Path:
 
 
 def distrust(
-    status: os.stat_result, path: Path | None = None, owners: AbstractSet[int] = frozenset()
+    status: os.stat_result, path: str | Path | None = None, owners: AbstractSet[int] = frozenset()
 ) -> str | None:
     """Who else can change what has this status, in words; ``None``: only this user and root.
 
@@ -109,10 +109,10 @@ def _absolute(path: Path) -> Path:
     return path if path.is_absolute() else Path.cwd() / path
 
 
-def _judge(place: Path, leads_on: bool) -> os.stat_result | None:
+def _judge(place: str, leads_on: bool) -> os.stat_result | None:
     """The entry's status; ``None``: it is not there. ``HostError`` when it is not to be trusted."""
     try:
-        status = place.lstat()
+        status = os.lstat(place)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -132,7 +132,7 @@ def _judge(place: Path, leads_on: bool) -> os.stat_result | None:
     )
 
 
-def _remedy(place: Path, status: os.stat_result) -> str:
+def _remedy(place: str, status: os.stat_result) -> str:
     if status.st_uid not in {0, os.geteuid()}:
         return "run as that user"
     return f"chmod go-w {place}"
@@ -158,7 +158,7 @@ def _is_one_users(status: os.stat_result) -> bool:
     return primary <= {status.st_uid} and members <= {user_name(status.st_uid)} and bool(primary or members)
 
 
-def _has_access_list(path: Path | None) -> bool:
+def _has_access_list(path: str | Path | None) -> bool:
     """Its mask then shows as the group's rights, which somebody else may have (acl(5))."""
     try:
         return path is not None and _ACCESS_LIST in os.listxattr(path, follow_symlinks=False)

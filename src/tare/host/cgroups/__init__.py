@@ -68,8 +68,8 @@ def own_group(name: str) -> Group:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _own_directories(found: Hierarchies, name: str) -> Mapping[str, Path]:
-    return {key: point / f"{PARENT}/{name}" for key, point in found.mounts.items()}
+def _own_directories(found: Hierarchies, name: str) -> Mapping[str, str]:
+    return {key: f"{point}/{PARENT}/{name}" for key, point in found.mounts.items()}
 
 
 def create_own_group(name: str) -> Group:
@@ -79,8 +79,8 @@ def create_own_group(name: str) -> Group:
     def make() -> None:
         if not _is_parent_prepared(hierarchies):
             _create_parent(hierarchies)
-        for directory in group.directories:
-            _make_folder(directory)
+        for path in group.paths:
+            _make_folder(path)
 
     _made(make, f"{PARENT}/{name}")
     return group
@@ -107,7 +107,7 @@ def _made(make: Callable[[], None], name: str) -> None:
 
 def named_groups(name: str) -> Group:
     """Groups of this path in every hierarchy, those without controllers too: LXC and systemd-nspawn use them all."""
-    return Group(V1, {key: point / name for key, point in group_mounts().items()})
+    return Group(V1, {key: f"{point}/{name}" for key, point in group_mounts().items()})
 
 
 def group_of(pid: int) -> Group:
@@ -120,7 +120,7 @@ def group_of(pid: int) -> Group:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _directories_of(found: Hierarchies, text: str) -> Mapping[str, Path]:
+def _directories_of(found: Hierarchies, text: str) -> Mapping[str, str]:
     """By a process's lines in /proc/PID/cgroup."""
     paths: dict[str, str] = {}
     for line in text.split("\n"):
@@ -128,7 +128,7 @@ def _directories_of(found: Hierarchies, text: str) -> Mapping[str, Path]:
         paths.update(dict.fromkeys(names.split(","), path))
     names_of = {key: "" if found.version == V2 or key == UNIFIED else key for key in found.mounts}
     return {
-        key: point / paths[names_of[key]].lstrip("/")
+        key: f"{point}/{paths[names_of[key]].strip('/')}".rstrip("/")
         for key, point in found.mounts.items()
         if names_of[key] in paths
     }
@@ -191,11 +191,11 @@ def _remove_if_empty(group: Path) -> None:
         group.rmdir()
 
 
-def _make_folder(directory: Path) -> None:
+def _make_folder(path: str) -> None:
     try:
-        os.mkdir(directory)  # noqa: PTH102 - nine in every trial; the parents are there
+        os.mkdir(path)  # noqa: PTH102 - nine in every trial; the parents are there
     except FileExistsError:
-        if not directory.is_dir():
+        if not os.path.isdir(path):  # noqa: PTH112
             raise
 
 
@@ -209,7 +209,7 @@ def _is_parent_prepared(found: Hierarchies) -> bool:
 
 def _create_parent(found: Hierarchies) -> None:
     for root in found.roots:
-        _make_folder(root / PARENT)
+        _make_folder(f"{root}/{PARENT}")
     if found.version == V1:
         parent = found.mounts["cpuset"] / PARENT
         for name in ("cpuset.mems", "cpuset.cpus"):

@@ -160,10 +160,10 @@ def freezer_of(group: Group, node: str, host: Hierarchies | None = None) -> Free
     """
     hierarchies = host or find_hierarchies()
     for version, controller, name in _PLACES[hierarchies.version]:
-        directory, root = group.directory(controller), hierarchies.mounts.get(controller)
-        if directory is None or root is None or directory == root:
+        path, root = group.path(controller), hierarchies.mounts.get(controller)
+        if path is None or root is None or path == str(root):
             continue
-        own = levels(directory, root, node)[-1]
+        own = Path(levels(path, str(root), node)[-1])
         freezer = Freezer(version, own)
         if (own / name).exists() and os.getpid() not in freezer.processes():
             return freezer

@@ -47,16 +47,20 @@ class Settings:
 class Group:
     """One control group: the same path below each hierarchy's mount point, or one per controller."""
 
-    def __init__(self, version: int, directories: Mapping[str, Path]) -> None:
+    def __init__(self, version: int, directories: Mapping[str, str | Path]) -> None:
         self.version = version
-        self._directories = directories
-        self.directories = list(dict.fromkeys(directories.values()))
+        self._directories = {key: str(directory) for key, directory in directories.items()}
+        self.paths = list(dict.fromkeys(self._directories.values()))
         """Each once, as hierarchies that are mounted together have the same."""
         self._forks_before: str | None = None
 
     @property
+    def directories(self) -> list[Path]:
+        return list(map(Path, self.paths))
+
+    @property
     def process_files(self) -> list[str]:
-        return [f"{directory}/cgroup.procs" for directory in self.directories]
+        return [f"{path}/cgroup.procs" for path in self.paths]
 
     @property
     def ways_in(self) -> list[str]:
@@ -67,21 +71,21 @@ class Group:
         if self.version != V1 and not _holds_children():
             return self.process_files
         if self.version != V1:
-            return [f"--into={path}" for path in self.directories]
+            return [f"--into={path}" for path in self.paths]
         beside = self._directories.get(UNIFIED)
         return [
             *([] if beside is None else [f"--into={beside}"]),
-            *(f"{path}/tasks" for path in self.directories if path != beside),
+            *(f"{path}/tasks" for path in self.paths if path != beside),
         ]
 
-    def directory(self, controller: str) -> Path | None:
-        """``None`` when the controller is not there."""
+    def path(self, controller: str) -> str | None:
+        """Of the group's directory; ``None`` when the controller is not there."""
         return self._directories.get(controller)
 
     def file(self, controller: str, name: str) -> Path | None:
         """Where the group's file of this name would be; ``None`` when the controller is not there."""
-        directory = self.directory(controller)
-        return None if directory is None else directory / name
+        path = self.path(controller)
+        return None if path is None else Path(path, name)
 
     def _read(self, controller: str, name: str) -> str | None:
         directory = self._directories.get(controller)
@@ -97,7 +101,7 @@ class Group:
     def _inherited(self, controller: str, name: str) -> list[str]:
         """Version 2: this file's text in the group and in those above it, whose limits hold here too."""
         own = self._directories.get(controller)
-        texts = (read_text(f"{folder}/{name}") for folder in (() if own is None else (own, *own.parents)))
+        texts = (read_text(f"{path}/{name}") for path in (() if own is None else (own, *Path(own).parents)))
         return [text for text in texts if text is not None]
 
     def cpu_s(self) -> float | None:
@@ -140,7 +144,7 @@ class Group:
 
     def processes(self, hierarchies: int | None = None) -> list[int]:
         """Process ids in the group and in the groups below it; of so many hierarchies alone, where they are alike."""
-        return sorted(set().union(*map(_processes, self.directories[:hierarchies])))
+        return sorted(set().union(*map(_processes, self.paths[:hierarchies])))
 
     def counted(self) -> set[int]:
         """Those of its processes whose time ``cpu_s`` holds: of version 1's hierarchies one counts it."""
@@ -200,17 +204,17 @@ class Group:
         self.forbid_forks()
         while True:
             self._kill()
-            for directory in left:
-                _remove_below(directory)
+            for path in left:
+                _remove_below(path)
             if not (left := self._left()):
                 return
             if time.monotonic() > deadline:
                 raise NodeError(f"the control group {left[0]} is still busy after {timeout_s:.0f} s")
             time.sleep(0.001)
 
-    def _left(self) -> list[Path]:
+    def _left(self) -> list[str]:
         """Remove what is empty; what is not, or will not go."""
-        return [directory for directory in self.directories if not _is_removed(directory)]
+        return [path for path in self.paths if not _is_removed(path)]
 
     def forbid_forks(self) -> None:
         """Whoever lists and then kills comes too late for what forks faster. Harmless when the group is gone."""
@@ -226,10 +230,10 @@ class Group:
     def _still_here(self, pids: set[int]) -> set[int]:
         """Which of these are in the group: an id whose process has ended may be another's by now."""
         here: set[int] = set()
-        for directory in self.directories:
+        for path in self.paths:
             if pids <= here:
                 break
-            here |= _processes(directory) & pids
+            here |= _processes(path) & pids
         return here
 
     def _allow(self, processes: str) -> None:
@@ -280,7 +284,7 @@ def _least(values: list[Number | None]) -> Number | None:
     return min((value for value in values if value is not None), default=None)
 
 
-def _processes(directory: Path) -> set[int]:
+def _processes(directory: str) -> set[int]:
     """Ids of the group's processes and of those below it; 0 stands for one of another process-id namespace."""
     texts = (read_text(f"{path}/cgroup.procs") or "" for path in _deepest_first(directory))
     return {int(word) for text in texts for word in text.split()} - {0}
@@ -317,7 +321,7 @@ def _await_ends(handles: list[int]) -> None:
         os.close(handle)
 
 
-def _is_removed(directory: Path) -> bool:
+def _is_removed(directory: str) -> bool:
     """Remove the group if it is empty, processes and groups below it counted; whether it is gone."""
     try:
         os.rmdir(directory)  # noqa: PTH106 - of each node, as all of this module's
@@ -327,21 +331,21 @@ def _is_removed(directory: Path) -> bool:
     return True
 
 
-def _remove_below(directory: Path) -> None:
+def _remove_below(directory: str) -> None:
     for path in _deepest_first(directory)[:-1]:
         with suppress(OSError):
             os.rmdir(path)  # noqa: PTH106 - the same
 
 
-def _deepest_first(directory: Path) -> list[str]:
+def _deepest_first(directory: str) -> list[str]:
     """The group and those below it, as far as they have not vanished meanwhile."""
     if _is_leaf(directory):
-        return [str(directory)]
+        return [directory]
     below = [entry.path for entry in entries_below(directory) if entry.is_dir(follow_symlinks=False)]
-    return [*reversed(below), str(directory)]
+    return [*reversed(below), directory]
 
 
-def _is_leaf(directory: Path) -> bool:
+def _is_leaf(directory: str) -> bool:
     """Whether no group is below it: a folder has a link from itself, from its parent, and from each folder in it."""
     try:
         return os.stat(directory).st_nlink == _LINKS_OF_LEAF  # noqa: PTH116 - asked of eight groups, again and again

@@ -5,10 +5,10 @@ Below the node's own group is the technology's own business: what is there share
 Sources: the kernel's admin-guide pages for cgroup-v1 and cgroup-v2, block/bfq-iosched.rst.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 from tare.host.cgroups.group import Group
 from tare.host.cgroups.hierarchies import V1, Hierarchies
@@ -47,33 +47,33 @@ def path_settings(group: Group, host: Hierarchies, node: str, weight: int = 1) -
 
 
 def _along(setting: _Setting, group: Group, host: Hierarchies, node: str, weight: int) -> str:
-    directory, root = group.directory(setting.controller), host.mounts.get(setting.controller)
-    if directory is None or root is None or directory == root:
+    path, root = group.path(setting.controller), host.mounts.get(setting.controller)
+    if path is None or root is None or path == str(root):
         return ""
-    shared = levels(directory, root, node)[: -1 if setting.above else None]
+    shared = levels(path, str(root), node)[: -1 if setting.above else None]
     texts = [_text(level, setting.files) for level in shared]
     if setting.shared_out and texts[-1].isdecimal() and not int(texts[-1]) % weight:
         texts[-1] = str(int(texts[-1]) // weight)
     return setting.shown(texts)
 
 
-def parent_of(group: Group, host: Hierarchies, node: str) -> Path | None:
+def parent_of(group: Group, host: Hierarchies, node: str) -> str | None:
     """Where the node's own group shares the processors with others; ``None`` where nothing holds the process."""
-    directory, root = group.directory("cpu"), host.mounts.get("cpu")
-    if directory is None or root is None or directory == root:
+    path, root = group.path("cpu"), host.mounts.get("cpu")
+    if path is None or root is None or path == str(root):
         return None
-    return levels(directory, root, node)[-1].parent
+    return os.path.dirname(levels(path, str(root), node)[-1])  # noqa: PTH120 - of each node
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def levels(directory: Path, root: Path, node: str) -> tuple[Path, ...]:
+def levels(path: str, root: str, node: str) -> tuple[str, ...]:
     """From the first below the root to the node's own: the first that bears its name, else the process's own."""
-    names = directory.relative_to(root).parts
+    names = path.removeprefix(root).strip("/").split("/")
     own = next((place for place, name in enumerate(names) if node in name), len(names) - 1)
-    return tuple(root.joinpath(*names[: place + 1]) for place in range(own + 1))
+    return tuple("/".join([root, *names[: place + 1]]) for place in range(own + 1))
 
 
-def _text(level: Path, files: Iterable[str]) -> str:
+def _text(level: str, files: Iterable[str]) -> str:
     return next(filter(None, (read_text(f"{level}/{name}") for name in files)), "")
 
 

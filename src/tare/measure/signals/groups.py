@@ -18,7 +18,7 @@ def group_files(place: Place, controller: str, name: str, *, unified: bool = Fal
         raise Unreadable("no control group of this host holds the nodes")
     found: list[Source] = []
     for group in place.groups:
-        directory = group.directory(UNIFIED if unified and group.version == V1 else controller)
+        directory = group.path(UNIFIED if unified and group.version == V1 else controller)
         path = f"{directory}/{name}"
         if directory is None or not os.path.exists(path):  # noqa: PTH110 - eight of each node, in every trial
             raise Unreadable(f"the nodes' control group has no {name}")

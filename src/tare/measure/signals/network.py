@@ -5,7 +5,7 @@
 networking/snmp_counter.rst. In a node that shares the host's network the counts are the host's, others' included.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tare.measure.signals.family import Family, File, Kind, Source, Unreadable
 from tare.measure.signals.namespaces import opened_in
@@ -21,13 +21,17 @@ def _files(place: Place, name: str) -> Sequence[Source]:
     ]
 
 
-def parse_counters(text: bytes, prefix: str) -> dict[str, int]:
-    """One protocol's pair of lines, names and numbers; ``ValueError`` when they are not there or do not match."""
+def parse_counters(text: bytes, prefix: str, names: Iterable[str]) -> dict[str, int]:
+    """Those of ``names`` in a protocol's pair of lines, names and numbers.
+
+    ``ValueError`` when the lines are not there or do not match.
+    """
+    wanted = {name.encode(): name for name in names}
     start = f"{prefix}:".encode()
     rows = [line.split()[1:] for line in text.splitlines() if line.startswith(start)]
     if len(rows) != 2 or len(rows[0]) != len(rows[1]):  # noqa: PLR2004 - a line of names, a line of numbers
         raise ValueError(f"it has no two lines {prefix} that fit each other")
-    return {name.decode(errors="replace"): int(number) for name, number in zip(*rows, strict=True)}
+    return {wanted[name]: int(number) for name, number in zip(*rows, strict=True) if name in wanted}
 
 
 class _Tcp(Family):
@@ -48,7 +52,7 @@ class _Tcp(Family):
         return _files(place, self.file)
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
-        found = parse_counters(text, self.prefix)
+        found = parse_counters(text, self.prefix, self.names)
         return {name: found[key] for key, name in self.names.items() if key in found}
 
 

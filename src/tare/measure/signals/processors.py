@@ -28,7 +28,10 @@ class ProcessorTimes:
 
 def parse_times(text: bytes, processors: Sequence[int]) -> ProcessorTimes:
     """Of these of the host's processors; ``ValueError`` when a line of one is missing or not whole."""
-    lines = {parts[0]: parts[1:] for line in text.splitlines() if (parts := line.split())}
+    rows = (
+        line.split() for line in text.splitlines() if line.startswith(b"cpu")
+    )  # interrupts have long lines
+    lines = {parts[0]: parts[1:] for parts in rows}
     sums = dict.fromkeys(_COLUMNS, 0)
     for processor in processors:
         numbers = lines.get(b"cpu%d" % processor, [])
@@ -84,7 +87,8 @@ class SoftInterrupts(Family):
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         for line in text.splitlines():
-            name, *numbers = line.split()
-            if name == b"NET_RX:" and numbers and all(number.isdigit() for number in numbers):
+            name, _, rest = line.partition(b":")
+            numbers = rest.split() if name.strip() == b"NET_RX" else []
+            if numbers and all(number.isdigit() for number in numbers):
                 return {"network_softirqs": sum(map(int, numbers))}
         raise ValueError("it has no line NET_RX")
