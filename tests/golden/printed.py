@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Tare prints of a recorded result: its JSON, all of its tables, its report.
+
+    python -m tests.golden.printed [NAME ...]
+
+writes them anew of the results below ``tests/golden/outputs``, after a change that is meant to be seen: read the difference
+before you commit it. A folder there holds ``result.tar.xz``, the campaign and the journal of a result as they were
+written, and what was printed of it.
+"""
+
+import contextlib
+import io
+import json
+import lzma
+import os
+import sys
+import tarfile
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from unittest.mock import patch
+
+from tare.commands.show import print_analysis
+from tare.pipeline import analyse_result
+from tare.records import Analysis
+from tare.report.document import write_report
+
+RESULTS = Path(__file__).parent / "outputs"
+RECORDED = "result.tar.xz"
+JSON, TABLES, REPORT = "show.json.xz", "tables.txt", "report.html.xz"
+_DIGITS = 10
+"""Of a number in JSON: processors of another kind add up in another order."""
+_WIDTH = "200"
+_FOLDER = "result"
+
+
+def names() -> list[str]:
+    return sorted(path.parent.name for path in RESULTS.glob(f"*/{RECORDED}"))
+
+
+def printed(name: str, folder: Path) -> Mapping[str, str]:
+    """File name → its text, of a result that is unpacked below ``folder``."""
+    with tarfile.open(RESULTS / name / RECORDED) as archive:
+        archive.extractall(folder / _FOLDER)  # noqa: S202 - our own
+    with contextlib.chdir(folder), patch.dict(os.environ, {"COLUMNS": _WIDTH}):
+        analysis = analyse_result(Path(_FOLDER))
+        write_report(analysis, Path("report.html"))
+        return {
+            JSON: _rounded(_shown(analysis, as_json=True)),
+            TABLES: _shown(analysis, as_json=False),
+            REPORT: Path("report.html").read_text(),
+        }
+
+
+def recorded(name: str) -> Mapping[str, str]:
+    """The same as it was written down."""
+    return {file: _content(RESULTS / name / file) for file in (JSON, TABLES, REPORT)}
+
+
+def write_down(name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for file, text in printed(name, Path(folder)).items():
+            content = text.encode()
+            (RESULTS / name / file).write_bytes(lzma.compress(content) if file.endswith(".xz") else content)
+
+
+def _shown(analysis: Analysis, *, as_json: bool) -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as shown:
+        print_analysis(analysis, as_json=as_json, show_all=True)
+    return shown.getvalue()
+
+
+def _rounded(text: str) -> str:
+    shown = json.loads(text, parse_float=lambda number: float(f"{float(number):.{_DIGITS}g}"))
+    return json.dumps(shown, indent=1, ensure_ascii=False)
+
+
+def _content(path: Path) -> str:
+    content = path.read_bytes()
+    return (lzma.decompress(content) if path.suffix == ".xz" else content).decode()
+
+
+if __name__ == "__main__":
+    for chosen in sys.argv[1:] or names():
+        write_down(chosen)
