@@ -3,9 +3,9 @@
 
     python -m tests.golden.printed [NAME ...]
 
-writes them anew of the results below ``tests/golden/outputs``, after a change that is meant to be seen: read the difference
-before you commit it. A folder there holds ``result.tar.xz``, the campaign and the journal of a result as they were
-written, and what was printed of it.
+writes them anew of the results below ``tests/golden/outputs``, after a change that is meant to be seen: read the
+difference before you commit it. A folder there holds ``result.tar.xz``, the campaign and the journal of a result as
+they were written, and what was printed of it.
 """
 
 import contextlib

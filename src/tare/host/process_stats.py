@@ -26,7 +26,14 @@ class ProcessStats:
         names = list(filter(str.isdigit, os.listdir(self._root)))  # noqa: PTH208 - a third of what Path costs
         for ended in self._held.keys() - names:
             os.close(self._held.pop(ended))
-        return {int(name): text for name in names if (text := self._held_text(name) or self._new_text(name))}
+        texts = ((name, self._held_text(name) or self._new_text(name)) for name in names)
+        return {int(name): text for name, text in texts if text}
+
+    def _held_text(self, name: str) -> bytes | None:
+        try:
+            return os.pread(self._held[name], _MOST_BYTE, 0)
+        except (KeyError, OSError):
+            return None
 
     def close(self) -> None:
         while self._held:
@@ -35,22 +42,15 @@ class ProcessStats:
     def __del__(self) -> None:
         self.close()
 
-    def _held_text(self, name: str) -> bytes | None:
-        descriptor = self._held.get(name)
-        if descriptor is None:
-            return None
-        try:
-            return os.pread(descriptor, _MOST_BYTE, 0)
-        except OSError:
-            os.close(self._held.pop(name))
-        return None
-
     def _new_text(self, name: str) -> bytes | None:
+        """Of a process that is new, perhaps under the number of one that has ended."""
+        if name in self._held:
+            os.close(self._held.pop(name))
         path = f"{self._root}/{name}/stat"
         if len(self._held) >= MOST_HELD:
             return read_bytes(path)
         try:
             self._held[name] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            return os.pread(self._held[name], _MOST_BYTE, 0)
         except OSError:
             return None
-        return self._held_text(name)

@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -210,7 +211,7 @@ def run_aside(instance: Instance, argv: tuple[str, ...], output: str) -> Mapping
 def _launch_watch(instances: Sequence[Instance], output: str) -> Callable[[], None]:
     def look() -> None:
         for instance in instances:
-            instance.seat.refuse_failed_launch(instance.complaint(output))
+            instance.seat.refuse_failed_launch(partial(instance.complaint, output))
 
     return look
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where each instance of a trial sits: the node from which it is started, and those in which it computes."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -58,11 +58,11 @@ class Seat:
         own = {} if span is None else span.variables
         return {**minimal_variables(self.node.user), **self.node.variables, **own}
 
-    def refuse_failed_launch(self, said: str) -> None:
+    def refuse_failed_launch(self, complaint: Callable[[], str]) -> None:
         """``NodeError`` once a daemon of the launch has failed: mpirun may wait for it for ever."""
         failed = None if self.agent is None else self.agent.failure()
         if failed is not None:
-            raise explain(failed, said)
+            raise explain(failed, complaint())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

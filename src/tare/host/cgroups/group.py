@@ -7,7 +7,7 @@ import re
 import select
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,7 +154,8 @@ class Group:
     def lacks(self, pid: int) -> list[str]:
         """The controllers whose group does not hold this process."""
         own = {key: path for key, path in self._directories.items() if key != UNIFIED}
-        return [key for key, path in own.items() if pid not in _processes(path)]
+        holders = {path for path in self.paths if pid in _processes(path)}
+        return [key for key, path in own.items() if path not in holders]
 
     def limit(
         self,
@@ -198,23 +199,21 @@ class Group:
 
     def remove(self, timeout_s: float = 10.0) -> None:
         """Kill all in it and remove it with the groups below; ``NodeError`` if it will not go."""
-        if not (left := self._left()):
+        busy = next((path for path in self.paths if not _is_removed(path)), None)
+        if busy is None:
             return
         deadline = time.monotonic() + timeout_s
         self.forbid_forks()
+        pids = _processes(busy)  # nearly always all of its processes are in each hierarchy
         while True:
-            self._kill()
-            for path in left:
-                _remove_below(path)
-            if not (left := self._left()):
+            self._kill(pids)
+            left = [path for path in self.paths if not _is_removed_with_all_below(path)]
+            if not left:
                 return
             if time.monotonic() > deadline:
                 raise NodeError(f"the control group {left[0]} is still busy after {timeout_s:.0f} s")
             time.sleep(0.001)
-
-    def _left(self) -> list[str]:
-        """Remove what is empty; what is not, or will not go."""
-        return [path for path in self.paths if not _is_removed(path)]
+            pids = set(self.processes())
 
     def forbid_forks(self) -> None:
         """Whoever lists and then kills comes too late for what forks faster. Harmless when the group is gone."""
@@ -241,14 +240,14 @@ class Group:
             if directory := self._directories.get(key):
                 _offer(f"{directory}/pids.max", processes)
 
-    def _kill(self) -> None:
-        """All at once where the kernel can (version 2's cgroup.kill); else one by one, and no others.
+    def _kill(self, pids: Iterable[int]) -> None:
+        """All of these at once where the kernel can (version 2's cgroup.kill); else one by one, and no others.
 
         Returns when they have ended, or after a while.
         """
         if unified := self._directories.get(UNIFIED if self.version == V1 else "cpu"):
             _offer(f"{unified}/cgroup.kill", "1")
-        handles = {pid: _handle(pid) for pid in self.processes()}
+        handles = {pid: _handle(pid) for pid in pids}
         for pid in self._still_here(set(handles)):
             _kill(pid, handles[pid])
         _await_ends([handle for handle in handles.values() if handle is not None])
@@ -331,10 +330,13 @@ def _is_removed(directory: str) -> bool:
     return True
 
 
-def _remove_below(directory: str) -> None:
+def _is_removed_with_all_below(directory: str) -> bool:
+    if _is_removed(directory):
+        return True
     for path in _deepest_first(directory)[:-1]:
         with suppress(OSError):
             os.rmdir(path)  # noqa: PTH106 - the same
+    return _is_removed(directory)
 
 
 def _deepest_first(directory: str) -> list[str]:

@@ -170,7 +170,7 @@ def _tell(family: Family, place: Place, taken: Sequence[_Texts], told: Found) ->
 def _figures(family: Family, place: Place, texts: _Texts) -> Mapping[str, float]:
     """Of all sources together; a signal that one of them does not tell is left out."""
     parsed = [family.parse(text, place) for text in (() if isinstance(texts, Unreadable) else texts)]
-    names = [kind.name for kind in family.kinds if parsed and all(kind.name in one for one in parsed)]
+    names = set.intersection(*map(set, parsed)) if parsed else ()
     return {name: float(family.joined([one[name] for one in parsed])) for name in names}
 
 
