@@ -42,7 +42,7 @@ def printed(name: str, folder: Path) -> Mapping[str, str]:
     """File name → its text, of a result that is unpacked below ``folder``."""
     with tarfile.open(RESULTS / name / RECORDED) as archive:
         archive.extractall(folder / _FOLDER)  # noqa: S202 - our own
-    with contextlib.chdir(folder), patch.dict(os.environ, {"COLUMNS": _WIDTH}):
+    with contextlib.chdir(folder), patch.dict(os.environ, {"COLUMNS": _WIDTH}, clear=True):
         analysis = analyse_result(Path(_FOLDER))
         write_report(analysis, Path("report.html"))
         return {
