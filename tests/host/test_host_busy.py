@@ -182,3 +182,9 @@ def test_a_snapshot_has_this_process_and_leaves_out_what_it_cannot_read(tmp_path
     (tmp_path / "17").mkdir()
     (tmp_path / "self").mkdir()
     assert busy.snapshot(ProcessStats(str(tmp_path)), ["/nowhere"]).processes == {}
+
+
+def test_who_used_time_is_listed_in_the_order_of_the_later_look() -> None:
+    pids = [40000, 77, 5001, 100]
+    early, late = ([process(pid, cpu_s) for pid in pids] for cpu_s in (0.0, TICK_S))
+    assert [one.process.pid for one in spent_between(snapshot_of(early), snapshot_of(late))] == pids

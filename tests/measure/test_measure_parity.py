@@ -275,10 +275,7 @@ def test_a_weight_that_changes_while_the_command_runs_makes_the_trial_void(
         return {**read, "CPU weight": "2 > 1024"} if len(looks) > 1 else read
 
     monkeypatch.setattr("tare.measure.parity.path_settings", changing)
-    outcome = run(real, "native", Native())
-    assert (outcome.status, outcome.excluded_by) == (Status.INVALID, Rule.UNEQUAL)
-    assert "CPU weight 2 > 1024" in (outcome.reason or "")
-    assert len(looks) == 2
+    assert "CPU weight 2 > 1024" in void(run(real, "native", Native()))
 
 
 @contextmanager

@@ -125,7 +125,7 @@ def process_in(taken: Snapshot, pid: int) -> Process | None:
 
 def spent_between(before: Snapshot, after: Snapshot) -> list[Used]:
     """As ``used``. Most of a host's processes do nothing from one look to the next, and are not even understood."""
-    pids = before.processes.keys() | after.processes.keys()
+    pids = {**after.processes, **before.processes}  # in the order of /proc: who is named must not be chance
     changed = [pid for pid in pids if before.processes.get(pid) != after.processes.get(pid)]
     return used(_whole(before, changed), _whole(after, changed))
 

@@ -68,12 +68,6 @@ class Measured:
             elif text not in known.split(_BETWEEN):
                 self.facts[label] = f"{known}{_BETWEEN}{text}"
 
-    def learn_parity(self, read: Parity | None) -> None:
-        """What was read last goes before what was read of the node."""
-        if read is not None:
-            known = self.parity or Parity()
-            self.parity = Parity(own={**known.own, **read.own}, host={**known.host, **read.host})
-
 
 @dataclass(frozen=True, slots=True)
 class End:

@@ -54,7 +54,7 @@ class Look:
     def ready(self, instances: Sequence[Instance], stopwatches: Sequence[Stopwatch]) -> None:
         """Before each start of the commands; ``UnequalArms`` where the host treats them otherwise than native ones."""
         read = require_equal_commands(instances, stopwatches, self._context.expected)
-        self._measured.learn_parity(read)
+        self._measured.parity = read or self._measured.parity
         self._seen += [one.seen for one in own_stopwatches(instances, stopwatches)]
 
     def begin(self) -> None:

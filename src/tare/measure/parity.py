@@ -70,34 +70,32 @@ _REMEDIES = {
 }
 
 
-def read_parity(provider: Provider, node: Node, seen: Mapping[str, Any], *, with_path: bool = True) -> Parity:
+def read_parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Parity:
     """Of a node, by what the stopwatch in it saw (``stopwatch.seen``) and what the host says of its processes.
 
-    What the environment's options set on purpose is the technology's own, wherever on the path of the control groups
-    it has put it. ``with_path``: whether that path is read.
+    What the environment's options set on purpose is the technology's own, wherever on the path it has put it.
     """
-    confinement = _texts_and_numbers(seen.get("confinement"))
-    if not confinement:
-        return Parity()
-    read, chosen = _parity(provider, node, seen, confinement), provider.chosen(node.spec.options).labels
-    host = {**read.host, **(_path_of(node) if with_path and node.elsewhere is None else {})}
-    whole = _path(node.init_pid, _NOBODY) if with_path and chosen else {}
-    own = {label: whole.get(label, text) for label, text in host.items() if label in chosen}
-    host = {label: text for label, text in host.items() if label not in chosen}
+    read, chosen = _parity(provider, node, seen), provider.chosen(node.spec.options).labels
+    whole = _path(node.init_pid, _NOBODY) if chosen else {}
+    own = {label: whole.get(label, text) for label, text in read.host.items() if label in chosen}
+    host = {label: text for label, text in read.host.items() if label not in chosen}
     return Parity(own={**read.own, **own}, host=host)
 
 
-def _parity(
-    provider: Provider, node: Node, seen: Mapping[str, Any], confinement: Mapping[str, Any]
-) -> Parity:
-    """But for the path of its control groups."""
+def _parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Parity:
+    confinement = _texts_and_numbers(seen.get("confinement"))
+    if not confinement:
+        return Parity()
     own = _own(node, confinement) | _conditions(seen)
     if node.own_kernel:
         served = {} if node.init_pid is None else _standing(standing(node.init_pid))
         slack = {_SLACK: served.pop(_SLACK)} if _SLACK in served else {}  # QEMU chooses its own
-        return Parity(own={**own, **slack}, host=served)
+        return Parity(own={**own, **slack}, host={**served, **_path_of(node)})
     host, limits = _standing(confinement), _limits(confinement)
-    if provider.own_limits or node.elsewhere is not None:
+    if node.elsewhere is not None:
+        return Parity(own={**own, **limits}, host=host)
+    host |= _path_of(node)
+    if provider.own_limits:
         return Parity(own={**own, **limits}, host=host)
     return Parity(own=own, host={**host, **limits})
 
@@ -173,14 +171,13 @@ def require_equal_commands(
 ) -> Parity | None:
     """The same of the stopwatches that are about to start the commands; what the first of them is under.
 
-    But for the path of the control groups, which is read when the node has come up and when the commands have ended.
     mpirun, which starts an instance that spans nodes, is in none of them: ``None``.
     """
     read = None
     for instance, stopwatch in zip(instances, stopwatches, strict=True):
         seat = instance.seat
         if seat.node in seat.members:
-            parity = read_parity(seat.provider, seat.node, stopwatch.seen, with_path=False)
+            parity = read_parity(seat.provider, seat.node, stopwatch.seen)
             require_equal(parity, expected, seat.node.spec.technology)
             read = read or parity
     return read

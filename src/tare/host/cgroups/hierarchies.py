@@ -49,13 +49,13 @@ def find_hierarchies() -> Hierarchies:
 
 @cache
 def group_mounts() -> Mapping[str, Path]:
-    """Where this host has control groups mounted: controller → mount point, and those without one by their path."""
-    mounts: dict[str, Path] = {}
-    for entry in parse_mounts(mounts_text()):
-        if entry.kind in {"cgroup", "cgroup2"}:
-            for key in _controllers(entry) or [str(entry.point)]:
-                mounts.setdefault(key, entry.point)
-    return mounts
+    """Where this host has control groups mounted: controller → mount point; all others by their own path.
+
+    Those are hierarchies without a controller, and further mounts of the same one, as the first may be hidden.
+    """
+    entries = [entry for entry in parse_mounts(mounts_text()) if entry.kind in {"cgroup", "cgroup2"}]
+    by_name = {name: entry.point for entry in reversed(entries) for name in _controllers(entry)}
+    return by_name | {str(entry.point): entry.point for entry in entries}
 
 
 def _controllers(entry: Mount) -> list[str]:
