@@ -14,7 +14,7 @@ from tests.conftest import REPOSITORY
 
 from tare.errors import NodeError
 from tare.host import cgroups
-from tare.host.cgroups import V1, V2, find_hierarchies, format_processors, hierarchies, parse_processors
+from tare.host.cgroups import V1, V2, find_hierarchies, format_processors, parse_processors
 from tare.host.cgroups.hierarchies import parse_hierarchies
 
 HYBRID = (REPOSITORY / "tests/outputs/host/virtual-machine/proc/self/mounts").read_text()
@@ -57,15 +57,6 @@ class TestFindHierarchies:
         assert found.version == V1
         assert found.mounts["unified"] == Path("/sys/fs/cgroup/unified")
         assert found.mounts["memory"] == Path("/sys/fs/cgroup/memory")
-
-    def test_groups_are_looked_for_at_every_mount_also_below_one_that_is_hidden(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        hidden = "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"
-        monkeypatch.setattr(hierarchies, "mounts_text", lambda: hidden + HYBRID)
-        mounts = hierarchies.group_mounts.__wrapped__()
-        assert {Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified")} <= set(mounts.values())
-        assert mounts["pids"] == Path("/sys/fs/cgroup/pids")
 
     def test_pure_version_2_has_all_controllers_at_one_place(self) -> None:
         found = parse_hierarchies(PURE)

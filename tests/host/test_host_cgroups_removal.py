@@ -234,12 +234,12 @@ def test_what_cannot_be_killed_stays_and_ends_nobodys_run(monkeypatch: pytest.Mo
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(cgroups, "group_mounts", dict)
+    monkeypatch.setattr(cgroups, "group_mounts", tuple)
     monkeypatch.setattr(Group, "remove", refuse)
     cgroups.remove_parent_if_empty()
 
 
 def test_without_control_groups_there_is_no_parent_to_remove(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cgroups, "group_mounts", dict)
+    monkeypatch.setattr(cgroups, "group_mounts", tuple)
     cgroups.remove_parent_if_empty()
     assert cgroups.named_groups("tare").directories == []

@@ -80,7 +80,7 @@ def test_join_enters_a_network_before_it_becomes_the_command(
 @pytest.fixture
 def version_2_group() -> Iterator[Path]:
     """A new one; a skip where there is no version 2, or no root."""
-    root = next((mount for mount in group_mounts().values() if (mount / "cgroup.controllers").exists()), None)
+    root = next((mount for mount in group_mounts() if (mount / "cgroup.controllers").exists()), None)
     if root is None or os.geteuid() != 0:
         pytest.skip("only root can make a group of version 2, on a host that has it")
     group = root / f"tare-test-join-{os.getpid()}"

@@ -107,7 +107,7 @@ def _made(make: Callable[[], None], name: str) -> None:
 
 def named_groups(name: str) -> Group:
     """Groups of this path in every hierarchy, those without controllers too: LXC and systemd-nspawn use them all."""
-    return Group(V1, {key: f"{point}/{name}" for key, point in group_mounts().items()})
+    return Group(V1, {str(point): f"{point}/{name}" for point in group_mounts()})
 
 
 def group_of(pid: int) -> Group:

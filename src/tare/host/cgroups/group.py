@@ -66,7 +66,8 @@ class Group:
     def ways_in(self) -> list[str]:
         """What the image's ``join`` takes to begin a command in the group without the kernel's wait for a move.
 
-        Where the kernel would not hold a child to the group's processors the command is moved all the same.
+        Where the kernel would not hold a child to the group's processors the command is moved all the same. Not for
+        ``named_groups``, which do not say which of them is version 2's.
         """
         if self.version != V1 and not _holds_children():
             return self.process_files
@@ -236,17 +237,16 @@ class Group:
         return here
 
     def _allow(self, processes: str) -> None:
-        for key in ("pids", UNIFIED):
-            if directory := self._directories.get(key):
-                _offer(f"{directory}/pids.max", processes)
+        for path in self.paths:
+            _offer(f"{path}/pids.max", processes)
 
     def _kill(self, pids: Iterable[int]) -> None:
         """All of these at once where the kernel can (version 2's cgroup.kill); else one by one, and no others.
 
         Returns when they have ended, or after a while.
         """
-        if unified := self._directories.get(UNIFIED if self.version == V1 else "cpu"):
-            _offer(f"{unified}/cgroup.kill", "1")
+        for path in self.paths:
+            _offer(f"{path}/cgroup.kill", "1")
         handles = {pid: _handle(pid) for pid in pids}
         for pid in self._still_here(set(handles)):
             _kill(pid, handles[pid])

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from tare.errors import NodeError
-from tare.host.mounts import Mount, mounts_text, parse_mounts
+from tare.host.mounts import mounts_text, parse_mounts
 
 V1, V2 = 1, 2
 V1_CONTROLLERS = ("cpuset", "cpu", "cpuacct", "memory", "freezer", "pids", "blkio")
@@ -48,20 +48,10 @@ def find_hierarchies() -> Hierarchies:
 
 
 @cache
-def group_mounts() -> Mapping[str, Path]:
-    """Where this host has control groups mounted: controller → mount point; all others by their own path.
-
-    Those are hierarchies without a controller, and further mounts of the same one, as the first may be hidden.
-    """
-    entries = [entry for entry in parse_mounts(mounts_text()) if entry.kind in {"cgroup", "cgroup2"}]
-    by_name = {name: entry.point for entry in reversed(entries) for name in _controllers(entry)}
-    return by_name | {str(entry.point): entry.point for entry in entries}
-
-
-def _controllers(entry: Mount) -> list[str]:
-    if entry.kind == "cgroup2":
-        return [UNIFIED]
-    return [name for name in entry.options if name in V1_CONTROLLERS]
+def group_mounts() -> tuple[Path, ...]:
+    """Where this host has control groups mounted, those without a controller too."""
+    entries = parse_mounts(mounts_text())
+    return tuple(entry.point for entry in entries if entry.kind in {"cgroup", "cgroup2"})
 
 
 def parse_hierarchies(text: str) -> Hierarchies:
@@ -70,7 +60,8 @@ def parse_hierarchies(text: str) -> Hierarchies:
     version_2: Path | None = None
     for entry in parse_mounts(text):
         if entry.kind == "cgroup":
-            version_1.update({name: version_1.get(name, entry.point) for name in _controllers(entry)})
+            names = [name for name in entry.options if name in V1_CONTROLLERS]
+            version_1.update({name: version_1.get(name, entry.point) for name in names})
         elif entry.kind == "cgroup2":
             version_2 = version_2 or entry.point
     if "cpu" in version_1:

@@ -83,7 +83,7 @@ class File(Source):
 
 
 def keyed(text: bytes, names: Iterable[str]) -> dict[str, int]:
-    """Of lines ``name number`` those of ``names`` that are there; ``ValueError`` when no line is of that kind."""
+    """The numbers that lines ``name number`` give for ``names``; ``ValueError`` when the text has no such line."""
     numbers = {name.decode(): int(number) for name, number in _lines_of(tuple(names)).findall(text)}
     if not numbers and not _KEYED.search(text):
         raise ValueError("it holds no line of a name and a number")

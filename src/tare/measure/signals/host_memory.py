@@ -33,11 +33,11 @@ class HostMemory(Family):
         return [File("/proc/vmstat")]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
-        found = keyed(text, chain.from_iterable(_KEYS.values()))
+        counts = keyed(text, chain.from_iterable(_KEYS.values()))
         told: dict[str, float] = {}
         for name, keys in _KEYS.items():
-            if all(key in found for key in keys):
-                told[name] = sum(found[key] for key in keys)
+            if all(key in counts for key in keys):
+                told[name] = sum(counts[key] for key in keys)
         if "host_major_faults" in told and "host_minor_faults" in told:
             told["host_minor_faults"] -= told["host_major_faults"]
         return told

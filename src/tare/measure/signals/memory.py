@@ -29,16 +29,18 @@ class NodeMemory(Family):
         return group_files(place, "memory", "memory.stat")
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
-        found = keyed(text, _KEYS)
-        prefix = "total_" if "total_pgfault" in found else ""
+        counts = keyed(text, _KEYS)
+        prefix = "total_" if "total_pgfault" in counts else ""
         told: dict[str, float] = {}
-        if f"{prefix}pgfault" in found and f"{prefix}pgmajfault" in found:
-            told["major_faults"] = found[f"{prefix}pgmajfault"]
-            told["minor_faults"] = found[f"{prefix}pgfault"] - told["major_faults"]
-        if "pgsteal" in found:
-            told["pages_reclaimed"] = found["pgsteal"]
+        if f"{prefix}pgfault" in counts and f"{prefix}pgmajfault" in counts:
+            told["major_faults"] = counts[f"{prefix}pgmajfault"]
+            told["minor_faults"] = counts[f"{prefix}pgfault"] - told["major_faults"]
+        if "pgsteal" in counts:
+            told["pages_reclaimed"] = counts["pgsteal"]
         refaults = [
-            found[key] for part in ("anon", "file") if (key := f"{prefix}workingset_refault_{part}") in found
+            counts[key]
+            for part in ("anon", "file")
+            if (key := f"{prefix}workingset_refault_{part}") in counts
         ]
         if refaults:
             told["pages_refaulted"] = sum(refaults)
@@ -59,5 +61,5 @@ class MemoryLimit(Family):
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         if text.strip().isdigit():
             return {"memory_limit_hits": int(text)}
-        found = keyed(text, ["max"])
-        return {"memory_limit_hits": found["max"]} if "max" in found else {}
+        counts = keyed(text, ["max"])
+        return {"memory_limit_hits": counts["max"]} if "max" in counts else {}

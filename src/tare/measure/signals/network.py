@@ -22,7 +22,7 @@ def _files(place: Place, name: str) -> Sequence[Source]:
 
 
 def parse_counters(text: bytes, prefix: str, names: Iterable[str]) -> dict[str, int]:
-    """Those of ``names`` in a protocol's pair of lines, names and numbers.
+    """What a protocol's pair of lines, names and numbers, gives for ``names``.
 
     ``ValueError`` when the lines are not there or do not match.
     """
@@ -52,8 +52,8 @@ class _Tcp(Family):
         return _files(place, self.file)
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
-        found = parse_counters(text, self.prefix, self.names)
-        return {name: found[key] for key, name in self.names.items() if key in found}
+        counts = parse_counters(text, self.prefix, self.names)
+        return {name: counts[key] for key, name in self.names.items() if key in counts}
 
 
 class Tcp(_Tcp):

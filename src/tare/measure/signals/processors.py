@@ -28,9 +28,8 @@ class ProcessorTimes:
 
 def parse_times(text: bytes, processors: Sequence[int]) -> ProcessorTimes:
     """Of these of the host's processors; ``ValueError`` when a line of one is missing or not whole."""
-    rows = (
-        line.split() for line in text.splitlines() if line.startswith(b"cpu")
-    )  # interrupts have long lines
+    # Interrupts have long lines.
+    rows = (line.split() for line in text.splitlines() if line.startswith(b"cpu"))
     lines = {parts[0]: parts[1:] for parts in rows}
     sums = dict.fromkeys(_COLUMNS, 0)
     for processor in processors:

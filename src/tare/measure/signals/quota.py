@@ -34,5 +34,5 @@ class Quota(Family):
         return group_files(place, "cpu", "cpu.stat")
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
-        found = keyed(text, _UNITS)
-        return {name: found[key] * unit for key, (name, unit) in _UNITS.items() if key in found}
+        counts = keyed(text, _UNITS)
+        return {name: counts[key] * unit for key, (name, unit) in _UNITS.items() if key in counts}
