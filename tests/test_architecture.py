@@ -12,7 +12,18 @@ import pytest
 from tests.conftest import REPOSITORY
 
 SOURCE = REPOSITORY / "src" / "tare"
-BASE = {"blocks", "causes", "collection", "errors", "foreign", "on_demand", "records", "units", "untrusted"}
+BASE = {
+    "blocks",
+    "causes",
+    "collection",
+    "errors",
+    "foreign",
+    "on_demand",
+    "records",
+    "statistics",
+    "units",
+    "untrusted",
+}
 ALLOWED: dict[str, set[str]] = {
     "blocks": set(),
     "causes": set(),
@@ -20,7 +31,8 @@ ALLOWED: dict[str, set[str]] = {
     "collection": set(),
     "foreign": set(),
     "on_demand": set(),
-    "records": set(),
+    "records": {"statistics"},
+    "statistics": set(),
     "units": set(),
     "untrusted": set(),
     "host": {"errors", "units", "untrusted"},
@@ -33,7 +45,7 @@ ALLOWED: dict[str, set[str]] = {
     "journal": BASE | {"host"},
     "measure": BASE | {"host", "environments", "network", "workloads", "image", "journal", "plan"},
     "treat": {"records"},
-    "analyze": {"blocks", "causes", "records", "treat"},
+    "analyze": {"blocks", "causes", "records", "statistics", "treat"},
     "report": BASE | {"treat", "analyze"},
     "calibrate": BASE
     | {"host", "environments", "workloads", "journal", "plan", "measure", "treat", "analyze"},
@@ -41,7 +53,7 @@ ALLOWED: dict[str, set[str]] = {
 }
 """Part of the program → what else of it each may import; every part may import itself."""
 EVERYTHING = {"cli", "commands", "__main__"}
-PURE = {"treat", "analyze"}
+PURE = {"statistics", "treat", "analyze"}
 PURE_MODULES = {
     "bisect",
     "collections",
@@ -130,6 +142,11 @@ def test_nothing_imports_against_the_flow(path: Path) -> None:
 )
 def test_treat_and_analyze_have_no_input_or_output(path: Path) -> None:
     assert impure(path.read_text()) == set()
+
+
+def test_the_statistics_import_nothing_of_tare() -> None:
+    texts = (path.read_text() for path in FILES if part_of(path) == "statistics")
+    assert set().union(*map(own_parts, texts)) <= {"statistics"}
 
 
 @pytest.mark.parametrize(

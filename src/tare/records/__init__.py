@@ -17,6 +17,7 @@ from tare.records.analyzed import (
     Overhead,
     PointEstimate,
     SharingLoss,
+    SlowRuns,
     TimeEstimate,
     Verdict,
     WaitCost,
@@ -45,7 +46,6 @@ from tare.records.calls import CallCounts, TracedCalls
 from tare.records.causes import Explanation, Strength, Suspicion, Trait
 from tare.records.clock_quality import ClockQuality, ClockTest
 from tare.records.diagnostics import Check, Effect, Finding, Predecessors
-from tare.records.estimates import Estimate, SlowRuns
 from tare.records.exclusion import Exclude, Exclusions
 from tare.records.families import Family, Standing
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
@@ -112,6 +112,7 @@ from tare.records.treated import (
 )
 from tare.records.turns import CPU_TIME, NET_OF_LOAD, Turns, TurnsTaken, Way, is_without_load
 from tare.records.user import ORDINARY, ROOT, User, check_user
+from tare.statistics.estimate import Estimate
 
 __all__ = [
     "BLAS",

@@ -3,9 +3,9 @@
 
 from dataclasses import dataclass
 
-from tare.records.estimates import Estimate
 from tare.records.measured import Direction
 from tare.records.treated import Cell
+from tare.statistics.estimate import Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tare.records.estimates import Estimate
 from tare.records.treated import Cell
+from tare.statistics.estimate import Estimate
 
 
 class Activity(StrEnum):

@@ -12,7 +12,6 @@ from tare.records.busy import Busyness, Withheld
 from tare.records.calibration import Calibration
 from tare.records.causes import Explanation, Suspicion
 from tare.records.diagnostics import Finding
-from tare.records.estimates import Estimate, SlowRuns
 from tare.records.exclusion import Exclusions
 from tare.records.families import Standing
 from tare.records.integrity import Integrity
@@ -25,6 +24,7 @@ from tare.records.signal_differences import SignalTable
 from tare.records.steadiness import Steadiness
 from tare.records.timers import TimerAgreement
 from tare.records.treated import Curve, HelperSummary, SharingSummary, Summary, WaitSummary
+from tare.statistics.estimate import Estimate
 
 
 class Word(StrEnum):
@@ -39,6 +39,19 @@ class Word(StrEnum):
 
 TOO_BUSY = "too busy to tell"
 """In the place of the word where a claim is withheld."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowRuns:
+    """Runs that took a fifth more time than the middle one of their block, or longer."""
+
+    runs: int
+    slow: int
+    """Of the environment's."""
+    native_runs: int
+    native_slow: int
+    by: float | None
+    """Median of what the environment's slow ones took more, as a fraction; ``None``: there was none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

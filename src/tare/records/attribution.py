@@ -4,10 +4,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tare.records.estimates import Estimate
 from tare.records.planned import Limits
 from tare.records.signals import Scope
 from tare.records.treated import Cell
+from tare.statistics.estimate import Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

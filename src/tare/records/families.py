@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tare.records.estimates import Estimate
+from tare.statistics.estimate import Estimate
 
 
 class Family(StrEnum):

@@ -3,8 +3,8 @@
 
 from dataclasses import dataclass
 
-from tare.records.estimates import Estimate
 from tare.records.treated import Cell
+from tare.statistics.estimate import Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tare.records.estimates import Estimate
 from tare.records.series import Ordering
 from tare.records.treated import Cell
+from tare.statistics.estimate import Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

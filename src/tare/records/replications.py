@@ -4,8 +4,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tare.records.estimates import Estimate
 from tare.records.treated import Cell
+from tare.statistics.estimate import Estimate
 
 
 class Treatment(StrEnum):

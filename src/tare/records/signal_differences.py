@@ -4,9 +4,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tare.records.estimates import Estimate
 from tare.records.signals import Scope
 from tare.records.treated import Cell
+from tare.statistics.estimate import Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

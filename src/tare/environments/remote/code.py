@@ -18,6 +18,7 @@ _PARTS = (
     *("__init__", "errors", "on_demand", "records", "units", "untrusted"),
     *("environments", "far", "host", "image", "network"),
     *("measure/__init__", "measure/node_files"),
+    *("statistics/__init__", "statistics/estimate"),
 )
 """Modules, and packages whole."""
 _LIMIT_S = 60.0
