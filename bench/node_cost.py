@@ -26,7 +26,6 @@ from bench.lean_nodes import LEAN, Lean
 from bench.quiet import Quiet
 from tare import network
 from tare.analyze.estimation import as_fraction
-from tare.analyze.signed_rank import hodges_lehmann
 from tare.environments import PROVIDERS
 from tare.environments.provider import NodeSpec
 from tare.host import cgroups
@@ -35,6 +34,7 @@ from tare.host.paths import nodes_directory
 from tare.image.store import Image, find_image
 from tare.measure.node_life import start_node, stop_node
 from tare.records import NATIVE, NetworkKind
+from tare.statistics.signed_rank import hodges_lehmann
 
 MOST, MOST_OF_LEAN = 1.25, 1.15
 LEVEL = 0.95

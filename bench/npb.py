@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.analyze.signed_rank import hodges_lehmann
+from tare.statistics.signed_rank import hodges_lehmann
 from tare.units import MEBIBYTE
 from tare.workloads.npb.problems import SQUARES, active_ranks
 

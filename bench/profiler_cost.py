@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.npb import KERNELS, LEVEL, LIMIT_S, PROGRAMS, said
-from tare.analyze.signed_rank import hodges_lehmann
 from tare.records import Estimate
+from tare.statistics.signed_rank import hodges_lehmann
 from tare.workloads.npb.problems import SQUARES, active_ranks
 
 MOST_COST = 0.01

@@ -13,7 +13,6 @@ from tests.conftest import REPOSITORY
 
 SOURCE = REPOSITORY / "src" / "tare"
 BASE = {
-    "blocks",
     "causes",
     "collection",
     "errors",
@@ -25,7 +24,6 @@ BASE = {
     "untrusted",
 }
 ALLOWED: dict[str, set[str]] = {
-    "blocks": set(),
     "causes": set(),
     "errors": set(),
     "collection": set(),
@@ -45,7 +43,7 @@ ALLOWED: dict[str, set[str]] = {
     "journal": BASE | {"host"},
     "measure": BASE | {"host", "environments", "network", "workloads", "image", "journal", "plan"},
     "treat": {"records"},
-    "analyze": {"blocks", "causes", "records", "statistics", "treat"},
+    "analyze": {"causes", "records", "statistics", "treat"},
     "report": BASE | {"treat", "analyze"},
     "calibrate": BASE
     | {"host", "environments", "workloads", "journal", "plan", "measure", "treat", "analyze"},

@@ -3,7 +3,7 @@
 
 To ask only whether an interval contains a value, ``contains`` looks at the statistic there: some thirty times quicker
 than to find the interval's ends. Below an error of 1 % a campaign's interval may be narrower than the normal
-distribution's (``analyze.sharper``); where that decides, Tare's own function is asked.
+distribution's (``statistics.sharper``); where that decides, Tare's own function is asked.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,10 +15,10 @@ from scipy.special import ndtr
 
 from bench.simulation import own
 from bench.simulation.scenarios import Arms, Floats, Scenario
-from tare.analyze import aligned_ranks
-from tare.analyze.boundary import ERROR, boundary, constant_spending, spending
 from tare.analyze.judgement import EQUIVALENCE_LEVEL
-from tare.blocks import farthest, fewest_blocks, quantile
+from tare.statistics import aligned_ranks
+from tare.statistics.blocks import farthest, fewest_blocks, quantile
+from tare.statistics.boundary import ERROR, boundary, constant_spending, spending
 
 LOOKS = (10, 16, 24, 32)
 """Tare's default."""

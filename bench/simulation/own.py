@@ -8,9 +8,9 @@ from scipy.special import ndtr
 
 from bench.simulation.scenarios import Arms, Floats
 from tare.analyze.contrasts import Blocks, Contrast, widened
-from tare.analyze.diagnostics.series import widenings as widenings_of
-from tare.analyze.sharper import SHARPER
-from tare.blocks import farthest
+from tare.statistics.blocks import farthest
+from tare.statistics.series import widenings as widenings_of
+from tare.statistics.sharper import SHARPER
 
 
 def contrasts(arms: Arms) -> Iterator[Contrast]:
@@ -38,7 +38,7 @@ def widenings(arms: Arms) -> Floats:
 
 
 def sharper_from(blocks: int) -> float:
-    """One-sided p-value up to which ``analyze.sharper`` asks placements and Student's t as well."""
+    """One-sided p-value up to which ``statistics.sharper`` asks placements and Student's t as well."""
     return max(SHARPER, float(ndtr(-farthest(blocks))))
 
 

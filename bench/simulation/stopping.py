@@ -19,8 +19,8 @@ from bench.simulation.intervals import (
 )
 from bench.simulation.own import is_sharper, sharper_from
 from bench.simulation.scenarios import Arms, Floats
-from tare.analyze.aligned_ranks import reaches
 from tare.records import Design
+from tare.statistics.aligned_ranks import reaches
 
 _BEYOND = 1.4
 """How much wider than what is precise enough an interval is tried for before its ends are looked for."""

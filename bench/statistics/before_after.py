@@ -10,14 +10,15 @@ import numpy as np
 
 from bench.simulation.scenarios import Arms, Floats, Scenario
 from bench.statistics.markdown import percent, table
-from tare.analyze import aligned_ranks, overhead, verdict
+from tare.analyze import overhead, verdict
 from tare.analyze.contrasts import Blocks, Contrast, estimate, widened
-from tare.analyze.diagnostics.series import lag_limit, lag_one
 from tare.analyze.evidence import Reach, difference_p
-from tare.analyze.multiplicity import ERROR, holm
-from tare.analyze.student import mean_estimate
-from tare.blocks import farthest, quantile
 from tare.records import BlockValue, Cell, Direction, Summary, Word
+from tare.statistics import aligned_ranks
+from tare.statistics.blocks import farthest, quantile
+from tare.statistics.multiplicity import ERROR, holm
+from tare.statistics.series import lag_limit, lag_one
+from tare.statistics.student import mean_estimate
 
 BLOCKS = (10, 16, 32)
 RUN = 0.01

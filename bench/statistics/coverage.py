@@ -13,7 +13,7 @@ from bench.simulation.signed_ranks import pseudo_median, signed_rank
 from bench.statistics.bootstraps import RESAMPLED
 from bench.statistics.estimators import PLAIN, Estimator, of_means, t_interval, welch, yuen_unpaired
 from bench.statistics.markdown import percent, table
-from tare.blocks import LEAST_BLOCKS
+from tare.statistics.blocks import LEAST_BLOCKS
 
 BLOCKS = (5, 10, 30)
 UNLIKE = "S3"

@@ -8,7 +8,7 @@ import numpy as np
 from bench.simulation.intervals import difference_p
 from bench.simulation.scenarios import RUN, Arms, Floats
 from bench.statistics.markdown import percent, table
-from tare.analyze.multiplicity import ERROR, benjamini_hochberg, holm
+from tare.statistics.multiplicity import ERROR, benjamini_hochberg, holm
 
 ENVIRONMENTS, METRICS, BLOCKS = 5, 8, 15
 TRUE_ONES = 8

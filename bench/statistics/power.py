@@ -6,7 +6,7 @@ import numpy as np
 from bench.simulation.intervals import equivalent
 from bench.simulation.scenarios import clean
 from bench.statistics.markdown import table
-from tare.blocks import LEAST_BLOCKS
+from tare.statistics.blocks import LEAST_BLOCKS
 
 DEVIATIONS = (0.005, 0.01, 0.03, 0.10)
 MARGINS = (0.01, 0.02, 0.05)

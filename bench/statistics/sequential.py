@@ -24,8 +24,8 @@ from bench.simulation.scenarios import (
 from bench.simulation.stopping import stopped
 from bench.statistics.coverage import UNLIKE
 from bench.statistics.markdown import percent, table
-from tare.analyze.boundary import boundary, spending
 from tare.records import Design
+from tare.statistics.boundary import boundary, spending
 
 DESIGN = Design(looks=LOOKS, margin=0.01)
 OTHER_LOOKS = ((6, 12, 20), (8, 10), (10, 100), (32,))

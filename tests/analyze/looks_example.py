@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tare.analyze.aligned_ranks import log_ratios_of
 from tare.records import BlockValue, Cell, Direction, Summary
+from tare.statistics.aligned_ranks import log_ratios_of
 
 CELL = Cell(workload="work", layout="1c1p1i")
 

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau, kruskal, shapiro
 from tests.analyze.verdict_example import around
 
-from tare.analyze.diagnostics import chance, findings, widening
-from tare.analyze.diagnostics.carry_over import carry_over
-from tare.analyze.diagnostics.chance import kendall_p
-from tare.analyze.diagnostics.series import jump, kendall, lag_limit, lag_one, mean_ranks
-from tare.analyze.diagnostics.shape import normality, skew, two_groups
+from tare.analyze.diagnostics import findings, widening
 from tare.records import Check, Effect
+from tare.statistics import chance
+from tare.statistics.carry_over import carry_over
+from tare.statistics.chance import kendall_p
+from tare.statistics.series import jump, kendall, lag_limit, lag_one, mean_ranks
+from tare.statistics.shape import normality, skew, two_groups
 
 SERIES = 600
 ARMS = ("native", "other", "nothing")

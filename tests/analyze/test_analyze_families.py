@@ -11,8 +11,8 @@ from tare.analyze import in_families
 from tare.analyze.contrasts import Blocks, contrast_of
 from tare.analyze.evidence import Reach, difference_p
 from tare.analyze.families import nested
-from tare.analyze.multiplicity import holm
 from tare.records import Family, Verdict, Word
+from tare.statistics.multiplicity import holm
 
 SLOWER = around(math.log(1.05), 0.02)
 NOTHING = around(0.0, 0.05)

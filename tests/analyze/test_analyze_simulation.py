@@ -28,9 +28,9 @@ from bench.simulation.scenarios import (
 from bench.simulation.signed_ranks import signed_rank
 from bench.simulation.stopping import stopped
 
-from tare.analyze.multiplicity import ERROR, benjamini_hochberg, holds, holm
-from tare.blocks import quantile
 from tare.records import Design
+from tare.statistics.blocks import quantile
+from tare.statistics.multiplicity import ERROR, benjamini_hochberg, holds, holm
 
 CAMPAIGNS = 10_000
 """Three standard errors of a coverage near 95 % are 0.65 points."""

@@ -6,9 +6,9 @@ import pytest
 
 from tare.analyze import overhead
 from tare.analyze.contrasts import Blocks, contrast_of
-from tare.analyze.scale import as_fraction
 from tare.calibrate.estimators import ALIGNED_RANKS, DEFAULT, ESTIMATORS, TRIMMED_T, Estimator
 from tare.calibrate.evidence import found
+from tare.statistics.scale import as_fraction
 from tests.calibrate.outcomes import outcomes_of
 
 

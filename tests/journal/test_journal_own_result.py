@@ -12,7 +12,6 @@ from tests.fake_campaign import Listener, fake_campaign, fake_request
 from tests.journal.one_fault import put
 from tests.unprivileged.ordinary_user import AS_ROOT, USER
 
-from tare.blocks import LEAST_BLOCKS
 from tare.commands import noise
 from tare.commands.explain import ExplainOptions, run_explain
 from tare.commands.report import run_report
@@ -25,6 +24,7 @@ from tare.measure.campaign import measure_campaign
 from tare.measure.kept import kept_campaign
 from tare.measure.unforeseen import TRACE, keep_trace
 from tare.pipeline import analyse_result, run_campaign
+from tare.statistics.blocks import LEAST_BLOCKS
 
 pytestmark = pytest.mark.usefixtures("fake_image")
 BELOW = ("raw", "journal", "derived", "explain")

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from tare.analyze.aligned_ranks import reaches
-from tare.analyze.boundary import spending
 from tare.analyze.evidence import Reach
-from tare.analyze.multiplicity import ERROR
 from tare.errors import CampaignError
 from tare.plan.budget import fits
 from tare.plan.campaign import Campaign, load_preset, preset_names, resolve
 from tare.plan.presets import preset_path
 from tare.plan.trials import plan_trials
+from tare.statistics.aligned_ranks import reaches
+from tare.statistics.boundary import spending
+from tare.statistics.multiplicity import ERROR
 from tare.workloads import primary_metrics
 
 GIBIBYTE = 1024**3

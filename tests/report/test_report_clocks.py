@@ -12,13 +12,14 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from tare.analyze import median, verdicts
+from tare.analyze import verdicts
 from tare.records import Analysis, Cell, Outcome, Status, TimeEstimate, WaitCost, WaitSummary
 from tare.report.clocks import EXPLANATION
 from tare.report.document import render_report
 from tare.report.helper_table import WAITING_SHARE, WAITING_TITLE
 from tare.report.machine import to_json
 from tare.report.table import print_tables
+from tare.statistics import median
 from tare.treat import summaries
 from tests.report.report_example import FIGURES, MARGIN, example, with_verdicts
 from tests.report.report_page import Page

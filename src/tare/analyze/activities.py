@@ -3,8 +3,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from tare.analyze.median import median_estimate
 from tare.records import Activity, ActivityEstimate, ActivitySplit, ActivitySummary, Cell, Estimate, Verdict
+from tare.statistics.median import median_estimate
 
 _Overheads = Mapping[tuple[Cell, str, str], Estimate]
 """Cell, environment and metric → typical overhead."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 from tare.analyze.estimation import overhead
 from tare.analyze.evidence import Reach, difference_p
 from tare.analyze.looks import Arm, control_course, seen
-from tare.analyze.multiplicity import adjusted, holds
 from tare.records import CONTROL_NAME, BlockValue, Cell, Course, Direction, Overhead, Summary
+from tare.statistics.multiplicity import adjusted, holds
 
 
 def controls(

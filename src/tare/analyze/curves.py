@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from tare.analyze.contrasts import Blocks, estimate
 from tare.analyze.estimation import as_fraction, transformed
-from tare.analyze.signed_rank import hodges_lehmann
 from tare.records import Curve, CurveEstimate, CurvePoint, PointEstimate
+from tare.statistics.signed_rank import hodges_lehmann
 
 _LARGEST_LOG = 709.0
 """About the logarithm of the largest float, which garbage may come close to."""

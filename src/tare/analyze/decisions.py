@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.analyze import busy
-from tare.analyze.boundary import ERROR, boundary, constant_spending
 from tare.analyze.contrasts import contrast_of, controls_of, estimate
-from tare.analyze.scale import as_fraction
 from tare.analyze.sentence import advice, signed_range
-from tare.analyze.student import standard_deviation
-from tare.blocks import fewest_blocks
 from tare.records import Cell, Course, Decision, Design, Estimate, FailIf, Ruling, Skipped, Summary
+from tare.statistics.blocks import fewest_blocks
+from tare.statistics.boundary import ERROR, boundary, constant_spending
+from tare.statistics.scale import as_fraction
+from tare.statistics.student import standard_deviation
 
 _MOST_BLOCKS = 10_000
 

@@ -13,12 +13,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.analyze import aligned_ranks
-from tare.analyze.aligned_ranks import Floats
-from tare.analyze.boundary import ERROR, boundary, spending
-from tare.analyze.distributions import student_quantile
-from tare.analyze.sharper import SHARPER
 from tare.records import POWER, Design, ExpectedBlocks, LookForesight
+from tare.statistics import aligned_ranks
+from tare.statistics.aligned_ranks import Floats
+from tare.statistics.boundary import ERROR, boundary, spending
+from tare.statistics.distributions import student_quantile
+from tare.statistics.sharper import SHARPER
 
 EFFECTS = (0.0, 0.02, 0.05, 0.2)
 """Overheads for which the expected number of blocks is told."""

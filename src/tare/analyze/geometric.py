@@ -11,9 +11,9 @@ from dataclasses import replace
 from tare.analyze.contrasts import Blocks, widened
 from tare.analyze.estimation import as_fraction
 from tare.analyze.evidence import Reach, by_block, controls_by_block, interval
-from tare.analyze.means import Quantity, arithmetic_mean
-from tare.analyze.multiplicity import ERROR
 from tare.records import AcrossWorkloads, Estimate, Overhead, Verdict
+from tare.statistics.means import Quantity, arithmetic_mean
+from tare.statistics.multiplicity import ERROR
 
 _FEWEST_WORKLOADS = 2
 

@@ -3,8 +3,8 @@
 
 from collections.abc import Sequence
 
-from tare.analyze.median import median_estimate
 from tare.records import HelperCost, HelperSummary, TimeEstimate, WaitCost, WaitSummary
+from tare.statistics.median import median_estimate
 
 
 def helper_costs(summaries: Sequence[HelperSummary]) -> tuple[HelperCost, ...]:

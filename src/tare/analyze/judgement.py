@@ -5,17 +5,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tare.analyze.boundary import ERROR
 from tare.analyze.claims import claim, margins, narrowest
 from tare.analyze.contrasts import Contrast
 from tare.analyze.estimation import overhead
 from tare.analyze.evidence import Reach, equivalence_p
 from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, seen
-from tare.analyze.multiplicity import holds
 from tare.analyze.sentence import sentence
-from tare.analyze.student import standard_deviation
-from tare.blocks import fewest_blocks
 from tare.records import Course, Estimate, Look, Overhead, Summary, Verdict, Word
+from tare.statistics.blocks import fewest_blocks
+from tare.statistics.boundary import ERROR
+from tare.statistics.multiplicity import holds
+from tare.statistics.student import standard_deviation
 
 EQUIVALENCE_LEVEL = 1 - EQUIVALENCE_ERROR
 MOST_BLOCKS = 10_000

@@ -8,13 +8,13 @@ continued decides as one that ran through. docs/method.md gives the rules and th
 from collections.abc import Mapping, Sequence
 
 from tare.analyze import busy
-from tare.analyze.boundary import ERROR, boundary, spending
 from tare.analyze.contrasts import Contrast, contrast_of, controls_of, estimate, looked
 from tare.analyze.decisions import rulings
 from tare.analyze.diagnostics import widening
-from tare.analyze.scale import as_fraction
-from tare.analyze.student import mean_estimate
 from tare.records import Cell, Course, Design, Estimate, Look, Ruling, Stop, Stopped, Summary
+from tare.statistics.boundary import ERROR, boundary, spending
+from tare.statistics.scale import as_fraction
+from tare.statistics.student import mean_estimate
 
 Arm = tuple[Cell, str]
 EQUIVALENCE_ERROR = 0.10

@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tare.analyze.judgement import EQUIVALENCE_LEVEL
-from tare.analyze.scale import as_fraction
-from tare.analyze.signed_rank import hodges_lehmann
 from tare.records import (
     Estimate,
     OrderContrast,
@@ -25,6 +23,8 @@ from tare.records import (
     OrderVerdict,
     OrderWord,
 )
+from tare.statistics.scale import as_fraction
+from tare.statistics.signed_rank import hodges_lehmann
 
 MARGIN = 0.005
 """Growth over a whole series that is not material: method.md, section 5."""

@@ -9,8 +9,8 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
-from tare.analyze.student import mean_estimate
 from tare.records import ArmFigure, BlockValue, Direction, Overhead, Replication, Treatment
+from tare.statistics.student import mean_estimate
 
 LARGEST_VARIATION = 0.5
 """B17 calls a sample with a larger coefficient of variation not homogeneous."""

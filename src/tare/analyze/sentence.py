@@ -4,8 +4,8 @@
 import math
 
 from tare.analyze.slow_runs import SLOW, covers_mean
-from tare.blocks import fewest_blocks
 from tare.records import Estimate, Overhead, SlowRuns, Verdict, Word
+from tare.statistics.blocks import fewest_blocks
 
 _DASH = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"

@@ -7,9 +7,9 @@ from statistics import fmean
 from tare.analyze.contrasts import Differences
 from tare.analyze.estimation import as_fraction
 from tare.analyze.judgement import word_of
-from tare.analyze.median import median_estimate
-from tare.analyze.signed_rank import hodges_lehmann
 from tare.records import SharingLoss, SharingSummary
+from tare.statistics.median import median_estimate
+from tare.statistics.signed_rank import hodges_lehmann
 
 
 def sharing_losses(summaries: Sequence[SharingSummary], margin: float) -> tuple[SharingLoss, ...]:

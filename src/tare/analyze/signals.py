@@ -4,8 +4,8 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from tare.analyze.median import median_estimate
 from tare.records import Cell, Outcome, SignalDifference, SignalEvidence, SignalTable
+from tare.statistics.median import median_estimate
 from tare.treat.pairing import cell_of
 
 

@@ -10,8 +10,8 @@ one-sided limit (Biometrika 26 (1934) 404-413) for the environment, less that fo
 from collections.abc import Sequence
 from statistics import median
 
-from tare.analyze.distributions import beta_quantile
 from tare.records import BlockRounds, SlowRuns, Summary
+from tare.statistics.distributions import beta_quantile
 from tare.treat.aggregate import time_per_work
 
 SLOW = 0.2

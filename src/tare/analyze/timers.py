@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 
 from tare.analyze.contrasts import Blocks, Differences, estimate
-from tare.analyze.scale import as_fraction
 from tare.records import Estimate, TimerAgreement, TimerSummary
+from tare.statistics.scale import as_fraction
 
 
 def timer_agreements(summaries: Sequence[TimerSummary]) -> tuple[TimerAgreement, ...]:

@@ -13,9 +13,9 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tare.analyze.distributions import chi_squared_quantile
-from tare.analyze.signed_rank import LEVEL
 from tare.records import Estimate, Levels, Start, VarianceSplit
+from tare.statistics.distributions import chi_squared_quantile
+from tare.statistics.signed_rank import LEVEL
 
 _FEWEST_BLOCKS = 6
 MOST_ITERATIONS = 1000

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from tare.analyze import aligned_ranks
 from tare.analyze.contrasts import Contrast, estimate
-from tare.analyze.student import mean_estimate
-from tare.blocks import quantile
 from tare.records import Estimate
+from tare.statistics import aligned_ranks
+from tare.statistics.blocks import quantile
+from tare.statistics.student import mean_estimate
 
 Array = NDArray[np.float64]
 _PRECISION = 1e-6

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tare.analyze.contrasts import Contrast, joined
-from tare.analyze.scale import as_fraction
 from tare.calibrate.evidence import Evidence, Series, experiments
 from tare.calibrate.limits import most_misses
 from tare.records import Estimate, Gate, Passing
+from tare.statistics.scale import as_fraction
 
 POOLED_LEVEL = 0.99
 LEVEL = 0.95

@@ -12,8 +12,6 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from tare.analyze import expected_blocks, look_foresights
-from tare.analyze.student import standard_deviation
-from tare.blocks import LEAST_BLOCKS
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
 from tare.errors import TareError
@@ -41,6 +39,8 @@ from tare.records import (
     Turns,
     Workload,
 )
+from tare.statistics.blocks import LEAST_BLOCKS
+from tare.statistics.student import standard_deviation
 from tare.workloads import KINDS, primary_metrics
 
 PILOT_BUDGET_S = 90.0

@@ -188,7 +188,7 @@ def _reasons(campaign: Campaign) -> str:
 
 
 def _too_early(campaign: Campaign) -> list[int]:
-    from tare.analyze.boundary import boundary, spending
+    from tare.statistics.boundary import boundary, spending
 
     levels = boundary(campaign.looks, tuple(spending(look, campaign.blocks) for look in campaign.looks))
     return [look for look, nominal in zip(campaign.looks, levels, strict=True) if nominal <= 0]

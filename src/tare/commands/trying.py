@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import median
 
-from tare.blocks import LEAST_BLOCKS
 from tare.causes import KNOWN_CAUSES
 from tare.errors import InputError
 from tare.plan.blocks import MOST_BLOCKS
@@ -16,6 +15,7 @@ from tare.plan.interventions import Choice, Parent, Toggle, intervention_campaig
 from tare.plan.knobs import KNOBS, turned
 from tare.plan.trials import plan_block
 from tare.records import Analysis, Cell, Environment, Explanation, Outcome, Suspicion
+from tare.statistics.blocks import LEAST_BLOCKS
 
 _LONGEST_TRACED_RUN_S = 5.0
 """A window of tracing, with the start and the end of a node."""

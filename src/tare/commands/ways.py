@@ -5,7 +5,6 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare.blocks import LEAST_BLOCKS
 from tare.commands.noise import History, kept_histories
 from tare.plan.campaign import Campaign
 from tare.plan.precision import half_width
@@ -13,6 +12,7 @@ from tare.plan.sharing import Setting
 from tare.plan.trials import turns_of
 from tare.records import Turns, Way, Workload
 from tare.report.words import counted
+from tare.statistics.blocks import LEAST_BLOCKS
 from tare.units import format_duration
 from tare.workloads import pieces_of, primary_metrics
 

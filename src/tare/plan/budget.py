@@ -5,11 +5,11 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tare.blocks import LEAST_BLOCKS
 from tare.plan.definition import Campaign
 from tare.plan.durations import next_block_fits, total_s, trial_durations_s
 from tare.plan.precision import Precision, least_blocks, precisions
 from tare.records import Outcome, Trial
+from tare.statistics.blocks import LEAST_BLOCKS
 from tare.units import format_duration
 from tare.workloads import KINDS, primary_metrics
 from tare.workloads.kind import WorkloadKind

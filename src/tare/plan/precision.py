@@ -4,7 +4,7 @@
 import math
 from dataclasses import dataclass
 
-from tare.blocks import LEAST_BLOCKS, fewest_blocks
+from tare.statistics.blocks import LEAST_BLOCKS, fewest_blocks
 
 ERROR = 0.05
 _NOISE_LEVELS = (0.01, 0.03, 0.1)

@@ -5,12 +5,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tare.analyze.multiplicity import ERROR
-from tare.analyze.signed_rank import fewest_values
-from tare.blocks import fewest_blocks
 from tare.foreign import one_line
 from tare.records import Analysis, ArmSpread, Effect, Estimate, Family, Ranking, VarianceSplit, Verdict, Word
 from tare.report.words import DASH, NO_VALUE, counted, quantity, quantity_interval
+from tare.statistics.blocks import fewest_blocks
+from tare.statistics.multiplicity import ERROR
+from tare.statistics.signed_rank import fewest_values
 
 RANKING_TITLE = "Ranking on the primary metric"
 SAME_LETTER = "Same letter: not distinguished, not equal."

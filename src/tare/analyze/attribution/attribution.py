@@ -9,14 +9,14 @@ import numpy as np
 
 from tare.analyze.attribution.covariation import correlations
 from tare.analyze.attribution.excess import Excess, excesses_of, lost_s
-from tare.analyze.attribution.exchange import chance_above, holm
 from tare.analyze.attribution.gates import Chances, Gauge, clue_of, times_s
 from tare.analyze.attribution.known import known
 from tare.analyze.attribution.ranking import ranked
 from tare.analyze.attribution.words import sentence
-from tare.analyze.median import median_estimate
-from tare.analyze.signed_rank import hodges_lehmann
 from tare.records import Attribution, Clue, Correlation, Estimate, SignalEvidence, Verdict, Word
+from tare.statistics.exchange import chance_above, holm
+from tare.statistics.median import median_estimate
+from tare.statistics.signed_rank import hodges_lehmann
 
 
 def attributions(evidence: Sequence[SignalEvidence], verdicts: Sequence[Verdict]) -> tuple[Attribution, ...]:

@@ -13,8 +13,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.analyze.ranks import average_ranks
 from tare.records import Correlation
+from tare.statistics.ranks import average_ranks
 
 FEWEST_BLOCKS = 10
 SHUFFLES = 1999

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tare.analyze.attribution.excess import Excess
 from tare.analyze.attribution.known import known, may_cause, title_of
-from tare.analyze.median import median_estimate
 from tare.records import Clue, Correlation, Estimate, Ground
+from tare.statistics.median import median_estimate
 
 LEAST_SHARE = 0.05
 """Of the time lost: what stands for less is no candidate."""

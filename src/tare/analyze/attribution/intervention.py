@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 from tare.analyze.attribution.words import interval, percent
 from tare.analyze.contrasts import Contrast, Differences, estimate, unwidened_of, widened
-from tare.analyze.distributions import student_share
 from tare.analyze.estimation import as_fraction
 from tare.analyze.judgement import word_of
-from tare.analyze.multiplicity import adjusted, holds
-from tare.analyze.student import standard_deviation
-from tare.blocks import LEAST_BLOCKS
 from tare.records import Change, Estimate, Intervention, InterventionVerdict, Role, Shift, Summary, Word
+from tare.statistics.blocks import LEAST_BLOCKS
+from tare.statistics.distributions import student_share
+from tare.statistics.multiplicity import adjusted, holds
+from tare.statistics.student import standard_deviation
 
 LEAST_PART = 0.1
 """Of an overhead, on the scale of logarithms: what moves less of it is not its cause."""

@@ -7,7 +7,6 @@ from statistics import median
 
 import numpy as np
 
-from tare.analyze.attribution.exchange import chance_above
 from tare.analyze.attribution.gates import LEVEL
 from tare.analyze.attribution.known import title_of
 from tare.analyze.attribution.words import grounds_said
@@ -27,6 +26,7 @@ from tare.records import (
     Verdict,
     Word,
 )
+from tare.statistics.exchange import chance_above
 
 MOST_OF_IT = 0.5
 _LEAST_PART = 0.05

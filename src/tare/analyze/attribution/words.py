@@ -3,8 +3,8 @@
 
 from collections.abc import Sequence
 
-from tare.blocks import LEAST_BLOCKS
 from tare.records import Clue, Correlation, Estimate, Ground, SignalEvidence, Verdict, Word
+from tare.statistics.blocks import LEAST_BLOCKS
 
 _MINUS = "\N{MINUS SIGN}"
 _SMALL = 10.0

@@ -3,6 +3,6 @@
 
 from tare.analyze.diagnostics.checks import findings
 from tare.analyze.diagnostics.judging import diagnosed
-from tare.analyze.diagnostics.series import widening
+from tare.statistics.series import widening
 
 __all__ = ["diagnosed", "findings", "widening"]

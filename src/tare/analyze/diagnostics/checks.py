@@ -4,10 +4,10 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from tare.analyze.diagnostics.carry_over import carry_over
-from tare.analyze.diagnostics.series import FEWEST_FOR_LAG, jump, kendall, lag_limit, lag_one, widening
-from tare.analyze.diagnostics.shape import normality, skew, two_groups
 from tare.records import Check, Effect, Finding
+from tare.statistics.carry_over import carry_over
+from tare.statistics.series import FEWEST_FOR_LAG, jump, kendall, lag_limit, lag_one, widening
+from tare.statistics.shape import normality, skew, two_groups
 
 REMARKABLE = 0.01
 """A check that qualifies a verdict finds something at this p-value or less."""

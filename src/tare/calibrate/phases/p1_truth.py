@@ -4,7 +4,6 @@
 from collections.abc import Iterator
 
 from tare.analyze.contrasts import Contrast
-from tare.analyze.scale import as_fraction
 from tare.calibrate.bench import Run, Setting, campaign
 from tare.calibrate.evidence import CONTROL_NAME, Evidence, pooled
 from tare.calibrate.gates import (
@@ -21,6 +20,7 @@ from tare.calibrate.gates import (
 from tare.calibrate.phases.phase import Phase
 from tare.environments.planted import MORE_WORK
 from tare.records import NATIVE, Environment, Gate
+from tare.statistics.scale import as_fraction
 
 RUN = "truth"
 NO_OP = "no-op"

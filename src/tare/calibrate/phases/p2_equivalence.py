@@ -3,13 +3,13 @@
 
 from tare.analyze.contrasts import Contrast
 from tare.analyze.judgement import EQUIVALENCE_LEVEL
-from tare.analyze.scale import as_fraction
 from tare.calibrate.bench import MARGIN
 from tare.calibrate.evidence import Evidence
 from tare.calibrate.gates import Named, count, lies_within
 from tare.calibrate.phases.p1_truth import RUN
 from tare.calibrate.phases.phase import Phase
 from tare.records import Gate
+from tare.statistics.scale import as_fraction
 
 _PLANT = "plus-5"
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.analyze import aligned_ranks
 from tare.analyze.contrasts import Blocks, joined
 from tare.analyze.looks import courses, looks_at
 from tare.calibrate.bench import MARGIN, WORK
@@ -25,6 +24,7 @@ from tare.calibrate.phases.p1_truth import NO_OP, RUN
 from tare.calibrate.phases.phase import Phase
 from tare.calibrate.sizes import EXPERIMENT_BLOCKS
 from tare.records import BlockValue, Cell, Design, Direction, Gate, Summary
+from tare.statistics import aligned_ranks
 
 MOST_FALSE = 0.06
 LEAST_HALVED = 0.20

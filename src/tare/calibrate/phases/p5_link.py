@@ -7,13 +7,13 @@ import shutil
 import statistics
 
 from tare.analyze.contrasts import Differences
-from tare.analyze.scale import as_fraction
 from tare.calibrate.bench import WORK, Run, Setting, campaign
 from tare.calibrate.evidence import Evidence, Series, pooled
 from tare.calibrate.gates import POOLED_LEVEL, Named, lies_within, meets, percent, told
 from tare.calibrate.phases.phase import Phase
 from tare.environments.planted import LINK_BIT_PER_S
 from tare.records import Environment, Estimate, Gate, NetworkKind, Workload
+from tare.statistics.scale import as_fraction
 
 RUN = "link"
 SIZE_BYTE = 8_000_000

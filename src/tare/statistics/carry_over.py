@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tare.analyze.diagnostics.chance import Floats, orders, share_at_least
-from tare.analyze.diagnostics.series import mean_ranks, spread_of
+from tare.statistics.chance import Floats, orders, share_at_least
+from tare.statistics.series import mean_ranks, spread_of
 
 _FEWEST_OF_A_KIND = 2
 _RARE = "something rare"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.analyze import walsh
-from tare.analyze.signed_rank import walsh_averages
+from tare.statistics import walsh
+from tare.statistics.signed_rank import walsh_averages
 
 VALUES = (
     st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60)

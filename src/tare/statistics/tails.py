@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.analyze.distributions import root
+from tare.statistics.distributions import root
 
 _Complex = NDArray[np.complex128]
 _FROM_POLE = 3.0

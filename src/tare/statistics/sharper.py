@@ -15,10 +15,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from tare.analyze import aligned_ranks
-from tare.analyze.distributions import normal_quantile, normal_share, student_quantile, student_share
-from tare.analyze.placements import share_as_far
-from tare.blocks import LEAST_BLOCKS, farthest
+from tare.statistics import aligned_ranks
+from tare.statistics.blocks import LEAST_BLOCKS, farthest
+from tare.statistics.distributions import normal_quantile, normal_share, student_quantile, student_share
+from tare.statistics.placements import share_as_far
 
 SHARPER = 0.005
 """One-sided p-values of the normal distribution up to which the others may make them smaller."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.analyze.distributions import normal_share
+from tare.statistics.distributions import normal_share
 
 Floats = NDArray[np.float64]
 _SEED = 20250307

@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.analyze.ranks import average_ranks
-from tare.analyze.tails import draws_at_most
+from tare.statistics.ranks import average_ranks
+from tare.statistics.tails import draws_at_most
 
 MOST_ADDED = 200
 """Blocks up to which all sums are made, in n^2 steps; of more, one sum's chance is an integral (``tails``)."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tare.analyze.distributions import student_quantile
-from tare.analyze.signed_rank import LEVEL
-from tare.records import Estimate
+from tare.statistics.distributions import student_quantile
+from tare.statistics.estimate import Estimate
+from tare.statistics.signed_rank import LEVEL
 
 
 def standard_deviation(values: Sequence[float]) -> float | None:

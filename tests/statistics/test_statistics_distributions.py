@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from tare.analyze.distributions import (
+from tare.statistics.distributions import (
     beta_quantile,
     chi_squared_quantile,
     normal_quantile,

@@ -9,8 +9,8 @@ import statistics
 from collections.abc import Sequence
 from functools import lru_cache
 
-from tare.analyze.signed_rank import LEVEL
-from tare.records import Estimate
+from tare.statistics.estimate import Estimate
+from tare.statistics.signed_rank import LEVEL
 
 
 def median_estimate(values: Sequence[float], level: float = LEVEL) -> Estimate:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from tare.analyze.attribution import exchange
 from tare.analyze.attribution.covariation import correlations
-from tare.analyze.attribution.exchange import chance_above, holm
+from tare.statistics import exchange
+from tare.statistics.exchange import chance_above, holm
 
 blocks_of_three = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=5)
 

@@ -8,9 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from tare.analyze.diagnostics.chance import Floats, drawn, heavy_samples, normal_samples, share_at_least
-from tare.analyze.diagnostics.series import spread_of
-from tare.analyze.distributions import normal_quantile, normal_share
+from tare.statistics.chance import Floats, drawn, heavy_samples, normal_samples, share_at_least
+from tare.statistics.distributions import normal_quantile, normal_share
+from tare.statistics.series import spread_of
 
 _SMALLER_GROUP = 0.2
 """Least share of the values in the smaller of two groups; fewer are spikes, which are told as such."""

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tare.analyze.aligned_ranks import bounds, log_ratios_of, points, reaches, runs_of, statistic
-from tare.blocks import farthest, quantile
+from tare.statistics.aligned_ranks import bounds, log_ratios_of, points, reaches, runs_of, statistic
+from tare.statistics.blocks import farthest, quantile
 
 ERROR = 0.05
 SEEDS = st.integers(0, 10_000)

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from tare.records import Estimate
+from tare.statistics.estimate import Estimate
 
 _LARGEST_EXPONENT = 700.0
 

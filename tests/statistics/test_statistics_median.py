@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.analyze.median import median_estimate
+from tare.statistics.median import median_estimate
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
 

@@ -4,7 +4,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.analyze.letters import letters
+from tare.statistics.letters import letters
 
 NAMES = "PQRSTU"
 PAIRS = list(combinations(NAMES, 2))

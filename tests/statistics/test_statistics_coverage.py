@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tare.analyze import aligned_ranks
-from tare.analyze.signed_rank import achieved_level, critical_value, walsh_averages
-from tare.blocks import quantile
+from tare.statistics import aligned_ranks
+from tare.statistics.blocks import quantile
+from tare.statistics.signed_rank import achieved_level, critical_value, walsh_averages
 
 CAMPAIGNS = 4000
 PLANTED = math.log(1.05)

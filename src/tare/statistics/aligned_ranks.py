@@ -20,8 +20,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.analyze.ranks import average_ranks
-from tare.blocks import LEAST_BLOCKS, farthest, quantile
+from tare.statistics.blocks import LEAST_BLOCKS, farthest, quantile
+from tare.statistics.ranks import average_ranks
 
 Floats = NDArray[np.float64]
 _SHIFTS = 8

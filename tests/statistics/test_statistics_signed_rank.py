@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tare.analyze import signed_rank, tails
-from tare.analyze.signed_rank import (
+from tare.records import Estimate
+from tare.statistics import signed_rank, tails
+from tare.statistics.signed_rank import (
     MOST_LISTED,
     achieved_level,
     best_level,
@@ -22,8 +23,7 @@ from tare.analyze.signed_rank import (
     share_at_most,
     walsh_averages,
 )
-from tare.analyze.student import mean_estimate, standard_deviation
-from tare.records import Estimate
+from tare.statistics.student import mean_estimate, standard_deviation
 
 # OEIS A226330, one-tail 2.5 %, from n = 6; it agrees with the tables of statistics books.
 CRITICAL_AT_95 = (

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.analyze.means import Quantity, arithmetic_mean, geometric_mean, harmonic_mean, mean_of
+from tare.statistics.means import Quantity, arithmetic_mean, geometric_mean, harmonic_mean, mean_of
 
 RATES = st.lists(st.floats(0.1, 100), min_size=1, max_size=10)
 

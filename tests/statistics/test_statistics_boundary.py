@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import stdtrit
 
-from tare.analyze.aligned_ranks import Floats, log_ratios_of, statistic
-from tare.analyze.boundary import ERROR, boundary, constant_spending, spending
-from tare.blocks import fewest_blocks, quantile
+from tare.statistics.aligned_ranks import Floats, log_ratios_of, statistic
+from tare.statistics.blocks import fewest_blocks, quantile
+from tare.statistics.boundary import ERROR, boundary, constant_spending, spending
 
 DEFAULT = (10, 16, 24, 32)
 CAMPAIGNS = 20_000

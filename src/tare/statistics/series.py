@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.analyze.diagnostics.chance import Floats, drawn, kendall_p, orders, share_at_least
+from tare.statistics.chance import Floats, drawn, kendall_p, orders, share_at_least
 
 FEWEST_FOR_LAG = 6
 _WORTH_WIDENING = 0.25

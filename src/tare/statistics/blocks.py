@@ -23,7 +23,7 @@ def fewest_blocks(error: float) -> int:
 def farthest(blocks: int) -> float:
     """Standard deviations that so many blocks' ranks show at least when an environment is the slowest in each of them.
 
-    There its rank is one of the highest third, and its score (``analyze.aligned_ranks``), in units of the blocks'
+    There its rank is one of the highest third, and its score (``aligned_ranks``), in units of the blocks'
     number, has mean 1 and a variance of (1 - blocks^-2) / 12 at most.
     """
     return math.sqrt(blocks / (1 + (1 - blocks**-2) / 12))

@@ -14,8 +14,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.analyze.distributions import normal_quantile, normal_share, root
-from tare.blocks import fewest_blocks
+from tare.statistics.blocks import fewest_blocks
+from tare.statistics.distributions import normal_quantile, normal_share, root
 
 ERROR = 0.05
 """Permitted chance that any of the looks' intervals misses, in all."""

@@ -15,9 +15,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tare.analyze import tails, walsh
-from tare.analyze.distributions import normal_quantile
-from tare.records import Estimate
+from tare.statistics import tails, walsh
+from tare.statistics.distributions import normal_quantile
+from tare.statistics.estimate import Estimate
 
 LEVEL = 0.95
 """Of every interval but the 90 % one of the equivalence test."""

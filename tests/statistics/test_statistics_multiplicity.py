@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.analyze.multiplicity import ERROR, adjusted, benjamini_hochberg, holds, holm
+from tare.statistics.multiplicity import ERROR, adjusted, benjamini_hochberg, holds, holm
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
