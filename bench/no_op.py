@@ -21,12 +21,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.quiet import Quiet
-from tare.analyze.estimation import as_fraction
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request, measure_campaign
 from tare.plan.campaign import Campaign
 from tare.records import CPU_TIME, Environment, Estimate, Layout, Limits, Outcome, Turns, Way, Workload
+from tare.statistics.estimate import as_fraction
 from tare.statistics.signed_rank import hodges_lehmann
 from tare.treat import summaries
 from tare.units import format_duration

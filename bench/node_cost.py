@@ -25,7 +25,6 @@ from bench.bare_nodes import BARE, Bare, by_daemon
 from bench.lean_nodes import LEAN, Lean
 from bench.quiet import Quiet
 from tare import network
-from tare.analyze.estimation import as_fraction
 from tare.environments import PROVIDERS
 from tare.environments.provider import NodeSpec
 from tare.host import cgroups
@@ -34,6 +33,7 @@ from tare.host.paths import nodes_directory
 from tare.image.store import Image, find_image
 from tare.measure.node_life import start_node, stop_node
 from tare.records import NATIVE, NetworkKind
+from tare.statistics.estimate import as_fraction
 from tare.statistics.signed_rank import hodges_lehmann
 
 MOST, MOST_OF_LEAN = 1.25, 1.15

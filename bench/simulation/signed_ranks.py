@@ -12,7 +12,8 @@ import numpy as np
 
 from bench.simulation.intervals import Bounds
 from bench.simulation.scenarios import Floats
-from tare.statistics.signed_rank import LEVEL, critical_value, walsh_averages
+from tare.statistics.estimate import LEVEL
+from tare.statistics.signed_rank import critical_value, walsh_averages
 
 _AT_ONCE = 4_000_000
 """Walsh averages in memory."""

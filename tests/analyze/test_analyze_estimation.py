@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.analyze import CONTROL_NAME, controls, overhead
-from tare.records import BlockValue, Cell, Direction, Summary
+from tare.analyze import controls, overhead
+from tare.records import CONTROL_NAME, BlockValue, Cell, Direction, Summary
 
 LESS, MORE = Direction.LESS, Direction.MORE
 TIMES = st.lists(st.tuples(*[st.floats(min_value=1e-6, max_value=1e6)] * 3), min_size=1, max_size=15)

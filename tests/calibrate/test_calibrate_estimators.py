@@ -8,7 +8,7 @@ from tare.analyze import overhead
 from tare.analyze.contrasts import Blocks, contrast_of
 from tare.calibrate.estimators import ALIGNED_RANKS, DEFAULT, ESTIMATORS, TRIMMED_T, Estimator
 from tare.calibrate.evidence import found
-from tare.statistics.scale import as_fraction
+from tare.statistics.estimate import as_fraction
 from tests.calibrate.outcomes import outcomes_of
 
 

@@ -18,7 +18,7 @@ from tare.analyze.controls import controls
 from tare.analyze.curves import curve_estimates
 from tare.analyze.decisions import decisions
 from tare.analyze.diagnostics import diagnosed
-from tare.analyze.estimation import CONTROL_NAME, overhead
+from tare.analyze.estimation import overhead
 from tare.analyze.families import in_families
 from tare.analyze.foresight import expected_blocks, look_foresights
 from tare.analyze.geometric import across_workloads
@@ -43,7 +43,6 @@ from tare.analyze.withholding import (
 )
 
 __all__ = [
-    "CONTROL_NAME",
     "across_workloads",
     "activity_splits",
     "answers",

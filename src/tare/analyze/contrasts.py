@@ -11,8 +11,9 @@ import numpy as np
 from tare.records import CONTROL_NAME, Estimate, Summary
 from tare.statistics import aligned_ranks, sharper
 from tare.statistics.blocks import LEAST_BLOCKS
+from tare.statistics.estimate import LEVEL
 from tare.statistics.series import widening
-from tare.statistics.signed_rank import LEVEL, count_at_most, hodges_lehmann, share_at_most
+from tare.statistics.signed_rank import count_at_most, hodges_lehmann, share_at_most
 
 _NEXT_TO_0 = 1e-12
 """A logarithm that is shown to differ from 0 is at least so large."""

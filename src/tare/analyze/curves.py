@@ -5,8 +5,8 @@ import math
 from collections.abc import Sequence
 
 from tare.analyze.contrasts import Blocks, estimate
-from tare.analyze.estimation import as_fraction, transformed
 from tare.records import Curve, CurveEstimate, CurvePoint, PointEstimate
+from tare.statistics.estimate import as_fraction, transformed
 from tare.statistics.signed_rank import hodges_lehmann
 
 _LARGEST_LOG = 709.0

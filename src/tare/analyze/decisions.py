@@ -15,7 +15,7 @@ from tare.analyze.sentence import advice, signed_range
 from tare.records import Cell, Course, Decision, Design, Estimate, FailIf, Ruling, Skipped, Summary
 from tare.statistics.blocks import fewest_blocks
 from tare.statistics.boundary import ERROR, boundary, constant_spending
-from tare.statistics.scale import as_fraction
+from tare.statistics.estimate import as_fraction
 from tare.statistics.student import standard_deviation
 
 _MOST_BLOCKS = 10_000

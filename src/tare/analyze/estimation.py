@@ -9,12 +9,10 @@ from tare.analyze.diagnostics import widening
 from tare.analyze.looks import interim_look, looks_at, repeated, repeated_mean
 from tare.analyze.slow_runs import slow_runs
 from tare.records import CONTROL_NAME, Course, Direction, Estimate, Look, Overhead, Summary
-from tare.statistics.scale import as_fraction, transformed
+from tare.statistics.estimate import as_fraction
 from tare.statistics.student import mean_estimate
 from tare.treat.aggregate import median, time_per_work
 from tare.treat.pairing import control_log_ratio, log_ratio
-
-__all__ = ["CONTROL_NAME", "SPIKE_FACTOR", "as_fraction", "overhead", "transformed"]
 
 SPIKE_FACTOR = 1.2
 _ROUNDING = 1e-12

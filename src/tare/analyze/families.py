@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tare.analyze.claims import MOST_BOUND, claim, margins, narrowest
-from tare.analyze.estimation import as_fraction
 from tare.analyze.evidence import Reach, bound_p, difference_p, equivalence_p, interval
 from tare.analyze.family_words import family_sentence
 from tare.analyze.judgement import MOST_BLOCKS
@@ -17,6 +16,7 @@ from tare.analyze.sentence import sentence
 from tare.records import Estimate, Family, Standing, Verdict, Word
 from tare.statistics.blocks import fewest_blocks
 from tare.statistics.distributions import normal_quantile
+from tare.statistics.estimate import as_fraction
 from tare.statistics.multiplicity import ERROR, adjusted, benjamini_hochberg, holds, holm
 from tare.statistics.student import standard_deviation
 

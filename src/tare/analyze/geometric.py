@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tare.analyze.contrasts import Blocks, widened
-from tare.analyze.estimation import as_fraction
 from tare.analyze.evidence import Reach, by_block, controls_by_block, interval
 from tare.records import AcrossWorkloads, Estimate, Overhead, Verdict
+from tare.statistics.estimate import as_fraction
 from tare.statistics.means import Quantity, arithmetic_mean
 from tare.statistics.multiplicity import ERROR
 

@@ -13,7 +13,7 @@ from tare.analyze.decisions import rulings
 from tare.analyze.diagnostics import widening
 from tare.records import Cell, Course, Design, Estimate, Look, Ruling, Stop, Stopped, Summary
 from tare.statistics.boundary import ERROR, boundary, spending
-from tare.statistics.scale import as_fraction
+from tare.statistics.estimate import as_fraction
 from tare.statistics.student import mean_estimate
 
 Arm = tuple[Cell, str]

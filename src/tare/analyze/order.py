@@ -23,7 +23,7 @@ from tare.records import (
     OrderVerdict,
     OrderWord,
 )
-from tare.statistics.scale import as_fraction
+from tare.statistics.estimate import as_fraction
 from tare.statistics.signed_rank import hodges_lehmann
 
 MARGIN = 0.005

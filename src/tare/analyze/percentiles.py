@@ -4,8 +4,8 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from tare.analyze.estimation import transformed
 from tare.records import NATIVE, ArmSpread, BlockValue, Direction, Estimate, Summary
+from tare.statistics.estimate import transformed
 from tare.statistics.median import median_estimate
 from tare.treat.aggregate import time_per_work
 

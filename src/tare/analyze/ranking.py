@@ -7,10 +7,10 @@ from itertools import combinations
 
 from tare.analyze.busy import drowns
 from tare.analyze.contrasts import Contrast, Differences, mirrored, widened
-from tare.analyze.estimation import as_fraction
 from tare.analyze.evidence import Reach, by_block, difference_p, equivalence_p, interval
 from tare.analyze.looks import seen
 from tare.records import NATIVE, Estimate, Overhead, PairDifference, Ranked, Ranking, Verdict
+from tare.statistics.estimate import as_fraction
 from tare.statistics.letters import letters
 from tare.statistics.multiplicity import ERROR, adjusted, holds
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from tare.analyze.contrasts import Differences
-from tare.analyze.estimation import as_fraction
 from tare.analyze.judgement import word_of
 from tare.records import SharingLoss, SharingSummary
+from tare.statistics.estimate import as_fraction
 from tare.statistics.median import median_estimate
 from tare.statistics.signed_rank import hodges_lehmann
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from tare.analyze.contrasts import Blocks, Differences, estimate
 from tare.records import Estimate, TimerAgreement, TimerSummary
-from tare.statistics.scale import as_fraction
+from tare.statistics.estimate import as_fraction
 
 
 def timer_agreements(summaries: Sequence[TimerSummary]) -> tuple[TimerAgreement, ...]:

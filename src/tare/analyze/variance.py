@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from tare.records import Estimate, Levels, Start, VarianceSplit
 from tare.statistics.distributions import chi_squared_quantile
-from tare.statistics.signed_rank import LEVEL
+from tare.statistics.estimate import LEVEL
 
 _FEWEST_BLOCKS = 6
 MOST_ITERATIONS = 1000

@@ -4,12 +4,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tare.analyze import CONTROL_NAME, controls
+from tare.analyze import controls
 from tare.analyze.contrasts import Contrast, contrast_of, part
 from tare.calibrate.bench import WORK
 from tare.calibrate.estimators import Estimator
 from tare.calibrate.sizes import EXPERIMENT_BLOCKS, Size
-from tare.records import Outcome, Summary
+from tare.records import CONTROL_NAME, Outcome, Summary
 from tare.treat import summaries
 
 Series = tuple[Contrast, ...]

@@ -8,7 +8,7 @@ from tare.analyze.contrasts import Contrast, joined
 from tare.calibrate.evidence import Evidence, Series, experiments
 from tare.calibrate.limits import most_misses
 from tare.records import Estimate, Gate, Passing
-from tare.statistics.scale import as_fraction
+from tare.statistics.estimate import as_fraction
 
 POOLED_LEVEL = 0.99
 LEVEL = 0.95

@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A value with its interval: what every estimator gives."""
+"""A value with its interval, which every estimator gives, and the same on another scale.
 
-from dataclasses import dataclass
+Estimates are made of logarithms of ratios and reported as fractions.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+LEVEL = 0.95
+"""Of every interval but the 90 % one of the equivalence test."""
+_LARGEST_EXPONENT = 700.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,3 +23,24 @@ class Estimate:
     high: float | None
     level: float
     n: int
+
+
+def as_fraction(log_estimate: Estimate) -> Estimate:
+    """From the scale of logarithms to fractions: exp(x) - 1."""
+    return transformed(log_estimate, _fraction)
+
+
+def transformed(estimate: Estimate, function: Callable[[float], float]) -> Estimate:
+    """Point and interval on another scale; the rising ``function`` keeps their order."""
+    low, high = estimate.low, estimate.high
+    return replace(
+        estimate,
+        point=function(estimate.point),
+        low=None if low is None else function(low),
+        high=None if high is None else function(high),
+    )
+
+
+def _fraction(log_ratio: float) -> float:
+    # Garbage values may lie further apart than a float's exponent can say.
+    return math.expm1(min(log_ratio, _LARGEST_EXPONENT))

@@ -9,8 +9,7 @@ import statistics
 from collections.abc import Sequence
 from functools import lru_cache
 
-from tare.statistics.estimate import Estimate
-from tare.statistics.signed_rank import LEVEL
+from tare.statistics.estimate import LEVEL, Estimate
 
 
 def median_estimate(values: Sequence[float], level: float = LEVEL) -> Estimate:

@@ -17,10 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tare.statistics import tails, walsh
 from tare.statistics.distributions import normal_quantile
-from tare.statistics.estimate import Estimate
+from tare.statistics.estimate import LEVEL, Estimate
 
-LEVEL = 0.95
-"""Of every interval but the 90 % one of the equivalence test."""
 MOST_LISTED = 200
 """Values up to which all ways to rank them are counted and all Walsh averages are listed: of more, a chance is an
 integral (``tails``) and an average is found by its rank (``walsh``), as counting takes n^3 steps."""

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tare.statistics.distributions import student_quantile
-from tare.statistics.estimate import Estimate
-from tare.statistics.signed_rank import LEVEL
+from tare.statistics.estimate import LEVEL, Estimate
 
 
 def standard_deviation(values: Sequence[float]) -> float | None:

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from tare.analyze.attribution.words import interval, percent
 from tare.analyze.contrasts import Contrast, Differences, estimate, unwidened_of, widened
-from tare.analyze.estimation import as_fraction
 from tare.analyze.judgement import word_of
 from tare.records import Change, Estimate, Intervention, InterventionVerdict, Role, Shift, Summary, Word
 from tare.statistics.blocks import LEAST_BLOCKS
 from tare.statistics.distributions import student_share
+from tare.statistics.estimate import as_fraction
 from tare.statistics.multiplicity import adjusted, holds
 from tare.statistics.student import standard_deviation
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tare.analyze.contrasts import Contrast
 from tare.calibrate.bench import Run, Setting, campaign
-from tare.calibrate.evidence import CONTROL_NAME, Evidence, pooled
+from tare.calibrate.evidence import Evidence, pooled
 from tare.calibrate.gates import (
     LEVEL,
     Named,
@@ -19,8 +19,8 @@ from tare.calibrate.gates import (
 )
 from tare.calibrate.phases.phase import Phase
 from tare.environments.planted import MORE_WORK
-from tare.records import NATIVE, Environment, Gate
-from tare.statistics.scale import as_fraction
+from tare.records import CONTROL_NAME, NATIVE, Environment, Gate
+from tare.statistics.estimate import as_fraction
 
 RUN = "truth"
 NO_OP = "no-op"

@@ -9,7 +9,7 @@ from tare.calibrate.gates import Named, count, lies_within
 from tare.calibrate.phases.p1_truth import RUN
 from tare.calibrate.phases.phase import Phase
 from tare.records import Gate
-from tare.statistics.scale import as_fraction
+from tare.statistics.estimate import as_fraction
 
 _PLANT = "plus-5"
 

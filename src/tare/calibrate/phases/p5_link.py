@@ -13,7 +13,7 @@ from tare.calibrate.gates import POOLED_LEVEL, Named, lies_within, meets, percen
 from tare.calibrate.phases.phase import Phase
 from tare.environments.planted import LINK_BIT_PER_S
 from tare.records import Environment, Estimate, Gate, NetworkKind, Workload
-from tare.statistics.scale import as_fraction
+from tare.statistics.estimate import as_fraction
 
 RUN = "link"
 SIZE_BYTE = 8_000_000
