@@ -10,7 +10,6 @@ import pytest
 
 from tare.analyze import intervention_verdicts
 from tare.analyze.contrasts import Differences, estimate
-from tare.analyze.diagnostics import widening
 from tare.records import (
     Attributed,
     BlockValue,
@@ -24,6 +23,7 @@ from tare.records import (
     Summary,
 )
 from tare.statistics.estimate import as_fraction
+from tare.statistics.series import widening
 
 SPREAD = (0.1, 0.7, -1.0, 0.2, -0.4, 1.0, -0.7, 0.4, -0.2, -0.1)
 """In an order in which no block looks as if it depended on the one before: that would widen every interval."""

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tare.analyze.contrasts import contrast_of, controls_of, estimate
-from tare.analyze.diagnostics import widening
 from tare.analyze.looks import interim_look, looks_at, repeated, repeated_mean
 from tare.analyze.slow_runs import slow_runs
 from tare.records import CONTROL_NAME, Course, Direction, Estimate, Look, Overhead, Summary
 from tare.statistics.estimate import as_fraction
+from tare.statistics.series import widening
 from tare.statistics.student import mean_estimate
 from tare.treat.aggregate import median, time_per_work
 from tare.treat.pairing import control_log_ratio, log_ratio

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from tare.analyze import busy
 from tare.analyze.contrasts import Contrast, contrast_of, controls_of, estimate, looked
 from tare.analyze.decisions import rulings
-from tare.analyze.diagnostics import widening
 from tare.records import Cell, Course, Design, Estimate, Look, Ruling, Stop, Stopped, Summary
 from tare.statistics.boundary import ERROR, boundary, spending
 from tare.statistics.estimate import as_fraction
+from tare.statistics.series import widening
 from tare.statistics.student import mean_estimate
 
 Arm = tuple[Cell, str]

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values in the order of their blocks: whether one depends on the next, whether they drift, whether they jump."""
+"""Values in the order of their blocks: whether they depend on each other, drift, jump, or follow what ran before."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tare.statistics.chance import Floats, drawn, kendall_p, orders, share_at_least
+from tare.statistics.ranks import average_ranks
 
 FEWEST_FOR_LAG = 6
 _WORTH_WIDENING = 0.25
@@ -17,6 +18,8 @@ _WORTH_WIDENING = 0.25
 _MOST_DEPENDENCE = 0.8
 """Widens three times. So few blocks show no more with any certainty: at autocorrelations of 0.5 and 0.7 and n = 10, 16
 and 32 a limit of 0.95, which widens 6.2 times, covers no more often (by 0.2 points at most)."""
+_FEWEST_OF_A_KIND = 2
+_RARE = "something rare"
 _DECIMALS = 12
 """Log-ratios closer than this differ by rounding alone."""
 
@@ -113,19 +116,11 @@ def jump(values: Sequence[float]) -> Jump:
 
     The p-value is from random orders of the ranks, so it is right for any distribution and any n.
     """
-    ranks = mean_ranks(spread_of(np.asarray(values)))
+    ranks = average_ranks(spread_of(np.asarray(values)))
     path = np.abs(_path(ranks[None, :])[0])
     after = int(np.argmax(path)) + 1
     statistic = float(path[after - 1])
     return Jump(after, statistic, share_at_least(drawn(_largest, orders, ranks.size), statistic))
-
-
-def mean_ranks(values: NDArray[np.float64]) -> Floats:
-    """1 .. n, ties sharing their mean."""
-    ordered = np.sort(values)
-    below = np.searchsorted(ordered, values, side="left")
-    through = np.searchsorted(ordered, values, side="right")
-    return (below + through + 1) / 2
 
 
 def _path(ranks: Floats) -> Floats:
@@ -138,3 +133,28 @@ def _path(ranks: Floats) -> Floats:
 def _largest(orders_drawn: Floats) -> Floats:
     largest: Floats = np.max(np.abs(_path(orders_drawn + 1)), axis=-1)
     return largest
+
+
+def carry_over(values: Sequence[float], before: Sequence[str]) -> tuple[float, float] | None:
+    """Kruskal and Wallis's H of the values by what ran before each, and its p-value by random relabelling.
+
+    Predecessors that occur once are one kind together. ``None`` with fewer than two kinds: nothing to compare.
+    Kruskal and Wallis, Journal of the American Statistical Association 47 (1952) 583-621.
+    """
+    counts = Counter(before)
+    kinds = [name if counts[name] >= _FEWEST_OF_A_KIND else _RARE for name in before]
+    names = sorted(set(kinds))
+    if len(names) < _FEWEST_OF_A_KIND:
+        return None
+    member = np.array([[kind == name for name in names] for kind in kinds], dtype=np.float64)
+    ranks = average_ranks(spread_of(np.asarray(values)))
+    statistic = float(_between(ranks[None, :], member)[0])
+    return statistic, share_at_least(_between(ranks[orders(ranks.size)], member), statistic)
+
+
+def _between(ranks: Floats, member: Floats) -> Floats:
+    """H without the correction for ties, which is the same for every order of the same ranks."""
+    n = ranks.shape[-1]
+    sums, sizes = ranks @ member, np.sum(member, axis=0)
+    found: Floats = 12 / (n * (n + 1)) * np.sum(sums**2 / sizes, axis=-1) - 3 * (n + 1)
+    return found

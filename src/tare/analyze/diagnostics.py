@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All checks of one series of log-ratios, and what each says."""
+"""Checks of the values behind an interval: what widens it, what qualifies it; docs/method.md gives the rates."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from tare.records import Check, Effect, Finding
-from tare.statistics.carry_over import carry_over
-from tare.statistics.series import FEWEST_FOR_LAG, jump, kendall, lag_limit, lag_one, widening
+from tare.records import Cell, Check, Effect, Finding, Predecessors, Summary, Verdict
+from tare.statistics.series import FEWEST_FOR_LAG, carry_over, jump, kendall, lag_limit, lag_one, widening
 from tare.statistics.shape import normality, skew, two_groups
 
 REMARKABLE = 0.01
@@ -15,6 +15,25 @@ FEWEST = 10
 """Below ten values the other checks see too little to be worth their false alarms."""
 FEWEST_FOR_NORMALITY = 5
 _MINUS = "\N{MINUS SIGN}"
+
+
+def diagnosed(verdicts: Sequence[Verdict], predecessors: Sequence[Predecessors] = ()) -> tuple[Verdict, ...]:
+    """Check each verdict's log-ratios; what widens the interval has done so where it was estimated."""
+    before = {(each.cell, each.environment): each.before for each in predecessors}
+    return tuple(_diagnosed(verdict, before) for verdict in verdicts)
+
+
+def _diagnosed(verdict: Verdict, before: Mapping[tuple[Cell, str], Mapping[int, str]]) -> Verdict:
+    summary = verdict.overhead.summary
+    known = before.get((summary.cell, summary.environment))
+    found = findings(summary.log_ratios, _in_blocks(summary, known))
+    return replace(verdict, findings=found)
+
+
+def _in_blocks(summary: Summary, before: Mapping[int, str] | None) -> list[str] | None:
+    if before is None or not all(block.block in before for block in summary.blocks):
+        return None
+    return [before[block.block] for block in summary.blocks]
 
 
 def findings(log_ratios: Sequence[float], before: Sequence[str] | None) -> tuple[Finding, ...]:
