@@ -14,6 +14,12 @@ def test_holms_example_by_hand() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
+def test_holm_multiplies_the_smallest_by_their_number_and_never_falls() -> None:
+    assert holm([0.01, 0.5, 0.02]) == pytest.approx([0.03, 0.5, 0.04])
+    assert holm([0.6, 0.5]) == pytest.approx([1.0, 1.0])
+    assert holm([]).tolist() == []
+
+
 def test_benjamini_and_hochbergs_example_by_hand() -> None:
     """Multiplied by 4/1, 4/2, 4/3 and 4/4 in order, and never rising from behind."""
     assert benjamini_hochberg([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.02, 0.04, 0.04, 0.02])

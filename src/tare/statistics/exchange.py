@@ -55,13 +55,3 @@ def _kinds(rows: NDArray[np.int_]) -> dict[tuple[int, ...], int]:
     """How often each row stands there."""
     _, places, counts = np.unique(rows @ (_APART**2, _APART, 1), return_index=True, return_counts=True)
     return dict(zip(map(tuple, rows[places].tolist()), counts.tolist(), strict=True))
-
-
-def holm(chances: list[float]) -> list[float]:
-    """Adjusted for all of them (Holm, Scandinavian Journal of Statistics 6 (1979) 65-70), in the same order."""
-    adjusted = [1.0] * len(chances)
-    largest = 0.0
-    for rank, place in enumerate(sorted(range(len(chances)), key=chances.__getitem__)):
-        largest = max(largest, min(1.0, (len(chances) - rank) * chances[place]))
-        adjusted[place] = largest
-    return adjusted

@@ -14,8 +14,9 @@ from tare.analyze.attribution.known import known
 from tare.analyze.attribution.ranking import ranked
 from tare.analyze.attribution.words import sentence
 from tare.records import Attribution, Clue, Correlation, Estimate, SignalEvidence, Verdict, Word
-from tare.statistics.exchange import chance_above, holm
+from tare.statistics.exchange import chance_above
 from tare.statistics.median import median_estimate
+from tare.statistics.multiplicity import holm
 from tare.statistics.signed_rank import hodges_lehmann
 
 
@@ -68,7 +69,7 @@ def _gauge(evidence: SignalEvidence, lost: Sequence[float], *, established: bool
 
 def _clues(excesses: Sequence[Excess], evidence: SignalEvidence, gauge: Gauge) -> list[Clue]:
     alone = [_chance(excess) for excess in excesses]
-    found = zip(excesses, alone, holm(alone), _correlations(excesses, evidence), strict=True)
+    found = zip(excesses, alone, holm(alone).tolist(), _correlations(excesses, evidence), strict=True)
     return [
         clue_of(excess, gauge, Chances(alone=chance, adjusted=adjusted, correlation=correlation))
         for excess, chance, adjusted, correlation in found
