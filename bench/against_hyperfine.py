@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.simulation.papers import plain_t, ratio, trimmed
-from tare.analyze.contrasts import Blocks, Contrast, Differences, estimate
+from tare.statistics.contrasts import Blocks, Contrast, Differences, estimate
 
 BURN = Path(__file__).parent.parent / "build" / "native" / "bin" / "burn"
 RUN_S = 0.040

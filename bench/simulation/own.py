@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from bench.simulation.scenarios import Arms, Floats
-from tare.analyze.contrasts import Blocks, Contrast, widened
 from tare.statistics.blocks import farthest
+from tare.statistics.contrasts import Blocks, Contrast, widened
 from tare.statistics.series import widenings as widenings_of
 from tare.statistics.sharper import SHARPER
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.report.curve_example import curve_analysis, native_time_s, true_ratio
 
 from tare.analyze import curve_estimates
-from tare.analyze.contrasts import Blocks, estimate
 from tare.records import Cell, Curve, CurvePoint, Direction
+from tare.statistics.contrasts import Blocks, estimate
 from tare.statistics.estimate import as_fraction
 
 VALUES = st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=12)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from tare.analyze import intervention_verdicts
-from tare.analyze.contrasts import Differences, estimate
 from tare.records import (
     Attributed,
     BlockValue,
@@ -22,6 +21,7 @@ from tare.records import (
     Shift,
     Summary,
 )
+from tare.statistics.contrasts import Differences, estimate
 from tare.statistics.estimate import as_fraction
 from tare.statistics.series import widening
 

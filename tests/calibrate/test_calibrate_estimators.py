@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from tare.analyze import overhead
-from tare.analyze.contrasts import Blocks, contrast_of
+from tare.analyze.contrasts import contrast_of
 from tare.calibrate.estimators import ALIGNED_RANKS, DEFAULT, ESTIMATORS, TRIMMED_T, Estimator
 from tare.calibrate.evidence import found
+from tare.statistics.contrasts import Blocks
 from tare.statistics.estimate import as_fraction
 from tests.calibrate.outcomes import outcomes_of
 
@@ -17,7 +18,7 @@ def test_the_calibrated_estimator_is_the_one_behind_every_verdict() -> None:
     made = outcomes_of({"arm": 0.05}, blocks=10, source=source)
     (summary,) = (one for one in found(made) if one.environment == "arm" and one.metric == "wall_s")
     assert ESTIMATORS[DEFAULT] is ALIGNED_RANKS
-    assert overhead(summary).typical == as_fraction(ALIGNED_RANKS.interval(contrast_of(summary), 0.95))
+    assert overhead(summary).typical == as_fraction(ALIGNED_RANKS.interval(contrast_of(summary), 0.05))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=lambda one: one.name)
@@ -25,7 +26,7 @@ def test_the_calibrated_estimator_is_the_one_behind_every_verdict() -> None:
 def test_bounds_of_many_samples_are_those_of_each(estimator: Estimator, level: float) -> None:
     log_ratios, controls = np.random.default_rng(2).normal(size=(2, 20, 10))
     rows = zip(log_ratios.tolist(), controls.tolist(), strict=True)
-    each = [estimator.interval(Blocks(tuple(one), tuple(other)), level) for one, other in rows]
+    each = [estimator.interval(Blocks(tuple(one), tuple(other)), 1 - level) for one, other in rows]
     low, high = estimator.bounds(log_ratios, controls, level)
     assert low.tolist() == pytest.approx([one.low for one in each], abs=1e-4)
     assert high.tolist() == pytest.approx([one.high for one in each], abs=1e-4)

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tare.analyze.contrasts import Contrast
 from tare.calibrate.estimators import ALIGNED_RANKS, TRIMMED_T, Array, Estimator
 from tare.calibrate.evidence import Evidence
 from tare.calibrate.phases import p1_truth, p2_equivalence, p3_redrawn
 from tare.calibrate.sizes import FULL
 from tare.records import Estimate, Outcome, Passing
+from tare.statistics.contrasts import Contrast
 from tests.calibrate.outcomes import evidence_of, outcomes_of, passing
 
 TRUTHS = {p1_truth.NO_OP: 0.0, **p1_truth.PLANTS}
@@ -20,7 +20,7 @@ SIZE = replace(FULL, redrawn_campaigns=300)
 
 
 def _wide(contrast: Contrast, level: float) -> Estimate:
-    found = ALIGNED_RANKS.interval(contrast, level)
+    found = ALIGNED_RANKS.interval(contrast, 1 - level)
     assert found.low is not None
     assert found.high is not None
     return replace(found, low=2 * found.low - found.point, high=2 * found.high - found.point)

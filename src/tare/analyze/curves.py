@@ -4,8 +4,9 @@
 import math
 from collections.abc import Sequence
 
-from tare.analyze.contrasts import Blocks, estimate
+from tare.analyze.contrasts import against_natives
 from tare.records import Curve, CurveEstimate, CurvePoint, PointEstimate
+from tare.statistics.contrasts import estimate
 from tare.statistics.estimate import as_fraction, transformed
 from tare.statistics.signed_rank import hodges_lehmann
 
@@ -23,7 +24,7 @@ def curve_estimates(curves: Sequence[Curve]) -> tuple[CurveEstimate, ...]:
 
 def _point(point: CurvePoint) -> PointEstimate:
     logs = hodges_lehmann([math.log(value) for value in point.values])
-    contrast = Blocks(point.log_ratios, point.control_log_ratios)
+    contrast = against_natives(point.log_ratios, point.control_log_ratios)
     return PointEstimate(
         x=point.x,
         value=transformed(logs, _value),

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.analyze import busy
-from tare.analyze.contrasts import contrast_of, controls_of, estimate
+from tare.analyze.contrasts import contrast_of, controls_of
 from tare.analyze.sentence import advice, signed_range
 from tare.records import Cell, Course, Decision, Design, Estimate, FailIf, Ruling, Skipped, Summary
 from tare.statistics.blocks import fewest_blocks
 from tare.statistics.boundary import ERROR, boundary, constant_spending
+from tare.statistics.contrasts import estimate
 from tare.statistics.estimate import as_fraction
 from tare.statistics.student import standard_deviation
 

@@ -4,10 +4,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tare.analyze.contrasts import contrast_of, controls_of, estimate
+from tare.analyze.contrasts import contrast_of, controls_of
 from tare.analyze.looks import interim_look, looks_at, repeated, repeated_mean
 from tare.analyze.slow_runs import slow_runs
 from tare.records import CONTROL_NAME, Course, Direction, Estimate, Look, Overhead, Summary
+from tare.statistics.contrasts import estimate
 from tare.statistics.estimate import as_fraction
 from tare.statistics.series import widening
 from tare.statistics.student import mean_estimate

@@ -11,9 +11,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tare.analyze.contrasts import Contrast, looked
 from tare.records import Estimate, Look, Overhead
 from tare.statistics.boundary import boundary
+from tare.statistics.contrasts import Contrast, looked
 
 _COUNTS = (*range(1, 26), *(round(25 * 1.1**step) for step in range(1, 40)))
 _ERRORS: tuple[float, ...] = (*(0.05 / count for count in reversed(_COUNTS)), 0.07, 0.1, 0.2, 0.5, 1.0)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tare.analyze.claims import claim, margins, narrowest
-from tare.analyze.contrasts import Contrast
 from tare.analyze.estimation import overhead
 from tare.analyze.evidence import Reach, equivalence_p
 from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, seen
@@ -14,6 +13,7 @@ from tare.analyze.sentence import sentence
 from tare.records import Course, Estimate, Look, Overhead, Summary, Verdict, Word
 from tare.statistics.blocks import fewest_blocks
 from tare.statistics.boundary import ERROR
+from tare.statistics.contrasts import Contrast
 from tare.statistics.multiplicity import holds
 from tare.statistics.student import standard_deviation
 

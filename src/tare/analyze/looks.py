@@ -8,10 +8,11 @@ continued decides as one that ran through. docs/method.md gives the rules and th
 from collections.abc import Mapping, Sequence
 
 from tare.analyze import busy
-from tare.analyze.contrasts import Contrast, contrast_of, controls_of, estimate, looked
+from tare.analyze.contrasts import contrast_of, controls_of
 from tare.analyze.decisions import rulings
 from tare.records import Cell, Course, Design, Estimate, Look, Ruling, Stop, Stopped, Summary
 from tare.statistics.boundary import ERROR, boundary, spending
+from tare.statistics.contrasts import Contrast, estimate, looked
 from tare.statistics.estimate import as_fraction
 from tare.statistics.series import widening
 from tare.statistics.student import mean_estimate

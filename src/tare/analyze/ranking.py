@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from tare.analyze.busy import drowns
-from tare.analyze.contrasts import Contrast, Differences, mirrored, widened
+from tare.analyze.contrasts import between_two
 from tare.analyze.evidence import Reach, by_block, difference_p, equivalence_p, interval
 from tare.analyze.looks import seen
 from tare.records import NATIVE, Estimate, Overhead, PairDifference, Ranked, Ranking, Verdict
+from tare.statistics.contrasts import Contrast, mirrored, widened
 from tare.statistics.estimate import as_fraction
 from tare.statistics.letters import letters
 from tare.statistics.multiplicity import ERROR, adjusted, holds
@@ -109,10 +110,10 @@ def _contrast(first: Overhead | None, second: Overhead | None) -> Contrast:
     if second is None and first is not None:
         return mirrored(seen(first.summary, first.looks))
     if first is None or second is None:
-        return Differences(())
+        return between_two(())
     theirs = by_block(second)
     pairs = ((theirs.get(block), value) for block, value in by_block(first).items())
-    return widened(Differences(tuple(one - other for one, other in pairs if one is not None)))
+    return widened(between_two([one - other for one, other in pairs if one is not None]))
 
 
 def _judged(pairs: Sequence[_Pair]) -> tuple[PairDifference, ...]:

@@ -4,12 +4,12 @@
 from collections.abc import Sequence
 from statistics import fmean
 
-from tare.analyze.contrasts import Differences
+from tare.analyze.contrasts import between_two
 from tare.analyze.judgement import word_of
 from tare.records import SharingLoss, SharingSummary
+from tare.statistics.contrasts import estimate
 from tare.statistics.estimate import as_fraction
 from tare.statistics.median import median_estimate
-from tare.statistics.signed_rank import hodges_lehmann
 
 
 def sharing_losses(summaries: Sequence[SharingSummary], margin: float) -> tuple[SharingLoss, ...]:
@@ -18,15 +18,15 @@ def sharing_losses(summaries: Sequence[SharingSummary], margin: float) -> tuple[
 
 
 def _loss(summary: SharingSummary, margin: float) -> SharingLoss:
-    joined = [fmean(losses) for losses in summary.log_losses]
-    typical = as_fraction(hodges_lehmann(joined))
+    joined = between_two([fmean(losses) for losses in summary.log_losses])
+    typical = as_fraction(estimate(joined))
     beyond = summary.beyond_native
     return SharingLoss(
         summary=summary,
         typical=typical,
-        word=word_of(typical, Differences(tuple(joined)), margin),
-        each=tuple(as_fraction(hodges_lehmann(own)) for own in zip(*summary.log_losses, strict=True)),
-        beyond_native=as_fraction(hodges_lehmann(beyond)) if beyond else None,
+        word=word_of(typical, joined, margin),
+        each=tuple(as_fraction(estimate(between_two(own))) for own in zip(*summary.log_losses, strict=True)),
+        beyond_native=as_fraction(estimate(between_two(beyond))) if beyond else None,
         spread=median_estimate(summary.spreads) if summary.spreads else None,
         jain_index=median_estimate(summary.jain_indices) if summary.jain_indices else None,
     )

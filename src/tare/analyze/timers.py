@@ -3,8 +3,9 @@
 
 from collections.abc import Sequence
 
-from tare.analyze.contrasts import Blocks, Differences, estimate
+from tare.analyze.contrasts import against_natives, between_two
 from tare.records import Estimate, TimerAgreement, TimerSummary
+from tare.statistics.contrasts import estimate
 from tare.statistics.estimate import as_fraction
 
 
@@ -12,8 +13,8 @@ def timer_agreements(summaries: Sequence[TimerSummary]) -> tuple[TimerAgreement,
     """One per summary; it disagrees when the whole interval lies outside of that of native against native."""
     found = []
     for summary in summaries:
-        difference = as_fraction(estimate(Blocks(summary.log_ratios, summary.control_log_ratios)))
-        band = as_fraction(estimate(Differences(summary.control_log_ratios)))
+        difference = as_fraction(estimate(against_natives(summary.log_ratios, summary.control_log_ratios)))
+        band = as_fraction(estimate(between_two(summary.control_log_ratios)))
         found.append(
             TimerAgreement(
                 summary=summary, difference=difference, band=band, disagrees=_is_outside(difference, band)

@@ -4,10 +4,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tare.analyze.contrasts import Contrast, joined
 from tare.calibrate.evidence import Evidence, Series, experiments
 from tare.calibrate.limits import most_misses
 from tare.records import Estimate, Gate, Passing
+from tare.statistics.contrasts import Contrast, joined
 from tare.statistics.estimate import as_fraction
 
 POOLED_LEVEL = 0.99
@@ -55,7 +55,7 @@ def misses(named: Named, evidence: Evidence, series: Series, truth: float) -> Ga
     """Count the experiments whose 95 % interval does not hold ``truth``, a fraction."""
 
     def missed(contrast: Contrast) -> bool:
-        return not holds(as_fraction(evidence.estimator.interval(contrast, LEVEL)), truth)
+        return not holds(as_fraction(evidence.estimator.interval(contrast, 1 - LEVEL)), truth)
 
     return count(named, series, missed)
 
@@ -73,7 +73,7 @@ def pooled_estimate(evidence: Evidence, series: Series) -> Estimate | None:
     contrast = joined(series)
     if not contrast.log_ratios:
         return None
-    estimate = as_fraction(evidence.estimator.interval(contrast, POOLED_LEVEL))
+    estimate = as_fraction(evidence.estimator.interval(contrast, 1 - POOLED_LEVEL))
     return None if estimate.low is None else estimate
 
 

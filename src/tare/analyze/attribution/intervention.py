@@ -13,10 +13,11 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from tare.analyze.attribution.words import interval, percent
-from tare.analyze.contrasts import Contrast, Differences, estimate, unwidened_of, widened
+from tare.analyze.contrasts import between_two, unwidened_of
 from tare.analyze.judgement import word_of
 from tare.records import Change, Estimate, Intervention, InterventionVerdict, Role, Shift, Summary, Word
 from tare.statistics.blocks import LEAST_BLOCKS
+from tare.statistics.contrasts import Contrast, estimate, widened
 from tare.statistics.distributions import student_share
 from tare.statistics.estimate import as_fraction
 from tare.statistics.multiplicity import adjusted, holds
@@ -103,10 +104,10 @@ def _after(changed: Summary, native: Summary | None, blocks: Container[int]) -> 
     return _difference(against_native, unwidened_of(native, blocks)) if native else against_native
 
 
-def _difference(one: Contrast, other: Contrast) -> Differences:
+def _difference(one: Contrast, other: Contrast) -> Contrast:
     """Of two environments in the same blocks, not widened: what drifts in both alike is not in it."""
     pairs = zip(one.log_ratios, other.log_ratios, strict=True)
-    return Differences(tuple(first - second for first, second in pairs))
+    return between_two([first - second for first, second in pairs])
 
 
 def _numbers(summary: Summary | None) -> tuple[int, ...]:

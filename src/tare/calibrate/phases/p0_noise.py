@@ -6,13 +6,13 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 
-from tare.analyze.contrasts import joined
 from tare.calibrate.bench import WORK, Run, Setting, campaign
 from tare.calibrate.evidence import Evidence
 from tare.calibrate.gates import Named
 from tare.calibrate.phases.phase import Phase
 from tare.environments.planted import MORE_WORK
 from tare.records import NATIVE, Environment, Gate, Outcome, Status
+from tare.statistics.contrasts import joined
 
 RUN = "noise"
 EMPTY = "empty"

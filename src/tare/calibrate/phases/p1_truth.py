@@ -3,7 +3,6 @@
 
 from collections.abc import Iterator
 
-from tare.analyze.contrasts import Contrast
 from tare.calibrate.bench import Run, Setting, campaign
 from tare.calibrate.evidence import Evidence, pooled
 from tare.calibrate.gates import (
@@ -20,6 +19,7 @@ from tare.calibrate.gates import (
 from tare.calibrate.phases.phase import Phase
 from tare.environments.planted import MORE_WORK
 from tare.records import CONTROL_NAME, NATIVE, Environment, Gate
+from tare.statistics.contrasts import Contrast
 from tare.statistics.estimate import as_fraction
 
 RUN = "truth"
@@ -110,7 +110,7 @@ def _cpu(evidence: Evidence) -> Iterator[Gate]:
     named = _named("power", f"+{PLANTS[_LARGEST]:.0%} of work is not called slower, {CPU}")
 
     def unnoticed(contrast: Contrast) -> bool:
-        low = as_fraction(evidence.estimator.interval(contrast, LEVEL)).low
+        low = as_fraction(evidence.estimator.interval(contrast, 1 - LEVEL)).low
         return low is None or low <= 0
 
     yield count(named, evidence.series(RUN, _LARGEST, CPU), unnoticed)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """P2: 5 % more work is not called equivalent to native. The blocks are those of P1."""
 
-from tare.analyze.contrasts import Contrast
 from tare.analyze.judgement import EQUIVALENCE_LEVEL
 from tare.calibrate.bench import MARGIN
 from tare.calibrate.evidence import Evidence
@@ -9,6 +8,7 @@ from tare.calibrate.gates import Named, count, lies_within
 from tare.calibrate.phases.p1_truth import RUN
 from tare.calibrate.phases.phase import Phase
 from tare.records import Gate
+from tare.statistics.contrasts import Contrast
 from tare.statistics.estimate import as_fraction
 
 _PLANT = "plus-5"
@@ -18,7 +18,7 @@ def judge(evidence: Evidence) -> tuple[Gate, ...]:
     """Two one-sided tests at the default margin, in each experiment."""
 
     def equivalent(contrast: Contrast) -> bool:
-        estimate = as_fraction(evidence.estimator.interval(contrast, EQUIVALENCE_LEVEL))
+        estimate = as_fraction(evidence.estimator.interval(contrast, 1 - EQUIVALENCE_LEVEL))
         return lies_within(estimate, -MARGIN, MARGIN)
 
     return tuple(

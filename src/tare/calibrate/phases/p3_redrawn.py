@@ -13,7 +13,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.analyze.contrasts import Blocks, joined
 from tare.analyze.looks import courses, looks_at
 from tare.calibrate.bench import MARGIN, WORK
 from tare.calibrate.estimators import DEFAULT, Array
@@ -25,6 +24,7 @@ from tare.calibrate.phases.phase import Phase
 from tare.calibrate.sizes import EXPERIMENT_BLOCKS
 from tare.records import BlockValue, Cell, Design, Direction, Gate, Summary
 from tare.statistics import aligned_ranks
+from tare.statistics.contrasts import joined
 
 MOST_FALSE = 0.06
 LEAST_HALVED = 0.20
@@ -62,7 +62,7 @@ def judge(evidence: Evidence) -> tuple[Gate, ...]:
 def _runs(evidence: Evidence, environment: str) -> Array:
     """The runs of all blocks, up to what each block's have in common: shape (blocks, 3), the environment's first."""
     contrast = joined(evidence.series(RUN, environment, evidence.headline))
-    if not isinstance(contrast, Blocks):
+    if not contrast.controls:
         return np.zeros((0, 3))
     return aligned_ranks.runs_of(np.asarray(contrast.log_ratios), np.asarray(contrast.controls))
 

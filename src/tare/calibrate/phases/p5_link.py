@@ -6,7 +6,7 @@ import os
 import shutil
 import statistics
 
-from tare.analyze.contrasts import Differences
+from tare.analyze.contrasts import between_two
 from tare.calibrate.bench import WORK, Run, Setting, campaign
 from tare.calibrate.evidence import Evidence, Series, pooled
 from tare.calibrate.gates import POOLED_LEVEL, Named, lies_within, meets, percent, told
@@ -71,8 +71,8 @@ def _between(evidence: Evidence, fast: Series, slow: Series) -> Estimate | None:
     pairs = list(zip(pooled(fast), pooled(slow), strict=False))
     if len(pooled(fast)) != len(pooled(slow)) or not pairs:
         return None
-    between = Differences(tuple(one - other for other, one in pairs))
-    return as_fraction(evidence.estimator.interval(between, POOLED_LEVEL))
+    between = between_two([one - other for other, one in pairs])
+    return as_fraction(evidence.estimator.interval(between, 1 - POOLED_LEVEL))
 
 
 def _beside(fast: Series) -> float:

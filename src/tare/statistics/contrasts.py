@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks whose centre is to be known: of three kinds, each with the interval and the p-values that hold for it.
+
+A ``Contrast`` is what looks, many claims and words are made from, whatever its interval. A further interval is a
+function, an ``Interval``, which ``ByInterval`` makes a contrast: ``analyze.contrasts`` says which blocks get which.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from tare.statistics import aligned_ranks, sharper
+from tare.statistics.blocks import LEAST_BLOCKS
+from tare.statistics.estimate import LEVEL, Estimate
+from tare.statistics.series import widening
+from tare.statistics.signed_rank import count_at_most, hodges_lehmann, share_at_most
+
+Values: TypeAlias = tuple[float, ...]
+_SMALLEST_ERROR = 60
+"""Powers of one half: the p-values of ``ByInterval`` stop there."""
+_HALVINGS = 24
+"""Of those powers: a p-value is right to a relative 1e-5."""
+_NEXT_TO_0 = 1e-12
+"""A logarithm that is shown to differ from 0 is at least so large."""
+
+
+class Contrast(Protocol):
+    """Blocks whose centre, a log-ratio, is to be known."""
+
+    @property
+    def log_ratios(self) -> Values:
+        """One per block."""
+
+    @property
+    def controls(self) -> Values:
+        """Of the second native against the first, one per block; empty where a block is one difference."""
+
+    def of(self, log_ratios: Values, controls: Values) -> "Contrast":
+        """Other blocks with the same interval."""
+
+    def point(self) -> float: ...
+
+    def bounds(self, error: float) -> tuple[float, float, float] | None:
+        """Low, high and the exact level of an interval that misses with a chance of ``error`` at most.
+
+        ``None`` where so few blocks have none.
+        """
+
+    def above(self, shift: float) -> float:
+        """One-sided p-value of "the centre is not above ``shift``"."""
+
+    def below(self, shift: float) -> float:
+        """One-sided p-value of "the centre is not below ``shift``"."""
+
+
+Interval: TypeAlias = Callable[[Contrast, float], Estimate]
+"""Blocks, and the chance to miss that is allowed → centre and ends on the scale of logarithms.
+
+A larger chance never gives a wider interval. Without ends where so few blocks have none.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """One difference per block, symmetric around its centre: Wilcoxon's signed ranks, exactly."""
+
+    log_ratios: Values
+
+    @property
+    def controls(self) -> Values:
+        return ()
+
+    def of(self, log_ratios: Values, controls: Values) -> "Differences":
+        del controls
+        return Differences(log_ratios)
+
+    def point(self) -> float:
+        return _signed(self, LEVEL).point
+
+    def bounds(self, error: float) -> tuple[float, float, float] | None:
+        ends = _signed(self, 1 - error)
+        if ends.low is None or ends.high is None or ends.n < LEAST_BLOCKS:
+            return None
+        return ends.low, ends.high, ends.level
+
+    def above(self, shift: float) -> float:
+        return share_at_most(len(self.log_ratios), count_at_most(self.log_ratios, shift))
+
+    def below(self, shift: float) -> float:
+        return Differences(_turned(self.log_ratios)).above(-shift)
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """An environment's run and two native ones per block: aligned ranks, whatever the noise is like."""
+
+    log_ratios: Values
+    """Of the environment against the mean of both natives."""
+    controls: Values
+
+    def of(self, log_ratios: Values, controls: Values) -> "Blocks":
+        return Blocks(log_ratios, controls)
+
+    def point(self) -> float:
+        return _point(self)
+
+    def bounds(self, error: float) -> tuple[float, float, float] | None:
+        ends = _bounds(self, error)
+        return None if ends is None else (*ends, 1 - error)
+
+    def above(self, shift: float) -> float:
+        return sharper.one_sided(self.log_ratios, self.controls, shift)
+
+    def below(self, shift: float) -> float:
+        return sharper.one_sided(_turned(self.log_ratios), self.controls, -shift)
+
+
+@dataclass(frozen=True, slots=True)
+class ByInterval:
+    """Blocks with whatever interval a function gives them; a p-value is the least error that leaves out a shift."""
+
+    interval: Interval
+    log_ratios: Values
+    controls: Values = ()
+
+    def of(self, log_ratios: Values, controls: Values) -> "ByInterval":
+        return ByInterval(self.interval, log_ratios, controls)
+
+    def point(self) -> float:
+        return self.interval(self, 1 - LEVEL).point
+
+    def bounds(self, error: float) -> tuple[float, float, float] | None:
+        ends = self.interval(self, error) if error > 0 else None
+        if ends is None or ends.low is None or ends.high is None:
+            return None
+        return ends.low, ends.high, ends.level
+
+    def above(self, shift: float) -> float:
+        return _least_error(lambda error: self._ends(error)[0] > shift) / 2
+
+    def below(self, shift: float) -> float:
+        return _least_error(lambda error: self._ends(error)[1] < shift) / 2
+
+    def _ends(self, error: float) -> tuple[float, float]:
+        ends = self.bounds(error)
+        return (-math.inf, math.inf) if ends is None else ends[:2]
+
+
+def widened(contrast: Contrast) -> Contrast:
+    """The blocks stretched about their centre as far as they depend on each other.
+
+    So every interval, p-value and word made of them is as of fewer independent blocks.
+    """
+    factor = widening(contrast.log_ratios)
+    if factor <= 1:
+        return contrast
+    centre = contrast.point()
+    stretched = tuple(centre + factor * (value - centre) for value in contrast.log_ratios)
+    return contrast.of(stretched, tuple(factor * value for value in contrast.controls))
+
+
+def part(contrast: Contrast, blocks: slice) -> Contrast:
+    """Those of its blocks."""
+    return contrast.of(contrast.log_ratios[blocks], contrast.controls[blocks])
+
+
+def joined(contrasts: Sequence[Contrast]) -> Contrast:
+    """All blocks of contrasts; of contrasts that are not of one kind what they have in common, differences."""
+    log_ratios = tuple(value for contrast in contrasts for value in contrast.log_ratios)
+    if len({type(contrast) for contrast in contrasts}) != 1:
+        return Differences(log_ratios)
+    return contrasts[0].of(log_ratios, tuple(value for contrast in contrasts for value in contrast.controls))
+
+
+def mirrored(contrast: Contrast) -> Contrast:
+    """Native against the environment instead of the environment against native."""
+    return contrast.of(_turned(contrast.log_ratios), contrast.controls)
+
+
+def _turned(log_ratios: Sequence[float]) -> Values:
+    return tuple(-value for value in log_ratios)
+
+
+def estimate(contrast: Contrast, error: float = 1 - LEVEL) -> Estimate:
+    """The centre, on the scale of logarithms, with the exact level where there is an interval.
+
+    Raises ``ValueError`` without blocks.
+    """
+    n = len(contrast.log_ratios)
+    if n == 0:
+        raise ValueError("no blocks to estimate from")
+    without = Estimate(point=contrast.point(), low=None, high=None, level=1 - error, n=n)
+    found = contrast.bounds(error)
+    return replace(without, low=found[0], high=found[1], level=found[2]) if found else without
+
+
+def looked(contrast: Contrast, nominal: float, error: float, *, fixed: bool) -> Estimate:
+    """The same at the ``nominal`` level of one look of several, which all together miss with a chance of ``error``.
+
+    ``fixed``: there is one look, and the level is that which it reaches.
+    """
+    found = estimate(contrast, nominal)
+    return found if fixed and found.low is not None else replace(found, level=1 - error)
+
+
+@lru_cache(maxsize=1024)
+def _signed(contrast: Differences, level: float) -> Estimate:
+    return hodges_lehmann(contrast.log_ratios, level)
+
+
+@lru_cache(maxsize=4096)
+def _point(contrast: Blocks) -> float:
+    return float(aligned_ranks.points(np.asarray(contrast.log_ratios), np.asarray(contrast.controls)))
+
+
+@lru_cache(maxsize=4096)
+def _bounds(contrast: Blocks, error: float) -> tuple[float, float] | None:
+    """Kept, as every look is asked for by those who decide, by those who tell, and by those who judge.
+
+    A bound next to 0 is on that side of it where the p-value puts it: equal times make steps there, and the search for
+    a step's place ends a rounding beside it.
+    """
+    ends = sharper.bounds(contrast.log_ratios, contrast.controls, error / 2)
+    if ends is None:
+        return None
+    low, high = ends
+    slower, faster = (side(0.0) <= error / 2 for side in (contrast.above, contrast.below))
+    return _beside(low, beyond=slower), -_beside(-high, beyond=faster)
+
+
+def _beside(bound: float, *, beyond: bool) -> float:
+    return max(bound, _NEXT_TO_0) if beyond else min(bound, 0.0)
+
+
+def _least_error(leaves_out: Callable[[float], bool]) -> float:
+    """The smallest chance to miss at which an interval leaves something out, rounded up; 2 if none does."""
+    if not leaves_out(1.0):
+        return 2.0
+    low, high = -float(_SMALLEST_ERROR), 0.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if leaves_out(math.exp2(middle)) else (middle, high)
+    return math.exp2(high)
