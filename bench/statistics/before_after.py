@@ -11,11 +11,11 @@ import numpy as np
 from bench.simulation.scenarios import Arms, Floats, Scenario
 from bench.statistics.markdown import percent, table
 from tare.analyze import overhead, verdict
-from tare.analyze.evidence import Reach, difference_p
 from tare.records import BlockValue, Cell, Direction, Summary, Word
 from tare.statistics import aligned_ranks
 from tare.statistics.blocks import farthest, quantile
 from tare.statistics.contrasts import Blocks, Contrast, estimate, widened
+from tare.statistics.evidence import Reach, difference_p
 from tare.statistics.multiplicity import ERROR, holm
 from tare.statistics.series import lag_limit, lag_one
 from tare.statistics.student import mean_estimate

@@ -8,10 +8,10 @@ from scipy.stats import ttest_1samp
 from tests.analyze.verdict_example import MARGIN, around, summary_of
 
 from tare.analyze import contrasts, overhead, rankings, verdict
-from tare.analyze.evidence import Reach, difference_p
 from tare.records import Course, Estimate, Stop, Word
 from tare.statistics.contrasts import ByInterval, Contrast
 from tare.statistics.estimate import as_fraction
+from tare.statistics.evidence import Reach, difference_p
 from tare.statistics.student import mean_estimate
 
 LOG_RATIOS = [*around(0.05, 0.02, 11), 0.15]

@@ -9,10 +9,10 @@ from tests.analyze.verdict_example import around, looks_of, summary_of, verdict_
 
 from tare.analyze import in_families
 from tare.analyze.contrasts import contrast_of
-from tare.analyze.evidence import Reach, difference_p
 from tare.analyze.families import nested
 from tare.records import Family, Verdict, Word
 from tare.statistics.contrasts import Blocks
+from tare.statistics.evidence import Reach, difference_p
 from tare.statistics.multiplicity import holm
 
 SLOWER = around(math.log(1.05), 0.02)

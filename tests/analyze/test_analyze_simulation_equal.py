@@ -15,12 +15,12 @@ from tare.analyze import busy
 from tare.analyze.contrasts import contrast_of
 from tare.analyze.decisions import rulings
 from tare.analyze.estimation import overhead
-from tare.analyze.evidence import Reach, difference_p, equivalence_p
 from tare.analyze.looks import courses, looks_at
 from tare.analyze.papers import replications
 from tare.records import BlockValue, Cell, Course, Design, Direction, FailIf, Ruling, Stop, Summary, Treatment
 from tare.statistics.boundary import ERROR
 from tare.statistics.contrasts import Blocks, Differences, estimate
+from tare.statistics.evidence import Reach, difference_p, equivalence_p
 
 CELL = Cell(workload="work", layout="1c1p1i")
 DESIGN = Design(looks=intervals.LOOKS, margin=0.01)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from tare.analyze.evidence import Reach
 from tare.errors import CampaignError
 from tare.plan.budget import fits
 from tare.plan.campaign import Campaign, load_preset, preset_names, resolve
@@ -9,6 +8,7 @@ from tare.plan.presets import preset_path
 from tare.plan.trials import plan_trials
 from tare.statistics.aligned_ranks import reaches
 from tare.statistics.boundary import spending
+from tare.statistics.evidence import Reach
 from tare.statistics.multiplicity import ERROR
 from tare.workloads import primary_metrics
 

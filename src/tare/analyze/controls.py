@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tare.analyze.estimation import overhead
-from tare.analyze.evidence import Reach, difference_p
-from tare.analyze.looks import Arm, control_course, seen
+from tare.analyze.looks import Arm, control_course, reach_of, seen
 from tare.records import CONTROL_NAME, BlockValue, Cell, Course, Direction, Overhead, Summary
+from tare.statistics.evidence import difference_p
 from tare.statistics.multiplicity import adjusted, holds
 
 
@@ -39,7 +39,7 @@ def _difference_p(control: Overhead) -> float:
     """Of "both natives are alike", by itself; 1 where there is no interval."""
     if control.typical.low is None:
         return 1.0
-    return difference_p(seen(control.summary, control.looks), Reach.of(control))
+    return difference_p(seen(control.summary, control.looks), reach_of(control))
 
 
 def _as_control(block: BlockValue) -> BlockValue:

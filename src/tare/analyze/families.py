@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tare.analyze.claims import MOST_BOUND, claim, margins, narrowest
-from tare.analyze.evidence import Reach, bound_p, difference_p, equivalence_p, interval
 from tare.analyze.family_words import family_sentence
 from tare.analyze.judgement import MOST_BLOCKS
-from tare.analyze.looks import seen
+from tare.analyze.looks import reach_of, seen
 from tare.analyze.sentence import sentence
 from tare.records import Estimate, Family, Standing, Verdict, Word
 from tare.statistics.blocks import fewest_blocks
 from tare.statistics.distributions import normal_quantile
 from tare.statistics.estimate import as_fraction
+from tare.statistics.evidence import Reach, bound_p, difference_p, equivalence_p, interval
 from tare.statistics.multiplicity import ERROR, adjusted, benjamini_hochberg, holds, holm
 from tare.statistics.student import standard_deviation
 
@@ -79,7 +79,7 @@ def _judge(verdicts: Sequence[Verdict], family: Family) -> list[Verdict]:
 def _claim(verdict: Verdict) -> _Claim:
     """An interval that does not hold, or that is not there, is no evidence."""
     overhead = verdict.overhead
-    reach, tested = Reach.of(overhead), margins(verdict.margin)
+    reach, tested = reach_of(overhead), margins(verdict.margin)
     if overhead.typical.low is None:
         return _Claim(reach, 1.0, dict.fromkeys(tested, 1.0), 1.0)
     contrast = seen(overhead.summary, overhead.looks)

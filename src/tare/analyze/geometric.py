@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tare.analyze.contrasts import against_natives
-from tare.analyze.evidence import Reach, by_block, controls_by_block, interval
+from tare.analyze.looks import by_block, common_reach, controls_by_block
 from tare.records import AcrossWorkloads, Estimate, Overhead, Verdict
 from tare.statistics.contrasts import widened
 from tare.statistics.estimate import as_fraction
+from tare.statistics.evidence import interval
 from tare.statistics.means import Quantity, arithmetic_mean
 from tare.statistics.multiplicity import ERROR
 
@@ -63,7 +64,7 @@ def _across(group: Sequence[Overhead]) -> Estimate | None:
     names = [overhead.summary.cell.workload for overhead in group]
     means = _means(names, values, common)
     controls = _means(names, [controls_by_block(one) for one in group], common)
-    reach = Reach.common(group, len(means))
+    reach = common_reach(group, len(means))
     return as_fraction(interval(widened(against_natives(means, controls)), reach, ERROR))
 
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from tare.analyze.claims import claim, margins, narrowest
 from tare.analyze.estimation import overhead
-from tare.analyze.evidence import Reach, equivalence_p
-from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, seen
+from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, reach_after, seen
 from tare.analyze.sentence import sentence
 from tare.records import Course, Estimate, Look, Overhead, Summary, Verdict, Word
 from tare.statistics.blocks import fewest_blocks
 from tare.statistics.boundary import ERROR
 from tare.statistics.contrasts import Contrast
+from tare.statistics.evidence import equivalence_p
 from tare.statistics.multiplicity import holds
 from tare.statistics.student import standard_deviation
 
@@ -73,7 +73,7 @@ def is_equivalent(contrast: Contrast, margin: float, looks: Sequence[Look] = ())
     With ``looks`` it is the repeated 90 % interval: each of the two tests then errs at any look with 5 % at most.
     Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987) 657-680.
     """
-    return holds(equivalence_p(contrast, margin, Reach.after(looks, len(contrast.log_ratios))))
+    return holds(equivalence_p(contrast, margin, reach_after(looks, len(contrast.log_ratios))))
 
 
 def blocks_wanted(judged: Overhead, margin: float) -> int | None:

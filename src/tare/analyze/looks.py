@@ -5,15 +5,17 @@ A decision at a look depends on nothing but the blocks before it, so a campaign 
 continued decides as one that ran through. docs/method.md gives the rules and the reasons.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 
 from tare.analyze import busy
 from tare.analyze.contrasts import contrast_of, controls_of
 from tare.analyze.decisions import rulings
-from tare.records import Cell, Course, Design, Estimate, Look, Ruling, Stop, Stopped, Summary
+from tare.records import Cell, Course, Design, Estimate, Look, Overhead, Ruling, Stop, Stopped, Summary
 from tare.statistics.boundary import ERROR, boundary, spending
 from tare.statistics.contrasts import Contrast, estimate, looked
 from tare.statistics.estimate import as_fraction
+from tare.statistics.evidence import Reach, interval
 from tare.statistics.series import widening
 from tare.statistics.student import mean_estimate
 
@@ -72,20 +74,50 @@ def repeated(looks: Sequence[Look], contrast: Contrast, error: float = ERROR) ->
     ``contrast``: the last look's blocks. The intervals of all looks together miss with a chance of at most
     ``error``: one less level for an equivalence test, or a share of it when there are several claims.
     """
-    spent = tuple(look.spent for look in looks)
-    nominal = boundary(tuple(look.n for look in looks), spent, error)[-1]
-    return as_fraction(looked(contrast, nominal, error, fixed=spent == (1.0,)))
+    return as_fraction(interval(contrast, reach_after(looks, 0), error))
 
 
 def repeated_mean(looks: Sequence[Look], log_ratios: Sequence[float]) -> Estimate:
     """The same of the mean, with Student's t."""
-    levels = boundary(tuple(look.n for look in looks), tuple(look.spent for look in looks))
-    return as_fraction(mean_estimate(log_ratios, 1 - levels[-1], widening=widening(log_ratios)))
+    nominal = reach_after(looks, 0).nominal(ERROR)
+    return as_fraction(mean_estimate(log_ratios, 1 - nominal, widening=widening(log_ratios)))
 
 
 def seen(summary: Summary, looks: Sequence[Look]) -> Contrast:
     """The blocks that the last of the looks took in; all without a look."""
     return contrast_of(summary, range(looks[-1].blocks) if looks else None)
+
+
+def reach_after(looks: Sequence[Look], n: int) -> Reach:
+    """These looks; without any, ``n`` values at once."""
+    if not looks:
+        return Reach.at_once(n)
+    return Reach(tuple(look.n for look in looks), tuple(look.spent for look in looks))
+
+
+def reach_of(overhead: Overhead) -> Reach:
+    """The looks that an overhead passed; of one without looks, all of its values at once."""
+    return reach_after(overhead.looks, overhead.typical.n)
+
+
+def common_reach(overheads: Sequence[Overhead], n: int) -> Reach:
+    """Of values made of several overheads: the looks of that which stopped first, and ``n`` at the last."""
+    shortest = min(map(reach_of, overheads), key=lambda reach: reach.ns[-1])
+    return Reach((*(min(n, earlier) for earlier in shortest.ns[:-1]), n), shortest.spent)
+
+
+def by_block(overhead: Overhead) -> dict[int, float]:
+    """Number of each block that the last look took in → its log-ratio."""
+    summary = overhead.summary
+    rows = zip(summary.blocks, summary.log_ratios, strict=True)
+    most = overhead.looks[-1].blocks if overhead.looks else math.inf
+    return {block.block: value for block, value in rows if block.block < most}
+
+
+def controls_by_block(overhead: Overhead) -> dict[int, float]:
+    """Number of each complete block → its log-ratio of native against native."""
+    summary = overhead.summary
+    return dict(zip((block.block for block in summary.blocks), summary.control_log_ratios, strict=True))
 
 
 def _look(summary: Summary, planned: Sequence[int], course: Course, *, final: bool) -> Look:

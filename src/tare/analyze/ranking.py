@@ -7,11 +7,11 @@ from itertools import combinations
 
 from tare.analyze.busy import drowns
 from tare.analyze.contrasts import between_two
-from tare.analyze.evidence import Reach, by_block, difference_p, equivalence_p, interval
-from tare.analyze.looks import seen
+from tare.analyze.looks import by_block, common_reach, seen
 from tare.records import NATIVE, Estimate, Overhead, PairDifference, Ranked, Ranking, Verdict
 from tare.statistics.contrasts import Contrast, mirrored, widened
 from tare.statistics.estimate import as_fraction
+from tare.statistics.evidence import difference_p, equivalence_p, interval
 from tare.statistics.letters import letters
 from tare.statistics.multiplicity import ERROR, adjusted, holds
 
@@ -94,7 +94,7 @@ def _pair(first: str, second: str, overheads: Mapping[str, Overhead], margin: fl
         return _Pair(
             first, second, Estimate(point=float("nan"), low=None, high=None, level=1 - ERROR, n=0), 1.0, 1.0
         )
-    reach = Reach.common([each for each in (ours, theirs) if each], n)
+    reach = common_reach([each for each in (ours, theirs) if each], n)
     estimate = as_fraction(interval(contrast, reach, ERROR))
     if estimate.low is None:
         without = Estimate(point=estimate.point, low=None, high=None, level=estimate.level, n=estimate.n)

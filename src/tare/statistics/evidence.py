@@ -8,12 +8,11 @@ stop there.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tare.records import Estimate, Look, Overhead
 from tare.statistics.boundary import boundary
 from tare.statistics.contrasts import Contrast, looked
+from tare.statistics.estimate import Estimate
 
 _COUNTS = (*range(1, 26), *(round(25 * 1.1**step) for step in range(1, 40)))
 _ERRORS: tuple[float, ...] = (*(0.05 / count for count in reversed(_COUNTS)), 0.07, 0.1, 0.2, 0.5, 1.0)
@@ -29,24 +28,6 @@ class Reach:
     spent: tuple[float, ...]
 
     @classmethod
-    def of(cls, overhead: Overhead) -> "Reach":
-        """The looks that an overhead passed; of one without looks, all of its values at once."""
-        return cls.after(overhead.looks, overhead.typical.n)
-
-    @classmethod
-    def after(cls, looks: Sequence[Look], n: int) -> "Reach":
-        """These looks; without any, ``n`` values at once."""
-        if not looks:
-            return cls.at_once(n)
-        return cls(tuple(look.n for look in looks), tuple(look.spent for look in looks))
-
-    @classmethod
-    def common(cls, overheads: Sequence[Overhead], n: int) -> "Reach":
-        """Of values made of several overheads: the looks of that which stopped first, and ``n`` at the last."""
-        shortest = min((cls.of(overhead) for overhead in overheads), key=lambda reach: reach.ns[-1])
-        return cls((*(min(n, looked) for looked in shortest.ns[:-1]), n), shortest.spent)
-
-    @classmethod
     def at_once(cls, n: int) -> "Reach":
         return cls((n,), (1.0,))
 
@@ -58,20 +39,6 @@ class Reach:
     def nominal(self, error: float) -> float:
         """The level by itself of an interval whose overall chance of error is ``error`` at most; 0: there is none."""
         return boundary(self.ns, self.spent, error)[-1]
-
-
-def by_block(overhead: Overhead) -> dict[int, float]:
-    """Number of each block that the last look took in → its log-ratio."""
-    summary = overhead.summary
-    rows = zip(summary.blocks, summary.log_ratios, strict=True)
-    most = overhead.looks[-1].blocks if overhead.looks else math.inf
-    return {block.block: value for block, value in rows if block.block < most}
-
-
-def controls_by_block(overhead: Overhead) -> dict[int, float]:
-    """Number of each complete block → its log-ratio of native against native."""
-    summary = overhead.summary
-    return dict(zip((block.block for block in summary.blocks), summary.control_log_ratios, strict=True))
 
 
 def difference_p(contrast: Contrast, reach: Reach) -> float:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from tests.analyze.looks_example import summary_of
 
 from tare.analyze import overhead, verdict
-from tare.analyze.evidence import Reach, difference_p, equivalence_p
 from tare.records import Word
 from tare.statistics.aligned_ranks import log_ratios_of
 from tare.statistics.contrasts import Blocks, estimate
+from tare.statistics.evidence import Reach, difference_p, equivalence_p
 from tare.statistics.placements import share_as_far
 
 Floats = NDArray[np.float64]

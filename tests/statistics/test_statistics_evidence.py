@@ -9,12 +9,12 @@ from scipy.special import ndtr
 from scipy.stats import wilcoxon
 from tests.analyze.verdict_example import around
 
-from tare.analyze.evidence import Reach, difference_p, equivalence_p, interval, least_error
 from tare.analyze.judgement import is_equivalent
 from tare.records import Estimate
 from tare.statistics.aligned_ranks import log_ratios_of, statistic
 from tare.statistics.blocks import farthest, quantile
 from tare.statistics.contrasts import Blocks, Contrast, Differences, estimate
+from tare.statistics.evidence import Reach, difference_p, equivalence_p, interval, least_error
 
 LOOKS = Reach((10, 16, 24, 32), (100 / 1024, 256 / 1024, 576 / 1024, 1.0))
 ERRORS = st.sampled_from([0.2, 0.1, 0.05, 0.01, 0.002, 0.0004])
