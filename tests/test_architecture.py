@@ -35,19 +35,20 @@ ALLOWED: dict[str, set[str]] = {
     "untrusted": set(),
     "host": {"errors", "units", "untrusted"},
     "environments": BASE | {"host"},
-    "network": BASE | {"host", "environments"},
-    "far": BASE | {"host", "environments", "network", "image", "measure"},
+    "network": BASE | {"environments", "host"},
+    "far": BASE | {"environments", "host", "image", "measure", "network"},
     "workloads": BASE | {"host"},
-    "image": BASE | {"host", "environments"},
+    "image": BASE | {"environments", "host"},
     "plan": BASE | {"environments", "workloads"},
     "journal": BASE | {"host"},
-    "measure": BASE | {"host", "environments", "network", "workloads", "image", "journal", "plan"},
+    "measure": BASE | {"environments", "host", "image", "journal", "network", "plan", "workloads"},
     "treat": {"records"},
     "analyze": {"causes", "records", "statistics", "treat"},
-    "report": BASE | {"treat", "analyze"},
+    "report": BASE | {"analyze", "drawing", "treat"},
     "calibrate": BASE
-    | {"host", "environments", "workloads", "journal", "plan", "measure", "treat", "analyze"},
-    "pipeline": BASE | {"workloads", "journal", "plan", "measure", "treat", "analyze"},
+    | {"analyze", "environments", "host", "journal", "measure", "plan", "treat", "workloads"},
+    "pipeline": BASE | {"analyze", "journal", "measure", "plan", "treat", "workloads"},
+    "drawing": {"errors", "foreign", "records"},
 }
 """Part of the program → what else of it each may import; every part may import itself."""
 EVERYTHING = {"cli", "commands", "__main__"}

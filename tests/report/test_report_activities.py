@@ -15,6 +15,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from tare.analyze import activity_splits, controls, verdicts
+from tare.drawing.interval_chart import Frame
+from tare.drawing.words import interval_percent, point_percent
 from tare.records import Activity, Analysis, Estimate
 from tare.report.activities import (
     LOOKS,
@@ -27,10 +29,8 @@ from tare.report.activities import (
 )
 from tare.report.activity_chart import activity_chart
 from tare.report.document import render_report
-from tare.report.interval_chart import Frame
 from tare.report.machine import to_json
 from tare.report.table import print_tables
-from tare.report.words import interval_percent, point_percent
 from tare.treat import activity_summaries, summaries
 from tests.activity_example import COMPUTING, TALKING, profiled_outcomes
 from tests.report.report_example import MARGIN, example, with_verdicts

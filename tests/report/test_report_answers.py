@@ -14,14 +14,14 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from tare.analyze import verdicts
+from tare.drawing.axis import overhead_axis
+from tare.drawing.interval_chart import Frame
+from tare.drawing.marks import PAPER, looks
 from tare.records import Analysis, Direction, Estimate, Verdict, Withheld, Word
 from tare.report import arrange
 from tare.report.answer_table import cell_said, noise_said, print_answer_table
-from tare.report.axis import overhead_axis
 from tare.report.document import render_report
-from tare.report.interval_chart import Frame
 from tare.report.machine import to_json
-from tare.report.marks import PAPER, looks
 from tare.report.overhead_chart import Group, answer_chart
 from tare.report.page import Artist, headline
 from tare.report.table import print_tables

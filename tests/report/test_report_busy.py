@@ -9,13 +9,13 @@ import pytest
 from rich.console import Console
 
 from tare.analyze import busyness, in_families, rankings, without_busy_claims
+from tare.drawing.axis import overhead_axis
+from tare.drawing.interval_chart import Frame
+from tare.drawing.marks import PAPER, looks
 from tare.records import Analysis, Word
 from tare.report import arrange
-from tare.report.axis import overhead_axis
 from tare.report.document import render_report
-from tare.report.interval_chart import Frame
 from tare.report.machine import to_json
-from tare.report.marks import PAPER, looks
 from tare.report.overhead_chart import Group, overhead_chart
 from tare.report.table import print_tables
 from tests.busy_example import busy_load

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from tare.drawing.axis import Axis
+from tare.drawing.marks import looks
+from tare.drawing.words import DASH
 from tare.pipeline import run_campaign
 from tare.records import Analysis, CurveEstimate, Estimate
-from tare.report.axis import Axis
 from tare.report.curve_axes import place_axis, power, ratio_axis, value_axis
 from tare.report.curve_chart import NARROW, WIDE, curve_chart, ratios
 from tare.report.curves import (
@@ -31,9 +33,7 @@ from tare.report.curves import (
 )
 from tare.report.document import render_report
 from tare.report.machine import to_json
-from tare.report.marks import looks
 from tare.report.table import print_tables
-from tare.report.words import DASH
 from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request, fake_workload
 from tests.report.curve_example import ENVIRONMENTS, SIZES, curve_analysis
 from tests.report.report_page import Page

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tare.drawing.words import interval_percent
 from tare.errors import HostError
 from tare.records import Analysis, Outcome, Status
 from tare.report.document import render_report, write_report
 from tare.report.machine import to_json
 from tare.report.provenance import evidence
-from tare.report.words import interval_percent
 from tests.report.report_example import (
     DIGEST,
     ENVIRONMENTS,

@@ -13,12 +13,12 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from tare.drawing.words import interval_percent, point_percent
 from tare.records import Analysis, Word
 from tare.report.document import render_report
 from tare.report.machine import to_json
 from tare.report.sharing_table import EXPLANATION
 from tare.report.table import print_tables
-from tare.report.words import interval_percent, point_percent
 from tests.report.report_example import example
 from tests.report.report_page import Page
 from tests.report.sharing_report import PLANTED, SETTINGS, sharing_analysis

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from tare.report.marks import COLOURS
+from tare.drawing.marks import COLOURS
 
 STYLE = files("tare.report").joinpath("templates/style.css").read_text(encoding="utf-8")
 BLOCKS = re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)

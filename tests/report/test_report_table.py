@@ -7,10 +7,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from tare.drawing.name_column import name_cell, name_width
+from tare.drawing.words import point_percent
 from tare.records import Analysis, Direction
-from tare.report.name_column import name_cell, name_width
 from tare.report.table import print_tables
-from tare.report.words import point_percent
 from tests.report.report_example import Figure, example, renamed, several_cells, with_verdicts
 
 HUGE = Figure("time_s", 1e-7, "s", Direction.LESS, 0.01, (4937.0,))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tare.commands.explained import Explained, ExplainOptions, explained, narrowed
 from tare.commands.trying import Attempt, Subject, Try, subjects
+from tare.drawing.words import counted
 from tare.environments import PROVIDERS
 from tare.environments.provider import Provider
 from tare.errors import InputError
@@ -20,7 +21,6 @@ from tare.measure.kept import kept_campaign
 from tare.plan.interventions import Choice, Toggle
 from tare.plan.knobs import KNOBS
 from tare.records import Analysis
-from tare.report.words import counted
 from tare.units import format_duration
 
 __all__ = ["ExplainOptions", "intervention_request", "run_explain"]

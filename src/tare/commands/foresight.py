@@ -8,9 +8,9 @@ from typing import Any
 from rich.table import Table
 
 from tare.commands.console import PlainConsole
+from tare.drawing.words import counted
 from tare.plan.campaign import Campaign
 from tare.records import POWER, Foresight, LookForesight
-from tare.report.words import counted
 
 _MOST_LOOKS = 5
 _SHOWN_EFFECTS = (0.0, 0.2)

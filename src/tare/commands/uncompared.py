@@ -4,12 +4,12 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from tare.drawing.words import counted
 from tare.foreign import one_line
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.plan.campaign import Campaign
 from tare.records import NATIVE, Analysis, Status
 from tare.report.arrange import skip_said
-from tare.report.words import counted
 
 _NAMED = 3
 """Skipped environments that are named; a machine without any has twenty."""

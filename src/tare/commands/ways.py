@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tare.commands.noise import History, kept_histories
+from tare.drawing.words import counted
 from tare.plan.campaign import Campaign
 from tare.plan.precision import half_width
 from tare.plan.sharing import Setting
 from tare.plan.trials import turns_of
 from tare.records import Turns, Way, Workload
-from tare.report.words import counted
 from tare.statistics.blocks import LEAST_BLOCKS
 from tare.units import format_duration
 from tare.workloads import pieces_of, primary_metrics

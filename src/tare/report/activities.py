@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.marks import Look
+from tare.drawing.words import interval_percent, least_level, point_percent, quantity, quantity_interval
 from tare.foreign import one_line
 from tare.records import Activity, ActivityEstimate, ActivitySplit, Analysis, Cell, Estimate
 from tare.report import arrange
-from tare.report.marks import Look
-from tare.report.words import interval_percent, least_level, point_percent, quantity, quantity_interval
 
 TITLE = "Where the time goes"
 EXPLANATION = (

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tare.drawing.axis import Axis
+from tare.drawing.canvas import Canvas, Row
+from tare.drawing.interval_chart import CHARACTER_EM, Frame, cut
+from tare.drawing.words import interval_percent, quantity
 from tare.foreign import one_line
 from tare.records import Activity, ActivityEstimate, ActivitySplit, Cell
 from tare.report.activities import LOOKS, NAMES, of, share_said
 from tare.report.arrange import place
-from tare.report.axis import Axis
-from tare.report.canvas import Canvas, Row
-from tare.report.interval_chart import CHARACTER_EM, Frame, cut
-from tare.report.words import interval_percent, quantity
 
 _TICKS_PX = 24.0
 _TALL_PX = 400.0

@@ -11,12 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from tare.analyze.answers import TIMES_FROM, bounds
+from tare.drawing.name_column import add_name_column, name_cell, name_width
+from tare.drawing.words import MARK, MINUS, NO_VALUE, STYLE, interval_percent
 from tare.foreign import one_line
 from tare.records import Analysis, Estimate, Overhead, Verdict, Word
 from tare.report import arrange
 from tare.report.arrange import Metric
-from tare.report.name_column import add_name_column, name_cell, name_width
-from tare.report.words import MARK, MINUS, NO_VALUE, STYLE, interval_percent
 
 _HEADING_WIDTH = 14
 _BETWEEN = 3

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from tare.analyze.answers import primary_names
 from tare.analyze.controls import differs_from_itself
+from tare.drawing.words import counted, interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import (
     NATIVE,
@@ -27,7 +28,6 @@ from tare.records import (
     Word,
 )
 from tare.report.clocks import clock_faults
-from tare.report.words import counted, interval_percent, point_percent
 
 _Key: TypeAlias = tuple[Cell, str, str, Direction]
 CONTROL = "native again"

@@ -4,8 +4,8 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from tare.drawing.words import counted
 from tare.records import Analysis, ArmSpread, Cell, Curve, Summary
-from tare.report.words import counted
 
 MOST_METRICS = 120
 """Of one cell, its primary ones first: more than the richest workload has. Each has a table and a picture,

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.words import moment
 from tare.records import Calibration, Gate, Passing
-from tare.report.words import moment
 
 NONE = "not calibrated on this host with this version: `tare calibrate` shows whether known truths are found here"
 _STYLE = {

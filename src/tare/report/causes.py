@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.words import interval_percent, point_percent, quantity
 from tare.foreign import one_line
 from tare.records import (
     Analysis,
@@ -18,7 +19,6 @@ from tare.records import (
 )
 from tare.report import arrange
 from tare.report.reasons import reasons
-from tare.report.words import interval_percent, point_percent, quantity
 
 TITLE = "Why"
 EXPLANATION = (

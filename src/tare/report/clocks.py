@@ -4,9 +4,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tare.drawing.words import counted, interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Cell, ClockQuality, ClockTest, Outcome, Status, TimerAgreement
-from tare.report.words import counted, interval_percent, point_percent
 
 TITLE = "Clocks of the nodes"
 EXPLANATION = (

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.words import NO_VALUE, counted, interval_percent, point_percent, quantity
 from tare.foreign import one_line
 from tare.records import Analysis, ArmSpread, Cell, Ranked
 from tare.report import arrange, comparisons
-from tare.report.words import NO_VALUE, counted, interval_percent, point_percent, quantity
 
 _NAME_WIDTH = 16
 

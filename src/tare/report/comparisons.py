@@ -5,9 +5,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tare.drawing.words import DASH, NO_VALUE, counted, quantity, quantity_interval
 from tare.foreign import one_line
 from tare.records import Analysis, ArmSpread, Effect, Estimate, Family, Ranking, VarianceSplit, Verdict, Word
-from tare.report.words import DASH, NO_VALUE, counted, quantity, quantity_interval
 from tare.statistics.blocks import fewest_blocks
 from tare.statistics.multiplicity import ERROR
 from tare.statistics.signed_rank import fewest_values

@@ -4,9 +4,9 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from tare.report.axis import LINEAR_UP_TO, Axis
+from tare.drawing.axis import LINEAR_UP_TO, Axis
+from tare.drawing.words import quantity
 from tare.report.curves import place_label
-from tare.report.words import quantity
 
 _OCTAVES = (1, 2, 4, 5, 10)
 _DECADE_STEPS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0))

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tare.drawing.axis import Axis
+from tare.drawing.canvas import Row
+from tare.drawing.curve_canvas import CurveCanvas
+from tare.drawing.marks import CONTROL, PAPER, Look
 from tare.foreign import one_line
 from tare.records import NATIVE, CurveEstimate, Estimate, PointEstimate
-from tare.report.axis import Axis
-from tare.report.canvas import Row
 from tare.report.curve_axes import place_axis, power, ratio_axis, value_axis
-from tare.report.curve_canvas import CurveCanvas
 from tare.report.curves import CurveMetric, told
-from tare.report.marks import CONTROL, PAPER, Look
 
 _HEADING_PX, _NAME_PX, _TICKS_PX = 26.0, 24.0, 24.0
 _MARKS_APART_PX = 110.0

@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.name_column import add_name_column, name_cell, name_width
+from tare.drawing.words import NO_VALUE, counted, least_level, quantity
 from tare.foreign import one_line
 from tare.records import CurveEstimate
 from tare.report.curves import (
@@ -19,8 +21,6 @@ from tare.report.curves import (
     shown_places,
     value_interval,
 )
-from tare.report.name_column import add_name_column, name_cell, name_width
-from tare.report.words import NO_VALUE, counted, least_level, quantity
 
 POINTWISE = (
     "Each interval is of its own place alone: among many, some miss their true value by chance, so read runs of places,"

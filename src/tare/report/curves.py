@@ -4,9 +4,9 @@
 import math
 from dataclasses import dataclass
 
+from tare.drawing.words import DASH, counted, prefixed, quantity
 from tare.foreign import one_line
 from tare.records import NATIVE, Analysis, Cell, CurveEstimate, Direction, Estimate, PointEstimate
-from tare.report.words import DASH, counted, prefixed, quantity
 from tare.units import KIBIBYTE, MEBIBYTE, format_byte, parse_byte
 
 _SHOWN_BYTE = (1, KIBIBYTE, 64 * KIBIBYTE, MEBIBYTE)

@@ -9,6 +9,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from tare.drawing import words
+from tare.drawing.marks import CONTROL
 from tare.errors import HostError
 from tare.foreign import visible
 from tare.records import Analysis, Estimate, Status
@@ -23,14 +25,12 @@ from tare.report import (
     page,
     provenance,
     signals,
-    words,
 )
 from tare.report.bounds import bounded, left_out_said
 from tare.report.curve_table import POINTWISE, UNITS, level, place_groups
 from tare.report.emulation import emulated, restored
 from tare.report.helper_table import TITLE, WAITING_SHARE, WAITING_TITLE, waits
 from tare.report.integrity import integrity_said
-from tare.report.marks import CONTROL
 from tare.report.reasons import reasons
 from tare.report.sharing_table import EXPLANATION
 from tare.report.stops import decisions_said, stops_said

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.name_column import add_name_column, name_cell, name_width
 from tare.foreign import one_line
 from tare.records import NATIVE, Analysis, Outcome
-from tare.report.name_column import add_name_column, name_cell, name_width
 
 TITLE = "What the commands ran under"
 OWN_EXPLANATION = (

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.name_column import add_name_column, name_cell, name_width
+from tare.drawing.words import interval_percent, point_percent, quantity, quantity_interval
 from tare.records import Analysis, Cell, Estimate, HelperCost, TimeEstimate, WaitCost
 from tare.report import arrange
-from tare.report.name_column import add_name_column, name_cell, name_width
-from tare.report.words import interval_percent, point_percent, quantity, quantity_interval
 
 TITLE = "CPU time of the environment's own helpers on the host"
 WAITING_TITLE = "Time in which virtual processors waited for one of the host's"

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.words import counted, interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Analysis, IterationCourse, OrderVerdict, OrderWord, Steadiness
 from tare.report import arrange
-from tare.report.words import counted, interval_percent, point_percent
 
 ORDER_TITLE = "Does state accumulate within one start?"
 ORDER_EXPLANATION = (

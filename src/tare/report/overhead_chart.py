@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tare.drawing.axis import Axis
+from tare.drawing.canvas import Row
+from tare.drawing.interval_chart import Frame, Section, interval_chart, interval_row, span, word_label
+from tare.drawing.marks import CONTROL, Look
 from tare.records import Overhead, Word
 from tare.report.arrange import Metric
-from tare.report.axis import Axis
-from tare.report.canvas import Row
-from tare.report.interval_chart import Frame, Section, interval_chart, interval_row, span, word_label
-from tare.report.marks import CONTROL, Look
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tare.drawing.axis import Axis, overhead_axis
+from tare.drawing.interval_chart import CHARACTER_EM, Frame
+from tare.drawing.marks import Look, looks
+from tare.drawing.svg import Picture, render
+from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Analysis, Cell
 from tare.report import activities, arrange
 from tare.report.activity_chart import activity_chart
 from tare.report.arrange import Metric, SharedMetric
-from tare.report.axis import Axis, overhead_axis
 from tare.report.curve_chart import NARROW, WIDE, curve_chart, ratios
 from tare.report.curves import CurveMetric, curve_metrics, curves_described
-from tare.report.interval_chart import CHARACTER_EM, Frame
-from tare.report.marks import Look, looks
 from tare.report.overhead_chart import Group, answer_chart, extent, overhead_chart
 from tare.report.samples_chart import ground, samples_chart
 from tare.report.sharing_chart import loss_extent, losses_described, sharing_chart
-from tare.report.svg import Picture, render
-from tare.report.words import interval_percent, point_percent
 from tare.treat import InstanceFigure, per_instance
 
 _WIDE = Frame(plot_px=590, gutter_px=0, figures_px=370, row_px=21, font_px=13)

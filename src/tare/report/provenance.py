@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tare.drawing.words import counted, moment
 from tare.records import NATIVE, Analysis, Bounds, OptionValue, Outcome
 from tare.report.calibration import citation
-from tare.report.words import counted, moment
 from tare.units import format_byte, format_duration
 
 _MOST_VALUES = 4

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.words import NO_VALUE, interval_percent, point_percent, prefixed, signed
 from tare.foreign import one_line
 from tare.records import SCHEMA, ArmFigure, Cell, Replication, Treatment
 from tare.report import arrange, in_json
-from tare.report.words import NO_VALUE, interval_percent, point_percent, prefixed, signed
 
 WHAT = {
     Treatment.B16: "the highest and the lowest run left out, mean and standard deviation of the rest",

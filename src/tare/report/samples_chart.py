@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tare.drawing.axis import Axis, value_axis
+from tare.drawing.canvas import Canvas, Row
+from tare.drawing.marks import CONTROL, Look
+from tare.drawing.words import prefixed, quantity
 from tare.foreign import one_line
 from tare.records import BlockValue, Summary
-from tare.report.axis import Axis, value_axis
-from tare.report.canvas import Canvas, Row
-from tare.report.marks import CONTROL, Look
-from tare.report.words import prefixed, quantity
 
 PLOT_PX, HEIGHT_PX = 262.0, 104.0
 _PADDING_PX = {"left": 46.0, "right": 6.0, "top": 6.0, "bottom": 20.0}

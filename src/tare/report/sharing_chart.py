@@ -4,14 +4,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tare.drawing.axis import Axis
+from tare.drawing.canvas import Row
+from tare.drawing.interval_chart import Frame, Section, interval_chart, interval_row, span, word_label
+from tare.drawing.marks import CONTROL, Look
+from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import NATIVE, SharingLoss, Word
 from tare.report.arrange import SharedMetric, place
-from tare.report.axis import Axis
-from tare.report.canvas import Row
-from tare.report.interval_chart import Frame, Section, interval_chart, interval_row, span, word_label
-from tare.report.marks import CONTROL, Look
-from tare.report.words import interval_percent, point_percent
 
 
 def loss_extent(metrics: Iterable[SharedMetric]) -> Iterator[float]:

@@ -8,12 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tare.foreign import one_line
-from tare.records import Analysis
-from tare.report import arrange
-from tare.report.arrange import SharedMetric
-from tare.report.name_column import add_name_column, name_cell, name_width
-from tare.report.words import (
+from tare.drawing.name_column import add_name_column, name_cell, name_width
+from tare.drawing.words import (
     MARK,
     STYLE,
     counted,
@@ -23,6 +19,10 @@ from tare.report.words import (
     least_level,
     point_percent,
 )
+from tare.foreign import one_line
+from tare.records import Analysis
+from tare.report import arrange
+from tare.report.arrange import SharedMetric
 
 EXPLANATION = (
     "How much more time the same work takes an instance with company than by itself, "

@@ -4,9 +4,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tare.drawing.words import MINUS, counted, quantity
 from tare.foreign import one_line
 from tare.records import Analysis, Cell, Exclusions, Scope, SignalDifference, SignalTable
-from tare.report.words import MINUS, counted, quantity
 
 TITLE = "Signals beside the runs"
 EXPLANATION = (

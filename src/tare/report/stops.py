@@ -3,10 +3,10 @@
 
 from typing import Any
 
+from tare.drawing.words import counted, interval_percent
 from tare.foreign import one_line
 from tare.records import Analysis, Decision, Look, Overhead, Ruling, Stop
 from tare.report import arrange, in_json
-from tare.report.words import counted, interval_percent
 
 _EARLY = {Stop.PRECISE, Stop.EQUIVALENT, Stop.DECIDED}
 MARK = {Ruling.EXCEEDED: "fail", Ruling.KEPT: "pass", Ruling.UNDECIDED: "undecided"}

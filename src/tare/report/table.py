@@ -8,6 +8,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.name_column import add_name_column, name_cell, name_width
+from tare.drawing.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
 from tare.foreign import one_line
 from tare.records import Analysis, Overhead, Summary, Verdict, Word
 from tare.report import arrange
@@ -32,13 +34,11 @@ from tare.report.emulation import emulated, restored
 from tare.report.equal_arms import print_parity
 from tare.report.helper_table import print_helpers, print_waiting
 from tare.report.integrity import print_integrity
-from tare.report.name_column import add_name_column, name_cell, name_width
 from tare.report.order import print_order, print_steadiness
 from tare.report.sharing_table import print_sharing
 from tare.report.signals import exclusions_said, warnings_said
 from tare.report.stops import decisions_said, stops_said
 from tare.report.weaker import HEADING, weaker
-from tare.report.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
 
 _MOST_LOSSES = 10
 _FIGURES_WIDTH = 64

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.report.axis import LINEAR_UP_TO, overhead_axis, value_axis
+from tare.drawing.axis import LINEAR_UP_TO, overhead_axis, value_axis
 
 
 @given(st.lists(st.floats(-0.95, 500), max_size=20), st.floats(0.001, 0.2), st.floats(150, 800))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tare.report.words import MINUS
+from tare.drawing.words import MINUS
 
 LINEAR_UP_TO = 0.2
 """Overheads beyond this get a scale that is logarithmic on both sides, so that small ones stay visible."""

@@ -8,7 +8,7 @@ that the reader may not have. A mark's values are rows: field → number, text o
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from tare.report.axis import Axis
+from tare.drawing.axis import Axis
 
 Row: TypeAlias = dict[str, Any]
 

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tare.report.canvas import Canvas, Row
+from tare.drawing.canvas import Canvas, Row
 
 _BAND_OPACITY = 0.18
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tare.drawing.axis import Axis
+from tare.drawing.canvas import Canvas, Row
+from tare.drawing.marks import PAPER, Look
+from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Estimate, Word
-from tare.report.axis import Axis
-from tare.report.canvas import Canvas, Row
-from tare.report.marks import PAPER, Look
-from tare.report.words import interval_percent, point_percent
 
 _TICKS_PX = 24.0
 _TALL_PX = 400.0

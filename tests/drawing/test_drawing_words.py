@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.records import Estimate
-from tare.report.words import (
+from tare.drawing.words import (
     DASH,
     MINUS,
     NO_VALUE,
@@ -17,6 +16,7 @@ from tare.report.words import (
     quantity,
     unbreakable,
 )
+from tare.records import Estimate
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 
