@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from tare.drawing.name_column import name_cell, name_width
+from tare.drawing.table import name_cell, name_width
 from tare.drawing.words import point_percent
 from tare.records import Analysis, Direction
 from tare.report.table import print_tables

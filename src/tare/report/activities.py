@@ -3,12 +3,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from tare.drawing.marks import Look
+from tare.drawing.table import ruled_table
 from tare.drawing.words import interval_percent, least_level, point_percent, quantity, quantity_interval
 from tare.foreign import one_line
 from tare.records import Activity, ActivityEstimate, ActivitySplit, Analysis, Cell, Estimate
@@ -96,7 +96,7 @@ def print_activities(analysis: Analysis, console: Console) -> None:
 
 def _table(splits: Sequence[ActivitySplit], told: Sequence[Activity]) -> Table:
     level = least_level(split.whole_s for split in splits)
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    table = ruled_table()
     table.add_column("", overflow="fold", width=16)
     for title in ("share", f"interval (≥ {level})", "time", "interval"):
         table.add_column(title, justify="right", no_wrap=True)

@@ -4,14 +4,13 @@
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich import box
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from tare.analyze.answers import TIMES_FROM, bounds
-from tare.drawing.name_column import add_name_column, name_cell, name_width
+from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import MARK, MINUS, NO_VALUE, STYLE, interval_percent
 from tare.foreign import one_line
 from tare.records import Analysis, Estimate, Overhead, Verdict, Word
@@ -95,7 +94,7 @@ def _heading(name: str) -> list[str]:
 
 
 def _table(columns: Sequence[_Column], names: Sequence[str], width: int, title: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    table = ruled_table()
     add_name_column(table, title, width)
     for name, _ in columns:
         table.add_column(Text("\n".join(_heading(name))), justify="right", no_wrap=True)

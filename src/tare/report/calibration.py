@@ -4,11 +4,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.table import ruled_table
 from tare.drawing.words import moment
 from tare.records import Calibration, Gate, Passing
 
@@ -48,7 +47,7 @@ def _figures(calibration: Calibration) -> Iterator[str]:
 
 def print_gates(gates: tuple[Gate, ...], console: Console) -> None:
     """One row for each gate: what has to hold, what was seen, and how much is forgiven."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    table = ruled_table()
     table.add_column("phase", no_wrap=True)
     table.add_column("what is looked at", ratio=3, overflow="fold")
     table.add_column("seen", ratio=3, overflow="fold")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why an environment is slower, as a reader sees it: what intervened, what is a candidate, what was counted."""
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.table import ruled_table
 from tare.drawing.words import interval_percent, point_percent, quantity
 from tare.foreign import one_line
 from tare.records import (
@@ -70,7 +70,7 @@ def _tried(analysis: Analysis) -> Table | None:
     """Each knob and metric: the overhead as it is and with the knob turned."""
     if not analysis.interventions:
         return None
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    table = ruled_table()
     for title in ("turned", "metric"):
         table.add_column(title, overflow="fold", min_width=12)
     for title in ("as it is", "turned", "so it is"):
@@ -102,7 +102,7 @@ def said_at(one: Attribution, analysis: Analysis) -> str:
 
 def _table(attribution: Attribution) -> Table:
     """Without intervals and correlations, which the sentences have where they matter, and the report has all."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    table = ruled_table()
     table.add_column("signal", overflow="fold", min_width=20)
     for title in ("more per trial", "native", "of the loss", "chance"):
         table.add_column(title, justify="right", no_wrap=True)

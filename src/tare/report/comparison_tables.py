@@ -3,11 +3,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.table import ruled_table
 from tare.drawing.words import NO_VALUE, counted, interval_percent, point_percent, quantity
 from tare.foreign import one_line
 from tare.records import Analysis, ArmSpread, Cell, Ranked
@@ -125,7 +125,7 @@ def _heading(title: str, explanation: str, console: Console) -> None:
 
 
 def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    table = ruled_table()
     table.add_column(titles[0], overflow="fold", width=_NAME_WIDTH)
     for title in titles[1:]:
         table.add_column(title, justify="right", no_wrap=True)

@@ -4,12 +4,11 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tare.drawing.name_column import add_name_column, name_cell, name_width
+from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import NO_VALUE, counted, least_level, quantity
 from tare.foreign import one_line
 from tare.records import CurveEstimate
@@ -113,7 +112,7 @@ def _table(metric: CurveMetric, console_width: int) -> Table:
     groups = place_groups(metric)
     names = [row.environment for group in groups for row in group.rows]
     width = name_width(names, console_width - _FIGURES_WIDTH)
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    table = ruled_table()
     add_name_column(table, "", width)
     table.add_column("value", justify="right", no_wrap=True, min_width=9)
     table.add_column(f"interval (≥ {level(metric)})", justify="right", no_wrap=True, min_width=17)

@@ -6,12 +6,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tare.drawing.name_column import add_name_column, name_cell, name_width
+from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.foreign import one_line
 from tare.records import NATIVE, Analysis, Outcome
 
@@ -167,7 +166,7 @@ def _cell(label: str, text: str | None, reference: str | None) -> tuple[str | No
 def _transposed(table: ParityTable, rows: Iterable[Row]) -> Table:
     """Environments in rows: a terminal has more lines than columns."""
     shown = list(rows)
-    printed = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    printed = ruled_table()
     width = name_width(table.environments, _NAMES_WIDTH)
     add_name_column(printed, "environment", width)
     for row in shown:

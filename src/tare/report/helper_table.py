@@ -3,12 +3,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tare.drawing.name_column import add_name_column, name_cell, name_width
+from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import interval_percent, point_percent, quantity, quantity_interval
 from tare.records import Analysis, Cell, Estimate, HelperCost, TimeEstimate, WaitCost
 from tare.report import arrange
@@ -65,7 +64,7 @@ def _print(title: str, share: str, rows: dict[Cell, list[_Row]], console: Consol
 
 def _table(rows: Sequence[_Row], console_width: int) -> Table:
     width = name_width((name for name, _ in rows), console_width - _FIGURES_WIDTH)
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    table = ruled_table()
     add_name_column(table, "environment", width)
     for title in ("per trial", "interval", "share", "interval", "n"):
         table.add_column(title, justify="right", no_wrap=True)

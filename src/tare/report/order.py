@@ -3,11 +3,11 @@
 
 from collections.abc import Iterable, Iterator
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.table import ruled_table
 from tare.drawing.words import counted, interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Analysis, IterationCourse, OrderVerdict, OrderWord, Steadiness
@@ -125,6 +125,6 @@ def _sentences(verdicts: Iterable[OrderVerdict]) -> Iterator[Text]:
 
 
 def _table(title: str | None = None) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    table = ruled_table(title)
     table.add_column("environment", overflow="fold", width=16)
     return table

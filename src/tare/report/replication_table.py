@@ -5,11 +5,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.table import ruled_table
 from tare.drawing.words import NO_VALUE, interval_percent, point_percent, prefixed, signed
 from tare.foreign import one_line
 from tare.records import SCHEMA, ArmFigure, Cell, Replication, Treatment
@@ -78,7 +78,7 @@ def _table(rows: Sequence[Replication]) -> Table:
     treatment = rows[0].treatment
     scale, unit = prefixed(rows[0].native.value, rows[0].unit)
     best = treatment is Treatment.L12
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    table = ruled_table()
     table.add_column("arm", overflow="fold", width=_NAME_WIDTH)
     spread = {Treatment.R15: "95 % interval", Treatment.B17: "sd, CV"}.get(treatment, "sd")
     for title in (one_line(unit), spread, "runs", "of native" if best else "overhead"):

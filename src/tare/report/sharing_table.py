@@ -3,12 +3,11 @@
 
 from collections.abc import Iterable
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tare.drawing.name_column import add_name_column, name_cell, name_width
+from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import (
     MARK,
     STYLE,
@@ -105,6 +104,6 @@ def _fairness(metric: SharedMetric, width: int) -> Table:
 
 
 def _table(width: int) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    table = ruled_table()
     add_name_column(table, "environment", width)
     return table

@@ -3,12 +3,11 @@
 
 from collections.abc import Iterable
 
-from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tare.drawing.name_column import add_name_column, name_cell, name_width
+from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
 from tare.foreign import one_line
 from tare.records import Analysis, Overhead, Summary, Verdict, Word
@@ -103,7 +102,7 @@ def _metric(metric: arrange.Metric, width: int, *, whole: bool) -> Group:
 
 
 def _rows(metric: arrange.Metric, verdicts: Iterable[Verdict], width: int) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_header=metric.primary, show_edge=False, padding=(0, 1))
+    table = ruled_table(show_header=metric.primary)
     level = least_level(overhead.typical for overhead in metric.overheads)
     add_name_column(table, "environment", width)
     table.add_column("overhead", justify="right", no_wrap=True, min_width=8)

@@ -1,15 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The column of environments in a terminal's tables: names whole where there is room, else broken at hyphens."""
+"""A terminal's tables, and their column of names: whole where there is room, else broken at hyphens."""
 
 import textwrap
 from collections.abc import Iterable
 
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from tare.foreign import one_line
 
 _LEAST = 16
+
+
+def ruled_table(title: str | None = None, *, show_header: bool = True) -> Table:
+    """An empty table with a line below its header and none around it."""
+    return Table(
+        title=title,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_header=show_header,
+        show_edge=False,
+        padding=(0, 1),
+    )
 
 
 def name_width(names: Iterable[str], room: int) -> int:
