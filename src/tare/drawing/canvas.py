@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from tare.drawing.axis import Axis
 
 Row: TypeAlias = dict[str, Any]
+_BAND_OPACITY = 0.18
 
 
 class Canvas:
@@ -72,6 +73,16 @@ class Canvas:
             encoding |= self._along(name) if fixed_px is None else {name: {"value": fixed_px}}
         self._add(rows, mark, encoding)
 
+    def paths(self, rows: Sequence[Row], stroke_px: float) -> None:
+        """Draw a line through the points ``x``, ``y`` of each ``series``, by rising ``x``, in its colour ``stroke``."""
+        mark = {"type": "line", "strokeWidth": stroke_px, "strokeJoin": "round"}
+        self._add(rows, mark, self._along("x", "y") | _series("stroke"))
+
+    def areas(self, rows: Sequence[Row]) -> None:
+        """Fill from ``y`` to ``y2`` along each ``series``, thinly, in its colour ``fill``."""
+        mark = {"type": "area", "fillOpacity": _BAND_OPACITY}
+        self._add(rows, mark, self._along("x", "y", "y2") | _series("fill"))
+
     def specification(
         self, width_px: float, height_px: float, padding_px: dict[str, float]
     ) -> dict[str, Any]:
@@ -97,3 +108,8 @@ def _scale(axis: Axis) -> dict[str, Any]:
 def _own(*fields: str, channel: str = "") -> dict[str, Any]:
     """Take the fields' values as they are, not as categories to be given colours."""
     return {channel or name: {"field": name, "type": "nominal", "scale": None} for name in fields}
+
+
+def _series(colour: str) -> dict[str, Any]:
+    """Join the rows of one ``series``."""
+    return {"detail": {"field": "series", "type": "nominal"}} | _own(colour)

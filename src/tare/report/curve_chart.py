@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tare.drawing.axis import Axis
-from tare.drawing.canvas import Row
-from tare.drawing.curve_canvas import CurveCanvas
+from tare.drawing.canvas import Canvas, Row
 from tare.drawing.marks import CONTROL, PAPER, Look
 from tare.foreign import one_line
 from tare.records import NATIVE, CurveEstimate, Estimate, PointEstimate
@@ -73,7 +72,7 @@ def curve_chart(
     top = values.bottom + _TICKS_PX + _HEADING_PX
     strips = list(_strips(metric, ratios(metric, margin, frame), frame, top))
     bottom = max(panel.bottom for panel in (values, *strips))
-    canvas = CurveCanvas(across, Axis(low=bottom, high=0), frame.font_px)
+    canvas = Canvas(across, Axis(low=bottom, high=0), frame.font_px)
     _rule(canvas, (values, *strips), across)
     _draw_values(canvas, metric, looks, values, frame)
     for curve, strip in zip(metric.environments, strips, strict=False):
@@ -115,7 +114,7 @@ def _strips(metric: CurveMetric, axis: Axis | None, frame: CurveFrame, top: floa
         yield _Panel(axis, top + number * (height + _NAME_PX) + _NAME_PX, height)
 
 
-def _rule(canvas: CurveCanvas, panels: Sequence[_Panel], across: Axis) -> None:
+def _rule(canvas: Canvas, panels: Sequence[_Panel], across: Axis) -> None:
     """Grid lines and tick labels of all panels; the line at a ratio of 1 is darker."""
     uprights = [
         {"x": tick, "x2": tick, "y": panel.top, "y2": panel.bottom, "stroke": "var(--grid)"}
@@ -144,7 +143,7 @@ def _levels(panel: _Panel, across: Axis, darker: float | None = None) -> Iterato
 
 
 def _draw_values(
-    canvas: CurveCanvas, metric: CurveMetric, looks: Mapping[str, Look], panel: _Panel, frame: CurveFrame
+    canvas: Canvas, metric: CurveMetric, looks: Mapping[str, Look], panel: _Panel, frame: CurveFrame
 ) -> None:
     """All curves in one panel, native below the others.
 
@@ -188,16 +187,12 @@ def _logarithms(estimate: Estimate) -> Estimate:
     )
 
 
-def _draw_line(
-    canvas: CurveCanvas, drawn: Sequence[tuple[float, Estimate]], look: Look, panel: _Panel
-) -> None:
+def _draw_line(canvas: Canvas, drawn: Sequence[tuple[float, Estimate]], look: Look, panel: _Panel) -> None:
     rows = [{"x": x, "y": panel.y(each.point), "series": 0, "stroke": look.colour} for x, each in drawn]
     canvas.paths(rows, stroke_px=1.8)
 
 
-def _draw_band(
-    canvas: CurveCanvas, drawn: Sequence[tuple[float, Estimate]], look: Look, panel: _Panel
-) -> None:
+def _draw_band(canvas: Canvas, drawn: Sequence[tuple[float, Estimate]], look: Look, panel: _Panel) -> None:
     """A band wherever there are intervals."""
     rows: list[Row] = []
     stretch = 0
@@ -210,7 +205,7 @@ def _draw_band(
     canvas.areas(rows)
 
 
-def _head(canvas: CurveCanvas, metric: CurveMetric, values: _Panel, frame: CurveFrame) -> None:
+def _head(canvas: Canvas, metric: CurveMetric, values: _Panel, frame: CurveFrame) -> None:
     heads = [_text(values.top - 14, f"{one_line(metric.name)}, {metric.better}")]
     if metric.environments:
         heads.append(_text(values.bottom + _TICKS_PX + 14, "Time as a ratio to native; above 1 is slower"))
@@ -218,7 +213,7 @@ def _head(canvas: CurveCanvas, metric: CurveMetric, values: _Panel, frame: Curve
 
 
 def _name(
-    canvas: CurveCanvas,
+    canvas: Canvas,
     metric: CurveMetric,
     looks: Mapping[str, Look],
     strips: Sequence[_Panel],
