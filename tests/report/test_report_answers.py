@@ -14,16 +14,17 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from tare.analyze import verdicts
+from tare.drawing.artist import Artist
 from tare.drawing.axis import overhead_axis
 from tare.drawing.interval_chart import Frame
 from tare.drawing.marks import PAPER, looks
 from tare.records import Analysis, Direction, Estimate, Verdict, Withheld, Word
 from tare.report import arrange
 from tare.report.answer_table import cell_said, noise_said, print_answer_table
+from tare.report.cells import headline
 from tare.report.document import render_report
 from tare.report.machine import to_json
 from tare.report.overhead_chart import Group, answer_chart
-from tare.report.page import Artist, headline
 from tare.report.table import print_tables
 from tests.report.answer_example import PRIMARIES, QUICK, quick
 from tests.report.report_example import Figure, example, several_cells, with_verdicts
@@ -234,7 +235,7 @@ def test_the_picture_shades_the_margin_behind_each_primary_metric() -> None:
 @pytest.mark.parametrize(("environments", "primaries"), [(1, 1), (12, 12)])
 def test_the_picture_is_text_and_shapes_in_the_pages_own_colours(environments: int, primaries: int) -> None:
     analysis = many(environments, primaries)
-    figure = headline(Artist(analysis), analysis)
+    figure = headline(Artist(arrange.environments(analysis), analysis.margin, arrange.CONTROL), analysis)
     assert figure
     for picture in (figure.wide, figure.narrow):
         assert not re.search(r"#[0-9a-fA-F]{3,6}|rgb\(|<image", picture)
@@ -245,7 +246,7 @@ def test_the_picture_is_text_and_shapes_in_the_pages_own_colours(environments: i
 
 def test_a_picture_of_many_rows_is_no_taller_than_its_rows_need() -> None:
     def height(analysis: Analysis) -> float:
-        figure = headline(Artist(analysis), analysis)
+        figure = headline(Artist(arrange.environments(analysis), analysis.margin, arrange.CONTROL), analysis)
         assert figure
         (found,) = re.findall(r'viewBox="0 0 [\d.]+ ([\d.]+)"', figure.wide)
         return float(found)
@@ -256,7 +257,9 @@ def test_a_picture_of_many_rows_is_no_taller_than_its_rows_need() -> None:
 
 def test_without_any_primary_metric_there_is_no_picture() -> None:
     analysis = with_verdicts(example(), [], controls=())
-    assert headline(Artist(analysis), analysis) is None
+    assert (
+        headline(Artist(arrange.environments(analysis), analysis.margin, arrange.CONTROL), analysis) is None
+    )
 
 
 def test_programs_get_the_same_answers() -> None:

@@ -4,20 +4,17 @@
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from tare.drawing import words
+from tare.drawing.artist import Artist
 from tare.drawing.marks import CONTROL
 from tare.errors import HostError
-from tare.foreign import visible
-from tare.records import Analysis, Estimate, Status
+from tare.records import Analysis, Status
 from tare.report import (
     activities,
     arrange,
     causes,
+    cells,
     clocks,
     comparisons,
     equal_arms,
@@ -70,24 +67,24 @@ def _put(temporary: Path, path: Path) -> None:
 def render_report(analysis: Analysis) -> str:
     """Give the HTML text; everything that came from a campaign, a host or a program is escaped in it."""
     left_out, analysis = left_out_said(analysis), bounded(analysis)
-    artist = page.Artist(analysis)
+    artist = Artist(arrange.environments(analysis), analysis.margin, arrange.CONTROL)
     shared = arrange.shared_metrics(analysis)
-    template = _environment().get_template("report.html.j2")
-    return template.render(
+    return page.rendered(
+        "report",
         analysis=analysis,
         answers=arrange.answers(analysis),
         open_claims=arrange.open_claims(analysis),
         controls=arrange.primary_controls(analysis),
         unlike_natives=arrange.unlike_natives(analysis),
-        cells=page.cell_sections(artist, analysis),
+        cells=cells.cell_sections(artist, analysis),
         counts=arrange.status_counts(analysis),
         dropped=arrange.dropped(analysis),
         evidence=provenance.evidence(analysis),
-        headline=page.headline(artist, analysis),
+        headline=cells.headline(artist, analysis),
         shared=shared,
-        sharing_figure=page.sharing_figure(artist, shared),
+        sharing_figure=cells.sharing_figure(artist, shared),
         activities_by_cell=activities.splits_by_cell(analysis),
-        activities_figure=page.activities_figure(artist, analysis),
+        activities_figure=cells.activities_figure(artist, analysis),
         activities_told=activities.told_activities(analysis),
         activities_unseen=activities.unseen_said(analysis),
         helper_costs=arrange.told_helper_costs(analysis),
@@ -125,74 +122,32 @@ def render_report(analysis: Analysis) -> str:
         weaker_heading=HEADING,
         emulated=emulated(analysis.outcomes),
         restored=restored(analysis.outcomes),
+        Status=Status,
+        activities=activities,
+        causes=causes,
+        comparisons=comparisons,
+        control_said=arrange.control_said,
+        control_word=arrange.control_word,
+        company_note=arrange.company_note,
+        helpers_said=arrange.helpers_said,
+        skew_said=arrange.skew_said,
+        index=words.index,
+        index_interval=words.index_interval,
+        sharing_explanation=EXPLANATION,
+        helpers_title=TITLE,
+        waiting_title=WAITING_TITLE,
+        waiting_share=WAITING_SHARE,
+        waits=waits,
+        order=order,
+        clocks_title=clocks.TITLE,
+        clocks_explanation=clocks.EXPLANATION,
+        curves_explained=f"{POINTWISE}. {UNITS}",
+        curve_level=level,
+        signals_title=signals.TITLE,
+        signals_explanation=signals.EXPLANATION,
+        parity_title=equal_arms.TITLE,
+        parity_own=equal_arms.OWN_EXPLANATION,
+        parity_unequal=equal_arms.UNEQUAL_EXPLANATION,
+        place_groups=place_groups,
+        native_look=CONTROL,
     )
-
-
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("tare.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "estimate": words.point_percent,
-        "interval": words.interval_percent,
-        "least_level": words.least_level,
-        "share": words.share_percent,
-        "unsigned": lambda estimate: words.point_percent(estimate).removeprefix("+"),
-        "counted": words.counted,
-        "picture": Markup,
-    }
-    environment.globals |= {
-        "quantity": _quantity,
-        "mark": words.MARK,
-        "Status": Status,
-        "place": arrange.place,
-        "activities": activities,
-        "causes": causes,
-        "comparisons": comparisons,
-        "control_said": arrange.control_said,
-        "control_word": arrange.control_word,
-        "company_note": arrange.company_note,
-        "helpers_said": arrange.helpers_said,
-        "skew_said": arrange.skew_said,
-        "index": words.index,
-        "index_interval": words.index_interval,
-        "quantity_interval": words.quantity_interval,
-        "sharing_explanation": EXPLANATION,
-        "helpers_title": TITLE,
-        "waiting_title": WAITING_TITLE,
-        "waiting_share": WAITING_SHARE,
-        "waits": waits,
-        "order": order,
-        "clocks_title": clocks.TITLE,
-        "clocks_explanation": clocks.EXPLANATION,
-        "curves_explained": f"{POINTWISE}. {UNITS}",
-        "curve_level": level,
-        "signals_title": signals.TITLE,
-        "signals_explanation": signals.EXPLANATION,
-        "parity_title": equal_arms.TITLE,
-        "parity_own": equal_arms.OWN_EXPLANATION,
-        "parity_unequal": equal_arms.UNEQUAL_EXPLANATION,
-        "place_groups": place_groups,
-        "native_look": CONTROL,
-    }
-    return environment
-
-
-def _quantity(value: float, unit: str) -> str:
-    return words.quantity(value, unit).replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def _shown(value: Any) -> Any:
-    """Prepare each value that a template prints: foreign text made harmless, a missing value shown as missing."""
-    if value is None:
-        return words.NO_VALUE
-    if isinstance(value, Estimate):
-        raise TypeError("an estimate needs a filter that prints it with its unit")
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return words.unbreakable(visible(value))
-    return value

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands on the page, section by section, ready for the template, which only sets it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tare.drawing.artist import Artist, Figure
+from tare.drawing.marks import Look
+from tare.drawing.words import interval_percent, point_percent
+from tare.foreign import one_line
+from tare.records import Analysis, Cell
+from tare.report import activities, arrange
+from tare.report.activity_chart import activity_chart
+from tare.report.arrange import Metric, SharedMetric
+from tare.report.curve_chart import NARROW, WIDE, curve_chart, ratios
+from tare.report.curves import CurveMetric, curve_metrics, curves_described
+from tare.report.overhead_chart import Group, answer_chart, extent, overhead_chart
+from tare.report.samples_chart import ground, samples_chart
+from tare.report.sharing_chart import loss_extent, losses_described, sharing_chart
+from tare.treat import InstanceFigure, per_instance
+
+_MOST_FAR_ROWS = 24
+_CLOSE_ROW_PX, _CLOSE_FONT_PX = 17.0, 12.0
+"""Of a picture with more rows than that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """A small picture under a title; ``look`` is of the environment it shows, if one."""
+
+    title: str
+    unit: str
+    picture: str
+    look: Look | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CurveFigure:
+    """One metric's curves, with the ratio to native below."""
+
+    metric: CurveMetric
+    figure: Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellSection:
+    anchor: str
+    cell: Cell
+    note: str
+    metrics: tuple[Metric, ...]
+    decided: Figure | None
+    """The metrics beside the primary one on which some environment is decided."""
+    undecided: Figure | None
+    decided_count: int
+    undecided_count: int
+    primary_panels: tuple[Panel, ...]
+    other_panels: tuple[Panel, ...]
+    curves: tuple[CurveFigure, ...]
+    instances: tuple[InstanceFigure, ...]
+
+
+def _overheads(artist: Artist, groups: Sequence[Group], title: str) -> Figure:
+    return artist.overheads(
+        lambda axis, frame: overhead_chart(groups, artist.looks, axis, artist.margin, frame),
+        extent(group.metric for group in groups),
+        title,
+        _described(groups),
+    )
+
+
+def _answer(artist: Artist, groups: Sequence[Group], title: str) -> Figure:
+    """Draw all environments by all primary metrics; the more rows, the closer they stand."""
+    rows = sum(len(group.metric.overheads) for group in groups)
+    closer = {"row_px": _CLOSE_ROW_PX, "font_px": _CLOSE_FONT_PX} if rows > _MOST_FAR_ROWS else {}
+    return artist.overheads(
+        lambda axis, frame: answer_chart(groups, artist.looks, axis, artist.margin, replace(frame, **closer)),
+        extent(group.metric for group in groups),
+        title,
+        _described(groups),
+    )
+
+
+def sharing(artist: Artist, metrics: Sequence[SharedMetric], title: str) -> Figure:
+    return artist.overheads(
+        lambda axis, frame: sharing_chart(metrics, artist.looks, axis, artist.margin, frame),
+        loss_extent(metrics),
+        title,
+        losses_described(metrics),
+    )
+
+
+def _curves(artist: Artist, metric: CurveMetric) -> CurveFigure:
+    title = f"{one_line(metric.name)}, {arrange.place(metric.cell)}"
+    charts = [curve_chart(metric, artist.looks, artist.margin, frame) for frame in (WIDE, NARROW)]
+    ratio_axis = ratios(metric, artist.margin, WIDE)
+    logarithmic = ratio_axis is not None and ratio_axis.constant is not None
+    figure = artist.figure(charts, title, curves_described(metric))
+    return CurveFigure(metric, replace(figure, logarithmic=logarithmic))
+
+
+def _samples(artist: Artist, metric: Metric) -> Iterable[Panel]:
+    """Draw one panel per environment for a primary metric, for another one panel with all of them."""
+    summaries = [verdict.overhead.summary for verdict in metric.verdicts]
+    shared = ground(summaries)
+    if shared is None:
+        return
+    for own in [[summary] for summary in summaries] if metric.primary else [summaries]:
+        name = one_line(own[0].environment if metric.primary else metric.name)
+        title = f"{one_line(metric.name)}, samples block by block: {name}"
+        described = (
+            f"{len(shared.blocks)} blocks, in {shared.unit}; the figures are in the table of all figures"
+        )
+        chart = samples_chart(own, summaries, artist.looks, shared)
+        yield Panel(
+            title=name,
+            unit=shared.unit,
+            picture=artist.picture(chart, title, described, "panel"),
+            look=artist.looks[own[0].environment] if metric.primary else None,
+        )
+
+
+def _described(groups: Iterable[Group]) -> str:
+    """The picture in words, for those who hear the page."""
+    return "; ".join(
+        f"{one_line(overhead.summary.environment)}, {one_line(group.heading)}: {point_percent(overhead.typical)},"
+        f" interval {interval_percent(overhead.typical)}, n = {overhead.typical.n}"
+        for group in groups
+        for overhead in group.metric.overheads
+    )
+
+
+def headline(artist: Artist, analysis: Analysis) -> Figure | None:
+    """Every environment by every primary metric in one picture."""
+    primary = arrange.primaries(analysis)
+    if not primary:
+        return None
+    several = len({metric.cell.layout for _, metric in primary}) > 1
+    groups = [
+        Group(metric, f"{name} on {metric.cell.layout}" if several else name) for name, metric in primary
+    ]
+    return _answer(artist, groups, "Overhead of every environment by primary metric")
+
+
+def sharing_figure(artist: Artist, metrics: Sequence[SharedMetric]) -> Figure | None:
+    """The primary metric of every cell with company in one picture."""
+    primary = [metric for metric in metrics if metric.primary]
+    return sharing(artist, primary, "Loss by company, primary metrics") if primary else None
+
+
+def activities_figure(artist: Artist, analysis: Analysis) -> Figure | None:
+    """All cells in one picture; ``None`` where nothing was profiled."""
+    if not analysis.activities:
+        return None
+    cells, told = activities.splits_by_cell(analysis), activities.told_activities(analysis)
+    described = activities.activities_described(cells, told)
+    return artist.rows(lambda frame: activity_chart(cells, told, frame), activities.TITLE, described)
+
+
+def cell_sections(artist: Artist, analysis: Analysis) -> tuple[CellSection, ...]:
+    metrics, instances = arrange.metrics(analysis), per_instance(analysis.outcomes)
+    curves = curve_metrics(analysis)
+    return tuple(
+        _section(
+            artist,
+            number,
+            cell,
+            tuple(metric for metric in metrics if metric.cell == cell),
+            tuple(figure for figure in instances if figure.cell == cell),
+            tuple(metric for metric in curves if metric.cell == cell),
+        )
+        for number, cell in enumerate(arrange.cells(analysis), start=1)
+    )
+
+
+def _section(
+    artist: Artist,
+    number: int,
+    cell: Cell,
+    metrics: tuple[Metric, ...],
+    instances: tuple[InstanceFigure, ...],
+    curves: tuple[CurveMetric, ...],
+) -> CellSection:
+    others = [metric for metric in metrics if not metric.primary]
+    decided = [metric for metric in others if metric.decided]
+    undecided = [metric for metric in others if not metric.decided]
+    where = arrange.place(cell)
+    return CellSection(
+        anchor=f"cell{number}",
+        cell=cell,
+        note=arrange.instances_note(cell),
+        metrics=metrics,
+        decided=_groups(artist, decided, f"Overhead by metric, {where}"),
+        undecided=_groups(artist, undecided, f"Overhead by undecided metric, {where}"),
+        decided_count=len(decided),
+        undecided_count=len(undecided),
+        primary_panels=tuple(
+            panel for metric in metrics if metric.primary for panel in _samples(artist, metric)
+        ),
+        other_panels=tuple(panel for metric in others for panel in _samples(artist, metric)),
+        curves=tuple(_curves(artist, metric) for metric in curves),
+        instances=instances,
+    )
+
+
+def _groups(artist: Artist, metrics: Sequence[Metric], title: str) -> Figure | None:
+    if not metrics:
+        return None
+    return _overheads(artist, [Group(metric, metric.name) for metric in metrics], title)
