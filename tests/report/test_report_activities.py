@@ -23,11 +23,11 @@ from tare.report.activities import (
     NAMES,
     TITLE,
     activities_described,
-    print_activities,
+    activity_chart,
     splits_by_cell,
+    table,
     told_activities,
 )
-from tare.report.activity_chart import activity_chart
 from tare.report.document import render_report
 from tare.report.machine import to_json
 from tare.report.table import print_tables
@@ -66,7 +66,7 @@ def html() -> str:
 
 def printed(told: Analysis, width: int = 80) -> str:
     stream = io.StringIO()
-    print_activities(told, Console(file=stream, width=width, highlight=False))
+    table(told, Console(file=stream, width=width, highlight=False), show_all=False)
     return stream.getvalue()
 
 

@@ -12,8 +12,8 @@ from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Estimate, Word
 
-_TICKS_PX = 24.0
-_TALL_PX = 400.0
+TICKS_PX = 24.0
+TALL_PX = 400.0
 """A chart taller than this has its ticks at the top too."""
 CHARACTER_EM = 0.63
 """A letter's width in the widest of the usual fonts."""
@@ -99,8 +99,8 @@ def interval_chart(sections: Sequence[Section], axis: Axis, margin: float, frame
     canvas.lines([row for row in drawing.rows if row["x2"] is not None], stroke_px=2)
     canvas.points([{**row, "x": row["point"]} for row in drawing.rows], size=60)
     _labels(canvas, drawing, frame)
-    padding = {"left": frame.gutter_px, "right": frame.figures_px or 12.0, "bottom": _TICKS_PX}
-    padding["top"] = _TICKS_PX if drawing.height_px > _TALL_PX else 2.0
+    padding = {"left": frame.gutter_px, "right": frame.figures_px or 12.0, "bottom": TICKS_PX}
+    padding["top"] = TICKS_PX if drawing.height_px > TALL_PX else 2.0
     return canvas.specification(frame.plot_px, drawing.height_px, padding)
 
 
@@ -128,7 +128,7 @@ def _scales(canvas: Canvas, axis: Axis, margin: float, drawing: _Drawing) -> Non
     ticks = zip(axis.ticks, axis.labels, strict=True)
     labels = [{"x": tick, "text": label, "ink": "var(--soft)"} for tick, label in ticks]
     canvas.texts(labels, y_px=drawing.height_px + 13, align="center")
-    if drawing.height_px > _TALL_PX:
+    if drawing.height_px > TALL_PX:
         canvas.texts(labels, y_px=-13, align="center")
 
 

@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the time of profiled programs went, arranged for a reader, and as tables for a terminal."""
+"""Where the time of profiled programs went: for programs, for a terminal, and as stacked bars with intervals."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.artist import Artist, Specification
+from tare.drawing.axis import Axis
+from tare.drawing.canvas import Canvas, Row
+from tare.drawing.interval_chart import CHARACTER_EM, TALL_PX, TICKS_PX, Frame, cut
 from tare.drawing.marks import Look
 from tare.drawing.table import ruled_table
 from tare.drawing.words import interval_percent, least_level, point_percent, quantity, quantity_interval
 from tare.foreign import one_line
 from tare.records import Activity, ActivityEstimate, ActivitySplit, Analysis, Cell, Estimate
-from tare.report import arrange
+from tare.report import in_json
+from tare.report.arrange import place
+from tare.report.page import MISSING, Section, section
 
 TITLE = "Where the time goes"
 EXPLANATION = (
@@ -33,6 +41,17 @@ LOOKS = {
     Activity.COMMUNICATION: Look("square", "var(--e1)"),
     Activity.IO: Look("square", "var(--e3)"),
 }
+_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_BAR = 0.76
+"""Of a row's height."""
+_COLUMNS_PX = {
+    Activity.INIT: 86.0,
+    Activity.COMPUTE: 78.0,
+    Activity.COMMUNICATION: 112.0,
+    Activity.IO: 58.0,
+}
+"""Widths of the columns of figures at the right; n follows."""
+_COUNT_PX = 40.0
 
 
 def splits_by_cell(analysis: Analysis) -> dict[Cell, list[ActivitySplit]]:
@@ -70,18 +89,36 @@ def share_said(share: Estimate) -> str:
     return point_percent(share).removeprefix("+")
 
 
-def activities_described(cells: Mapping[Cell, Sequence[ActivitySplit]], told: Sequence[Activity]) -> str:
-    """The picture in words, for those who hear the page."""
-    return "; ".join(
-        f"{one_line(split.summary.environment)}, {arrange.place(cell)}: "
-        + ", ".join(f"{NAMES[one.activity]} {share_said(one.share)}" for one in of(split, told))
-        + f", n = {split.whole_s.n}"
-        for cell, splits in cells.items()
-        for split in splits
-    )
+def json(analysis: Analysis) -> dict[str, Any]:
+    """The part of ``tare show --json`` that is about activities, as docs/json.md describes it."""
+    return {"activities": [_split(split) for split in analysis.activities]}
 
 
-def print_activities(analysis: Analysis, console: Console) -> None:
+def _split(split: ActivitySplit) -> dict[str, Any]:
+    summary = split.summary
+    return {
+        "cell": in_json.cell(summary.cell),
+        "environment": summary.environment,
+        "activities": [
+            {
+                "activity": one.activity.value,
+                "time_s": in_json.estimate(one.time_s, "s"),
+                "share": in_json.estimate(one.share),
+                "overhead": one.overhead and in_json.estimate(one.overhead),
+            }
+            for one in split.activities
+        ],
+        "whole_s": in_json.estimate(split.whole_s, "s"),
+        "blocks": [
+            {"block": block, "times_s": [in_json.number(time_s) for time_s in times_s]}
+            for block, times_s in zip(
+                summary.blocks, zip(*summary.times_s.values(), strict=True), strict=True
+            )
+        ],
+    }
+
+
+def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # noqa: ARG001 - as every topic's
     """Print a table per cell; nothing where nothing was profiled."""
     if not analysis.activities:
         return
@@ -90,24 +127,24 @@ def print_activities(analysis: Analysis, console: Console) -> None:
     for sentence in filter(None, (EXPLANATION, AGAINST, unseen_said(analysis))):
         console.print(Text(f"{sentence}."))
     for cell, splits in splits_by_cell(analysis).items():
-        console.print(Text(f"\n{arrange.place(cell)}", style="bold"))
-        console.print(_table(splits, told), *_against_native(splits, told), sep="\n")
+        console.print(Text(f"\n{place(cell)}", style="bold"))
+        console.print(_cell_table(splits, told), *_against_native(splits, told), sep="\n")
 
 
-def _table(splits: Sequence[ActivitySplit], told: Sequence[Activity]) -> Table:
+def _cell_table(splits: Sequence[ActivitySplit], told: Sequence[Activity]) -> Table:
     level = least_level(split.whole_s for split in splits)
-    table = ruled_table()
-    table.add_column("", overflow="fold", width=16)
+    printed = ruled_table()
+    printed.add_column("", overflow="fold", width=16)
     for title in ("share", f"interval (≥ {level})", "time", "interval"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("n", justify="right", no_wrap=True, min_width=3)
+        printed.add_column(title, justify="right", no_wrap=True)
+    printed.add_column("n", justify="right", no_wrap=True, min_width=3)
     for split in splits:
-        table.add_row(Text(one_line(split.summary.environment), style="bold"))
+        printed.add_row(Text(one_line(split.summary.environment), style="bold"))
         for one in of(split, told):
             shares = (share_said(one.share), interval_percent(one.share))
-            table.add_row(f"  {NAMES[one.activity]}", *shares, *_time(one.time_s))
-        table.add_row(f"  {WHOLE}", "", "", *_time(split.whole_s))
-    return table
+            printed.add_row(f"  {NAMES[one.activity]}", *shares, *_time(one.time_s))
+        printed.add_row(f"  {WHOLE}", "", "", *_time(split.whole_s))
+    return printed
 
 
 def _time(time_s: Estimate) -> tuple[str, str, str]:
@@ -124,3 +161,139 @@ def _against_native(splits: Iterable[ActivitySplit], told: Sequence[Activity]) -
         if parts:
             name = one_line(split.summary.environment)
             yield Text(f" {name} against native: {'; '.join(parts)}", style="dim")
+
+
+def html(analysis: Analysis, artist: Artist) -> Sequence[Section]:
+    """All cells in one picture, and all figures."""
+    if not analysis.activities:
+        return [MISSING]
+    cells, told = splits_by_cell(analysis), told_activities(analysis)
+    described = activities_described(cells, told)
+    shown = section(
+        "activities",
+        TITLE,
+        title=TITLE,
+        explanation=EXPLANATION,
+        against=AGAINST,
+        unseen=unseen_said(analysis),
+        figure=artist.rows(lambda frame: activity_chart(cells, told, frame), TITLE, described),
+        key={NAMES[activity]: LOOKS[activity] for activity in told},
+        names=NAMES,
+        whole=WHOLE,
+        splits=analysis.activities,
+        cells={cell: [(split, of(split, told)) for split in splits] for cell, splits in cells.items()},
+    )
+    return [shown]
+
+
+def activities_described(cells: Mapping[Cell, Sequence[ActivitySplit]], told: Sequence[Activity]) -> str:
+    """The picture in words, for those who hear the page."""
+    return "; ".join(
+        f"{one_line(split.summary.environment)}, {place(cell)}: "
+        + ", ".join(f"{NAMES[one.activity]} {share_said(one.share)}" for one in of(split, told))
+        + f", n = {split.whole_s.n}"
+        for cell, splits in cells.items()
+        for split in splits
+    )
+
+
+@dataclass(slots=True)
+class _Drawing:
+    height_px: float = 0
+    headings: list[Row] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    """Of each bar its name and its figures, by the names of their columns."""
+    bars: list[Row] = field(default_factory=list)
+    whiskers: list[Row] = field(default_factory=list)
+    spans: list[tuple[float, float]] = field(default_factory=list)
+    """From where to where the bars below each heading reach down the picture."""
+
+
+def activity_chart(
+    cells: Mapping[Cell, Sequence[ActivitySplit]], told: Sequence[Activity], frame: Frame
+) -> Specification:
+    """Describe the chart in Vega-Lite: for each environment a bar, below the heading of its cell.
+
+    Each activity's interval is a line from the bar's own beginning, so it tells how long that part may be; the lines
+    of one bar lie one below the other.
+    """
+    drawing = _Drawing()
+    for cell, splits in cells.items():
+        heading = {"y": drawing.height_px + 0.65 * frame.row_px, "text": place(cell), "ink": "var(--ink)"}
+        drawing.headings.append(heading)
+        drawing.height_px += 1.2 * frame.row_px
+        top = drawing.height_px
+        for split in splits:
+            _add(split, told, frame, drawing)
+        drawing.spans.append((top, drawing.height_px))
+    ends = (row["x2"] for row in (*drawing.bars, *drawing.whiskers))
+    canvas = Canvas(Axis(low=0, high=max(1.0, *ends)), Axis(low=drawing.height_px, high=0), frame.font_px)
+    _scales(canvas, drawing)
+    canvas.bars(drawing.bars)
+    canvas.lines([{**row, "stroke": "var(--paper)"} for row in drawing.whiskers], stroke_px=3.4)
+    canvas.lines([{**row, "stroke": "var(--ink)"} for row in drawing.whiskers], stroke_px=1.4)
+    _labels(canvas, drawing, told, frame)
+    head = frame.figures_px or drawing.height_px > TALL_PX
+    padding = {"left": frame.gutter_px, "right": frame.figures_px or 22.0, "bottom": TICKS_PX}
+    return canvas.specification(
+        frame.plot_px, drawing.height_px, padding | {"top": TICKS_PX if head else 2.0}
+    )
+
+
+def _add(split: ActivitySplit, told: Sequence[Activity], frame: Frame, drawing: _Drawing) -> None:
+    summary, shown = split.summary, of(split, told)
+    middle, bar_px = drawing.height_px + frame.row_px / 2, _BAR * frame.row_px
+    top, begin = middle - bar_px / 2, 0.0
+    for lane, one in enumerate(shown):
+        end, share = begin + one.share.point, one.share
+        bar = {"x": begin, "x2": end, "y": top, "y2": top + bar_px, "fill": LOOKS[one.activity].colour}
+        drawing.bars.append(bar | {"told": f"{one_line(summary.environment)}, {_told(one)}"})
+        if share.low is not None and share.high is not None:
+            y = top + (lane + 0.5) * bar_px / len(shown)
+            drawing.whiskers.append({"x": begin + share.low, "x2": begin + share.high, "y": y, "y2": y})
+        begin = end
+    figures = {NAMES[one.activity]: share_said(one.share) for one in shown}
+    drawing.rows.append(
+        {"y": middle, "name": one_line(summary.environment), **figures, "n": str(split.whole_s.n)}
+    )
+    drawing.height_px += frame.row_px
+
+
+def _told(one: ActivityEstimate) -> str:
+    figures = (
+        f"{share_said(one.share)}, interval {interval_percent(one.share)}, {quantity(one.time_s.point, 's')}"
+    )
+    return f"{NAMES[one.activity]}: {figures}, n = {one.share.n}"
+
+
+def _scales(canvas: Canvas, drawing: _Drawing) -> None:
+    lines = [
+        {"x": tick, "x2": tick, "y": top, "y2": bottom, "stroke": "var(--grid)" if tick else "var(--axis)"}
+        for top, bottom in drawing.spans
+        for tick in _TICKS
+    ]
+    canvas.lines(lines)
+    labels = [{"x": tick, "text": f"{100 * tick:.0f} %", "ink": "var(--soft)"} for tick in _TICKS]
+    canvas.texts(labels, y_px=drawing.height_px + 13, align="center")
+    if drawing.height_px > TALL_PX:
+        canvas.texts(labels, y_px=-13, align="center")
+
+
+def _labels(canvas: Canvas, drawing: _Drawing, told: Sequence[Activity], frame: Frame) -> None:
+    character_px = CHARACTER_EM * frame.font_px
+    widest = int((frame.gutter_px + frame.plot_px + frame.figures_px) / character_px)
+    headings = [{**row, "text": cut(row["text"], widest)} for row in drawing.headings]
+    canvas.texts(headings, x_px=-frame.gutter_px, bold=True)
+    longest = int((frame.gutter_px - 12) / character_px)
+    _column(canvas, [{**row, "name": cut(row["name"], longest)} for row in drawing.rows], "name", -12.0)
+    right_px = frame.plot_px
+    columns = [*((NAMES[activity], _COLUMNS_PX[activity]) for activity in told), ("n", _COUNT_PX)]
+    for column, width_px in columns if frame.figures_px else ():
+        right_px += width_px
+        _column(canvas, drawing.rows, column, right_px)
+        canvas.texts([{"text": column, "ink": "var(--soft)"}], x_px=right_px, y_px=-13, align="right")
+
+
+def _column(canvas: Canvas, rows: Sequence[Row], name: str, right_px: float) -> None:
+    texts = [{"y": row["y"], "text": row[name], "ink": "var(--ink)"} for row in rows]
+    canvas.texts(texts, x_px=right_px, align="right")

@@ -9,8 +9,7 @@ from tare.drawing.marks import Look
 from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Analysis, Cell
-from tare.report import activities, arrange
-from tare.report.activity_chart import activity_chart
+from tare.report import arrange
 from tare.report.arrange import Metric, SharedMetric
 from tare.report.curve_chart import NARROW, WIDE, curve_chart, ratios
 from tare.report.curves import CurveMetric, curve_metrics, curves_described
@@ -145,15 +144,6 @@ def sharing_figure(artist: Artist, metrics: Sequence[SharedMetric]) -> Figure | 
     """The primary metric of every cell with company in one picture."""
     primary = [metric for metric in metrics if metric.primary]
     return sharing(artist, primary, "Loss by company, primary metrics") if primary else None
-
-
-def activities_figure(artist: Artist, analysis: Analysis) -> Figure | None:
-    """All cells in one picture; ``None`` where nothing was profiled."""
-    if not analysis.activities:
-        return None
-    cells, told = activities.splits_by_cell(analysis), activities.told_activities(analysis)
-    described = activities.activities_described(cells, told)
-    return artist.rows(lambda frame: activity_chart(cells, told, frame), activities.TITLE, described)
 
 
 def cell_sections(artist: Artist, analysis: Analysis) -> tuple[CellSection, ...]:

@@ -21,13 +21,12 @@ from tare.records import (
     Verdict,
     WaitCost,
 )
-from tare.report import arrange, in_json
+from tare.report import activities, arrange, in_json
 from tare.report.calibration import calibration_json
 from tare.report.clocks import ClockRemark, timer_inversions
 from tare.report.emulation import emulated, restored
 from tare.report.equal_arms import parity_json
 from tare.report.integrity import integrity_json
-from tare.report.machine_activities import activity_json
 from tare.report.machine_causes import causes_keys
 from tare.report.machine_comparisons import claim_json, comparisons_json
 from tare.report.machine_repeats import repeats
@@ -64,7 +63,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "instances": [_instance(figure) for figure in per_instance(analysis.outcomes)],
         "curves": [_curve(curve) for curve in analysis.curves],
         "sharing": [_sharing(loss) for loss in analysis.sharing],
-        "activities": [activity_json(split) for split in analysis.activities],
+        **activities.json(analysis),
         "helper_cost": [_helper_cost(cost) for cost in analysis.helper_costs],
         "waiting": [_wait_cost(cost) for cost in analysis.wait_costs],
         **causes_keys(analysis),

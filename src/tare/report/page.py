@@ -26,9 +26,13 @@ class Section:
     text: Markup
 
 
-def section(anchor: str, label: str, *, shown: bool, **values: Any) -> Section:
-    """Set ``values`` in the template that is called like the anchor, if it is to be ``shown``."""
-    return Section(anchor=anchor, label=label, text=rendered(anchor, **values) if shown else Markup())
+MISSING = Section(anchor="", label="", text=Markup())
+"""In the place of a topic of which there is nothing to show."""
+
+
+def section(anchor: str, label: str, **values: Any) -> Section:
+    """Set ``values`` in the template that is called like the anchor."""
+    return Section(anchor=anchor, label=label, text=rendered(anchor, **values))
 
 
 def rendered(template: str, **values: Any) -> Markup:

@@ -11,8 +11,7 @@ from tare.drawing.table import add_name_column, name_cell, name_width, ruled_tab
 from tare.drawing.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
 from tare.foreign import one_line
 from tare.records import Analysis, Overhead, Summary, Verdict, Word
-from tare.report import arrange
-from tare.report.activities import print_activities
+from tare.report import activities, arrange
 from tare.report.answer_table import print_answer_table, print_answers
 from tare.report.bounds import bounded, left_out_said
 from tare.report.calibration import citation
@@ -65,7 +64,7 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
         curves = (metric for metric in curve_metrics(analysis) if metric.cell == cell)
         print_curves(curves, console, show_all=show_all)
     print_sharing(analysis, console, show_all=show_all)
-    print_activities(analysis, console)
+    activities.table(analysis, console, show_all=show_all)
     print_helpers(analysis, console)
     print_waiting(analysis, console)
     print_order(analysis, console)
