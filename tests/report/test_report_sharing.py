@@ -17,7 +17,7 @@ from tare.drawing.words import interval_percent, point_percent
 from tare.records import Analysis, Word
 from tare.report.document import render_report
 from tare.report.machine import to_json
-from tare.report.sharing_table import EXPLANATION
+from tare.report.sharing import EXPLANATION
 from tare.report.table import print_tables
 from tests.report.report_example import example
 from tests.report.report_page import Page

@@ -20,7 +20,7 @@ from tare.foreign import one_line
 from tare.records import Activity, ActivityEstimate, ActivitySplit, Analysis, Cell, Estimate
 from tare.report import in_json
 from tare.report.arrange import place
-from tare.report.page import MISSING, Section, section
+from tare.report.page import MISSING, PageSection, section
 
 TITLE = "Where the time goes"
 EXPLANATION = (
@@ -163,7 +163,7 @@ def _against_native(splits: Iterable[ActivitySplit], told: Sequence[Activity]) -
             yield Text(f" {name} against native: {'; '.join(parts)}", style="dim")
 
 
-def html(analysis: Analysis, artist: Artist) -> Sequence[Section]:
+def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:
     """All cells in one picture, and all figures."""
     if not analysis.activities:
         return [MISSING]

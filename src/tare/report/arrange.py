@@ -4,7 +4,6 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import median
 from typing import TypeAlias
 
 from tare.analyze.answers import primary_names
@@ -20,8 +19,6 @@ from tare.records import (
     Layout,
     Outcome,
     Overhead,
-    SharedCell,
-    SharingLoss,
     Skipped,
     Status,
     Verdict,
@@ -62,33 +59,6 @@ class Metric:
     @property
     def decided(self) -> tuple[Verdict, ...]:
         return tuple(verdict for verdict in self.verdicts if verdict.word is not Word.UNDECIDED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedMetric:
-    """One metric of one cell with company: what it costs in each environment, native first."""
-
-    cells: SharedCell
-    losses: tuple[SharingLoss, ...]
-
-    @property
-    def name(self) -> str:
-        return self.losses[0].summary.metric
-
-    @property
-    def primary(self) -> bool:
-        return self.losses[0].summary.primary
-
-    @property
-    def several(self) -> bool:
-        """Whether there are several instances, which may share more or less fairly."""
-        return len(self.losses[0].each) > 1
-
-
-def skew_said(loss: SharingLoss) -> str:
-    """Median and largest start of an instance after the first, over trials, in ms; empty with one instance."""
-    skews_ms = [1000 * skew_s for skew_s in loss.summary.skews_s]
-    return f"{median(skews_ms):.2f}, {max(skews_ms):.2f}" if skews_ms else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,15 +113,6 @@ def _key(overhead: Overhead) -> _Key:
     return summary.cell, summary.metric, summary.unit, summary.direction
 
 
-def shared_metrics(analysis: Analysis) -> tuple[SharedMetric, ...]:
-    """Cell after cell with company, in each the primary metric first."""
-    found: dict[tuple[SharedCell, str, str, Direction], list[SharingLoss]] = {}
-    for loss in analysis.sharing:
-        own = loss.summary
-        found.setdefault((own.cells, own.metric, own.unit, own.direction), []).append(loss)
-    return tuple(SharedMetric(cells=key[0], losses=tuple(losses)) for key, losses in found.items())
-
-
 def told_helper_costs(analysis: Analysis) -> tuple[HelperCost, ...]:
     """All of them, or none where no trial tells of helpers."""
     told = any(cost.cpu_s or cost.summary.helpers is not None for cost in analysis.helper_costs)
@@ -182,14 +143,6 @@ def cell_of(outcome: Outcome) -> Cell:
 def layout_of(cell: Cell) -> Layout:
     """The cell's layout, without the neighbour or the order that its name may hold too."""
     return Layout.parse(cell.layout.partition("+")[0].partition("~")[0])
-
-
-def company_note(cells: SharedCell) -> str:
-    """Such as "2 instances in one node"."""
-    if "+" in cells.shared.layout:
-        return "one instance beside a neighbour"
-    layout = layout_of(cells.shared)
-    return f"{layout.instances} instances in {'one node' if layout.nodes == 1 else f'{layout.nodes} nodes'}"
 
 
 def instances_note(cell: Cell) -> str:

@@ -10,12 +10,11 @@ from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Analysis, Cell
 from tare.report import arrange
-from tare.report.arrange import Metric, SharedMetric
+from tare.report.arrange import Metric
 from tare.report.curve_chart import NARROW, WIDE, curve_chart, ratios
 from tare.report.curves import CurveMetric, curve_metrics, curves_described
 from tare.report.overhead_chart import Group, answer_chart, extent, overhead_chart
 from tare.report.samples_chart import ground, samples_chart
-from tare.report.sharing_chart import loss_extent, losses_described, sharing_chart
 from tare.treat import InstanceFigure, per_instance
 
 _MOST_FAR_ROWS = 24
@@ -79,15 +78,6 @@ def _answer(artist: Artist, groups: Sequence[Group], title: str) -> Figure:
     )
 
 
-def sharing(artist: Artist, metrics: Sequence[SharedMetric], title: str) -> Figure:
-    return artist.overheads(
-        lambda axis, frame: sharing_chart(metrics, artist.looks, axis, artist.margin, frame),
-        loss_extent(metrics),
-        title,
-        losses_described(metrics),
-    )
-
-
 def _curves(artist: Artist, metric: CurveMetric) -> CurveFigure:
     title = f"{one_line(metric.name)}, {arrange.place(metric.cell)}"
     charts = [curve_chart(metric, artist.looks, artist.margin, frame) for frame in (WIDE, NARROW)]
@@ -138,12 +128,6 @@ def headline(artist: Artist, analysis: Analysis) -> Figure | None:
         Group(metric, f"{name} on {metric.cell.layout}" if several else name) for name, metric in primary
     ]
     return _answer(artist, groups, "Overhead of every environment by primary metric")
-
-
-def sharing_figure(artist: Artist, metrics: Sequence[SharedMetric]) -> Figure | None:
-    """The primary metric of every cell with company in one picture."""
-    primary = [metric for metric in metrics if metric.primary]
-    return sharing(artist, primary, "Loss by company, primary metrics") if primary else None
 
 
 def cell_sections(artist: Artist, analysis: Analysis) -> tuple[CellSection, ...]:

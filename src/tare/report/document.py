@@ -5,7 +5,6 @@ import os
 import tempfile
 from pathlib import Path
 
-from tare.drawing import words
 from tare.drawing.artist import Artist
 from tare.drawing.marks import CONTROL
 from tare.errors import HostError
@@ -21,6 +20,7 @@ from tare.report import (
     order,
     page,
     provenance,
+    sharing,
     signals,
 )
 from tare.report.bounds import bounded, left_out_said
@@ -29,7 +29,6 @@ from tare.report.emulation import emulated, restored
 from tare.report.helper_table import TITLE, WAITING_SHARE, WAITING_TITLE, waits
 from tare.report.integrity import integrity_said
 from tare.report.reasons import reasons
-from tare.report.sharing_table import EXPLANATION
 from tare.report.stops import decisions_said, stops_said
 from tare.report.weaker import HEADING, weaker
 
@@ -68,7 +67,6 @@ def render_report(analysis: Analysis) -> str:
     """Give the HTML text; everything that came from a campaign, a host or a program is escaped in it."""
     left_out, analysis = left_out_said(analysis), bounded(analysis)
     artist = Artist(arrange.environments(analysis), analysis.margin, arrange.CONTROL)
-    shared = arrange.shared_metrics(analysis)
     return page.rendered(
         "report",
         analysis=analysis,
@@ -81,9 +79,7 @@ def render_report(analysis: Analysis) -> str:
         dropped=arrange.dropped(analysis),
         evidence=provenance.evidence(analysis),
         headline=cells.headline(artist, analysis),
-        shared=shared,
-        sharing_figure=cells.sharing_figure(artist, shared),
-        sections=activities.html(analysis, artist),
+        sections=[*sharing.html(analysis, artist), *activities.html(analysis, artist)],
         helper_costs=arrange.told_helper_costs(analysis),
         attributions=causes.explained(analysis),
         reasons=reasons(analysis),
@@ -124,12 +120,7 @@ def render_report(analysis: Analysis) -> str:
         comparisons=comparisons,
         control_said=arrange.control_said,
         control_word=arrange.control_word,
-        company_note=arrange.company_note,
         helpers_said=arrange.helpers_said,
-        skew_said=arrange.skew_said,
-        index=words.index,
-        index_interval=words.index_interval,
-        sharing_explanation=EXPLANATION,
         helpers_title=TITLE,
         waiting_title=WAITING_TITLE,
         waiting_share=WAITING_SHARE,

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The analysis for programs: JSON of schema 1, described in ``docs/json.md``."""
 
-import statistics
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -15,13 +13,12 @@ from tare.records import (
     Outcome,
     Overhead,
     Session,
-    SharingLoss,
     Skipped,
     Status,
     Verdict,
     WaitCost,
 )
-from tare.report import activities, arrange, in_json
+from tare.report import activities, arrange, in_json, sharing
 from tare.report.calibration import calibration_json
 from tare.report.clocks import ClockRemark, timer_inversions
 from tare.report.emulation import emulated, restored
@@ -62,7 +59,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "controls": [_control(control) for control in analysis.controls],
         "instances": [_instance(figure) for figure in per_instance(analysis.outcomes)],
         "curves": [_curve(curve) for curve in analysis.curves],
-        "sharing": [_sharing(loss) for loss in analysis.sharing],
+        **sharing.json(analysis),
         **activities.json(analysis),
         "helper_cost": [_helper_cost(cost) for cost in analysis.helper_costs],
         "waiting": [_wait_cost(cost) for cost in analysis.wait_costs],
@@ -179,40 +176,6 @@ def _curve(estimate: CurveEstimate) -> dict[str, Any]:
             }
             for point in estimate.points
         ],
-    }
-
-
-def _sharing(loss: SharingLoss) -> dict[str, Any]:
-    summary = loss.summary
-    return {
-        "cell": in_json.cell(summary.cells.shared),
-        "alone": in_json.cell(summary.cells.alone),
-        "environment": summary.environment,
-        "metric": summary.metric,
-        "direction": summary.direction.name.lower(),
-        "primary": summary.primary,
-        "loss": in_json.estimate(loss.typical),
-        "word": loss.word.name.lower(),
-        "withheld": loss.withheld and loss.withheld.value,
-        "each": [in_json.estimate(each) for each in loss.each],
-        "beyond_native": loss.beyond_native and in_json.estimate(loss.beyond_native),
-        "spread": loss.spread and in_json.estimate(loss.spread),
-        "jain_index": loss.jain_index and in_json.estimate(loss.jain_index),
-        "barrier_skew": _skew(summary.skews_s),
-        "blocks": [
-            {"block": block, "log_losses": [in_json.number(value) for value in values]}
-            for block, values in zip(summary.blocks, summary.log_losses, strict=True)
-        ],
-        "dropped_blocks": summary.dropped_blocks,
-    }
-
-
-def _skew(skews_s: Sequence[float]) -> dict[str, Any] | None:
-    if not skews_s:
-        return None
-    return {
-        "median": in_json.without_interval(statistics.median(skews_s), "s", len(skews_s)),
-        "maximum": in_json.number(max(skews_s)),
     }
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class PageSection:
     """What a topic adds to the page; without ``text`` it is not in the navigation either."""
 
     anchor: str
@@ -26,13 +26,13 @@ class Section:
     text: Markup
 
 
-MISSING = Section(anchor="", label="", text=Markup())
+MISSING = PageSection(anchor="", label="", text=Markup())
 """In the place of a topic of which there is nothing to show."""
 
 
-def section(anchor: str, label: str, **values: Any) -> Section:
+def section(anchor: str, label: str, **values: Any) -> PageSection:
     """Set ``values`` in the template that is called like the anchor."""
-    return Section(anchor=anchor, label=label, text=rendered(anchor, **values))
+    return PageSection(anchor=anchor, label=label, text=rendered(anchor, **values))
 
 
 def rendered(template: str, **values: Any) -> Markup:

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What company costs an instance, in each environment and natively: for programs, for a terminal, for the page."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tare.drawing.artist import Artist, Figure, Specification
+from tare.drawing.axis import Axis
+from tare.drawing.canvas import Row
+from tare.drawing.interval_chart import Frame, Section, interval_chart, interval_row, span, word_label
+from tare.drawing.marks import CONTROL, Look
+from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
+from tare.drawing.words import (
+    MARK,
+    STYLE,
+    counted,
+    index,
+    index_interval,
+    interval_percent,
+    least_level,
+    point_percent,
+)
+from tare.foreign import one_line
+from tare.records import NATIVE, Analysis, Direction, SharedCell, SharingLoss, Word
+from tare.report import in_json
+from tare.report.arrange import layout_of, place
+from tare.report.page import MISSING, PageSection, section
+
+EXPLANATION = (
+    "How much more time the same work takes an instance with company than by itself, "
+    "in the same environment and block"
+)
+_FAIRNESS = (
+    "Spread: (most - least) / mean of the instances' times per work; Jain's index is 1 when all rates are equal; "
+    "noise alone makes some spread. Skew: median and longest start of an instance after the first."
+)
+_FIGURES_WIDTH = 64
+"""What all but the names take in the wider of the tables."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedMetric:
+    """One metric of one cell with company: what it costs in each environment, native first."""
+
+    cells: SharedCell
+    losses: tuple[SharingLoss, ...]
+
+    @property
+    def name(self) -> str:
+        return self.losses[0].summary.metric
+
+    @property
+    def primary(self) -> bool:
+        return self.losses[0].summary.primary
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several instances, which may share more or less fairly."""
+        return len(self.losses[0].each) > 1
+
+
+def shared_metrics(analysis: Analysis) -> tuple[SharedMetric, ...]:
+    """Cell after cell with company, in each the primary metric first."""
+    found: dict[tuple[SharedCell, str, str, Direction], list[SharingLoss]] = {}
+    for loss in analysis.sharing:
+        own = loss.summary
+        found.setdefault((own.cells, own.metric, own.unit, own.direction), []).append(loss)
+    return tuple(SharedMetric(cells=key[0], losses=tuple(losses)) for key, losses in found.items())
+
+
+def company_note(cells: SharedCell) -> str:
+    """Such as "2 instances in one node"."""
+    if "+" in cells.shared.layout:
+        return "one instance beside a neighbour"
+    layout = layout_of(cells.shared)
+    return f"{layout.instances} instances in {'one node' if layout.nodes == 1 else f'{layout.nodes} nodes'}"
+
+
+def skew_said(loss: SharingLoss) -> str:
+    """Median and largest start of an instance after the first, over trials, in ms; empty with one instance."""
+    skews_ms = [1000 * skew_s for skew_s in loss.summary.skews_s]
+    return f"{median(skews_ms):.2f}, {max(skews_ms):.2f}" if skews_ms else ""
+
+
+def json(analysis: Analysis) -> dict[str, Any]:
+    """The part of ``tare show --json`` that is about sharing, as docs/json.md describes it."""
+    return {"sharing": [_loss(loss) for loss in analysis.sharing]}
+
+
+def _loss(loss: SharingLoss) -> dict[str, Any]:
+    summary = loss.summary
+    return {
+        "cell": in_json.cell(summary.cells.shared),
+        "alone": in_json.cell(summary.cells.alone),
+        "environment": summary.environment,
+        "metric": summary.metric,
+        "direction": summary.direction.name.lower(),
+        "primary": summary.primary,
+        "loss": in_json.estimate(loss.typical),
+        "word": loss.word.name.lower(),
+        "withheld": loss.withheld and loss.withheld.value,
+        "each": [in_json.estimate(each) for each in loss.each],
+        "beyond_native": loss.beyond_native and in_json.estimate(loss.beyond_native),
+        "spread": loss.spread and in_json.estimate(loss.spread),
+        "jain_index": loss.jain_index and in_json.estimate(loss.jain_index),
+        "barrier_skew": _skew(summary.skews_s),
+        "blocks": [
+            {"block": block, "log_losses": [in_json.number(value) for value in values]}
+            for block, values in zip(summary.blocks, summary.log_losses, strict=True)
+        ],
+        "dropped_blocks": summary.dropped_blocks,
+    }
+
+
+def _skew(skews_s: Sequence[float]) -> dict[str, Any] | None:
+    if not skews_s:
+        return None
+    return {
+        "median": in_json.without_interval(median(skews_s), "s", len(skews_s)),
+        "maximum": in_json.number(max(skews_s)),
+    }
+
+
+def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:
+    """Print the losses by primary metrics, with ``show_all`` by all; nothing without a sharing experiment."""
+    metrics = shared_metrics(analysis)
+    if not metrics:
+        return
+    console.print(Text("\nSharing", style="bold"))
+    console.print(Text(f"{EXPLANATION}."))
+    shown = [metric for metric in metrics if show_all or metric.primary]
+    for metric in shown:
+        width = name_width((one.summary.environment for one in metric.losses), console.width - _FIGURES_WIDTH)
+        console.print(_title(metric), _losses(metric, width), *_beyond_native(metric), sep="\n")
+        if metric.several:
+            console.print("", _fairness(metric, width), sep="\n")
+    if any(metric.several for metric in shown):
+        console.print(Text(f"\n{_FAIRNESS}", style="dim"))
+    if hidden := len(metrics) - len(shown):
+        told = f"sharing by {counted(hidden, 'other metric')} hidden; --all shows every row"
+        console.print(Text(f"\n{told}", style="dim"))
+
+
+def _title(metric: SharedMetric) -> Text:
+    cells = metric.cells
+    title = Text(f"\n{place(cells.shared)}", style="bold")
+    title.append(f", {one_line(metric.name)}", style="bold")
+    title.append(
+        f" ({company_note(cells)}; alone: {cells.alone.layout})",
+        style="not bold",
+    )
+    return title
+
+
+def _losses(metric: SharedMetric, width: int) -> Table:
+    printed = _empty_table(width)
+    level = least_level(loss.typical for loss in metric.losses)
+    printed.add_column("loss", justify="right", no_wrap=True, width=8)
+    printed.add_column(f"interval (≥ {level})", justify="right", no_wrap=True, min_width=18)
+    printed.add_column("verdict", overflow="fold", width=19)
+    printed.add_column("n", justify="right", no_wrap=True, min_width=3)
+    for loss in metric.losses:
+        word = Text(f"{MARK[loss.word]} {loss.said}", style=STYLE[loss.word])
+        figures = (point_percent(loss.typical), interval_percent(loss.typical))
+        printed.add_row(name_cell(loss.summary.environment, width), *figures, word, str(loss.typical.n))
+    return printed
+
+
+def _beyond_native(metric: SharedMetric) -> Iterable[Text]:
+    for loss in metric.losses:
+        if beyond := loss.beyond_native:
+            figures = f"{point_percent(beyond)}, interval {interval_percent(beyond)} (n = {beyond.n})"
+            name = one_line(loss.summary.environment)
+            yield Text(f" {name} beyond native's loss: {figures}", style="dim")
+
+
+def _fairness(metric: SharedMetric, width: int) -> Table:
+    printed = _empty_table(width)
+    for title in ("spread", "Jain's index", "skew in ms"):
+        printed.add_column(title, justify="right", no_wrap=True)
+    for loss in metric.losses:
+        if loss.spread and loss.jain_index:
+            printed.add_row(
+                name_cell(loss.summary.environment, width),
+                f"{point_percent(loss.spread).removeprefix('+')} ({interval_percent(loss.spread)})",
+                f"{index(loss.jain_index.point)} ({index_interval(loss.jain_index)})",
+                skew_said(loss),
+            )
+    return printed
+
+
+def _empty_table(width: int) -> Table:
+    printed = ruled_table()
+    add_name_column(printed, "environment", width)
+    return printed
+
+
+def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:
+    """The primary metric of every cell with company in one picture, and all figures."""
+    metrics = shared_metrics(analysis)
+    if not metrics:
+        return [MISSING]
+    shown = section(
+        "sharing",
+        "Sharing",
+        explanation=EXPLANATION,
+        figure=_figure([metric for metric in metrics if metric.primary], artist),
+        shared=metrics,
+        margin=analysis.margin,
+        company_note=company_note,
+        skew_said=skew_said,
+        index=index,
+        index_interval=index_interval,
+    )
+    return [shown]
+
+
+def _figure(primary: Sequence[SharedMetric], artist: Artist) -> Figure | None:
+    if not primary:
+        return None
+    return artist.overheads(
+        lambda axis, frame: sharing_chart(primary, artist.looks, axis, artist.margin, frame),
+        loss_extent(primary),
+        "Loss by company, primary metrics",
+        losses_described(primary),
+    )
+
+
+def loss_extent(metrics: Iterable[SharedMetric]) -> Iterator[float]:
+    """All losses that a chart of ``metrics`` must have room for."""
+    for metric in metrics:
+        for estimate in (loss.typical for loss in metric.losses):
+            yield from (value for value in (estimate.point, estimate.low, estimate.high) if value is not None)
+
+
+def losses_described(metrics: Iterable[SharedMetric]) -> str:
+    """The picture in words, for those who hear the page."""
+    return "; ".join(
+        f"{one_line(loss.summary.environment)}, {place(metric.cells.shared)}, {one_line(metric.name)}: "
+        f"{point_percent(loss.typical)}, interval {interval_percent(loss.typical)}, n = {loss.typical.n}"
+        for metric in metrics
+        for loss in metric.losses
+    )
+
+
+def sharing_chart(
+    metrics: Sequence[SharedMetric], looks: Mapping[str, Look], axis: Axis, margin: float, frame: Frame
+) -> Specification:
+    """Describe the chart in Vega-Lite; native's own loss is shaded behind the others."""
+    sections = [
+        Section(
+            rows=[_row(loss, looks) for loss in metric.losses],
+            heading=f"{place(metric.cells.shared)}: {metric.name}",
+            band=next(
+                (span(one.typical) for one in metric.losses if one.summary.environment == NATIVE), None
+            ),
+        )
+        for metric in metrics
+    ]
+    return interval_chart(sections, axis, margin, frame)
+
+
+def _row(loss: SharingLoss, looks: Mapping[str, Look]) -> Row:
+    name = loss.summary.environment
+    return interval_row(
+        name,
+        loss.summary.metric,
+        loss.typical,
+        word_label(loss.said),
+        CONTROL if name == NATIVE else looks[name],
+        decided=loss.word is not Word.UNDECIDED,
+        quiet=name == NATIVE,
+    )
