@@ -16,7 +16,7 @@ from tare.analyze import verdicts
 from tare.records import Analysis, Cell, Outcome, Status, TimeEstimate, WaitCost, WaitSummary
 from tare.report.clocks import EXPLANATION
 from tare.report.document import render_report
-from tare.report.helper_table import WAITING_SHARE, WAITING_TITLE
+from tare.report.helpers import WAITING_SHARE, WAITING_TITLE
 from tare.report.machine import to_json
 from tare.report.table import print_tables
 from tare.statistics import median

@@ -15,7 +15,6 @@ from tare.records import (
     Analysis,
     Cell,
     Direction,
-    HelperCost,
     Layout,
     Outcome,
     Overhead,
@@ -111,17 +110,6 @@ def _key(overhead: Overhead) -> _Key:
     """Samples of one name in another unit or direction are another metric."""
     summary = overhead.summary
     return summary.cell, summary.metric, summary.unit, summary.direction
-
-
-def told_helper_costs(analysis: Analysis) -> tuple[HelperCost, ...]:
-    """All of them, or none where no trial tells of helpers."""
-    told = any(cost.cpu_s or cost.summary.helpers is not None for cost in analysis.helper_costs)
-    return analysis.helper_costs if told else ()
-
-
-def helpers_said(cost: HelperCost) -> str:
-    """In place of a CPU time that is missing: whether there was anything to measure."""
-    return "none" if cost.summary.helpers == 0 else "not known"
 
 
 def environments(analysis: Analysis) -> tuple[str, ...]:

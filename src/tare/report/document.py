@@ -17,6 +17,7 @@ from tare.report import (
     clocks,
     comparisons,
     equal_arms,
+    helpers,
     order,
     page,
     provenance,
@@ -26,7 +27,6 @@ from tare.report import (
 from tare.report.bounds import bounded, left_out_said
 from tare.report.curve_table import POINTWISE, UNITS, level, place_groups
 from tare.report.emulation import emulated, restored
-from tare.report.helper_table import TITLE, WAITING_SHARE, WAITING_TITLE, waits
 from tare.report.integrity import integrity_said
 from tare.report.reasons import reasons
 from tare.report.stops import decisions_said, stops_said
@@ -79,8 +79,11 @@ def render_report(analysis: Analysis) -> str:
         dropped=arrange.dropped(analysis),
         evidence=provenance.evidence(analysis),
         headline=cells.headline(artist, analysis),
-        sections=[*sharing.html(analysis, artist), *activities.html(analysis, artist)],
-        helper_costs=arrange.told_helper_costs(analysis),
+        sections=[
+            *sharing.html(analysis, artist),
+            *activities.html(analysis, artist),
+            *helpers.html(analysis, artist),
+        ],
         attributions=causes.explained(analysis),
         reasons=reasons(analysis),
         other_reasons=reasons(analysis, primary=False),
@@ -120,11 +123,6 @@ def render_report(analysis: Analysis) -> str:
         comparisons=comparisons,
         control_said=arrange.control_said,
         control_word=arrange.control_word,
-        helpers_said=arrange.helpers_said,
-        helpers_title=TITLE,
-        waiting_title=WAITING_TITLE,
-        waiting_share=WAITING_SHARE,
-        waits=waits,
         order=order,
         clocks_title=clocks.TITLE,
         clocks_explanation=clocks.EXPLANATION,

@@ -9,16 +9,14 @@ from tare.records import (
     Analysis,
     Answer,
     CurveEstimate,
-    HelperCost,
     Outcome,
     Overhead,
     Session,
     Skipped,
     Status,
     Verdict,
-    WaitCost,
 )
-from tare.report import activities, arrange, in_json, sharing
+from tare.report import activities, arrange, helpers, in_json, sharing
 from tare.report.calibration import calibration_json
 from tare.report.clocks import ClockRemark, timer_inversions
 from tare.report.emulation import emulated, restored
@@ -61,8 +59,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "curves": [_curve(curve) for curve in analysis.curves],
         **sharing.json(analysis),
         **activities.json(analysis),
-        "helper_cost": [_helper_cost(cost) for cost in analysis.helper_costs],
-        "waiting": [_wait_cost(cost) for cost in analysis.wait_costs],
+        **helpers.json(analysis),
         **causes_keys(analysis),
         **comparisons_json(analysis),
         "clock_faults": [_clock_fault(outcome) for outcome in analysis.outcomes if outcome.clock_fault],
@@ -176,27 +173,6 @@ def _curve(estimate: CurveEstimate) -> dict[str, Any]:
             }
             for point in estimate.points
         ],
-    }
-
-
-def _helper_cost(cost: HelperCost) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(cost.summary.cell),
-        "environment": cost.summary.environment,
-        "helpers": cost.summary.helpers,
-        "cpu_s": cost.cpu_s and in_json.estimate(cost.cpu_s, "s"),
-        "share": cost.share and in_json.estimate(cost.share),
-    }
-
-
-def _wait_cost(cost: WaitCost) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(cost.summary.cell),
-        "environment": cost.summary.environment,
-        "vcpu_wait_s": cost.vcpu_wait and in_json.estimate(cost.vcpu_wait.time_s, "s"),
-        "vcpu_wait_share": cost.vcpu_wait and cost.vcpu_wait.share and in_json.estimate(cost.vcpu_wait.share),
-        "steal_s": cost.steal and in_json.estimate(cost.steal.time_s, "s"),
-        "steal_share": cost.steal and cost.steal.share and in_json.estimate(cost.steal.share),
     }
 
 

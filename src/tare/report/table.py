@@ -11,7 +11,7 @@ from tare.drawing.table import add_name_column, name_cell, name_width, ruled_tab
 from tare.drawing.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
 from tare.foreign import one_line
 from tare.records import Analysis, Overhead, Summary, Verdict, Word
-from tare.report import activities, arrange, sharing
+from tare.report import activities, arrange, helpers, sharing
 from tare.report.answer_table import print_answer_table, print_answers
 from tare.report.bounds import bounded, left_out_said
 from tare.report.calibration import citation
@@ -30,7 +30,6 @@ from tare.report.curve_table import print_curves
 from tare.report.curves import curve_metrics
 from tare.report.emulation import emulated, restored
 from tare.report.equal_arms import print_parity
-from tare.report.helper_table import print_helpers, print_waiting
 from tare.report.integrity import print_integrity
 from tare.report.order import print_order, print_steadiness
 from tare.report.signals import exclusions_said, warnings_said
@@ -64,8 +63,7 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
         print_curves(curves, console, show_all=show_all)
     sharing.table(analysis, console, show_all=show_all)
     activities.table(analysis, console, show_all=show_all)
-    print_helpers(analysis, console)
-    print_waiting(analysis, console)
+    helpers.table(analysis, console, show_all=show_all)
     print_order(analysis, console)
     print_steadiness(analysis, console)
     print_parity(analysis, console, show_all=show_all)
