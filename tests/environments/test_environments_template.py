@@ -67,8 +67,7 @@ def provider(image: Image, monkeypatch: pytest.MonkeyPatch) -> Provider:
     if not probe.usable:
         pytest.skip(f"{probe.reason}; {probe.remedy}")
     found.prepare(image.root, image.digest)
-    for module in ("leftovers", "node_record"):
-        monkeypatch.setattr(f"tare.measure.{module}.PROVIDERS", {**PROVIDERS, "unshare": found})
+    monkeypatch.setattr("tare.measure.leftovers.PROVIDERS", {**PROVIDERS, "unshare": found})
     return found
 
 

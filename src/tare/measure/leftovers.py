@@ -85,7 +85,7 @@ def remove_quarantined() -> Cleaned:
 
 def _take_away(folder: Path) -> Kept | None:
     try:
-        spec = read_record(folder)
+        spec = read_record(folder, PROVIDERS)
         if spec is not None:
             halt_node(spec, PROVIDERS[spec.technology])
     except TareError as error:

@@ -9,14 +9,13 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from tare.environments import PROVIDERS
 from tare.environments.provider import NodeSpec
 from tare.errors import NodeError
 from tare.host.own_files import open_own
@@ -52,10 +51,10 @@ def recorded_nodes() -> list[Path]:
     return sorted(record.parent for record in nodes_directory().glob(f"*/{RECORD}"))
 
 
-def read_record(directory: Path) -> NodeSpec | None:
+def read_record(directory: Path, technologies: Container[str]) -> NodeSpec | None:
     """Of the node in this folder; ``None``: a kill tore it as it was written, before anything was started.
 
-    ``NodeError`` when it is not to be believed.
+    ``NodeError`` when it is not to be believed, as when its technology is none of ``technologies``.
     """
     _refuse_others_folder(directory)
     text = _read(directory / RECORD)
@@ -65,7 +64,7 @@ def read_record(directory: Path) -> NodeSpec | None:
         return None
     except (ValueError, RecursionError) as error:  # numbers of 5,000 digits, lists in 100,000 lists
         raise _not_ours(directory) from error
-    return None if said is None else _checked(said, directory)
+    return None if said is None else _checked(said, directory, technologies)
 
 
 def _refuse_others_folder(directory: Path) -> None:
@@ -91,21 +90,21 @@ def _read(record: Path) -> bytes:
     return text
 
 
-def _checked(said: Any, directory: Path) -> NodeSpec:
+def _checked(said: Any, directory: Path, technologies: Container[str]) -> NodeSpec:
     try:
         spec = TypeAdapter(NodeSpec).validate_python({**said, "directory": directory}, strict=False)
         known = set(said) <= {one.name for one in fields(NodeSpec)}
     except (ValueError, TypeError, RecursionError):
         raise _not_ours(directory) from None
-    if not known or any(_problems(spec)):
+    if not known or any(_problems(spec, technologies)):
         raise _not_ours(directory)
     return spec
 
 
-def _problems(spec: NodeSpec) -> Iterator[bool]:
+def _problems(spec: NodeSpec, technologies: Container[str]) -> Iterator[bool]:
     """Whatever Tare would not have written."""
     yield spec.name != spec.directory.name or not _NAME.fullmatch(spec.name)
-    yield spec.technology not in PROVIDERS
+    yield spec.technology not in technologies
     yield not 0 < len(spec.processors) <= _MOST_PROCESSORS
     yield not all(0 <= number < _MOST_PROCESSORS for number in spec.processors)
     yield not all(
