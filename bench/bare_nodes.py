@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tare.environments import gvisor_bundle
-from tare.environments.provider import TOOLS_DIRECTORY, NodeSpec
 from tare.host import cgroups, process
+from tare.nodes.provider import TOOLS_DIRECTORY, NodeSpec
 
 INIT = f"{TOOLS_DIRECTORY}/init"
 LAYER = """

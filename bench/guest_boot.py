@@ -25,11 +25,11 @@ from bench.guest_by_hand import by_hand, nothing, run, spec_of
 from bench.guest_ways import show_ways
 from bench.node_cost import LEVEL
 from tare.environments import PROVIDERS
-from tare.environments.provider import NodeSpec
 from tare.errors import TareError
 from tare.host.facts import online_processors
 from tare.image.store import Image, find_image
 from tare.measure.node_life import start_node, stop_node
+from tare.nodes.provider import NodeSpec
 from tare.statistics.estimate import as_fraction
 from tare.statistics.signed_rank import hodges_lehmann
 

@@ -18,7 +18,6 @@ from unittest import mock
 
 from bench.guest_by_hand import await_word, first_word_s, nothing, prepared, run, running, spec_of
 from tare.environments.guest.kernel import find_kernel
-from tare.environments.provider import NodeNetwork, NodeSpec
 from tare.environments.qemu import Qemu
 from tare.environments.qemu.accelerator import WORDS
 from tare.environments.qemu.command import Machine, argv
@@ -28,6 +27,7 @@ from tare.environments.qemu.snapshot import restored_argv, take
 from tare.errors import NodeError
 from tare.image.store import Image
 from tare.measure.node_life import start_node, stop_node
+from tare.nodes.provider import NodeNetwork, NodeSpec
 from tare.records import OptionValue
 
 AS_NOW, COMMAND_AS_NOW = "as Tare boots it", "Tare: booted, to a command"

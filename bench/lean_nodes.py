@@ -13,9 +13,9 @@ import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tare.environments.provider import TOOLS_DIRECTORY, NodeSpec
 from tare.host import cgroups
 from tare.host.mounts import MS_BIND, MS_RDONLY, mount, unmount
+from tare.nodes.provider import TOOLS_DIRECTORY, NodeSpec
 
 _DEVICES = {
     "null": (1, 3),

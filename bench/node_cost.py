@@ -26,12 +26,12 @@ from bench.lean_nodes import LEAN, Lean
 from bench.quiet import Quiet
 from tare import network
 from tare.environments import PROVIDERS
-from tare.environments.provider import NodeSpec
 from tare.host import cgroups
 from tare.host.facts import online_processors
 from tare.host.paths import nodes_directory
 from tare.image.store import Image, find_image
 from tare.measure.node_life import start_node, stop_node
+from tare.nodes.provider import NodeSpec
 from tare.records import NATIVE, NetworkKind
 from tare.statistics.estimate import as_fraction
 from tare.statistics.signed_rank import hodges_lehmann

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench import plants
-from tare.environments.provider import Provider
+from tare.nodes.provider import Provider
 from tare.records import Environment, NetworkKind, OptionValue, Storage, Turns, Way, Workload
 
 PLANTED, WORK = "planted", "work"

@@ -23,10 +23,10 @@ from bench.plant_list import NONE, PLANTED, PLANTS, WORK, Plant
 from bench.quiet import Quiet
 from tare.commands.explain import ExplainOptions, run_explain
 from tare.environments import PROVIDERS
-from tare.environments.provider import Provider
 from tare.errors import LockedError
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request, measure_campaign
+from tare.nodes.provider import Provider
 from tare.pipeline import analyse_result
 from tare.plan.campaign import Campaign
 from tare.records import Analysis, Attributed, Exclude, Explanation, Layout, Limits, Status, Suspicion

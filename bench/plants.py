@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from tare.environments import confined
 from tare.environments.docker import Docker
 from tare.environments.native import Chroot, Native
-from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec
 from tare.host import cgroups, process
+from tare.nodes import confined
+from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec
 
 ENDLESS = "1000000000000"
 SYNCHRONOUS = "BENCH_SYNCHRONOUS"

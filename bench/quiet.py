@@ -4,9 +4,9 @@
 import secrets
 import time
 
-from tare.environments.provider import NodeSpec
 from tare.host.paths import nodes_directory
 from tare.image.store import Image
+from tare.nodes.provider import NodeSpec
 from tare.plan.budget import BudgetPlan
 from tare.records import Outcome, Trial
 

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import Node, NodeSpec
 from tare.host.facts import online_processors
 from tare.host.paths import nodes_directory
 from tare.image.store import find_image
@@ -23,6 +22,7 @@ from tare.measure.signals import FAMILIES
 from tare.measure.signals.place import place_of
 from tare.measure.signals.watch import watched_signals
 from tare.network import plan_networks
+from tare.nodes.provider import Node, NodeSpec
 from tare.records import NATIVE, NetworkKind
 
 MOST_MS = 2.0

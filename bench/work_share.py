@@ -22,7 +22,6 @@ from pathlib import Path
 from unittest.mock import patch
 
 from bench.quiet import Quiet
-from tare.environments.provider import Node
 from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import ResultFolder
 from tare.measure import prepared
@@ -30,6 +29,7 @@ from tare.measure.beforehand import facts_beforehand
 from tare.measure.campaign import Request, measure_campaign
 from tare.measure.context import Context
 from tare.measure.instances import Instance
+from tare.nodes.provider import Node
 from tare.plan.campaign import Campaign, load_preset
 from tare.records import Environment, Layout, Outcome, Status, Trial
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tare.environments.provider import TOOLS_DIRECTORY
 from tare.errors import ImageError, NodeError
 from tare.host.cgroups import PARENT, create_own_group, named_groups, remove_parent_if_empty
 from tare.host.facts import online_processors
 from tare.image.store import Image, find_image, install
+from tare.nodes.provider import TOOLS_DIRECTORY
 from tare.records import HostLoad
 from tests.contract.contract_nodes import Lent
 from tests.machine import HOLDER, Machine

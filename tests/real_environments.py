@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import Provider
 from tare.host.paths import state_directory
 from tare.image.store import Image
+from tare.nodes.provider import Provider
 from tare.records import OptionValue
 
 VARIANTS: Mapping[str, tuple[str, Mapping[str, OptionValue]]] = {

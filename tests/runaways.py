@@ -4,11 +4,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-from tare.environments.provider import Provider
 from tare.image.store import Image
 from tare.measure.context import Context
 from tare.measure.parity import expected_parity
 from tare.measure.trial import run_trial
+from tare.nodes.provider import Provider
 from tare.records import USUAL_BOUNDS, Bounds, Environment, Layout, Limits, Outcome, Storage, Trial
 from tests.fake_campaign import command_workload
 

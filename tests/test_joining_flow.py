@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tare.environments.fake import Fake
-from tare.environments.provider import Probe
 from tare.measure import code_paths
 from tare.measure.campaign import Request
+from tare.nodes.provider import Probe
 from tare.pipeline import analyse_result, run_campaign
 from tare.plan.trials import plan_trials
 from tare.records import NATIVE, Analysis, Environment, Stop, Trial, Verdict

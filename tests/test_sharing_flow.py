@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tare.environments.fake import Fake
-from tare.environments.provider import Node, NodeSpec
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
+from tare.nodes.provider import Node, NodeSpec
 from tare.pipeline import run_campaign
 from tare.plan.campaign import load_campaign
 from tare.records import NATIVE, Analysis, SharingLoss, Status, Trial, Word

@@ -9,7 +9,7 @@ from tare.calibrate.phases.phase import Phase
 from tare.calibrate.sizes import QUICK
 from tare.environments.fake import Fake
 from tare.environments.planted import Planting
-from tare.environments.provider import Node, NodeSpec, Provider
+from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.records import Gate, Workload
 from tests.fake_campaign import Listener
 

@@ -19,10 +19,10 @@ from tests.fake_campaign import (
 from tare.commands.run import run_and_show
 from tare.commands.uncompared import is_compared
 from tare.environments.fake import Fake
-from tare.environments.provider import Probe
 from tare.measure import observation
 from tare.measure.campaign import Request
 from tare.measure.exclusion import Excluded
+from tare.nodes.provider import Probe
 from tare.pipeline import analyse_result
 from tare.records import Environment, FailIf, Rule
 

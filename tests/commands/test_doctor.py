@@ -18,10 +18,10 @@ from tare.commands.doctor import NetworkFinding, probe_all, run_doctor
 from tare.environments import PROVIDERS
 from tare.environments.fake import Fake
 from tare.environments.native import Chroot
-from tare.environments.provider import Node, NodeSpec, Probe, Provider
 from tare.errors import ImageError, NodeError
 from tare.image.store import Image
 from tare.measure.leftovers import remove_leftovers
+from tare.nodes.provider import Node, NodeSpec, Probe, Provider
 from tare.records import NetworkKind
 
 pytestmark = pytest.mark.usefixtures("state")

@@ -8,11 +8,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Self
 
-from tare.environments.provider import Node, NodeSpec, Provider
 from tare.host.facts import online_processors
 from tare.host.process import tool_environment
 from tare.image.store import Image
 from tare.measure.node_life import NodeTimes, running_nodes
+from tare.nodes.provider import Node, NodeSpec, Provider
 
 MEBIBYTE = 1 << 20
 MACHINE_MEBIBYTE = 256

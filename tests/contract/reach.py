@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.contract.contract_nodes import execute
 
-from tare.environments.provider import Node, Provider
+from tare.nodes.provider import Node, Provider
 from tare.records import User
 
 PROBE = Path(__file__).with_name("probe_of_reach.py").read_text()

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from tests.contract.contract_nodes import MEBIBYTE, Lent, execute, has_emulated_devices, make_spec, running
 
-from tare.environments.provider import Bind, NodeSpec, Provider, Shared, Victim
 from tare.host.cgroups import PARENT, find_hierarchies, group_of
 from tare.host.cgroups.path import parent_of
 from tare.image.store import Image
 from tare.measure.leftovers import remove_leftovers
 from tare.measure.node_life import start_node
 from tare.measure.node_record import recorded_nodes
+from tare.nodes.provider import Bind, NodeSpec, Provider, Shared, Victim
 
 STARTS, STARTS_OF_MACHINES = 20, 3
 """A machine takes seconds to start."""

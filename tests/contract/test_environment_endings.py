@@ -13,11 +13,11 @@ from tests.contract.contract_nodes import Lent, execute
 from tests.environments.environment_example import way_to_stopwatch
 from tests.machine import Machine
 
-from tare.environments.provider import Node, NodeSpec, Provider, Shared
 from tare.errors import NodeError
 from tare.host.process import tool_environment
 from tare.measure.node_life import start_node, stop_node
 from tare.measure.stopwatch import Command, Stopwatch, wait_all
+from tare.nodes.provider import Node, NodeSpec, Provider, Shared
 
 LIMIT_S = 30
 pytestmark = [

@@ -11,12 +11,12 @@ from tests.contract.reach import ORDINARY
 
 from tare import network
 from tare.environments import PROVIDERS
-from tare.environments.provider import Node, NodeSpec, Provider
 from tare.host.facts import online_processors
 from tare.host.process import tool_environment
 from tare.image.store import Image
 from tare.measure.context import Context
 from tare.measure.trial import run_trial
+from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.records import NATIVE, Environment, Layout, Limits, NetworkKind, Status, Trial, Workload
 from tare.units import MEBIBYTE
 

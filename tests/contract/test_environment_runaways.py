@@ -10,9 +10,9 @@ from tests.contract.contract_nodes import has_emulated_devices
 from tests.fake_campaign import fake_context
 from tests.runaways import SANDBOXES, at_large, bomb, ready, run
 
-from tare.environments.provider import Provider
 from tare.host import standing
 from tare.image.store import Image
+from tare.nodes.provider import Provider
 from tare.records import Status
 
 pytestmark = [

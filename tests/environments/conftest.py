@@ -9,8 +9,8 @@ import pytest
 from tests.environments.far_example import PROVIDER, far_spec, leftovers
 from tests.environments.loopback_sshd import SSHD, Sshd, running_sshd
 
-from tare.environments.provider import NodeSpec
 from tare.image.store import Image
+from tare.nodes.provider import NodeSpec
 
 
 @pytest.fixture(scope="session")

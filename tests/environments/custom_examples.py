@@ -4,8 +4,8 @@
 import json
 from collections.abc import Mapping
 
-from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY
 from tare.host import cgroups
+from tare.nodes.provider import TOOLS_DIRECTORY, WORK_DIRECTORY
 from tare.records import OptionValue
 
 INIT = f"{TOOLS_DIRECTORY}/init"

@@ -12,8 +12,8 @@ from pydantic import TypeAdapter
 from tests.conftest import REPOSITORY
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import NodeSpec
 from tare.measure.node_life import start_node
+from tare.nodes.provider import NodeSpec
 
 
 def start_in_a_run_that_is_killed(spec: NodeSpec) -> None:

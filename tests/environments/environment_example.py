@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tare.environments.provider import Node, NodeSpec, Provider
 from tare.measure.inspection import Inspected, inspect
 from tare.measure.stopwatch import Command
 from tare.measure.ways import Ways, stopwatch_words
+from tare.nodes.provider import Node, NodeSpec, Provider
 
 MEBIBYTE = 1 << 20
 

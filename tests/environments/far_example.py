@@ -12,13 +12,13 @@ from typing import Any
 from tests.environments.environment_example import MEBIBYTE, described
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import Node, NodeNetwork, NodeSpec
 from tare.host import process
 from tare.host.cgroups import named_groups
 from tare.host.facts import online_processors
 from tare.host.mounts import mounts_below
 from tare.image.store import Image
 from tare.measure.node_life import NodeTimes, running_nodes
+from tare.nodes.provider import Node, NodeNetwork, NodeSpec
 from tare.records import OptionValue
 
 PROVIDER = PROVIDERS["ssh"]

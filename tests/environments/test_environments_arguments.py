@@ -12,9 +12,9 @@ from tests.real_environments import ready_provider
 
 from tare.environments import PROVIDERS, docker, engine_arguments, podman
 from tare.environments.engine_arguments import Flag, chosen, flags, without, words
-from tare.environments.provider import Chosen, Provider
 from tare.host import standing
 from tare.image.store import Image
+from tare.nodes.provider import Chosen, Provider
 from tare.records import OptionValue
 
 MEBIBYTE = 1 << 20

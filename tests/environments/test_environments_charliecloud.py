@@ -12,9 +12,9 @@ from tests.environments.transcripts import only_tools, parse
 from tests.real_environments import ready_provider
 
 from tare.environments import PROVIDERS, charliecloud
-from tare.environments.provider import Node, NodeNetwork, Provider
 from tare.host import cgroups
 from tare.image.store import Image
+from tare.nodes.provider import Node, NodeNetwork, Provider
 from tare.records import Storage, User
 
 PROVIDER = PROVIDERS["charliecloud"]

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from tests.environments.environment_example import MEBIBYTE, described
 
-from tare.environments import bubblewrap, layer, lxc, nspawn
+from tare.environments import bubblewrap, lxc, nspawn
 from tare.environments.lxc import configuration
-from tare.environments.provider import Bind
 from tare.host.cgroups import V1, V2, Hierarchies
+from tare.nodes import layer
+from tare.nodes.provider import Bind
 
 BINDS = (Bind(path=Path("/data/in put")), Bind(path=Path("/data/out#\\1"), writable=True))
 LAYER = "/state/nodes/tare-1/layer"

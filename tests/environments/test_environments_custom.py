@@ -19,7 +19,6 @@ from tests.environments.environment_example import described
 
 from tare.environments import PROVIDERS
 from tare.environments.custom import Custom
-from tare.environments.provider import Node, NodeNetwork, NodeSpec, Probe
 from tare.errors import NodeError
 from tare.host import mounts, process
 from tare.host.cgroups import named_groups
@@ -27,6 +26,7 @@ from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.measure.leftovers import remove_leftovers
 from tare.measure.node_life import NodeTimes, running_nodes, start_node, stop_node
+from tare.nodes.provider import Node, NodeNetwork, NodeSpec, Probe
 from tare.records import NetworkKind, OptionValue
 
 MEBIBYTE = 1 << 20
@@ -207,7 +207,7 @@ class TestProbe:
 
     @pytest.fixture(autouse=True)
     def as_if_root(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("tare.environments.confined.probe_root", lambda: Probe(usable=True))
+        monkeypatch.setattr("tare.nodes.confined.probe_root", lambda: Probe(usable=True))
 
     @pytest.mark.parametrize(
         ("options", "usable", "said"),

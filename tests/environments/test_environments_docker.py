@@ -15,13 +15,13 @@ from tests.environments.environment_example import MEBIBYTE, described
 from tests.machine import Machine
 
 from tare.environments import PROVIDERS, docker, engine_images, outline
-from tare.environments.provider import NodeNetwork, NodeSpec, Provider
 from tare.errors import NodeError
 from tare.host import process
 from tare.image.store import Image
 from tare.measure.node_life import start_node, stop_node
 from tare.measure.node_record import write_down
 from tare.network import plan_networks
+from tare.nodes.provider import NodeNetwork, NodeSpec, Provider
 from tare.records import NetworkKind, Storage
 
 DOCKER = PROVIDERS["docker"]

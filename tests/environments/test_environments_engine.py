@@ -12,12 +12,13 @@ import pytest
 from tests.environments.engine_words import StandIn, mounts
 from tests.environments.environment_example import described
 
-from tare.environments import confined, engine, engine_images
+from tare.environments import engine, engine_images
 from tare.environments.libvirt import monitor
-from tare.environments.provider import Bind
 from tare.environments.virtualbox import host_process
 from tare.errors import NodeError
 from tare.host import kernel_files
+from tare.nodes import confined
+from tare.nodes.provider import Bind
 
 LAYER = "/state/nodes/tare-1/layer"
 REMOVE = ("docker", "rm", "--force")

@@ -14,14 +14,14 @@ from tests.real_environments import ready_provider
 
 from tare.environments import gvisor, gvisor_bundle
 from tare.environments.gvisor import Gvisor
-from tare.environments.node_group import SandboxGroup
-from tare.environments.provider import Bind, Node, NodeNetwork, NodeSpec, Provider
 from tare.errors import NodeError
 from tare.host.cgroups import V2, Group, group_of
 from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.measure.helper_cost import cpu_ns
 from tare.network import plan_networks
+from tare.nodes.group import SandboxGroup
+from tare.nodes.provider import Bind, Node, NodeNetwork, NodeSpec, Provider
 from tare.records import NetworkKind, OptionValue
 from tare.workloads.kind import Shape
 from tare.workloads.mpi import CLOCK_FAULT, preflight
@@ -109,7 +109,7 @@ class TestProbe:
     @pytest.fixture
     def runsc(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         """A stand-in that knows its version; what it does else is the test's."""
-        monkeypatch.setattr("tare.environments.confined.os.geteuid", lambda: 0)
+        monkeypatch.setattr("tare.nodes.confined.os.geteuid", lambda: 0)
         return tmp_path / "runsc"
 
     def write(self, runsc: Path, last: str) -> Gvisor:

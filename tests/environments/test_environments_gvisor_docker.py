@@ -15,11 +15,11 @@ from tests.environments.environment_example import MEBIBYTE, described, inspecte
 
 from tare.environments import PROVIDERS
 from tare.environments.gvisor_node import kernel_processes
-from tare.environments.provider import NodeSpec, Provider
 from tare.host.cgroups import group_of
 from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.network import plan_networks
+from tare.nodes.provider import NodeSpec, Provider
 from tare.records import NetworkKind, OptionValue
 from tare.workloads.kind import Shape
 from tare.workloads.mpi import preflight

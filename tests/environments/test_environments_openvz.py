@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from tests.environments.environment_example import described
 from tests.environments.transcripts import only_tools, parse, replayed
 
-from tare.environments import PROVIDERS, layer, openvz
-from tare.environments.provider import Bind, Node, NodeSpec
+from tare.environments import PROVIDERS, openvz
 from tare.errors import NodeError
 from tare.host import mounts
 from tare.measure.leftovers import remove_leftovers
 from tare.measure.node_life import start_node, stop_node
+from tare.nodes import layer
+from tare.nodes.provider import Bind, Node, NodeSpec
 from tare.records import NetworkKind
 
 AS_ROOT = [

@@ -8,7 +8,7 @@ from tests.environments.engine_words import mounts
 from tests.environments.environment_example import described
 
 from tare.environments import outline
-from tare.environments.provider import Bind
+from tare.nodes.provider import Bind
 
 
 @pytest.fixture

@@ -15,13 +15,13 @@ from tests.machine import Machine
 from tests.real_environments import ready_provider
 
 from tare.environments import PROVIDERS, podman, podman_network
-from tare.environments.provider import Node, NodeNetwork, Provider
 from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.host.cgroups import V1, V2, Hierarchies
 from tare.image.store import Image
 from tare.measure.node_life import start_node, stop_node
 from tare.network import plan_networks
+from tare.nodes.provider import Node, NodeNetwork, Provider
 from tare.records import NetworkKind, Storage
 
 PODMAN = PROVIDERS["podman"]

@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 from tests.real_environments import BROUGHT, ready_provider
 
-from tare.environments import PROVIDERS, confined, fake
-from tare.environments.provider import Bind, Node, NodeSpec, Provider
-from tare.environments.unprivileged.provider import AlsoUnprivileged
+from tare.environments import PROVIDERS, fake
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.measure.node_life import NodeTimes, running_nodes
+from tare.nodes import confined
+from tare.nodes.provider import Bind, Node, NodeSpec, Provider
+from tare.nodes.unprivileged.provider import AlsoUnprivileged
 
 MEBIBYTE = 1 << 20
 REAL = [name for name, one in PROVIDERS.items() if name not in {"fake", *BROUGHT} and not one.takes_tap]

@@ -15,9 +15,9 @@ from tests.environments.far_example import PROVIDER, far_spec, inside, leftovers
 from tests.environments.loopback_sshd import Sshd, running_sshd
 
 from tare.environments import ssh
-from tare.environments.provider import Bind, NodeNetwork, NodeSpec
 from tare.host import process
 from tare.image.store import Image
+from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
 from tare.records import NetworkKind
 
 pytestmark = [

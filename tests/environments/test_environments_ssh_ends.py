@@ -14,11 +14,11 @@ from tests.environments.dying_runner import start_in_a_run_that_is_killed
 from tests.environments.far_example import PROVIDER, far_spec, leftovers, running, wait_until_gone
 from tests.environments.loopback_sshd import Sshd
 
-from tare.environments.provider import Bind, NodeSpec
 from tare.errors import NodeError
 from tare.image.store import Image
 from tare.measure.leftovers import remove_leftovers
 from tare.measure.node_life import start_node, stop_node
+from tare.nodes.provider import Bind, NodeSpec
 
 pytestmark = [
     pytest.mark.root,

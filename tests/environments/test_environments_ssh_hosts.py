@@ -8,13 +8,13 @@ import pytest
 from tests.environments.far_example import PROVIDER, far_spec, inside, running
 from tests.environments.loopback_sshd import Sshd
 
-from tare.environments.provider import NodeNetwork
 from tare.errors import NodeError
 from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.measure.context import Context
 from tare.measure.node_life import start_node, stop_node
 from tare.measure.trial import run_trial
+from tare.nodes.provider import NodeNetwork
 from tare.records import (
     Environment,
     Layout,

@@ -10,9 +10,9 @@ import pytest
 from tests.environments.far_example import PROVIDER, far_spec, running
 from tests.environments.loopback_sshd import Sshd, make_key, running_sshd
 
-from tare.environments.provider import NodeNetwork
 from tare.errors import NodeError
 from tare.image.store import Image
+from tare.nodes.provider import NodeNetwork
 from tare.records import NetworkKind, OptionValue
 
 pytestmark = [

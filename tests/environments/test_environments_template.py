@@ -14,8 +14,8 @@ from tests.contract import test_environment_contract, test_environment_endings
 from tests.contract.contract_nodes import make_spec
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import NodeSpec, Provider
 from tare.image.store import Image
+from tare.nodes.provider import NodeSpec, Provider
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = (REPOSITORY / "docs" / "add-an-environment.md").read_text()

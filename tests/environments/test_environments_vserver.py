@@ -9,12 +9,13 @@ import pytest
 from tests.environments.environment_example import described
 from tests.environments.transcripts import only_tools, parse, replayed
 
-from tare.environments import PROVIDERS, layer, vserver
-from tare.environments.provider import Bind, Node, NodeNetwork, NodeSpec, Probe
+from tare.environments import PROVIDERS, vserver
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.measure.leftovers import remove_leftovers
 from tare.measure.node_life import start_node, stop_node
+from tare.nodes import layer
+from tare.nodes.provider import Bind, Node, NodeNetwork, NodeSpec, Probe
 
 AS_ROOT = [
     pytest.mark.root,

@@ -23,8 +23,8 @@ from typing import Any, NoReturn
 
 import tare.environments
 from tare import cli
-from tare.environments.provider import Provider
 from tare.journal import large
+from tare.nodes.provider import Provider
 from tests.fake_campaign import FAKES
 
 LIMIT_S = 5.0

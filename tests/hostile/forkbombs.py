@@ -17,11 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import Provider
 from tare.host import standing
 from tare.host.paths import state_directory
 from tare.image.store import Image, find_image
 from tare.measure.context import Context
+from tare.nodes.provider import Provider
 from tare.records import OptionValue, Outcome, Status
 from tests.conftest import BUILD
 from tests.fake_campaign import fake_context

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tare.environments.provider import TOOLS_DIRECTORY
 from tare.image.store import install
 from tare.measure.campaign import measure_campaign
+from tare.nodes.provider import TOOLS_DIRECTORY
 from tare.plan.campaign import Campaign, load_campaign
 from tare.records import Exclude, OptionValue, Way, Workload
 from tests.conftest import BUILD

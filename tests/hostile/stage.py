@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.environments.provider import TOOLS_DIRECTORY
 from tare.image import layout
 from tare.image.store import install
 from tare.journal.reader import read_journal
+from tare.nodes.provider import TOOLS_DIRECTORY
 from tests.conftest import BUILD, REPOSITORY
 
 LIMIT_S = 120

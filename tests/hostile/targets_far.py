@@ -9,7 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tare.environments.provider import NodeSpec
 from tare.environments.remote import connection, files
 from tare.environments.remote.channel import Answer, Channel
 from tare.environments.remote.connection import Far
@@ -19,6 +18,7 @@ from tare.errors import NodeError
 from tare.far.agent import Agent
 from tare.far.conversation import Conversation, EndOfConnectionError
 from tare.far.plain import build
+from tare.nodes.provider import NodeSpec
 from tare.untrusted import from_json
 from tests.environments.environment_example import described
 from tests.hostile.target import IN_MEMORY, Target

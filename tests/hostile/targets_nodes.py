@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from tare.environments.fake import Fake
-from tare.environments.provider import Node
 from tare.host.cgroups import parse_processors
 from tare.journal import lines
 from tare.measure import protocol
@@ -33,6 +32,7 @@ from tare.measure.steal import parse_schedstat
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.turns.slices import answer_of
 from tare.measure.verify_limits import _facts
+from tare.nodes.provider import Node
 from tare.records import Environment, Layout, Limits, Trial, Workload
 from tests.conftest import REPOSITORY
 from tests.environments.environment_example import described

@@ -8,11 +8,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from tare.environments.node_group import LocalGroup
 from tare.host import cgroups
 from tare.host.cgroups.freezer import freezer_of
 from tare.measure.freezer_turns import Arm
 from tare.measure.stopwatch import Command, Stopwatch
+from tare.nodes.group import LocalGroup
 
 _READY_LIMIT_S = 10.0
 _LIMIT_S, _WALL_LIMIT_S = 60.0, 600.0

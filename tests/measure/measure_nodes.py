@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tare.environments.provider import NodeSpec
 from tare.host.facts import online_processors
 from tare.image.store import Image
+from tare.nodes.provider import NodeSpec
 
 MEBIBYTE = 1 << 20
 AS_ROOT = [

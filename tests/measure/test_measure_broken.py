@@ -25,7 +25,6 @@ from tests.measure.test_measure_trial import a_trial, failed
 from tests.measure.turns.test_turns_together import resident
 
 from tare.environments.fake import Fake
-from tare.environments.provider import Node
 from tare.errors import HostError, ImageError, JournalError, LockedError, NodeError
 from tare.image.store import Image
 from tare.journal.reader import read_journal
@@ -40,6 +39,7 @@ from tare.measure.turns import slices, together
 from tare.measure.turns.player import Player
 from tare.measure.unforeseen import TRACE
 from tare.measure.usable import skipped_environments
+from tare.nodes.provider import Node
 from tare.records import CallCounts, Layout, Status, Trial, Turns, Way, Workload
 from tare.workloads import KINDS
 

@@ -15,7 +15,6 @@ import pytest
 from tests.fake_campaign import command_workload, fake_context, fake_workload
 
 from tare.environments.fake import Fake
-from tare.environments.provider import Node
 from tare.errors import NodeError
 from tare.measure import node_pipe
 from tare.measure import stopwatch as stopwatch_module
@@ -24,6 +23,7 @@ from tare.measure.clock_watch import NodeClocks
 from tare.measure.context import Context
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.trial import run_trial
+from tare.nodes.provider import Node
 from tare.records import Environment, Layout, Limits, Outcome, Status, Trial, Workload
 
 pytestmark = pytest.mark.usefixtures("state")

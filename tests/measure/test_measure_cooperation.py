@@ -14,7 +14,6 @@ from tests.machine import Machine
 
 from tare.environments import PROVIDERS
 from tare.environments.native import Chroot
-from tare.environments.provider import Bind, Node, NodeSpec, Provider
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.facts import online_processors
@@ -24,6 +23,7 @@ from tare.measure.context import MINIMAL_VARIABLES, Context
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.placement import place
 from tare.measure.trial import run_trial
+from tare.nodes.provider import Bind, Node, NodeSpec, Provider
 from tare.records import Bounds, Environment, Layout, Limits, NetworkKind, Outcome, Status, Trial, Workload
 from tare.units import MEBIBYTE
 

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 from tests.measure.measure_nodes import MEBIBYTE, node_spec
 
-from tare.environments.provider import Elsewhere, Node
 from tare.errors import NodeError
 from tare.measure.disk_room import DiskRoom
+from tare.nodes.provider import Elsewhere, Node
 from tare.records import USUAL_BOUNDS, Bounds, Storage
 
 GIBIBYTE = 1 << 30

@@ -18,7 +18,6 @@ from tests.unprivileged.ordinary_user import USER
 
 from tare.cli import main
 from tare.environments.fake import Fake
-from tare.environments.provider import NodeSpec
 from tare.errors import NodeError
 from tare.host import quarantine
 from tare.measure.campaign import measure_campaign
@@ -26,6 +25,7 @@ from tare.measure.guardian import watch
 from tare.measure.leftovers import remove_leftovers, remove_quarantined
 from tare.measure.node_life import start_node
 from tare.measure.node_record import RECORD, read_record
+from tare.nodes.provider import NodeSpec
 from tare.records import Status
 
 FAKE = Fake()

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from tests.fake_campaign import command_workload
 
-from tare.environments.provider import NodeSpec, Provider
 from tare.errors import NodeError
 from tare.host.facts import online_processors
 from tare.image.store import Image
@@ -17,6 +16,7 @@ from tare.measure.context import Context
 from tare.measure.instances import Instance
 from tare.measure.parity import expected_parity
 from tare.measure.trial import run_trial
+from tare.nodes.provider import NodeSpec, Provider
 from tare.records import Environment, Layout, Limits, Neighbour, Outcome, Rule, Status, Trial, Workload
 from tare.units import MEBIBYTE
 

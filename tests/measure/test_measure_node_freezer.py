@@ -17,7 +17,6 @@ from tests.environments.environment_example import way_to_stopwatch
 from tests.measure.measure_nodes import node_spec, state_with
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import TOOLS_DIRECTORY, Node
 from tare.image.store import Image
 from tare.measure.clocks import disagreement
 from tare.measure.freezer_turns import Arm, take_turns
@@ -26,6 +25,7 @@ from tare.measure.node_freezer import node_freezer, thaw_node
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.thawed import unsuited
+from tare.nodes.provider import TOOLS_DIRECTORY, Node
 
 AS_ROOT = [
     pytest.mark.root,

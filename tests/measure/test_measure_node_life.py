@@ -15,7 +15,6 @@ from tests.measure.measure_nodes import AS_ROOT, node_spec
 
 from tare.environments import PROVIDERS
 from tare.environments.fake import Fake
-from tare.environments.provider import Bind, Node, NodeSpec
 from tare.errors import NodeError
 from tare.host import mounts
 from tare.host.cgroups import own_group
@@ -23,6 +22,7 @@ from tare.image.store import Image
 from tare.measure.leftovers import remove_leftovers, remove_quarantined
 from tare.measure.node_life import NodeTimes, running_nodes, start_node, stop_node
 from tare.measure.node_record import recorded_nodes
+from tare.nodes.provider import Bind, Node, NodeSpec
 
 FAKES = {"fake": Fake()}
 
@@ -288,7 +288,7 @@ class TestMounts:
             raise NodeError("planted")
 
         monkeypatch.setattr("tare.host.process.start_idle", fail)
-        monkeypatch.setattr("tare.environments.confined.first_process", fail)
+        monkeypatch.setattr("tare.nodes.confined.first_process", fail)
         spec, times = node_spec(state, technology, image), NodeTimes()
         with (
             pytest.raises(NodeError, match="planted"),

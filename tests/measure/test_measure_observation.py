@@ -9,11 +9,11 @@ from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_
 
 import tare.measure.exclusion as rules
 from tare.environments.fake import Fake
-from tare.environments.provider import Node
 from tare.measure.campaign import measure_campaign
 from tare.measure.exclusion import FOREIGN
 from tare.measure.signals import FAMILIES
 from tare.measure.signals.unread import UNREAD
+from tare.nodes.provider import Node
 from tare.pipeline import analyse_result
 from tare.records import PROGRAM, Analysis, Exclude, Rule, Status
 

@@ -24,7 +24,6 @@ from tests.measure.test_measure_trial import a_trial
 from tare.environments import PROVIDERS, docker
 from tare.environments.fake import Fake
 from tare.environments.native import Native
-from tare.environments.provider import Node, NodeSpec, Provider
 from tare.errors import HostError, NodeError, UnequalArms
 from tare.host import cgroups, standing
 from tare.host.cgroups.path import path_settings
@@ -32,6 +31,7 @@ from tare.image.store import Image
 from tare.measure.context import Context
 from tare.measure.parity import expected_parity, require_one_parent
 from tare.measure.trial import run_trial
+from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.pipeline import run_campaign
 from tare.records import Layout, OptionValue, Outcome, Rule, Status
 

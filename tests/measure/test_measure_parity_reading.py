@@ -10,9 +10,9 @@ from tests.environments.environment_example import described
 
 from tare.environments import PROVIDERS
 from tare.environments.fake import Fake
-from tare.environments.provider import Chosen, Node
 from tare.errors import UnequalArms
 from tare.measure.parity import read_parity, require_equal
+from tare.nodes.provider import Chosen, Node
 from tare.records import OptionValue, Parity
 
 SEEN: Mapping[str, object] = {

@@ -9,7 +9,6 @@ import pytest
 from tests.measure.measure_nodes import node_spec
 
 from tare.environments.fake import Fake
-from tare.environments.provider import Node
 from tare.errors import WrongOutput
 from tare.measure import instances as module
 from tare.measure import raw_output
@@ -18,6 +17,7 @@ from tare.measure.node_files import opened_inside
 from tare.measure.raw_output import keep
 from tare.measure.seats import Seat
 from tare.measure.ways import Ways
+from tare.nodes.provider import Node
 from tare.workloads.kind import Job, Shape
 
 MEBIBYTE = 1 << 20

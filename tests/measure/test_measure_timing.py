@@ -8,11 +8,11 @@ import pytest
 from tests.run_example import HONEST, instance_run
 
 from tare.environments.fake import Fake
-from tare.environments.provider import Node, NodeSpec
 from tare.measure.instances import Instance
 from tare.measure.seats import Seat
 from tare.measure.timing import Timing, inversions, judge, wall_samples
 from tare.measure.ways import Ways
+from tare.nodes.provider import Node, NodeSpec
 from tare.records import Clocks, InstanceRun
 from tare.workloads.kind import Job, Shape
 

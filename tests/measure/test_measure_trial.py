@@ -12,7 +12,6 @@ from tests.fake_campaign import command_workload, fake_context, fake_workload
 
 from tare.environments import PROVIDERS
 from tare.environments.fake import Fake
-from tare.environments.provider import Node, NodeGroup, NodeSpec
 from tare.errors import NodeError
 from tare.host import mounts
 from tare.image.store import Image
@@ -22,6 +21,7 @@ from tare.measure.context import MINIMAL_VARIABLES, Context
 from tare.measure.inspection import Inspected
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.trial import run_trial
+from tare.nodes.provider import Node, NodeGroup, NodeSpec
 from tare.records import (
     Direction,
     Environment,

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tare.environments.fake import Fake
-from tare.environments.provider import Probe
 from tare.errors import HostError, NodeError
 from tare.image.store import Image
 from tare.measure.usable import skipped_environments
+from tare.nodes.provider import Probe
 from tare.records import Environment
 
 IMAGE = Image("default", Path("/image"), "sha256:0")

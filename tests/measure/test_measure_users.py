@@ -13,7 +13,6 @@ from tests.fake_campaign import FAKES, Listener, fake_campaign, fake_environment
 from tests.measure.measure_nodes import node_spec
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import Node
 from tare.errors import CampaignError, InputError, UnequalArms
 from tare.image.store import Image
 from tare.measure import users
@@ -22,6 +21,7 @@ from tare.measure.node_files import make_folder
 from tare.measure.parity import require_user
 from tare.measure.stopwatch import Command
 from tare.measure.users import continued_user, root_said, settled_user, stranger, user_of, user_words
+from tare.nodes.provider import Node
 from tare.plan.campaign import Campaign, with_overrides
 from tare.records import Environment, Parity, User
 

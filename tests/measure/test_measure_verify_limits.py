@@ -10,14 +10,14 @@ import pytest
 from tests.measure.measure_nodes import MEBIBYTE, node_spec
 
 from tare.environments.native import Native
-from tare.environments.node_group import LocalGroup
-from tare.environments.provider import Chosen, Node
 from tare.errors import NodeError
 from tare.host.cgroups import V1, Group, find_hierarchies, group_of
 from tare.image.store import Image
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.verify_limits import verify
+from tare.nodes.group import LocalGroup
+from tare.nodes.provider import Chosen, Node
 from tare.records import Bounds
 
 SEEN: dict[str, Any] = {

@@ -9,10 +9,10 @@ import pytest
 from tests.environments.environment_example import described
 
 from tare.environments.fake import Fake
-from tare.environments.provider import Node
 from tare.errors import NodeError
 from tare.measure.stopwatch import Command, Stopwatch, wait_all
 from tare.measure.ways import Ways
+from tare.nodes.provider import Node
 
 LIMIT_S = 10.0
 

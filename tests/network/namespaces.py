@@ -12,8 +12,8 @@ from typing import TypeVar
 import pytest
 
 from tare import network
-from tare.environments.provider import NodeSpec
 from tare.host import network_namespace as namespace
+from tare.nodes.provider import NodeSpec
 from tare.records import NetworkKind
 
 AS_ROOT = [

@@ -14,9 +14,9 @@ from tests.conftest import REPOSITORY
 from tests.network.namespaces import AS_ROOT, GONE, LINKED, specs_of
 
 from tare import network
-from tare.environments.provider import Elsewhere, Node
 from tare.errors import NodeError
 from tare.network.addresses import parse_addresses
+from tare.nodes.provider import Elsewhere, Node
 from tare.records import NetworkKind
 
 OUTPUTS = REPOSITORY / "tests" / "outputs" / "network"

@@ -13,11 +13,11 @@ import pytest
 from tests.network.namespaces import AS_ROOT, GONE, LINKED, connected, links, specs_of, transfer, within
 
 from tare import network
-from tare.environments.provider import Node, NodeSpec
 from tare.errors import NodeError
 from tare.host import mounts
 from tare.network import netlink
 from tare.network.plan import SWITCH_ADDRESS
+from tare.nodes.provider import Node, NodeSpec
 from tare.records import NetworkKind
 
 pytestmark = AS_ROOT

@@ -14,10 +14,10 @@ from tests.network.namespaces import AS_ROOT, GONE, specs_of
 
 from tare import network
 from tare.environments.fake import Fake
-from tare.environments.provider import Node
 from tare.errors import NodeError
 from tare.host import process
 from tare.network.names import HOSTS, has_own_hosts, hosts_text
+from tare.nodes.provider import Node
 from tare.records import NetworkKind
 
 names = st.text("abcdefghijklmnopqrstuvwxyz0123456789-", min_size=1).map(lambda end: f"tare-{end}")

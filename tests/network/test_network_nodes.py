@@ -17,7 +17,6 @@ from tests.network.namespaces import AS_ROOT, LINKED, gone_soon, holders
 from tests.real_environments import ready_provider
 
 from tare import network
-from tare.environments.provider import Node, NodeSpec, Provider
 from tare.host import mounts, process
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import online_processors
@@ -26,6 +25,7 @@ from tare.measure.leftovers import remove_leftovers
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.node_record import recorded_nodes
 from tare.network.reach import TRANSFER_BYTE, try_reach
+from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.records import NetworkKind
 
 MEBIBYTE = 1 << 20
@@ -111,7 +111,7 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from tare.environments import PROVIDERS
-from tare.environments.provider import NodeSpec
+from tare.nodes.provider import NodeSpec
 from tare.measure.node_life import start_node
 from pydantic import TypeAdapter
 for spec in TypeAdapter(list[NodeSpec]).validate_json(sys.stdin.read()):

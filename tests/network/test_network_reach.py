@@ -9,11 +9,11 @@ import pytest
 from tests.conftest import REPOSITORY
 
 from tare.environments.fake import Fake
-from tare.environments.provider import Node, NodeNetwork, NodeSpec
 from tare.errors import NodeError
 from tare.host.process import Completed
 from tare.network import reach
 from tare.network.reach import TRANSFER_BYTE, read_round_trip_s, read_transfer, try_reach
+from tare.nodes.provider import Node, NodeNetwork, NodeSpec
 from tare.records import NetworkKind
 
 OUTPUTS = REPOSITORY / "tests" / "outputs" / "network"

@@ -13,12 +13,12 @@ import pytest
 from tests.network.namespaces import AS_ROOT, gone_soon, holders, identities, links, specs_of, within
 
 from tare import network
-from tare.environments.provider import Node, NodeSpec
 from tare.environments.qemu.boot import PREFIX_LENGTH
 from tare.errors import NodeError
 from tare.network import addresses, taps
 from tare.network.names import has_own_hosts
 from tare.network.plan import SUBNET
+from tare.nodes.provider import Node, NodeSpec
 from tare.records import NetworkKind
 
 TUNSETIFF = 0x400454CA

@@ -5,8 +5,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from tare.environments.provider import Node, NodeSpec, Probe, Provider
 from tare.errors import InputError
+from tare.nodes.provider import Node, NodeSpec, Probe, Provider
 from tare.plan.campaign import Campaign, load_campaign
 from tare.records import Outcome, Sample, Status, Trial
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tare.environments.provider import Bind
+from tare.nodes.provider import Bind
 from tare.plan.binds import normal_bind, parse_bind
 
 

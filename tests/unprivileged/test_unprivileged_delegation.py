@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from tests.environments.environment_example import described
 
-from tare.environments.provider import Node, NodeSpec
-from tare.environments.unprivileged import limits
-from tare.environments.unprivileged.group import UserGroup
 from tare.errors import NodeError
 from tare.host import delegation, privileges
 from tare.host.delegation import RUNNER, Delegation, create_group, find_delegation
 from tare.measure.verify_limits import verify
+from tare.nodes.provider import Node, NodeSpec
+from tare.nodes.unprivileged import limits
+from tare.nodes.unprivileged.group import UserGroup
 
 MEBIBYTE = 1 << 20
 SEEN = {"processors": [0, 2, 3], "shm_byte": 16 * MEBIBYTE, "memory_limit_byte": None, "cpu_quota": None}

@@ -13,7 +13,7 @@ from tests.unprivileged.ordinary_user import AS_ROOT, PYTHON, OrdinaryUser
 pytestmark = [*AS_ROOT, pytest.mark.usefixtures("image", "machine")]
 REFUSING = """
 import sys
-from tare.environments.unprivileged.first_process import main
+from tare.nodes.unprivileged.first_process import main
 from tare.errors import NodeError
 from tare.host import mounts
 real = mounts.mount
@@ -30,8 +30,8 @@ import os, sys
 from pathlib import Path
 from tests.contract.contract_nodes import execute, make_spec, running
 from tare.environments import PROVIDERS
-from tare.environments.unprivileged.members import members
-from tare.environments.unprivileged.order import Order
+from tare.nodes.unprivileged.members import members
+from tare.nodes.unprivileged.order import Order
 from tare.image.store import find_image
 real = Order.command
 def command(order, spec):

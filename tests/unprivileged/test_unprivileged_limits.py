@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from tests.environments.environment_example import described
 from tests.run_example import instance_run
 
-from tare.environments.provider import Node, NodeSpec
-from tare.environments.unprivileged import limits, members
-from tare.environments.unprivileged.group import UserGroup
-from tare.environments.unprivileged.limits import Means
 from tare.errors import NodeError
 from tare.host.facts import online_processors
 from tare.measure.verify_unprivileged import rusage_s, verify_held
+from tare.nodes.provider import Node, NodeSpec
+from tare.nodes.unprivileged import limits, members
+from tare.nodes.unprivileged.group import UserGroup
+from tare.nodes.unprivileged.limits import Means
 
 MEBIBYTE = 1 << 20
 LIMIT_BYTE = 256 * MEBIBYTE
@@ -132,7 +132,7 @@ def test_a_process_that_is_gone_has_no_neighbours() -> None:
 
 def test_a_process_holds_itself_to_its_processors_and_memory() -> None:
     code = (
-        "import os, resource; from tare.environments.unprivileged.limits import hold_self;"
+        "import os, resource; from tare.nodes.unprivileged.limits import hold_self;"
         f"hold_self(({online_processors()[-1]},), {LIMIT_BYTE});"
         "print(os.sched_getaffinity(0), resource.getrlimit(resource.RLIMIT_DATA))"
     )

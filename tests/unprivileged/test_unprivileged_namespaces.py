@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from tests.environments.environment_example import described
 
-from tare.environments import PROVIDERS, unprivileged
+from tare.environments import PROVIDERS
 from tare.errors import HostError, NodeError
 from tare.host import paths, process, user_namespaces
 from tare.host.user_namespaces import FUSE_OVERLAYFS, OVERLAYFS, find_obstacle, layer_maker
+from tare.nodes import unprivileged
 
 REFUSED = process.Completed(code=1, stdout="", stderr="unshare failed: Operation not permitted")
 DONE = process.Completed(code=0, stdout="", stderr="")

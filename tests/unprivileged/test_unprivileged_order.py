@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.environments.environment_example import described
 
-from tare.environments.provider import Bind, NodeNetwork, NodeSpec
-from tare.environments.unprivileged.order import Order
+from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
+from tare.nodes.unprivileged.order import Order
 from tare.records import NetworkKind, Storage
 
 paths = st.text(st.characters(exclude_characters="\0/", exclude_categories=["Cs"]), min_size=1).map(

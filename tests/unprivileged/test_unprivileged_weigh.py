@@ -15,9 +15,9 @@ import pytest
 from tests.machine import Machine
 from tests.unprivileged.ordinary_user import AS_ROOT, PYTHON, TARE, USER, OrdinaryUser, made_user
 
-from tare.environments.unprivileged.members import members
 from tare.image.store import Image
 from tare.journal.reader import Journal, read_journal
+from tare.nodes.unprivileged.members import members
 from tare.records import Status
 
 pytestmark = [*AS_ROOT, pytest.mark.usefixtures("image", "machine")]

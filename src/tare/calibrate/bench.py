@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tare.calibrate.sizes import Size
 from tare.environments import PROVIDERS
 from tare.environments.planted import PlantedChroot, PlantedNative
-from tare.environments.provider import Provider
+from tare.nodes.provider import Provider
 from tare.plan.campaign import Campaign
 from tare.records import Environment, Exclude, Layout, Limits, Workload
 from tare.units import MEBIBYTE

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
-from tare.environments.provider import Probe, Provider
 from tare.foreign import one_line
 from tare.host.threats import Threat
+from tare.nodes.provider import Probe, Provider
 from tare.records import NATIVE, SCHEMA, NetworkKind
 from tare.units import format_byte
 

@@ -12,12 +12,12 @@ from tare.commands.explained import Explained, ExplainOptions, explained, narrow
 from tare.commands.trying import Attempt, Subject, Try, subjects
 from tare.drawing.words import counted
 from tare.environments import PROVIDERS
-from tare.environments.provider import Provider
 from tare.errors import InputError
 from tare.journal.own_result import require_own
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
 from tare.measure.kept import kept_campaign
+from tare.nodes.provider import Provider
 from tare.plan.interventions import Choice, Toggle
 from tare.plan.knobs import KNOBS
 from tare.records import Analysis

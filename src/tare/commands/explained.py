@@ -8,13 +8,13 @@ from pathlib import Path
 
 from tare.commands.trying import Attempt, Subject, attempt, require_blocks, tracing_s, tries
 from tare.environments import PROVIDERS
-from tare.environments.provider import Provider
 from tare.errors import InputError
 from tare.image.store import find_image
 from tare.journal.calls import keep_calls, read_calls
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Audience, Request
 from tare.measure.kept import kept_campaign
+from tare.nodes.provider import Provider
 from tare.plan.campaign import Campaign, with_overrides
 from tare.plan.interventions import (
     USUAL_BLOCKS,

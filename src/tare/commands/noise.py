@@ -13,7 +13,6 @@ from pydantic import Field, TypeAdapter
 
 from tare.analyze import expected_blocks, look_foresights
 from tare.environments import PROVIDERS
-from tare.environments.provider import Provider
 from tare.errors import TareError
 from tare.host.facts import host_facts
 from tare.host.own_files import read_plain
@@ -23,6 +22,7 @@ from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.journal.whole import write_whole
 from tare.measure.campaign import Audience, Request
 from tare.measure.kept import kept_campaign
+from tare.nodes.provider import Provider
 from tare.pipeline import analyse_result, run_campaign
 from tare.plan.campaign import Campaign
 from tare.plan.trials import turns_of

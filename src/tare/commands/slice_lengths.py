@@ -16,12 +16,12 @@ from rich.table import Table
 from tare.analyze.slice_lengths import slice_lengths
 from tare.commands.console import PlainConsole
 from tare.environments import PROVIDERS
-from tare.environments.provider import Provider
 from tare.host.scratch import scratch_folder
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Audience, Request, measure_campaign
 from tare.measure.kept import kept_campaign
+from tare.nodes.provider import Provider
 from tare.plan.campaign import Campaign
 from tare.plan.turns import turn_s, with_slices_of
 from tare.records import Outcome, SliceLength, Turns, Way, Workload

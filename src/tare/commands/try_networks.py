@@ -8,7 +8,6 @@ from functools import partial
 from tare import network
 from tare.commands.doctor import NetworkFinding, TryNetwork
 from tare.commands.try_nodes import held_for_trying
-from tare.environments.provider import Node, NodeSpec, Provider
 from tare.errors import NodeError
 from tare.host.facts import online_processors
 from tare.host.paths import nodes_directory
@@ -17,6 +16,7 @@ from tare.measure.context import Context
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.placement import place
 from tare.network.reach import try_reach
+from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.records import Environment, Layout, Limits, NetworkKind, Trial, Workload
 from tare.units import MEBIBYTE
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tare.environments.provider import Probe, Provider
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import online_processors
 from tare.host.scratch import scratch_folder
@@ -18,6 +17,7 @@ from tare.measure.lock import host_lock, tools_lock
 from tare.measure.machine_lock import machine_lock
 from tare.measure.session import interruptible
 from tare.measure.trial import run_trial
+from tare.nodes.provider import Probe, Provider
 from tare.records import Environment, Layout, Limits, Outcome, Status, Trial, Workload
 from tare.units import MEBIBYTE, format_duration
 

@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping
 
-from tare.environments.provider import Provider
+from tare.nodes.provider import Provider
 from tare.on_demand import OnDemand
 
 PROVIDERS: Mapping[str, Provider] = OnDemand(

@@ -6,9 +6,9 @@ An ordinary user's has a user namespace of its own as well, which is how bwrap i
 
 from collections.abc import Mapping
 
-from tare.environments import attended, confined, layer, unprivileged
-from tare.environments.provider import WORK_DIRECTORY, Node, NodeSpec, Probe
-from tare.environments.unprivileged.provider import AlsoUnprivileged
+from tare.nodes import attended, confined, layer, unprivileged
+from tare.nodes.provider import WORK_DIRECTORY, Node, NodeSpec, Probe
+from tare.nodes.unprivileged.provider import AlsoUnprivileged
 from tare.records import NetworkKind
 
 _VERSION = ["bwrap", "--version"]

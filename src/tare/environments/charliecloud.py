@@ -8,17 +8,17 @@ own ``--bind``, which comes after them.
 from collections.abc import Mapping
 from pathlib import Path
 
-from tare.environments import confined, layer, root_mounts, unprivileged
-from tare.environments.provider import (
+from tare.errors import NodeError
+from tare.host import cgroups, mounts, process
+from tare.nodes import confined, layer, root_mounts, unprivileged
+from tare.nodes.provider import (
     TOOLS_DIRECTORY,
     Node,
     NodeSpec,
     Probe,
     Shared,
 )
-from tare.environments.unprivileged.provider import AlsoUnprivileged
-from tare.errors import NodeError
-from tare.host import cgroups, mounts, process
+from tare.nodes.unprivileged.provider import AlsoUnprivileged
 
 _PACKAGE = "charliecloud-runtime"
 _PROBE_LIMIT_S = 5.0

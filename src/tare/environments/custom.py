@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from tare.environments import confined, custom_commands, layer, root_mounts
-from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.environments import custom_commands
 from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.host.facts import online_processors
 from tare.host.told import process_id
+from tare.nodes import confined, layer, root_mounts
+from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.records import NetworkKind, OptionValue
 
 _NO_LIMIT_BYTE = 1 << 60

@@ -4,9 +4,9 @@
 from collections.abc import Mapping
 
 from tare.environments import placeholders
-from tare.environments.provider import NodeSpec
 from tare.errors import NodeError
 from tare.host import cgroups
+from tare.nodes.provider import NodeSpec
 from tare.records import OptionValue
 from tare.units import MEBIBYTE
 

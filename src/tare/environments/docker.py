@@ -14,20 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from tare.environments import (
-    docker_shims,
-    engine,
-    engine_arguments,
-    engine_images,
-    gvisor_node,
-    layer,
-    outline,
-)
-from tare.environments.node_group import with_sandbox
-from tare.environments.provider import TOOLS_DIRECTORY, Chosen, Node, NodeSpec, Probe, Provider, Victim
+from tare.environments import docker_shims, engine, engine_arguments, engine_images, gvisor_node, outline
 from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.host.told import process_id, told
+from tare.nodes import layer
+from tare.nodes.group import with_sandbox
+from tare.nodes.provider import TOOLS_DIRECTORY, Chosen, Node, NodeSpec, Probe, Provider, Victim
 from tare.records import NetworkKind, OptionValue
 from tare.units import MEBIBYTE
 

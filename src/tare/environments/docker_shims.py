@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from tare.environments import engine
-from tare.environments.provider import NodeSpec
 from tare.errors import NodeError
+from tare.nodes.provider import NodeSpec
 
 NAME = "containerd-shim-runc-v2"
 _GRACE_S = 2.0

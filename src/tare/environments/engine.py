@@ -10,11 +10,12 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tare.environments import confined, engine_arguments, layer
-from tare.environments.provider import WORK_DIRECTORY, Node, NodeSpec
+from tare.environments import engine_arguments
 from tare.errors import NodeError
 from tare.host import cgroups, process, standing
 from tare.host.kernel_files import read_text
+from tare.nodes import confined, layer
+from tare.nodes.provider import WORK_DIRECTORY, Node, NodeSpec
 from tare.records import OptionValue
 
 STORAGES = ("layer", "own")

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tare.environments.provider import Chosen
+from tare.nodes.provider import Chosen
 from tare.records import OptionValue
 
 OPTION = "arguments"

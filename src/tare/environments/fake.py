@@ -5,9 +5,9 @@ import sys
 from collections.abc import Mapping
 
 from tare.environments import fake_clock
-from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.errors import NodeError
 from tare.host.removal import remove_what_goes
+from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.records import NetworkKind, OptionValue
 
 _CLOCK_FILE = "clock"

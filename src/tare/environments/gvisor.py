@@ -13,14 +13,15 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
-from tare.environments import confined, engine, gvisor_bundle, gvisor_node, layer
-from tare.environments.node_group import with_sandbox
-from tare.environments.provider import Node, NodeSpec, Probe, Provider, Victim
+from tare.environments import engine, gvisor_bundle, gvisor_node
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.host.removal import remove_what_goes
 from tare.host.scratch import scratch_folder
 from tare.host.told import process_id
+from tare.nodes import confined, layer
+from tare.nodes.group import with_sandbox
+from tare.nodes.provider import Node, NodeSpec, Probe, Provider, Victim
 from tare.records import NetworkKind, OptionValue
 
 PLATFORMS = ("systrap", "ptrace", "kvm")

@@ -4,8 +4,9 @@
 from pathlib import Path
 from typing import Any
 
-from tare.environments import engine, layer
-from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, NodeSpec
+from tare.environments import engine
+from tare.nodes import layer
+from tare.nodes.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, NodeSpec
 from tare.records import NetworkKind
 
 _PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

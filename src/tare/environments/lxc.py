@@ -4,10 +4,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from tare.environments import confined, engine, layer
-from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.environments import engine
 from tare.errors import NodeError
 from tare.host import cgroups, process
+from tare.nodes import confined, layer
+from tare.nodes.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.records import NetworkKind, OptionValue
 
 _GROUPS = {"container": "payload", "monitor": "monitor"}

@@ -9,10 +9,10 @@ An ordinary user may neither mount nor change the root directory but in a user n
 
 from collections.abc import Mapping
 
-from tare.environments import attended, confined, layer, root_mounts, unprivileged
-from tare.environments.provider import Node, NodeSpec, Probe, Shared
-from tare.environments.unprivileged.provider import AlsoUnprivileged
 from tare.host import process
+from tare.nodes import attended, confined, layer, root_mounts, unprivileged
+from tare.nodes.provider import Node, NodeSpec, Probe, Shared
+from tare.nodes.unprivileged.provider import AlsoUnprivileged
 from tare.records import NATIVE, NetworkKind
 
 

@@ -4,9 +4,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from tare.environments import attended, confined, engine, layer
-from tare.environments.provider import WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.environments import engine
 from tare.host import standing
+from tare.nodes import attended, confined, layer
+from tare.nodes.provider import WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.records import OptionValue
 
 

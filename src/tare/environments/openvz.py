@@ -14,8 +14,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 
-from tare.environments import layer, root_mounts
-from tare.environments.provider import (
+from tare.errors import NodeError
+from tare.host import cgroups, devices, mounts, process
+from tare.nodes import layer, root_mounts
+from tare.nodes.provider import (
     TOOLS_DIRECTORY,
     WORK_DIRECTORY,
     Node,
@@ -24,8 +26,6 @@ from tare.environments.provider import (
     Probe,
     Provider,
 )
-from tare.errors import NodeError
-from tare.host import cgroups, devices, mounts, process
 from tare.records import NetworkKind
 
 _KERNEL = Path("/proc/vz")

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tare.environments import engine, engine_images
-from tare.environments.provider import NodeSpec
 from tare.host.scratch import scratch_folder
+from tare.nodes.provider import NodeSpec
 
 _DOCKERS = ("dev", "proc", "sys")
 """What Docker mounts itself."""

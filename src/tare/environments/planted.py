@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from tare.environments.native import Chroot, Native
-from tare.environments.provider import Node, NodeSpec, Provider
 from tare.errors import NodeError
 from tare.host import process
+from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.records import OptionValue
 
 MORE_WORK = "more work"

@@ -15,23 +15,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
-from tare.environments import (
-    confined,
-    engine,
-    engine_arguments,
-    engine_images,
-    layer,
-    podman_network,
-    unprivileged,
-)
-from tare.environments.provider import TOOLS_DIRECTORY, Chosen, Node, NodeSpec, Probe
-from tare.environments.unprivileged import members
-from tare.environments.unprivileged.limits import data_limit_byte
-from tare.environments.unprivileged.provider import AlsoUnprivileged
+from tare.environments import engine, engine_arguments, engine_images, podman_network
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.host.removal import remove_what_goes
 from tare.host.told import process_id
+from tare.nodes import confined, layer, unprivileged
+from tare.nodes.provider import TOOLS_DIRECTORY, Chosen, Node, NodeSpec, Probe
+from tare.nodes.unprivileged import members
+from tare.nodes.unprivileged.limits import data_limit_byte
+from tare.nodes.unprivileged.provider import AlsoUnprivileged
 from tare.records import NetworkKind, OptionValue
 from tare.units import MEBIBYTE, format_byte
 

@@ -8,9 +8,9 @@ and removed when nobody uses it. Its firewall chains stay, empty of rules, as th
 from contextlib import suppress
 from pathlib import Path
 
-from tare.environments.provider import NodeSpec
 from tare.host import mounts, process
 from tare.host.paths import state_directory
+from tare.nodes.provider import NodeSpec
 from tare.records import NetworkKind
 
 _BRIDGES = ("cni-podman0", "podman0")

@@ -19,8 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from tare.environments import confined, layer
-from tare.environments.provider import (
+from tare.errors import NodeError
+from tare.host import cgroups, mounts, process
+from tare.host.told import told
+from tare.nodes import confined, layer
+from tare.nodes.provider import (
     TOOLS_DIRECTORY,
     WORK_DIRECTORY,
     Node,
@@ -29,9 +32,6 @@ from tare.environments.provider import (
     Provider,
     Shared,
 )
-from tare.errors import NodeError
-from tare.host import cgroups, mounts, process
-from tare.host.told import told
 
 _SYSTEMD = Path("/run/systemd/system")
 """Whether systemd runs here: sd_booted(3)."""

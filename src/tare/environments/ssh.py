@@ -9,7 +9,6 @@ from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Self, TypedDict
 
-from tare.environments.provider import Chosen, Elsewhere, Node, NodeGroup, NodeSpec, Probe, Provider
 from tare.environments.remote import files
 from tare.environments.remote.channel import Channel, opened
 from tare.environments.remote.connection import OPTION_NAMES, Far, complaints
@@ -17,6 +16,7 @@ from tare.environments.remote.group import FarGroup
 from tare.environments.remote.image import carry
 from tare.errors import NodeError
 from tare.host.removal import remove_what_goes
+from tare.nodes.provider import Chosen, Elsewhere, Node, NodeGroup, NodeSpec, Probe, Provider
 from tare.records import NetworkKind, OptionValue
 
 _START_LIMIT_S = 240.0

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from tare.environments import confined, layer, root_mounts
-from tare.environments.provider import (
+from tare.host import cgroups, mounts, process
+from tare.nodes import confined, layer, root_mounts
+from tare.nodes.provider import (
     TOOLS_DIRECTORY,
     Node,
     NodeSpec,
@@ -19,7 +20,6 @@ from tare.environments.provider import (
     Provider,
     Shared,
 )
-from tare.host import cgroups, mounts, process
 
 _CONFIGURATIONS = Path("/etc/vservers")
 _CONTEXTS = Path("/proc/virtual")

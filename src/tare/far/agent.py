@@ -11,7 +11,6 @@ from typing import Any
 
 from tare import network
 from tare.environments import PROVIDERS
-from tare.environments.provider import NodeGroup
 from tare.errors import NodeError, TareError
 from tare.far import files
 from tare.far.conversation import Conversation, EndOfConnectionError
@@ -19,6 +18,7 @@ from tare.far.images import Image
 from tare.far.locks import share_host
 from tare.far.nodes import HeldNode, remove_leftovers, stop_named
 from tare.host.process import tool_environment
+from tare.nodes.provider import NodeGroup
 
 _END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _CONTENT = "content"

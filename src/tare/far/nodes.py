@@ -18,7 +18,6 @@ from typing import Any
 
 from tare import network
 from tare.environments import PROVIDERS
-from tare.environments.provider import Node, NodeSpec, Provider
 from tare.errors import NodeError
 from tare.far.locks import lock
 from tare.far.plain import build
@@ -27,6 +26,7 @@ from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import online_processors
 from tare.host.removal import remove_folder, said
 from tare.host.trust import made
+from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.untrusted import from_json
 
 _RECORD = "node.json"

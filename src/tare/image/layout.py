@@ -4,9 +4,9 @@
 import shutil
 from pathlib import Path
 
-from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY
 from tare.errors import ImageError
 from tare.host.removal import remove_tree
+from tare.nodes.provider import TOOLS_DIRECTORY, WORK_DIRECTORY
 
 MOUNT_POINTS = {
     "proc": 0o755,

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 from urllib.parse import quote
 
 import tare
-from tare.environments.provider import TOOLS_DIRECTORY
 from tare.image.packages import by_kind, files_inside
 from tare.image.store import Image
+from tare.nodes.provider import TOOLS_DIRECTORY
 
 Component: TypeAlias = dict[str, Any]
 MOST_COPYRIGHT_BYTE = 1 << 20

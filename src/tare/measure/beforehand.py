@@ -9,10 +9,10 @@ command.
 
 from collections.abc import Mapping, Sequence
 
-from tare.environments.provider import Node
 from tare.measure.context import Arm, Context
 from tare.measure.instances import UNKNOWN, Instance, gather_evidence, run_preflight
 from tare.measure.program import program_digest
+from tare.nodes.provider import Node
 from tare.records import Trial
 
 

@@ -11,7 +11,6 @@ from typing import Protocol
 
 from tare import __version__
 from tare.environments import PROVIDERS
-from tare.environments.provider import Provider
 from tare.host import privileges, standing
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import host_facts, online_processors
@@ -40,6 +39,7 @@ from tare.measure.stopping import Stopping, Wanted, cell_of, never
 from tare.measure.turns.together import WHOLE
 from tare.measure.usable import Wants, skipped_environments
 from tare.measure.users import USER_LABEL, stranger, user_of, user_words
+from tare.nodes.provider import Provider
 from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits
 from tare.plan.campaign import Campaign

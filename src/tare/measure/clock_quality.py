@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from tare.environments.provider import Node, Provider
 from tare.errors import NodeError
 from tare.measure.context import Context
 from tare.measure.inspection import idle_stopwatch
 from tare.measure.protocol import nonsense
 from tare.measure.ways import Ways
+from tare.nodes.provider import Node, Provider
 from tare.records import ClockQuality, Trial
 
 FACT = "test of the clocks"

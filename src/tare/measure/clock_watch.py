@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from tare.environments.provider import Node, Provider
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clock_relations import READINGS, host_readings, relations
 from tare.measure.clock_verdict import Findings, findings
@@ -19,6 +18,7 @@ from tare.measure.inspection import idle_stopwatch
 from tare.measure.protocol import nonsense
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.ways import Ways
+from tare.nodes.provider import Node, Provider
 
 _READY_LIMIT_S = 30.0
 _PAUSE_NS = 900_000_000

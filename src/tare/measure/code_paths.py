@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
-from tare.environments.provider import Provider
 from tare.errors import NodeError
 from tare.host.facts import cpu_flags
 from tare.journal.reader import Journal
+from tare.nodes.provider import Provider
 from tare.records import Environment, Skipped
 from tare.workloads import blas
 from tare.workloads.npb import simd

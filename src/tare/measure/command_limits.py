@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping
 
-from tare.environments.unprivileged.limits import process_limit
+from tare.nodes.unprivileged.limits import process_limit
 from tare.records import Bounds
 
 

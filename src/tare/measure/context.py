@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import Bind, NodeSpec, Provider
 from tare.host.cgroups.group import MOST_WEIGHT
 from tare.host.paths import nodes_directory
 from tare.host.process_stats import ProcessStats
@@ -17,6 +16,7 @@ from tare.measure.idle_ranks import IdleRanks
 from tare.measure.placement import NodePlace
 from tare.measure.turns.allotment import Allotment
 from tare.network import plan_networks
+from tare.nodes.provider import Bind, NodeSpec, Provider
 from tare.records import Bounds, Cell, Exclude, NetworkKind, Trial, User
 
 MINIMAL_VARIABLES = {

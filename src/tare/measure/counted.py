@@ -4,11 +4,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tare.environments.provider import Node, NodeGroup, Provider
 from tare.measure.fuse import Fuse
 from tare.measure.helper_cost import HelperCost
 from tare.measure.seats import Seat
 from tare.measure.steal import ThreadWatch
+from tare.nodes.provider import Node, NodeGroup, Provider
 
 
 class Watched:

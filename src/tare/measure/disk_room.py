@@ -10,8 +10,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare.environments.provider import Node
 from tare.errors import NodeError
+from tare.nodes.provider import Node
 from tare.records import Bounds, Storage
 from tare.units import GIBIBYTE, format_byte
 

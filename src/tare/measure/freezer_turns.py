@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tare.environments.provider import NodeGroup
 from tare.errors import WrongOutput
 from tare.host.cgroups.freezer import Freezer, freeze_all, thaw_all, thawed_at_end
 from tare.measure.clock_line import ClockProbe
@@ -23,6 +22,7 @@ from tare.measure.instances import record, refuse_unexecuted, start_offsets_s
 from tare.measure.stopwatch import Stopwatch, go_together
 from tare.measure.thawed import Turn, thawed_s
 from tare.measure.waits import ProcessorWaits
+from tare.nodes.provider import NodeGroup
 from tare.records import InstanceRun
 from tare.units import format_duration
 

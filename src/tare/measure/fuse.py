@@ -6,8 +6,8 @@ Whoever kills one process after the other loses against processes that fork in t
 
 from collections.abc import Sequence
 
-from tare.environments.node_group import LocalGroup
-from tare.environments.provider import NodeGroup
+from tare.nodes.group import LocalGroup
+from tare.nodes.provider import NodeGroup
 
 
 class Fuse:

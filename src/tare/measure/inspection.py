@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
-from tare.environments.provider import Node, NodeGroup, Provider
 from tare.measure.command_limits import command_limits
 from tare.measure.context import minimal_variables
 from tare.measure.instances import output_owner
@@ -15,6 +14,7 @@ from tare.measure.parity import read_parity
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.verify_limits import verify
 from tare.measure.ways import Ways
+from tare.nodes.provider import Node, NodeGroup, Provider
 from tare.records import Parity
 
 LEAST_CLOCK_NS = 2_000_000_000

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tare.environments.provider import NodeGroup
 from tare.measure.attempt import Measured
 from tare.measure.clock_watch import ClockWatch, watched_clocks
 from tare.measure.context import Context
@@ -20,6 +19,7 @@ from tare.measure.prepared import Prepared
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.timing import inversions, judge, wall_samples
 from tare.measure.verify_unprivileged import BY_RUSAGE, CPU_TIME, rusage_s
+from tare.nodes.provider import NodeGroup
 
 
 class Look:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from tare.environments.provider import Node, NodeGroup
 from tare.errors import NodeError
 from tare.measure.context import Context
 from tare.measure.inspection import inspect
@@ -16,6 +15,7 @@ from tare.measure.placement import Places
 from tare.measure.seats import Placed, Seat, seated
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.ways import Ways
+from tare.nodes.provider import Node, NodeGroup
 from tare.records import Layout, Trial
 from tare.workloads import KINDS
 from tare.workloads.mpi import last_words

@@ -8,10 +8,10 @@ import json
 from pathlib import Path
 from typing import TypedDict
 
-from tare.environments.node_group import LocalGroup
-from tare.environments.provider import Node, NodeGroup
 from tare.errors import NodeError
 from tare.host.cgroups.freezer import Freezer, freezer_of
+from tare.nodes.group import LocalGroup
+from tare.nodes.provider import Node, NodeGroup
 from tare.untrusted import from_json, of_kind
 
 _FILE = "freezer"

@@ -8,13 +8,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from tare import network
-from tare.environments.provider import Node, NodeSpec, Provider
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.removal import remove_folder, said
 from tare.measure.node_freezer import thaw_node
 from tare.measure.node_record import RECORD, write_down
 from tare.measure.unforeseen import in_words
+from tare.nodes.provider import Node, NodeSpec, Provider
 
 
 @dataclass(slots=True, kw_only=True)

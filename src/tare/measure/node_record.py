@@ -16,11 +16,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from tare.environments.provider import NodeSpec
 from tare.errors import NodeError
 from tare.host.own_files import open_own
 from tare.host.paths import nodes_directory
 from tare.host.trust import distrust, made
+from tare.nodes.provider import NodeSpec
 
 RECORD = "node.json"
 _LONGEST_BYTE = 1 << 20

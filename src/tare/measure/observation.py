@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tare.environments.provider import NodeGroup
 from tare.host.process_stats import ProcessStats
 from tare.measure.counted import CpuUsage, Watched
 from tare.measure.exclusion import Excluded, Own, add_foreign_load, excluded
@@ -17,6 +16,7 @@ from tare.measure.signals.place import place_of
 from tare.measure.signals.unread import UNREAD
 from tare.measure.signals.watch import Found, SignalWatch, watched_signals
 from tare.measure.verify_unprivileged import rusage_s
+from tare.nodes.provider import NodeGroup
 from tare.records import Exclude, HostLoad, InstanceRun
 
 

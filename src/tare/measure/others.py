@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from tare.environments.provider import NodeGroup
 from tare.host import busy
 from tare.host.facts import online_processors
 from tare.host.process_stats import ProcessStats
@@ -19,6 +18,7 @@ from tare.measure.counted import Watched
 from tare.measure.exclusion import FOREIGN
 from tare.measure.signals.place import Place, control_group
 from tare.measure.signals.watch import Found
+from tare.nodes.provider import NodeGroup
 from tare.records import BusyProgram, HostLoad
 
 LOOK_S = 0.5

@@ -12,8 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tare.environments.provider import Node, Provider
-from tare.environments.unprivileged import ordinary_user
 from tare.errors import NodeError, UnequalArms
 from tare.host import cgroups
 from tare.host.cgroups.path import parent_of, path_settings
@@ -22,6 +20,8 @@ from tare.host.standing import resource_limits, standing
 from tare.measure.command_limits import command_limits
 from tare.measure.instances import Instance
 from tare.measure.stopwatch import Stopwatch
+from tare.nodes.provider import Node, Provider
+from tare.nodes.unprivileged import ordinary_user
 from tare.records import ROOT, Bounds, Parity
 
 _SCHEDULERS = {0: "other", 1: "fifo", 2: "round robin", 3: "batch", 5: "idle", 6: "deadline"}

@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from tare import network
-from tare.environments.provider import Node, NodeGroup, Provider
 from tare.errors import NodeError
 from tare.measure.attempt import Measured
 from tare.measure.beforehand import facts_beforehand
@@ -23,6 +22,7 @@ from tare.measure.parity import require_equal, require_one_parent, require_user
 from tare.measure.placement import Places, effective_layout, places_of
 from tare.measure.seats import Placed, seated
 from tare.measure.ways import Ways
+from tare.nodes.provider import Node, NodeGroup, Provider
 from tare.records import Trial, Turns
 from tare.workloads import KINDS
 

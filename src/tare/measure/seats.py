@@ -6,13 +6,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
 from tare import network
-from tare.environments.provider import WORK_DIRECTORY, Node, NodeNetwork, NodeSpec, Provider
 from tare.measure.agent import AgentServer, explain
 from tare.measure.command_limits import command_limits
 from tare.measure.context import Context, minimal_variables
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.placement import NodePlace
 from tare.measure.ways import Ways
+from tare.nodes.provider import WORK_DIRECTORY, Node, NodeNetwork, NodeSpec, Provider
 from tare.records import Layout, NetworkKind, Trial
 from tare.units import MEBIBYTE
 from tare.workloads.kind import Shape, Span

@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tare.environments.confined import inner_numbers
-from tare.environments.provider import Node
 from tare.errors import NodeError, WrongOutput
 from tare.image.store import find_image, in_use
 from tare.measure.attempt import Measured
@@ -25,6 +23,8 @@ from tare.measure.session import interruptible
 from tare.measure.stopwatch import Stopwatch, ending
 from tare.measure.strace import MISSING, Refused, Tracer, is_installed
 from tare.measure.unforeseen import as_trial_error
+from tare.nodes.confined import inner_numbers
+from tare.nodes.provider import Node
 from tare.plan.campaign import Campaign
 from tare.plan.trials import plan_block
 from tare.records import CallCounts, Cell, TracedCalls, Trial

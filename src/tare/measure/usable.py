@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from tare.environments.provider import Probe, Provider
-from tare.environments.unprivileged import NETWORKS, ordinary_user
-from tare.environments.unprivileged.limits import quota_obstacle
-from tare.environments.unprivileged.provider import AlsoUnprivileged
 from tare.errors import HostError
 from tare.image.store import Image
 from tare.measure.unforeseen import in_words
+from tare.nodes.provider import Probe, Provider
+from tare.nodes.unprivileged import NETWORKS, ordinary_user
+from tare.nodes.unprivileged.limits import quota_obstacle
+from tare.nodes.unprivileged.provider import AlsoUnprivileged
 from tare.records import NATIVE, Environment, NetworkKind, Skipped
 
 

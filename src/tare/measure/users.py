@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from tare.environments.provider import Provider
 from tare.errors import InputError
+from tare.nodes.provider import Provider
 from tare.plan.campaign import Campaign
 from tare.records import NATIVE, ORDINARY, ROOT, User
 

@@ -7,10 +7,10 @@ What is weaker becomes facts with fixed words, which the report explains (``tare
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tare.environments.provider import NodeSpec
-from tare.environments.unprivileged.group import UserGroup
 from tare.errors import NodeError
 from tare.measure.limit_checks import near, same
+from tare.nodes.provider import NodeSpec
+from tare.nodes.unprivileged.group import UserGroup
 from tare.records import InstanceRun
 from tare.units import format_byte
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Self
 
-from tare.environments.provider import Node, Provider
 from tare.errors import NodeError
 from tare.measure.stopwatch import Command, Stopwatch
+from tare.nodes.provider import Node, Provider
 
 
 class Ways:

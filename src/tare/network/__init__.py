@@ -3,7 +3,6 @@
 
 from pathlib import Path
 
-from tare.environments.provider import Node, NodeSpec
 from tare.errors import NodeError
 from tare.host import mounts
 from tare.host import network_namespace as namespace
@@ -12,6 +11,7 @@ from tare.network.addresses import address_within, describe, launcher_namespace,
 from tare.network.names import name_nodes
 from tare.network.plan import SUBNET, plan_networks
 from tare.network.taps import make_tap, remove_tap
+from tare.nodes.provider import Node, NodeSpec
 
 __all__ = [
     "SUBNET",

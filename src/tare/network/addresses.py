@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import Elsewhere, Node
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.told import told
 from tare.network.plan import SUBNET
+from tare.nodes.provider import Elsewhere, Node
 from tare.records import NetworkKind
 
 LOOPBACK = "lo"

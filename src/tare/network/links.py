@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 
 from tare.environments.guest.route import kept_ms
-from tare.environments.provider import NodeNetwork
 from tare.errors import NodeError
 from tare.host import network_namespace as namespace
 from tare.host import process
 from tare.network.netlink import Link, add_address, add_link, attribute, number, set_rto_min, set_up
 from tare.network.plan import SUBNET, SWITCH_ADDRESS
+from tare.nodes.provider import NodeNetwork
 from tare.records import NetworkKind
 
 INTERFACE = "eth0"

@@ -4,10 +4,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tare.environments.provider import Node, Provider
 from tare.errors import NodeError
 from tare.host import process
 from tare.network.addresses import node_address
+from tare.nodes.provider import Node, Provider
 from tare.records import NetworkKind
 
 HOSTS = Path("/etc/hosts")

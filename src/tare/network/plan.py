@@ -5,7 +5,7 @@ import ipaddress
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare.environments.provider import NodeNetwork
+from tare.nodes.provider import NodeNetwork
 from tare.records import NetworkKind
 
 SUBNET = ipaddress.IPv4Network("198.18.0.0/16")

@@ -5,11 +5,11 @@ import re
 from dataclasses import dataclass
 from typing import TypedDict
 
-from tare.environments.provider import Node, Provider
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.told import told
 from tare.network.addresses import node_address
+from tare.nodes.provider import Node, Provider
 from tare.units import MEBIBYTE
 from tare.untrusted import figure
 

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from tare.environments.provider import WORK_DIRECTORY, Bind
+from tare.nodes.provider import WORK_DIRECTORY, Bind
 
 _HIDING = (
     "/",

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import Provider
 from tare.errors import CampaignError, InputError
+from tare.nodes.provider import Provider
 from tare.plan import entries
 from tare.plan.blocks import MOST_BLOCKS, DecisionTable
 from tare.plan.checks import whole_problems

@@ -3,8 +3,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from tare.environments.provider import Provider
 from tare.errors import TareError
+from tare.nodes.provider import Provider
 from tare.plan.definition import Campaign, shape_of
 from tare.plan.problems import Problem, printable, shown
 from tare.plan.sharing_checks import sharing_problems

@@ -10,8 +10,8 @@ from typing import Any, Self
 from pydantic import TypeAdapter, ValidationError
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import TOOLS_DIRECTORY, Provider
 from tare.errors import CampaignError
+from tare.nodes.provider import TOOLS_DIRECTORY, Provider
 from tare.plan.order import Order
 from tare.plan.problems import printable
 from tare.plan.sharing import Setting, Sharing, settings

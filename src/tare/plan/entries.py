@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from tare.environments.provider import Provider
+from tare.nodes.provider import Provider
 from tare.plan.problems import Problem, from_validation, nearest, shown
 from tare.plan.schema import EnvironmentTable, Host, WorkloadTable
 from tare.plan.toml_lines import Path

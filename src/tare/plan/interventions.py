@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import Provider
 from tare.errors import InputError
+from tare.nodes.provider import Provider
 from tare.plan.definition import Campaign
 from tare.plan.knob_turns import Subject
 from tare.plan.knobs import Knob, knob_of, turned

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tare.environments.provider import Provider
+from tare.nodes.provider import Provider
 from tare.records import Environment, Layout, Limits, NetworkKind, OptionValue, Storage
 from tare.units import format_byte
 

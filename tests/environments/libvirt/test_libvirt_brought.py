@@ -21,12 +21,12 @@ from tare.environments.libvirt.daemon import OwnDaemon
 from tare.environments.libvirt.once import processor_count
 from tare.environments.libvirt.virsh import Virsh
 from tare.environments.managed import wait_for
-from tare.environments.provider import NodeSpec
 from tare.errors import NodeError
 from tare.host import process
 from tare.image.store import Image
 from tare.measure.node_life import NodeTimes, running_nodes, stop_node
 from tare.measure.node_record import write_down
+from tare.nodes.provider import NodeSpec
 
 pytestmark = [
     pytest.mark.root,

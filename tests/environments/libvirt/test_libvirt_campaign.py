@@ -16,7 +16,6 @@ from tests.fake_campaign import Listener
 
 from tare.environments import PROVIDERS
 from tare.environments.libvirt.daemon import OwnDaemon
-from tare.environments.provider import Bind, Node, NodeSpec
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.cgroups import Settings, named_groups
@@ -26,6 +25,7 @@ from tare.image.store import Image
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
 from tare.measure.node_life import NodeTimes, running_nodes, start_node, stop_node
+from tare.nodes.provider import Bind, Node, NodeSpec
 from tare.pipeline import run_campaign
 from tare.plan.campaign import load_campaign
 from tare.records import NATIVE, Status, Storage

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tare.environments.libvirt.description import Files, described
-from tare.environments.provider import Bind
 from tare.environments.qemu.command import Link, Machine
 from tare.environments.qemu.options import Accelerator, Options
+from tare.nodes.provider import Bind
 
 FILES = Files(
     initramfs=Path("/node/initramfs"),

@@ -9,9 +9,9 @@ from tests.environments.transcripts import only_tools, parse, replayed
 
 from tare.environments import PROVIDERS
 from tare.environments.libvirt.domain import BroughtDomain
-from tare.environments.provider import NodeSpec
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
+from tare.nodes.provider import NodeSpec
 
 NODE_BYTE = 512 << 20
 OFF = "$ virsh --quiet --connect=qemu:///system domstate cluster\n> shut off\n"

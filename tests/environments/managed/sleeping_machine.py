@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tare.environments.managed import INSIDE_OPTIONS, Machine, Managed
 from tare.environments.managed.options import machine_memory_byte
-from tare.environments.provider import NodeSpec, Probe
 from tare.host.cgroups import Settings
+from tare.nodes.provider import NodeSpec, Probe
 
 
 class SleepingMachine(Machine):

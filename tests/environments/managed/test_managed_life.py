@@ -11,11 +11,11 @@ from tests.environments.far_example import far_spec, inside, leftovers
 from tests.environments.loopback_sshd import Sshd
 from tests.environments.managed.sleeping_machine import Sleepers, SleepingMachine
 
-from tare.environments.provider import NodeSpec
 from tare.errors import NodeError
 from tare.image.store import Image
 from tare.measure.node_life import NodeTimes, running_nodes, stop_node
 from tare.measure.node_record import write_down
+from tare.nodes.provider import NodeSpec
 
 pytestmark = [
     pytest.mark.root,

@@ -6,11 +6,11 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from tare.environments.provider import Node, NodeSpec
 from tare.environments.qemu import Qemu
 from tare.host.facts import online_processors
 from tare.host.process import tool_environment
 from tare.image.store import Image
+from tare.nodes.provider import Node, NodeSpec
 from tare.records import OptionValue
 
 MEBIBYTE = 1 << 20

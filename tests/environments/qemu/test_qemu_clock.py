@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from tests.fake_campaign import command_workload
 
-from tare.environments.provider import Node, NodeSpec
 from tare.environments.qemu import Qemu
 from tare.environments.qemu.monitor import connected
 from tare.image.store import Image
 from tare.measure.context import Context
 from tare.measure.trial import run_trial
+from tare.nodes.provider import Node, NodeSpec
 from tare.records import Environment, Layout, Limits, OptionValue, Outcome, Status, Trial
 
 pytestmark = pytest.mark.root

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tare.environments.provider import Bind
 from tare.environments.qemu.command import Link, Machine, argv, kernel_words
 from tare.environments.qemu.options import Accelerator, Options
+from tare.nodes.provider import Bind
 from tare.records import OptionValue
 
 MEBIBYTE = 1 << 20

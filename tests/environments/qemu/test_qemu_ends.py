@@ -15,7 +15,6 @@ from tests.network.namespaces import AS_ROOT
 from tare.environments import PROVIDERS
 from tare.environments.guest.boot import DiskLayer
 from tare.environments.guest.kernel import find_kernel
-from tare.environments.provider import Bind, Node, NodeNetwork
 from tare.environments.qemu import Qemu, boot
 from tare.environments.qemu.accelerator import boots, kvm_obstacle
 from tare.environments.qemu.host import qemu_version
@@ -26,6 +25,7 @@ from tare.image.store import Image
 from tare.measure.context import Context
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.trial import run_trial
+from tare.nodes.provider import Bind, Node, NodeNetwork
 from tare.records import Environment, Layout, Limits, NetworkKind, Outcome, Status, Trial, Workload
 
 pytestmark = AS_ROOT

@@ -21,7 +21,6 @@ from tests.environments.qemu.qemu_guests import (
 from tests.network.namespaces import AS_ROOT
 from tests.real_environments import lend_guest_parts
 
-from tare.environments.provider import Bind, Node
 from tare.environments.qemu import Qemu, boot, threads
 from tare.environments.qemu import inside as seen_inside
 from tare.environments.qemu.options import Devices, Options
@@ -30,6 +29,7 @@ from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.network import describe, plan_networks
+from tare.nodes.provider import Bind, Node
 from tare.records import NetworkKind, Storage
 
 pytestmark = AS_ROOT

@@ -21,7 +21,6 @@ from tests.environments.qemu.test_qemu_clock import outcome_of
 from tests.environments.qemu.test_qemu_command import machine, models, values
 from tests.machine import Machine as Host
 
-from tare.environments.provider import Bind, NodeNetwork, NodeSpec
 from tare.environments.qemu import Qemu, boot, snapshot
 from tare.environments.qemu import provider as qemu_provider
 from tare.environments.qemu.command import Machine, argv
@@ -32,6 +31,7 @@ from tare.image.store import Image
 from tare.measure.context import Context
 from tare.measure.leftovers import remove_leftovers
 from tare.measure.node_life import NodeTimes, running_nodes
+from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
 from tare.records import NetworkKind, OptionValue, Storage
 
 SNAPSHOT: Mapping[str, OptionValue] = {"accelerator": "tcg", "start": "snapshot"}
@@ -40,7 +40,7 @@ KILLED_AS_QEMU_STARTS = """
 import os, signal, sys
 from pydantic import TypeAdapter
 from tare.environments import PROVIDERS
-from tare.environments.provider import NodeSpec
+from tare.nodes.provider import NodeSpec
 from tare.host import process
 from tare.measure.node_life import start_node
 process._read_until = lambda *_: os.kill(os.getpid(), signal.SIGKILL)

@@ -12,11 +12,11 @@ from tests.environments.transcripts import only_tools, parse, replayed
 from tests.environments.virtualbox.machine_process import running_machine
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import NodeSpec
 from tare.environments.virtualbox import vboxmanage
 from tare.environments.virtualbox.machine import VirtualboxMachine, limits
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
+from tare.nodes.provider import NodeSpec
 from tare.records import OptionValue
 
 PROVIDER = PROVIDERS["virtualbox"]

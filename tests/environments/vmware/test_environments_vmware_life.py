@@ -15,10 +15,10 @@ from tests.environments.vmware.simulated_vcenter import (
     watched_govc,
 )
 
-from tare.environments.provider import NodeSpec
 from tare.environments.vmware.machine import VmwareMachine
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
+from tare.nodes.provider import NodeSpec
 from tare.records import OptionValue
 
 WHOLE_BYTE = (512 + 512) * MEBIBYTE

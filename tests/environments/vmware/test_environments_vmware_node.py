@@ -13,7 +13,6 @@ from tests.environments.loopback_sshd import Sshd
 from tests.environments.vmware.simulated_vcenter import Vcenter
 
 from tare.environments import PROVIDERS
-from tare.environments.provider import NodeNetwork, NodeSpec
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
 from tare.image.store import Image
@@ -21,6 +20,7 @@ from tare.measure.context import Context
 from tare.measure.leftovers import remove_leftovers
 from tare.measure.node_life import start_node, stop_node
 from tare.measure.trial import run_trial
+from tare.nodes.provider import NodeNetwork, NodeSpec
 from tare.records import Environment, Layout, Limits, Status, Trial, Workload
 
 pytestmark = [pytest.mark.root, pytest.mark.skipif(os.geteuid() != 0, reason="needs root for its nodes")]

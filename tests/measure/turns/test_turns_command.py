@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from tests.fake_campaign import Listener, fake_campaign
 
-from tare.environments.node_group import LocalGroup
-from tare.environments.provider import Node, NodeGroup
 from tare.host.cgroups.freezer import Freezer, freezer_of
 from tare.host.cgroups.hierarchies import V1
 from tare.journal.reader import read_journal
@@ -24,6 +22,8 @@ from tare.measure.node_freezer import node_freezer
 from tare.measure.turns import frozen
 from tare.measure.turns.player import Player
 from tare.measure.turns.together import run_together
+from tare.nodes.group import LocalGroup
+from tare.nodes.provider import Node, NodeGroup
 from tare.records import Environment, Limits, Outcome, Status, Trial, Turns, Way, Workload
 
 pytestmark = [

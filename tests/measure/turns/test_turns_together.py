@@ -14,7 +14,6 @@ import pytest
 from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request
 
 from tare.environments.fake import Fake
-from tare.environments.provider import Node, NodeGroup, NodeSpec
 from tare.journal.reader import read_journal
 from tare.measure import prepared, session
 from tare.measure.campaign import measure_campaign
@@ -26,6 +25,7 @@ from tare.measure.turns import glances
 from tare.measure.turns.allotment import FEWEST_ROUNDS
 from tare.measure.turns.player import Player
 from tare.measure.turns.together import run_together
+from tare.nodes.provider import Node, NodeGroup, NodeSpec
 from tare.plan.budget import next_block_fits
 from tare.plan.campaign import Campaign
 from tare.records import OptionValue, Outcome, Parity, Rule, Status, Trial, Turns, Way, Workload

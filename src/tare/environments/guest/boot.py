@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.environments.provider import WORK_DIRECTORY
 from tare.errors import NodeError
+from tare.nodes.provider import WORK_DIRECTORY
 
 MODULES_FOLDER = "/modules"
 """Where the initramfs holds the kernel's modules."""

@@ -9,10 +9,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare.environments.provider import TOOLS_DIRECTORY, NodeSpec
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.told import process_id
+from tare.nodes.provider import TOOLS_DIRECTORY, NodeSpec
 
 DESCRIPTOR = 3
 """The number that the guest's end of the channel has in a machine's monitor."""

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tare.environments.node_group import SandboxGroup
-from tare.environments.provider import NodeSpec
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.cgroups import Settings
 from tare.host.told import number
+from tare.nodes.group import SandboxGroup
+from tare.nodes.provider import NodeSpec
 
 _LIMIT_S = 30.0
 _GRAIN_BYTE = 8192
@@ -36,7 +36,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class MachineGroup(SandboxGroup):
-    """A ``NodeGroup`` (``tare.environments.provider``) of a machine whose monitor is in a group of ours.
+    """A ``NodeGroup`` (``tare.nodes.provider``) of a machine whose monitor is in a group of ours.
 
     ``kernel_pid`` is the monitor's process id. The group's own memory limit is larger than the guest's memory by what
     the monitor needs itself.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tare.environments.guest import channel, files
 from tare.environments.guest.disk import image_disk
-from tare.environments.provider import WORK_DIRECTORY, Node, Provider
+from tare.nodes.provider import WORK_DIRECTORY, Node, Provider
 
 
 class GuestProvider(Provider):

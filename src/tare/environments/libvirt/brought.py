@@ -7,8 +7,8 @@ from tare.environments.libvirt import options as words
 from tare.environments.libvirt.domain import BroughtDomain
 from tare.environments.libvirt.virsh import Virsh
 from tare.environments.managed import INSIDE_OPTIONS, Machine, Managed, inside_complaints
-from tare.environments.provider import NodeSpec, Probe
 from tare.errors import NodeError
+from tare.nodes.provider import NodeSpec, Probe
 from tare.records import OptionValue
 
 _PROBE_LIMIT_S = 10.0

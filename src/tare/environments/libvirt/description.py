@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.environments.libvirt.once import add_processors, element
-from tare.environments.provider import Bind
 from tare.environments.qemu.command import Machine, kernel_words
 from tare.environments.qemu.devices import PORT
 from tare.environments.qemu.options import Accelerator
+from tare.nodes.provider import Bind
 
 _KIBIBYTE = 1024
 

@@ -7,9 +7,9 @@ from tare.environments.libvirt import monitor, once, options
 from tare.environments.libvirt.virsh import Virsh, parse_memory_byte, parse_quota
 from tare.environments.managed.machine import Machine
 from tare.environments.managed.options import is_pinned, machine_memory_byte
-from tare.environments.provider import NodeSpec
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
+from tare.nodes.provider import NodeSpec
 
 _ONE_TIME = frozenset({"qemu", "xen", "lxc", "test"})
 """Drivers that start a domain by a description for this once (virsh(1), create)."""

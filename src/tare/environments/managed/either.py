@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from tare.environments.provider import Node, NodeGroup, NodeSpec, Probe, Provider
+from tare.nodes.provider import Node, NodeGroup, NodeSpec, Probe, Provider
 from tare.records import OptionValue
 
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from tare.environments.managed.machine import Machine
 from tare.environments.managed.options import is_pinned, machine_memory_byte
-from tare.environments.provider import NodeGroup
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
+from tare.nodes.provider import NodeGroup
 
 
 @dataclass(frozen=True, slots=True)
 class MachineGroup:
-    """A ``NodeGroup`` (``tare.environments.provider``).
+    """A ``NodeGroup`` (``tare.nodes.provider``).
 
     The hypervisor keeps the processors and the CPU time, and gives the machine its memory; how much of that the node
     may have, the control group inside says.

@@ -4,8 +4,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-from tare.environments.provider import NodeSpec
 from tare.host.cgroups import Settings
+from tare.nodes.provider import NodeSpec
 
 
 class Machine(ABC):

@@ -13,12 +13,12 @@ from tare.environments.managed.group import MachineGroup
 from tare.environments.managed.machine import Machine
 from tare.environments.managed.options import boot_limit_s, far_options, inside_complaints, is_pinned
 from tare.environments.managed.waiting import wait_for
-from tare.environments.provider import Node, NodeGroup, NodeSpec, Provider
 from tare.environments.remote import code
 from tare.environments.remote.connection import Far
 from tare.environments.ssh import Ssh
 from tare.errors import NodeError
 from tare.host.removal import remove_what_goes
+from tare.nodes.provider import Node, NodeGroup, NodeSpec, Provider
 from tare.records import OptionValue
 
 _END_LIMIT_S = 60.0

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.environments.guest.group import kernel_processes
-from tare.environments.provider import Bind
 from tare.environments.qemu.devices import DeviceSet, Needs
 from tare.environments.qemu.options import Accelerator, Devices, Options
+from tare.nodes.provider import Bind
 
 PROGRAM = "qemu-system-x86_64"
 TRANSLATED_MEBIBYTE = 256

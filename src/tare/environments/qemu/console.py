@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the guest's kernel printed: kept to 1 MiB, and looked at when a guest does not start or ends by itself."""
 
-from tare.environments.provider import NodeSpec
 from tare.host import mounts
+from tare.nodes.provider import NodeSpec
 
 LOG = "console/log"
 """Within the node's folder, where QEMU is started."""

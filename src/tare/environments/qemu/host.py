@@ -7,12 +7,12 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from tare.environments.provider import TOOLS_DIRECTORY
 from tare.environments.qemu.command import PROGRAM
 from tare.environments.qemu.options import Accelerator, Devices, Options, Vhost
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.mounts import mounts_text, parse_mounts
+from tare.nodes.provider import TOOLS_DIRECTORY
 from tare.units import MEBIBYTE, format_byte
 from tare.untrusted import figure, object_from_json
 

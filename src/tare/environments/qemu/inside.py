@@ -4,11 +4,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
-from tare.environments.provider import TOOLS_DIRECTORY
 from tare.environments.qemu.command import Machine
 from tare.environments.qemu.options import Accelerator
 from tare.errors import NodeError
 from tare.host import process
+from tare.nodes.provider import TOOLS_DIRECTORY
 from tare.untrusted import from_json, of_kind
 
 CONSOLE_ID = 3

@@ -10,12 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from tare.environments import confined, engine
+from tare.environments import engine
 from tare.environments.guest import channel, route
 from tare.environments.guest.group import Held, MachineGroup
 from tare.environments.guest.kernel import find_kernel, lack_of_modules
 from tare.environments.guest.provider import GuestProvider
-from tare.environments.provider import Node, NodeGroup, NodeSpec, Probe
 from tare.environments.qemu import boot, console, host, inside, processor, snapshot, threads
 from tare.environments.qemu.accelerator import WORDS, kvm_obstacle
 from tare.environments.qemu.command import Machine, argv
@@ -25,6 +24,8 @@ from tare.errors import NodeError
 from tare.host import cgroups
 from tare.host.facts import online_processors
 from tare.host.told import part
+from tare.nodes import confined
+from tare.nodes.provider import Node, NodeGroup, NodeSpec, Probe
 from tare.records import NetworkKind, OptionValue
 
 _NO_NETWORK = {

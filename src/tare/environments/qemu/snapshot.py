@@ -19,7 +19,6 @@ from pathlib import Path
 
 from tare.environments.guest.channel import READY_LIMIT_S
 from tare.environments.guest.kernel import find_kernel
-from tare.environments.provider import NodeSpec
 from tare.environments.qemu.command import Machine, argv
 from tare.environments.qemu.devices import CHANNEL
 from tare.environments.qemu.monitor import Monitor, connected
@@ -27,6 +26,7 @@ from tare.environments.qemu.processor import DIES_WITH_US
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.paths import state_directory
+from tare.nodes.provider import NodeSpec
 from tare.records import NetworkKind, Storage
 
 FACT, RESTORED = "guest's start", "restored from a snapshot"

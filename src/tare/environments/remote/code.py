@@ -16,7 +16,7 @@ from tare.host.process import tool_environment
 
 _PARTS = (
     *("__init__", "errors", "on_demand", "records", "units", "untrusted"),
-    *("environments", "far", "host", "image", "network"),
+    *("environments", "far", "host", "image", "network", "nodes"),
     *("measure/__init__", "measure/node_files"),
     *("statistics/__init__", "statistics/estimate"),
 )

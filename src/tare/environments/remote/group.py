@@ -29,7 +29,7 @@ class _Lacks(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class FarGroup:
-    """A ``NodeGroup`` (``tare.environments.provider``) that is asked over the connection, or a ``NodeError``."""
+    """A ``NodeGroup`` (``tare.nodes.provider``) that is asked over the connection, or a ``NodeError``."""
 
     channel: Channel
 

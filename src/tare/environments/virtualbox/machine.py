@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from tare.environments.managed.copied import CopiedMachine
 from tare.environments.managed.options import is_pinned, machine_memory_byte
 from tare.environments.managed.waiting import wait_for
-from tare.environments.provider import NodeSpec
 from tare.environments.virtualbox import host_process, vboxmanage
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
+from tare.nodes.provider import NodeSpec
 from tare.units import MEBIBYTE
 
 _COPY_LIMIT_S = 3600.0

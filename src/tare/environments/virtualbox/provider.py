@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 from tare.environments.managed import Machine, Managed
 from tare.environments.managed.copied import sources
-from tare.environments.provider import NodeSpec, Probe
 from tare.environments.virtualbox import vboxmanage
 from tare.environments.virtualbox.machine import VirtualboxMachine
 from tare.environments.virtualbox.options import OPTION_NAMES, complaints
 from tare.errors import NodeError
+from tare.nodes.provider import NodeSpec, Probe
 from tare.records import OptionValue
 
 _PROBE_LIMIT_S = 10.0

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 from tare.environments.managed.copied import CopiedMachine
 from tare.environments.managed.options import is_pinned, machine_memory_byte
-from tare.environments.provider import NodeSpec
 from tare.environments.vmware import described
 from tare.environments.vmware.described import AFFINITY, Described
 from tare.environments.vmware.govc import Govc
 from tare.environments.vmware.host import Host
 from tare.errors import NodeError
 from tare.host.cgroups import Settings, format_processors
+from tare.nodes.provider import NodeSpec
 from tare.units import MEBIBYTE
 
 _COPY_LIMIT_S = 3600.0

@@ -6,13 +6,13 @@ from typing import TypedDict
 
 from tare.environments.managed import Machine, Managed
 from tare.environments.managed.copied import sources
-from tare.environments.provider import NodeSpec, Probe
 from tare.environments.vmware import described
 from tare.environments.vmware.govc import Govc
 from tare.environments.vmware.machine import VmwareMachine
 from tare.environments.vmware.options import OPTION_NAMES, complaints
 from tare.errors import NodeError
 from tare.host.told import told
+from tare.nodes.provider import NodeSpec, Probe
 from tare.records import OptionValue
 
 _PROBE_LIMIT_S = 10.0

@@ -8,10 +8,10 @@ from tare.environments.guest.boot import Boot, DiskLayer, MemoryLayer, SerialCha
 from tare.environments.guest.disk import image_disk, layer_disk
 from tare.environments.guest.initramfs import write_initramfs
 from tare.environments.guest.kernel import GuestKernel, find_kernel, needed_modules
-from tare.environments.provider import TOOLS_DIRECTORY, NodeSpec
 from tare.environments.xen.configuration import HVM, KINDS, OwnDomain
 from tare.errors import NodeError
 from tare.host import process
+from tare.nodes.provider import TOOLS_DIRECTORY, NodeSpec
 from tare.records import NetworkKind, OptionValue, Storage
 
 _WORDS = "{console} quiet panic=-1{emulated} -- guest"

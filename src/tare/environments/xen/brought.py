@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tare.environments.managed import INSIDE_OPTIONS, Machine, Managed, inside_complaints
-from tare.environments.provider import NodeSpec, Probe
 from tare.environments.xen import xl
 from tare.environments.xen.domain import BroughtDomain
 from tare.errors import NodeError
+from tare.nodes.provider import NodeSpec, Probe
 from tare.records import OptionValue
 
 

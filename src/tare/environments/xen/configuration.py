@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.environments.provider import NodeSpec
 from tare.errors import NodeError
 from tare.host.cgroups import format_processors
+from tare.nodes.provider import NodeSpec
 
 PV, PVH, HVM = "pv", "pvh", "hvm"
 KINDS = (PVH, PV, HVM)

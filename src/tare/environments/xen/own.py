@@ -10,7 +10,6 @@ from tare.environments.guest import channel
 from tare.environments.guest.group import parse_kills
 from tare.environments.guest.kernel import find_kernel
 from tare.environments.guest.provider import GuestProvider
-from tare.environments.provider import Node, NodeGroup, NodeSpec, Probe
 from tare.environments.qemu import inside
 from tare.environments.xen import boot, xl
 from tare.environments.xen.brought import probe_xen
@@ -18,6 +17,7 @@ from tare.environments.xen.configuration import HVM, KINDS, text
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.cgroups import Settings
+from tare.nodes.provider import Node, NodeGroup, NodeSpec, Probe
 from tare.records import NetworkKind, OptionValue
 
 _LIMIT_S = 30.0
@@ -93,7 +93,7 @@ class OwnDomains(GuestProvider):
 
 @dataclass(frozen=True, slots=True)
 class XenGroup:
-    """A ``NodeGroup`` (``tare.environments.provider``): what the hypervisor holds, which the host does not see."""
+    """A ``NodeGroup`` (``tare.nodes.provider``): what the hypervisor holds, which the host does not see."""
 
     spec: NodeSpec
     prefix: Sequence[str]

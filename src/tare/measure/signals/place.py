@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.environments.node_group import LocalGroup
-from tare.environments.provider import Node, NodeGroup
-from tare.environments.unprivileged.group import UserGroup
 from tare.host.cgroups import Group
+from tare.nodes.group import LocalGroup
+from tare.nodes.provider import Node, NodeGroup
+from tare.nodes.unprivileged.group import UserGroup
 from tare.records import NetworkKind
 
 

@@ -12,7 +12,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 
-from tare.environments.provider import Node
 from tare.errors import HostError, NodeError
 from tare.host.cgroups.freezer import Freezer
 from tare.host.memory import lacking_memory
@@ -25,6 +24,7 @@ from tare.measure.stopping import cell_of
 from tare.measure.thawed import Turn, cpu_s, freezing, unsuited
 from tare.measure.turns.glances import Glances
 from tare.measure.turns.player import Player
+from tare.nodes.provider import Node
 from tare.records import NATIVE, Trial, Turns, TurnsTaken, Way
 
 

@@ -7,7 +7,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
 
-from tare.environments.provider import NodeGroup
 from tare.errors import ClockFault, TrialError, WorkOutOfTurn
 from tare.measure.attempt import Attempt
 from tare.measure.clock_line import ClockProbe
@@ -20,6 +19,7 @@ from tare.measure.look import Look, looked_at
 from tare.measure.prepared import Prepared, Up, prepared
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.trial import bring_back, kept_output, parse
+from tare.nodes.provider import NodeGroup
 from tare.records import InstanceRun
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind

@@ -9,15 +9,15 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare.environments import attended, confined, layer
-from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
-from tare.environments.unprivileged import limits, members, work
-from tare.environments.unprivileged.group import UserGroup
-from tare.environments.unprivileged.order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, Order
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.told import process_id
 from tare.host.user_namespaces import find_obstacle
+from tare.nodes import attended, confined, layer
+from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
+from tare.nodes.unprivileged import limits, members, work
+from tare.nodes.unprivileged.group import UserGroup
+from tare.nodes.unprivileged.order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, Order
 from tare.records import NetworkKind, Storage
 
 NETWORKS = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})

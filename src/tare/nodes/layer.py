@@ -13,9 +13,9 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from tare.environments.provider import WORK_DIRECTORY, Bind, NodeSpec
 from tare.host import mounts
 from tare.host.removal import remove_what_goes
+from tare.nodes.provider import WORK_DIRECTORY, Bind, NodeSpec
 from tare.records import Storage
 
 POWERLESS = mounts.MS_NOSUID | mounts.MS_NODEV

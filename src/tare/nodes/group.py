@@ -17,7 +17,7 @@ def with_sandbox(bounds: Bounds) -> Bounds:
 
 @dataclass(frozen=True, slots=True)
 class LocalGroup:
-    """A ``NodeGroup`` (``tare.environments.provider``) that is read here."""
+    """A ``NodeGroup`` (``tare.nodes.provider``) that is read here."""
 
     group: Group
 
@@ -34,7 +34,7 @@ class LocalGroup:
         return self.group.refused_processes()
 
     def lacks(self, inner_pid: int) -> list[str] | None:
-        from tare.environments.confined import inner_numbers  # noqa: PLC0415 - it builds on provider, which uses this
+        from tare.nodes.confined import inner_numbers  # noqa: PLC0415 - it builds on provider, which uses this
 
         for hierarchies in (1, None):  # nearly always it is in the first
             for pid in self.group.processes(hierarchies):

@@ -7,8 +7,8 @@ can be read until the node is stopped, even when its processes are dead and thei
 
 import os
 
-from tare.environments.provider import NodeSpec
 from tare.errors import NodeError
+from tare.nodes.provider import NodeSpec
 from tare.records import Storage
 
 _open: dict[str, int] = {}

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from tests.environments.environment_example import described
 
-from tare.environments import layer
-from tare.environments.provider import Bind, NodeSpec
 from tare.errors import NodeError
 from tare.host import mounts
+from tare.nodes import layer
+from tare.nodes.provider import Bind, NodeSpec
 from tare.records import Storage
 
 pytestmark = [

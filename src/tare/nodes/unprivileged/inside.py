@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from tare.environments import layer
-from tare.environments.provider import WORK_DIRECTORY, NodeSpec
 from tare.errors import NodeError
 from tare.host import mounts, process
 from tare.host.user_namespaces import FUSE_OVERLAYFS, OVERLAYFS
+from tare.nodes import layer
+from tare.nodes.provider import WORK_DIRECTORY, NodeSpec
 from tare.records import Storage
 
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the providers share whose nodes root and an ordinary user can both have."""
 
-from tare.environments import confined, unprivileged
-from tare.environments.provider import Node, NodeGroup, NodeSpec, Provider
+from tare.nodes import confined, unprivileged
+from tare.nodes.provider import Node, NodeGroup, NodeSpec, Provider
 
 
 class AlsoUnprivileged(Provider):

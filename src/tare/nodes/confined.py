@@ -8,11 +8,11 @@ node's first process (``attended``).
 import os
 from pathlib import Path
 
-from tare.environments import attended, layer
-from tare.environments.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
 from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.host.kernel_files import read_text
+from tare.nodes import attended, layer
+from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
 
 _PROBE_LIMIT_S = 5.0
 

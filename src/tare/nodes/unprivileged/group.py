@@ -5,19 +5,19 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.environments.confined import inner_numbers
-from tare.environments.provider import Node
-from tare.environments.unprivileged.limits import Means, recall
-from tare.environments.unprivileged.members import beside
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
+from tare.nodes.confined import inner_numbers
+from tare.nodes.provider import Node
+from tare.nodes.unprivileged.limits import Means, recall
+from tare.nodes.unprivileged.members import beside
 
 _DATA_LIMIT = "Max data size"
 
 
 @dataclass(frozen=True, slots=True)
 class UserGroup:
-    """A ``NodeGroup`` (``tare.environments.provider``): a delegated control group, or none and weaker means."""
+    """A ``NodeGroup`` (``tare.nodes.provider``): a delegated control group, or none and weaker means."""
 
     node: Node
     means: Means

@@ -10,8 +10,8 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Protocol
 
-from tare.environments.node_group import LocalGroup, SandboxGroup
 from tare.host.cgroups import Settings, group_of
+from tare.nodes.group import LocalGroup, SandboxGroup
 from tare.records import Bounds, NetworkKind, OptionValue, Storage, User
 
 WORK_DIRECTORY = "/mnt/tare"

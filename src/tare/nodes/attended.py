@@ -5,8 +5,8 @@ A command entered by nsenter(1) has the namespaces of the node, but the runner's
 calls. A child of the first process has all that the technology gave its payload, and nothing else.
 """
 
-from tare.environments.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, NodeSpec
 from tare.errors import NodeError
+from tare.nodes.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, NodeSpec
 
 
 def first_process(spec: NodeSpec) -> list[str]:

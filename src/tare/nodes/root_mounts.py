@@ -3,9 +3,9 @@
 
 from pathlib import Path
 
-from tare.environments import layer
-from tare.environments.provider import WORK_DIRECTORY, NodeSpec
 from tare.host import devices, mounts, network_namespace
+from tare.nodes import layer
+from tare.nodes.provider import WORK_DIRECTORY, NodeSpec
 
 
 def mount_system(spec: NodeSpec, root: Path) -> None:

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from tare.environments.provider import Bind, NodeNetwork, NodeSpec
+from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
 from tare.records import Bounds, NetworkKind, Storage
 
 MAKER_FILE, KEEPER_FILE, TECHNOLOGY_FILE = "layer-maker", "keeper.pid", "technology.pid"
 """In the node's folder: what made its layer, who keeps its namespaces, and who is to become its technology."""
-_MODULE = "tare.environments.unprivileged.first_process"
+_MODULE = "tare.nodes.unprivileged.first_process"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

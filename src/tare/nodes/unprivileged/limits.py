@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from tare.environments.provider import TOOLS_DIRECTORY, NodeSpec
 from tare.errors import NodeError
 from tare.host.cgroups import V2, Group, format_processors
 from tare.host.cgroups.hierarchies import V2_CONTROLLERS
 from tare.host.delegation import create_group, find_delegation
+from tare.nodes.provider import TOOLS_DIRECTORY, NodeSpec
 from tare.records import Bounds
 from tare.untrusted import from_json, of_kind
 
