@@ -36,7 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     "host": {"errors", "units", "untrusted"},
     "environments": BASE | {"host", "nodes"},
     "network": BASE | {"environments", "host", "nodes"},
-    "far": BASE | {"environments", "host", "image", "measure", "network", "nodes"},
+    "far": BASE | {"environments", "host", "image", "network", "nodes"},
     "workloads": BASE | {"host"},
     "image": BASE | {"environments", "host", "nodes"},
     "plan": BASE | {"environments", "nodes", "workloads"},

@@ -18,8 +18,8 @@ from tests.environments.environment_example import way_to_stopwatch
 from tare import network
 from tare.host.cgroups import group_of
 from tare.measure.instances import output_owner
-from tare.measure.node_files import make_folder
 from tare.measure.stopwatch import Command, Stopwatch
+from tare.nodes.files import make_folder
 from tare.nodes.provider import Node, NodeSpec, Provider, Shared
 from tare.records import NATIVE, NetworkKind
 

@@ -15,8 +15,8 @@ from tare.host.cgroups.path import parent_of
 from tare.image.store import Image
 from tare.measure.leftovers import remove_leftovers
 from tare.measure.node_life import start_node
-from tare.measure.node_record import recorded_nodes
 from tare.nodes.provider import Bind, NodeSpec, Provider, Shared, Victim
+from tare.nodes.record import recorded_nodes
 
 STARTS, STARTS_OF_MACHINES = 20, 3
 """A machine takes seconds to start."""

@@ -19,9 +19,9 @@ from tare.errors import NodeError
 from tare.host import process
 from tare.image.store import Image
 from tare.measure.node_life import start_node, stop_node
-from tare.measure.node_record import write_down
 from tare.network import plan_networks
 from tare.nodes.provider import NodeNetwork, NodeSpec, Provider
+from tare.nodes.record import write_down
 from tare.records import NetworkKind, Storage
 
 DOCKER = PROVIDERS["docker"]

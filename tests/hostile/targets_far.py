@@ -17,7 +17,7 @@ from tare.environments.ssh import _Probed, _Running
 from tare.errors import NodeError
 from tare.far.agent import Agent
 from tare.far.conversation import Conversation, EndOfConnectionError
-from tare.far.plain import build
+from tare.nodes.codec import build
 from tare.nodes.provider import NodeSpec
 from tare.untrusted import from_json
 from tests.environments.environment_example import described

@@ -21,8 +21,8 @@ from tare.host.cgroups import own_group
 from tare.image.store import Image
 from tare.measure.leftovers import remove_leftovers, remove_quarantined
 from tare.measure.node_life import NodeTimes, running_nodes, start_node, stop_node
-from tare.measure.node_record import recorded_nodes
 from tare.nodes.provider import Bind, Node, NodeSpec
+from tare.nodes.record import recorded_nodes
 
 FAKES = {"fake": Fake()}
 

@@ -13,10 +13,10 @@ from tare.errors import WrongOutput
 from tare.measure import instances as module
 from tare.measure import raw_output
 from tare.measure.instances import Instance
-from tare.measure.node_files import opened_inside
 from tare.measure.raw_output import keep
 from tare.measure.seats import Seat
 from tare.measure.ways import Ways
+from tare.nodes.files import opened_inside
 from tare.nodes.provider import Node
 from tare.workloads.kind import Job, Shape
 

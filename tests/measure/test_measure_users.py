@@ -17,10 +17,10 @@ from tare.errors import CampaignError, InputError, UnequalArms
 from tare.image.store import Image
 from tare.measure import users
 from tare.measure.campaign import measure_campaign
-from tare.measure.node_files import make_folder
 from tare.measure.parity import require_user
 from tare.measure.stopwatch import Command
 from tare.measure.users import continued_user, root_said, settled_user, stranger, user_of, user_words
+from tare.nodes.files import make_folder
 from tare.nodes.provider import Node
 from tare.plan.campaign import Campaign, with_overrides
 from tare.records import Environment, Parity, User

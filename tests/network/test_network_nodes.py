@@ -23,9 +23,9 @@ from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.measure.leftovers import remove_leftovers
 from tare.measure.node_life import NodeTimes, running_nodes
-from tare.measure.node_record import recorded_nodes
 from tare.network.reach import TRANSFER_BYTE, try_reach
 from tare.nodes.provider import Node, NodeSpec, Provider
+from tare.nodes.record import recorded_nodes
 from tare.records import NetworkKind
 
 MEBIBYTE = 1 << 20

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tare.errors import NodeError
-from tare.measure.node_files import opened_inside
+from tare.nodes.files import opened_inside
 
 _HEAD_BYTE = 17 << 20
 _TAIL_BYTE = 1 << 20

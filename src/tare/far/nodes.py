@@ -20,12 +20,12 @@ from tare import network
 from tare.environments import PROVIDERS
 from tare.errors import NodeError
 from tare.far.locks import lock
-from tare.far.plain import build
 from tare.host import process
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import online_processors
 from tare.host.removal import remove_folder, said
 from tare.host.trust import made
+from tare.nodes.codec import build
 from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.untrusted import from_json
 

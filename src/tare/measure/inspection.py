@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from tare.measure.command_limits import command_limits
 from tare.measure.context import minimal_variables
 from tare.measure.instances import output_owner
-from tare.measure.node_files import make_folder
 from tare.measure.parity import read_parity
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.verify_limits import verify
 from tare.measure.ways import Ways
+from tare.nodes.files import make_folder
 from tare.nodes.provider import Node, NodeGroup, Provider
 from tare.records import Parity
 

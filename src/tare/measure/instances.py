@@ -12,10 +12,10 @@ from tare.errors import ClockFault, NodeError, WrongOutput
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import compare, host_start_ns
 from tare.measure.command_limits import command_limits
-from tare.measure.node_files import make_folder, opened_inside
 from tare.measure.protocol import RUN_FIELDS
 from tare.measure.seats import Seat
 from tare.measure.stopwatch import Beside, Command, Stopwatch, go_together, wait_all
+from tare.nodes.files import make_folder, opened_inside
 from tare.nodes.provider import Node
 from tare.records import Clocks, InstanceRun, User
 from tare.workloads.kind import Job, Options, Output, WorkloadKind

@@ -12,7 +12,7 @@ from tare.host import quarantine, scratch
 from tare.host.paths import nodes_directory
 from tare.host.removal import remove_folder, said
 from tare.measure.node_life import halt_node
-from tare.measure.node_record import RECORD, read_record, recorded_nodes
+from tare.nodes.record import RECORD, read_record, recorded_nodes
 
 AGAIN_S = 600.0
 """For what was not removed at first: somebody asked for it, and waits."""

@@ -11,10 +11,10 @@ from tare import network
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.removal import remove_folder, said
-from tare.measure.node_freezer import thaw_node
-from tare.measure.node_record import RECORD, write_down
 from tare.measure.unforeseen import in_words
+from tare.nodes.freezer import thaw_node
 from tare.nodes.provider import Node, NodeSpec, Provider
+from tare.nodes.record import RECORD, write_down
 
 
 @dataclass(slots=True, kw_only=True)

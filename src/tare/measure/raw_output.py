@@ -9,7 +9,7 @@ from typing import BinaryIO
 from tare.journal.own_result import make_trial_folder
 from tare.journal.whole import open_new
 from tare.measure.instances import Instance
-from tare.measure.node_files import opened_inside
+from tare.nodes.files import opened_inside
 
 _KEPT_BYTE = 1 << 20
 _CUT = b"\n[... cut by tare: the middle of a long output ...]\n"

@@ -25,8 +25,8 @@ from tare.errors import NodeError
 from tare.host import process
 from tare.image.store import Image
 from tare.measure.node_life import NodeTimes, running_nodes, stop_node
-from tare.measure.node_record import write_down
 from tare.nodes.provider import NodeSpec
+from tare.nodes.record import write_down
 
 pytestmark = [
     pytest.mark.root,

@@ -18,10 +18,10 @@ from tare.journal.result import ResultFolder
 from tare.measure import session
 from tare.measure.campaign import Request, measure_campaign
 from tare.measure.context import Context
-from tare.measure.node_freezer import node_freezer
 from tare.measure.turns import frozen
 from tare.measure.turns.player import Player
 from tare.measure.turns.together import run_together
+from tare.nodes.freezer import node_freezer
 from tare.nodes.group import LocalGroup
 from tare.nodes.provider import Node, NodeGroup
 from tare.records import Environment, Limits, Outcome, Status, Trial, Turns, Way, Workload

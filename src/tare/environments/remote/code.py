@@ -17,7 +17,6 @@ from tare.host.process import tool_environment
 _PARTS = (
     *("__init__", "errors", "on_demand", "records", "units", "untrusted"),
     *("environments", "far", "host", "image", "network", "nodes"),
-    *("measure/__init__", "measure/node_files"),
     *("statistics/__init__", "statistics/estimate"),
 )
 """Modules, and packages whole."""

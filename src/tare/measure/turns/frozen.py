@@ -19,11 +19,11 @@ from tare.measure.context import Context
 from tare.measure.failures import refuse_bomb
 from tare.measure.freezer_turns import Arm, ArmRun, stopwatch_limit_s, take_turns
 from tare.measure.iterations import MOST_RUNS
-from tare.measure.node_freezer import node_freezer
 from tare.measure.stopping import cell_of
 from tare.measure.thawed import Turn, cpu_s, freezing, unsuited
 from tare.measure.turns.glances import Glances
 from tare.measure.turns.player import Player
+from tare.nodes.freezer import node_freezer
 from tare.nodes.provider import Node
 from tare.records import NATIVE, Trial, Turns, TurnsTaken, Way
 

@@ -21,10 +21,10 @@ from tare.image.store import Image
 from tare.measure.clocks import disagreement
 from tare.measure.freezer_turns import Arm, take_turns
 from tare.measure.leftovers import remove_leftovers
-from tare.measure.node_freezer import node_freezer, thaw_node
 from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.thawed import unsuited
+from tare.nodes.freezer import node_freezer, thaw_node
 from tare.nodes.provider import TOOLS_DIRECTORY, Node
 
 AS_ROOT = [
@@ -43,7 +43,7 @@ from tare.environments import PROVIDERS
 from tare.image.store import find_image
 from tare.measure.clocks import disagreement
 from tare.measure.freezer_turns import Arm, take_turns
-from tare.measure.node_freezer import node_freezer
+from tare.nodes.freezer import node_freezer
 from tare.measure.node_life import start_node
 from pathlib import Path
 provider = PROVIDERS[sys.argv[2]]

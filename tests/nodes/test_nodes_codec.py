@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.environments.environment_example import described
 
-from tare.far.plain import build
+from tare.nodes.codec import build
 from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
 from tare.records import NetworkKind, Storage
 
