@@ -5,7 +5,6 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from tare.environments.ssh import _Probed, _Running
 from tare.errors import NodeError
 from tare.far.agent import Agent
 from tare.far.conversation import Conversation, EndOfConnectionError
-from tare.nodes.codec import build
+from tare.nodes.codec import decode, encode
 from tare.nodes.provider import NodeSpec
 from tare.untrusted import from_json
 from tests.environments.environment_example import described
@@ -66,13 +65,12 @@ def targets() -> Iterator[Target]:
         parse=_questions,
         refusals=(EndOfConnectionError,),
     )
-    record = json.dumps(asdict(described()), default=str).encode()
-    wrong = (ValueError, TypeError, KeyError, AttributeError)
+    record = json.dumps(encode(described())).encode()
     yield Target(
         name="record of a node there",
         seeds=[record],
-        parse=lambda text: build(NodeSpec, from_json(text)),
-        refusals=wrong,
+        parse=lambda text: decode(NodeSpec, from_json(text)),
+        refusals=(ValueError,),
     )
     values = [b"NAME=5", b'["a"]', b"true"]
     yield Target(

@@ -5,8 +5,8 @@ import hashlib
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from pathlib import Path, PurePosixPath
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self, TypedDict
 
 from tare.environments.remote import files
@@ -16,6 +16,7 @@ from tare.environments.remote.group import FarGroup
 from tare.environments.remote.image import carry
 from tare.errors import NodeError
 from tare.host.removal import remove_what_goes
+from tare.nodes.codec import encode
 from tare.nodes.provider import Chosen, Elsewhere, Node, NodeGroup, NodeSpec, Probe, Provider
 from tare.records import NetworkKind, OptionValue
 
@@ -238,16 +239,14 @@ def _make_private(folder: Path) -> None:
 
 def _far_spec(spec: NodeSpec, far: Far) -> dict[str, Any]:
     """The node as the other host is to start it. Bound directories are those of the same paths there."""
-    nodes = PurePosixPath(far.state) / "nodes"
+    nodes = Path(far.state) / "nodes"
     directory, shared, network = nodes / spec.name, spec.shared_work, spec.network
-    here = {
-        "technology": far.below,
-        "options": dict(far.options_below),
-        "directory": directory,
-        "shared_work": None if shared is None else nodes / shared.parents[1].name / "layer" / "work",
-        "network": {
-            **asdict(network),
-            "namespace": None if network.namespace is None else directory / "network",
-        },
-    }
-    return {**asdict(spec), **here}
+    there = replace(
+        spec,
+        technology=far.below,
+        options=dict(far.options_below),
+        directory=directory,
+        shared_work=None if shared is None else nodes / shared.parents[1].name / "layer" / "work",
+        network=replace(network, namespace=None if network.namespace is None else directory / "network"),
+    )
+    return encode(there)

@@ -5,7 +5,7 @@ import os
 import signal
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from tare.far.images import Image
 from tare.far.locks import share_host
 from tare.far.nodes import HeldNode, remove_leftovers, stop_named
 from tare.host.process import tool_environment
-from tare.nodes.provider import NodeGroup
+from tare.nodes.codec import decode
+from tare.nodes.provider import NodeGroup, NodeSpec
 
 _END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _CONTENT = "content"
@@ -118,9 +119,10 @@ class Agent:
     def _start(self, spec: Mapping[str, Any], subnet: str | None = None) -> dict[str, Any]:
         self._share_host()
         address = None if subnet is None else network.address_within(subnet)
-        self._image = Image(self._state, spec["image_digest"])
+        described = decode(NodeSpec, spec)
+        self._image = Image(self._state, described.image_digest)
         self._image.use()
-        self._held = HeldNode(self._state, {**spec, "image_root": str(self._image.root)})
+        self._held = HeldNode(self._state, replace(described, image_root=self._image.root))
         node, provider = self._held.node, self._held.provider
         variables = [f"{name}={value}" for name, value in tool_environment().items()]
         return {

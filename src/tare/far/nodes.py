@@ -11,10 +11,9 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from tare import network
 from tare.environments import PROVIDERS
@@ -25,7 +24,7 @@ from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import online_processors
 from tare.host.removal import remove_folder, said
 from tare.host.trust import made
-from tare.nodes.codec import build
+from tare.nodes.codec import decode, encode
 from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.untrusted import from_json
 
@@ -39,13 +38,13 @@ _OUR_PROGRAM = b"tare/far/start.py"
 class HeldNode:
     """A node that this process looks after, from the writing of its record to its end."""
 
-    def __init__(self, state: Path, plain: Mapping[str, Any]) -> None:
+    def __init__(self, state: Path, spec: NodeSpec) -> None:
         """Write it down and start it; ``NodeError`` if that fails, and nothing is left."""
-        self.spec: NodeSpec = build(NodeSpec, plain)
-        self.provider: Provider = PROVIDERS[self.spec.technology]
+        self.spec = spec
+        self.provider: Provider = PROVIDERS[spec.technology]
         _refuse_missing_processors(self.spec)
         _refuse_other_runs(state, self.spec.name)
-        self._lock = _write_down(self.spec.directory, plain)
+        self._lock = _write_down(self.spec)
         process.inherit(self._lock)
         try:
             self.node = _started(self.spec, self.provider)
@@ -106,8 +105,9 @@ def _is_stopped(record: Path) -> bool:
     return True
 
 
-def _write_down(directory: Path, plain: Mapping[str, Any]) -> int:
+def _write_down(spec: NodeSpec) -> int:
     """The record's lock. It is held before anything stands in it."""
+    directory = spec.directory
     try:
         made(directory.parent, 0o700)
         directory.mkdir(mode=0o700)
@@ -117,7 +117,7 @@ def _write_down(directory: Path, plain: Mapping[str, Any]) -> int:
     if held is None:
         raise NodeError(f"{directory} is being removed as a leftover; try again")
     (directory / _KEEPER).write_text(str(os.getpid()))
-    os.pwrite(held, json.dumps(plain).encode(), 0)
+    os.pwrite(held, json.dumps(encode(spec)).encode(), 0)
     return held
 
 
@@ -169,8 +169,8 @@ def _tell_keeper(directory: Path) -> bool:
 def _stop_recorded(directory: Path, text: bytes) -> None:
     """A record that a kill tore was being written before anything was started."""
     try:
-        spec: NodeSpec | None = build(NodeSpec, from_json(text))
-    except (ValueError, TypeError, KeyError, AttributeError):
+        spec: NodeSpec | None = decode(NodeSpec, from_json(text))
+    except ValueError:
         spec = None
     if spec is None:
         remove_folder(directory, _RECORD)

@@ -10,16 +10,14 @@ import os
 import re
 import stat
 from collections.abc import Container, Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from tare.errors import NodeError
 from tare.host.own_files import open_own
 from tare.host.paths import nodes_directory
 from tare.host.trust import distrust, made
+from tare.nodes.codec import decode, encode
 from tare.nodes.provider import NodeSpec
 
 RECORD = "node.json"
@@ -34,16 +32,9 @@ def write_down(spec: NodeSpec) -> None:
     try:
         made(spec.directory.parent, 0o700)
         spec.directory.mkdir(mode=0o700)  # programs of its user are not to meddle from outside
-        (spec.directory / RECORD).write_text(json.dumps(spec, default=_plain))
+        (spec.directory / RECORD).write_text(json.dumps(encode(spec)))
     except FileExistsError as error:
         raise NodeError(f"{spec.directory} is there already; `tare clean` removes what is Tare's") from error
-
-
-def _plain(value: object) -> object:
-    """For what is no JSON: records as their fields, paths as text."""
-    if is_dataclass(value):
-        return {one.name: getattr(value, one.name) for one in fields(value)}
-    return str(value)
 
 
 def recorded_nodes() -> list[Path]:
@@ -92,11 +83,10 @@ def _read(record: Path) -> bytes:
 
 def _checked(said: Any, directory: Path, technologies: Container[str]) -> NodeSpec:
     try:
-        spec = TypeAdapter(NodeSpec).validate_python({**said, "directory": directory}, strict=False)
-        known = set(said) <= {one.name for one in fields(NodeSpec)}
+        spec = decode(NodeSpec, {**said, "directory": str(directory)})
     except (ValueError, TypeError, RecursionError):
         raise _not_ours(directory) from None
-    if not known or any(_problems(spec, technologies)):
+    if any(_problems(spec, technologies)):
         raise _not_ours(directory)
     return spec
 

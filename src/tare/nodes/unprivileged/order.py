@@ -3,13 +3,12 @@
 
 import json
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
-from tare.records import Bounds, NetworkKind, Storage
+from tare.nodes.codec import decode, encode
+from tare.nodes.provider import NodeSpec
 
 MAKER_FILE, KEEPER_FILE, TECHNOLOGY_FILE = "layer-maker", "keeper.pid", "technology.pid"
 """In the node's folder: what made its layer, who keeps its namespaces, and who is to become its technology."""
@@ -33,29 +32,11 @@ class Order:
 
     def command(self, spec: NodeSpec) -> list[str]:
         """The argv of the first process."""
-        told = json.dumps({"order": asdict(self), "spec": asdict(spec)}, default=str)
+        told = json.dumps({"order": encode(self), "spec": encode(spec)})
         return [sys.executable, "-P", "-m", _MODULE, told]  # -P: no module of the current folder is run
 
     @classmethod
     def read(cls, told: str) -> tuple[Self, NodeSpec]:
         """The inverse of ``command``."""
-        found = json.loads(told)
-        again = found["order"]["again"]
-        order = {**found["order"], "argv": tuple(found["order"]["argv"]), "again": again and Path(again)}
-        return cls(**order), _spec(found["spec"])
-
-
-def _spec(found: Mapping[str, Any]) -> NodeSpec:
-    """As far as a node of an ordinary user needs it: its network is one of few kinds, and made with it."""
-    shared = found["shared_work"]
-    changed = {
-        "directory": Path(found["directory"]),
-        "image_root": Path(found["image_root"]),
-        "processors": tuple(found["processors"]),
-        "binds": tuple(Bind(path=Path(one["path"]), writable=one["writable"]) for one in found["binds"]),
-        "network": NodeNetwork(kind=NetworkKind(found["network"]["kind"])),
-        "storage": Storage(found["storage"]),
-        "shared_work": shared and Path(shared),
-        "bounds": Bounds(**found["bounds"]),
-    }
-    return NodeSpec(**{**found, **changed})
+        plain = json.loads(told)
+        return decode(cls, plain["order"]), decode(NodeSpec, plain["spec"])
