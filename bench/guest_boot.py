@@ -28,7 +28,7 @@ from tare.environments import PROVIDERS
 from tare.errors import TareError
 from tare.host.facts import online_processors
 from tare.image.store import Image, find_image
-from tare.measure.node_life import start_node, stop_node
+from tare.node_life import start_node, stop_node
 from tare.nodes.provider import NodeSpec
 from tare.statistics.estimate import as_fraction
 from tare.statistics.signed_rank import hodges_lehmann

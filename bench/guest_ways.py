@@ -26,7 +26,7 @@ from tare.environments.qemu.monitor import Monitor, connected
 from tare.environments.qemu.snapshot import restored_argv, take
 from tare.errors import NodeError
 from tare.image.store import Image
-from tare.measure.node_life import start_node, stop_node
+from tare.node_life import start_node, stop_node
 from tare.nodes.provider import NodeNetwork, NodeSpec
 from tare.records import OptionValue
 

@@ -30,7 +30,7 @@ from tare.host import cgroups
 from tare.host.facts import online_processors
 from tare.host.paths import nodes_directory
 from tare.image.store import Image, find_image
-from tare.measure.node_life import start_node, stop_node
+from tare.node_life import start_node, stop_node
 from tare.nodes.provider import NodeSpec
 from tare.records import NATIVE, NetworkKind
 from tare.statistics.estimate import as_fraction

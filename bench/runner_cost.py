@@ -25,7 +25,7 @@ from tare.host.facts import online_processors
 from tare.image.store import find_image
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request, measure_campaign
-from tare.measure.node_life import start_node, stop_node
+from tare.node_life import start_node, stop_node
 from tare.plan.campaign import Campaign
 from tare.records import Environment, Layout, Limits, Workload
 

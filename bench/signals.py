@@ -17,7 +17,7 @@ from tare.environments import PROVIDERS
 from tare.host.facts import online_processors
 from tare.host.paths import nodes_directory
 from tare.image.store import find_image
-from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.signals import FAMILIES
 from tare.measure.signals.place import place_of
 from tare.measure.signals.watch import watched_signals

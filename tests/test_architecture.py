@@ -36,12 +36,13 @@ ALLOWED: dict[str, set[str]] = {
     "host": {"errors", "units", "untrusted"},
     "environments": BASE | {"host", "nodes"},
     "network": BASE | {"environments", "host", "nodes"},
-    "far": BASE | {"environments", "host", "image", "network", "nodes"},
+    "far": BASE | {"environments", "host", "image", "network", "node_life", "nodes"},
     "workloads": BASE | {"host"},
     "image": BASE | {"environments", "host", "nodes"},
     "plan": BASE | {"environments", "nodes", "workloads"},
     "journal": BASE | {"host"},
-    "measure": BASE | {"environments", "host", "image", "journal", "network", "nodes", "plan", "workloads"},
+    "measure": BASE
+    | {"environments", "host", "image", "journal", "network", "node_life", "nodes", "plan", "workloads"},
     "treat": {"records"},
     "analyze": {"causes", "records", "statistics", "treat"},
     "report": BASE | {"analyze", "drawing", "treat"},
@@ -50,6 +51,7 @@ ALLOWED: dict[str, set[str]] = {
     "pipeline": BASE | {"analyze", "journal", "measure", "plan", "treat", "workloads"},
     "drawing": {"errors", "foreign", "records"},
     "nodes": BASE | {"host"},
+    "node_life": {"errors", "host", "network", "nodes"},
 }
 """Part of the program → what else of it each may import; every part may import itself."""
 EVERYTHING = {"cli", "commands", "__main__"}

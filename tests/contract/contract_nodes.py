@@ -11,7 +11,7 @@ from typing import Self
 from tare.host.facts import online_processors
 from tare.host.process import tool_environment
 from tare.image.store import Image
-from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.running import NodeTimes, running_nodes
 from tare.nodes.provider import Node, NodeSpec, Provider
 
 MEBIBYTE = 1 << 20

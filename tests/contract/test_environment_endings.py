@@ -15,8 +15,8 @@ from tests.machine import Machine
 
 from tare.errors import NodeError
 from tare.host.process import tool_environment
-from tare.measure.node_life import start_node, stop_node
 from tare.measure.stopwatch import Command, Stopwatch, wait_all
+from tare.node_life import start_node, stop_node
 from tare.nodes.provider import Node, NodeSpec, Provider, Shared
 
 LIMIT_S = 30

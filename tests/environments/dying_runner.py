@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from tests.conftest import REPOSITORY
 
 from tare.environments import PROVIDERS
-from tare.measure.node_life import start_node
+from tare.node_life import start_node
 from tare.nodes.provider import NodeSpec
 
 

@@ -17,7 +17,7 @@ from tare.host.cgroups import named_groups
 from tare.host.facts import online_processors
 from tare.host.mounts import mounts_below
 from tare.image.store import Image
-from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.running import NodeTimes, running_nodes
 from tare.nodes.provider import Node, NodeNetwork, NodeSpec
 from tare.records import OptionValue
 

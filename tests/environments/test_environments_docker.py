@@ -18,8 +18,8 @@ from tare.environments import PROVIDERS, docker, engine_images, outline
 from tare.errors import NodeError
 from tare.host import process
 from tare.image.store import Image
-from tare.measure.node_life import start_node, stop_node
 from tare.network import plan_networks
+from tare.node_life import start_node, stop_node
 from tare.nodes.provider import NodeNetwork, NodeSpec, Provider
 from tare.nodes.record import write_down
 from tare.records import NetworkKind, Storage

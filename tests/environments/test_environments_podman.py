@@ -19,8 +19,8 @@ from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.host.cgroups import V1, V2, Hierarchies
 from tare.image.store import Image
-from tare.measure.node_life import start_node, stop_node
 from tare.network import plan_networks
+from tare.node_life import start_node, stop_node
 from tare.nodes.provider import Node, NodeNetwork, Provider
 from tare.records import NetworkKind, Storage
 

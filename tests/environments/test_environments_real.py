@@ -15,7 +15,7 @@ from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.running import NodeTimes, running_nodes
 from tare.nodes import confined
 from tare.nodes.provider import Bind, Node, NodeSpec, Provider
 from tare.nodes.unprivileged.provider import AlsoUnprivileged

@@ -18,7 +18,7 @@ from tare.environments import PROVIDERS, singularity
 from tare.errors import NodeError
 from tare.host import cgroups, mounts
 from tare.measure.leftovers import remove_leftovers
-from tare.measure.node_life import start_node, stop_node
+from tare.node_life import start_node, stop_node
 from tare.nodes import layer
 from tare.nodes.provider import Bind, Node, NodeNetwork, NodeSpec
 

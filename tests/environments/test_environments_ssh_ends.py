@@ -17,7 +17,7 @@ from tests.environments.loopback_sshd import Sshd
 from tare.errors import NodeError
 from tare.image.store import Image
 from tare.measure.leftovers import remove_leftovers
-from tare.measure.node_life import start_node, stop_node
+from tare.node_life import start_node, stop_node
 from tare.nodes.provider import Bind, NodeSpec
 
 pytestmark = [

@@ -12,8 +12,8 @@ from tare.errors import NodeError
 from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.measure.context import Context
-from tare.measure.node_life import start_node, stop_node
 from tare.measure.trial import run_trial
+from tare.node_life import start_node, stop_node
 from tare.nodes.provider import NodeNetwork
 from tare.records import (
     Environment,

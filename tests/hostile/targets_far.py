@@ -16,8 +16,7 @@ from tare.environments.ssh import _Probed, _Running
 from tare.errors import NodeError
 from tare.far.agent import Agent
 from tare.far.conversation import Conversation, EndOfConnectionError
-from tare.nodes.codec import decode, encode
-from tare.nodes.provider import NodeSpec
+from tare.nodes.record import parse_record, record_text
 from tare.untrusted import from_json
 from tests.environments.environment_example import described
 from tests.hostile.target import IN_MEMORY, Target
@@ -65,12 +64,11 @@ def targets() -> Iterator[Target]:
         parse=_questions,
         refusals=(EndOfConnectionError,),
     )
-    record = json.dumps(encode(described())).encode()
+    spec = described()
     yield Target(
-        name="record of a node there",
-        seeds=[record],
-        parse=lambda text: decode(NodeSpec, from_json(text)),
-        refusals=(ValueError,),
+        name="record of a node",
+        seeds=[record_text(spec).encode()],
+        parse=lambda text: parse_record(text, spec.directory, {spec.technology}),
     )
     values = [b"NAME=5", b'["a"]', b"true"]
     yield Target(

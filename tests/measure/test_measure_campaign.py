@@ -18,8 +18,8 @@ from tare.measure import campaign as module
 from tare.measure import idle_ranks
 from tare.measure.campaign import measure_campaign, without_evidence
 from tare.measure.lock import host_lock
-from tare.measure.node_life import start_node
 from tare.measure.turns.together import WHOLE
+from tare.node_life import start_node
 from tare.plan.campaign import Campaign
 from tare.records import Outcome, Stopped, Trial
 

@@ -12,16 +12,17 @@ import pytest
 from tests.environments.environment_example import inspected
 from tests.machine import Machine
 
+from tare import node_life
 from tare.environments import PROVIDERS
 from tare.environments.native import Chroot
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure import inspection, instances, node_life, seats
+from tare.measure import inspection, instances, seats
 from tare.measure.context import MINIMAL_VARIABLES, Context
-from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.placement import place
+from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.trial import run_trial
 from tare.nodes.provider import Bind, Node, NodeSpec, Provider
 from tare.records import Bounds, Environment, Layout, Limits, NetworkKind, Outcome, Status, Trial, Workload
@@ -218,7 +219,7 @@ def test_what_is_left_of_a_launcher_is_told(context: Context, monkeypatch: pytes
         if spec.shared_work is not None:
             raise NodeError("it clings")
 
-    monkeypatch.setattr(node_life, "stop_node", stop_badly)
+    monkeypatch.setattr("tare.measure.running.stop_node", stop_badly)
     outcome = outcome_of(context, "true")
     assert outcome.status is Status.OK
     assert outcome.facts["not stopped cleanly"].endswith("did not stop cleanly: it clings")

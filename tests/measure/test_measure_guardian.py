@@ -18,7 +18,7 @@ from tare.host import mounts
 from tare.image.store import Image
 from tare.measure.guardian import guarded
 from tare.measure.lock import host_lock
-from tare.measure.node_life import start_node
+from tare.node_life import start_node
 
 
 def guardians(state: Path) -> list[int]:
@@ -111,7 +111,7 @@ from tare.environments.fake import Fake
 from tare.host.paths import state_directory
 from tare.measure.guardian import guarded
 from tare.measure.lock import host_lock
-from tare.measure.node_life import start_node
+from tare.node_life import start_node
 with host_lock("doomed") as descriptor, guarded(descriptor):
     start_node(node_spec(state_directory()), Fake())
     print("started", flush=True)

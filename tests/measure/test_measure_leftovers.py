@@ -23,7 +23,7 @@ from tare.host import quarantine
 from tare.measure.campaign import measure_campaign
 from tare.measure.guardian import watch
 from tare.measure.leftovers import remove_leftovers, remove_quarantined
-from tare.measure.node_life import start_node
+from tare.node_life import start_node
 from tare.nodes.provider import NodeSpec
 from tare.nodes.record import RECORD, read_record
 from tare.records import Status

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from tests.fake_campaign import command_workload
 
+from tare import node_life
 from tare.errors import NodeError
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure import neighbours, node_life, parity
+from tare.measure import neighbours, parity
 from tare.measure.context import Context
 from tare.measure.instances import Instance
 from tare.measure.parity import expected_parity
@@ -117,7 +118,7 @@ def test_what_is_left_of_a_neighbour_is_told(context: Context, monkeypatch: pyte
         if len(stopped) == 1:
             raise NodeError("it clings")
 
-    monkeypatch.setattr(node_life, "stop_node", stop_badly)
+    monkeypatch.setattr("tare.measure.running.stop_node", stop_badly)
     outcome = outcome_beside(context, command_workload("true"))
     assert outcome.status is Status.OK
     assert outcome.facts["not stopped cleanly"] == f"{stopped[0]} did not stop cleanly: it clings"

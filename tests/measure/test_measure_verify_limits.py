@@ -13,7 +13,7 @@ from tare.environments.native import Native
 from tare.errors import NodeError
 from tare.host.cgroups import V1, Group, find_hierarchies, group_of
 from tare.image.store import Image
-from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.verify_limits import verify
 from tare.nodes.group import LocalGroup

@@ -22,7 +22,7 @@ from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.measure.leftovers import remove_leftovers
-from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.running import NodeTimes, running_nodes
 from tare.network.reach import TRANSFER_BYTE, try_reach
 from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.nodes.record import recorded_nodes
@@ -112,7 +112,7 @@ import sys, time
 from pathlib import Path
 from tare.environments import PROVIDERS
 from tare.nodes.provider import NodeSpec
-from tare.measure.node_life import start_node
+from tare.node_life import start_node
 from pydantic import TypeAdapter
 for spec in TypeAdapter(list[NodeSpec]).validate_json(sys.stdin.read()):
     start_node(spec, PROVIDERS[spec.technology])

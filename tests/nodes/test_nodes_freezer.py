@@ -21,7 +21,7 @@ from tare.image.store import Image
 from tare.measure.clocks import disagreement
 from tare.measure.freezer_turns import Arm, take_turns
 from tare.measure.leftovers import remove_leftovers
-from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.thawed import unsuited
 from tare.nodes.freezer import node_freezer, thaw_node
@@ -44,7 +44,7 @@ from tare.image.store import find_image
 from tare.measure.clocks import disagreement
 from tare.measure.freezer_turns import Arm, take_turns
 from tare.nodes.freezer import node_freezer
-from tare.measure.node_life import start_node
+from tare.node_life import start_node
 from pathlib import Path
 provider = PROVIDERS[sys.argv[2]]
 spec = node_spec(Path(sys.argv[1]), sys.argv[2], find_image(), memory_byte=64 << 20)

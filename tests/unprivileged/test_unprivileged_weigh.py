@@ -185,7 +185,7 @@ from pathlib import Path
 from tests.contract.contract_nodes import make_spec
 from tare.environments import PROVIDERS
 from tare.image.store import find_image
-from tare.measure.node_life import start_node
+from tare.node_life import start_node
 provider = PROVIDERS[sys.argv[1]]
 spec = make_spec(provider, find_image(), Path(os.environ["TARE_STATE"]), cpu_quota=None)
 start_node(spec, provider)

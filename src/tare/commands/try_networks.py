@@ -13,8 +13,8 @@ from tare.host.facts import online_processors
 from tare.host.paths import nodes_directory
 from tare.image import Image, find_image
 from tare.measure.context import Context
-from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.placement import place
+from tare.measure.running import NodeTimes, running_nodes
 from tare.network.reach import try_reach
 from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.records import Environment, Layout, Limits, NetworkKind, Trial, Workload

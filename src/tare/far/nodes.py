@@ -6,7 +6,6 @@ it, and by every short-lived tool that this process has at work. A record that n
 """
 
 import fcntl
-import json
 import os
 import signal
 import sys
@@ -15,23 +14,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tare import network
 from tare.environments import PROVIDERS
 from tare.errors import NodeError
 from tare.far.locks import lock
 from tare.host import process
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import online_processors
-from tare.host.removal import remove_folder, said
-from tare.host.trust import made
-from tare.nodes.codec import decode, encode
-from tare.nodes.provider import Node, NodeSpec, Provider
-from tare.untrusted import from_json
+from tare.host.removal import remove_folder
+from tare.node_life import start_recorded, stop_node
+from tare.nodes.provider import NodeSpec, Provider
+from tare.nodes.record import LONGEST_RECORD_BYTE, RECORD, make_node_folder, parse_record, record_text
 
-_RECORD = "node.json"
 _KEEPER = "keeper"
 _TAKE_LIMIT_S = 60.0
-_LONGEST_RECORD_BYTE = 1 << 20
 _OUR_PROGRAM = b"tare/far/start.py"
 
 
@@ -47,7 +42,7 @@ class HeldNode:
         self._lock = _write_down(self.spec)
         process.inherit(self._lock)
         try:
-            self.node = _started(self.spec, self.provider)
+            self.node = start_recorded(self.spec, self.provider)
         except BaseException:
             self.stop()
             raise
@@ -59,15 +54,6 @@ class HeldNode:
         finally:
             process.inherit(None)
             os.close(self._lock)
-
-
-def _started(spec: NodeSpec, provider: Provider) -> Node:
-    if provider.makes_namespace:
-        node = provider.start(spec)
-        network.adopt(node)
-        return provider.complete(node)
-    network.create(spec, provider.takes_tap)
-    return provider.start(spec)
 
 
 def stop_named(state: Path, name: str) -> None:
@@ -84,7 +70,7 @@ def remove_leftovers(state: Path) -> list[str]:
     What stays is named on standard error, and keeps no other from going.
     """
     removed = []
-    for record in sorted((state / "nodes").glob(f"*/{_RECORD}")):
+    for record in sorted((state / "nodes").glob(f"*/{RECORD}")):
         try:
             if _is_stopped(record):
                 removed.append(record.parent.name)
@@ -99,7 +85,7 @@ def _is_stopped(record: Path) -> bool:
     if held is None:
         return False
     try:
-        _stop_recorded(record.parent, os.pread(held, _LONGEST_RECORD_BYTE, 0))
+        _stop_recorded(record.parent, os.pread(held, LONGEST_RECORD_BYTE, 0))
     finally:
         os.close(held)
     return True
@@ -108,16 +94,12 @@ def _is_stopped(record: Path) -> bool:
 def _write_down(spec: NodeSpec) -> int:
     """The record's lock. It is held before anything stands in it."""
     directory = spec.directory
-    try:
-        made(directory.parent, 0o700)
-        directory.mkdir(mode=0o700)
-    except FileExistsError as error:
-        raise NodeError(f"{directory} is there already; `tare clean` removes what is Tare's") from error
-    held = lock(directory / _RECORD, fcntl.LOCK_EX, os.O_CREAT)
+    make_node_folder(directory)
+    held = lock(directory / RECORD, fcntl.LOCK_EX, os.O_CREAT)
     if held is None:
         raise NodeError(f"{directory} is being removed as a leftover; try again")
     (directory / _KEEPER).write_text(str(os.getpid()))
-    os.pwrite(held, json.dumps(encode(spec)).encode(), 0)
+    os.pwrite(held, record_text(spec).encode(), 0)
     return held
 
 
@@ -125,11 +107,11 @@ def _write_down(spec: NodeSpec) -> int:
 def _taken(directory: Path) -> Iterator[bytes | None]:
     """The record's text, while nobody else holds it; ``None`` when there is none. Whoever holds it is told to end."""
     deadline, told = time.monotonic() + _TAKE_LIMIT_S, False
-    while (directory / _RECORD).exists():
-        held = _held(directory / _RECORD, fcntl.LOCK_EX)
+    while (directory / RECORD).exists():
+        held = _held(directory / RECORD, fcntl.LOCK_EX)
         if held is not None:
             try:
-                yield os.pread(held, _LONGEST_RECORD_BYTE, 0) if os.fstat(held).st_nlink else None
+                yield os.pread(held, LONGEST_RECORD_BYTE, 0) if os.fstat(held).st_nlink else None
             finally:
                 os.close(held)
             return
@@ -168,28 +150,18 @@ def _tell_keeper(directory: Path) -> bool:
 
 def _stop_recorded(directory: Path, text: bytes) -> None:
     """A record that a kill tore was being written before anything was started."""
-    try:
-        spec: NodeSpec | None = decode(NodeSpec, from_json(text))
-    except ValueError:
-        spec = None
+    spec = parse_record(text, directory, PROVIDERS)
     if spec is None:
-        remove_folder(directory, _RECORD)
-    elif spec.directory != directory or spec.technology not in PROVIDERS:
-        raise NodeError(f"{directory / _RECORD} was not written by this version of Tare")
+        remove_folder(directory, RECORD)
     else:
         _stop(spec, PROVIDERS[spec.technology])
 
 
 def _stop(spec: NodeSpec, provider: Provider) -> None:
-    try:
-        provider.stop(spec)
-        network.remove(spec)
-        remove_folder(spec.directory, _RECORD)
-        # What ends beside us may be another node's, which its own removal waits for.
-        if not any(spec.directory.parent.glob(f"*/{_RECORD}")):
-            remove_parent_if_empty()
-    except OSError as error:
-        raise NodeError(said(error)) from error
+    stop_node(spec, provider)
+    # What ends beside us may be another node's, which its own removal waits for.
+    if not any(spec.directory.parent.glob(f"*/{RECORD}")):
+        remove_parent_if_empty()
 
 
 def _refuse_missing_processors(spec: NodeSpec) -> None:
@@ -204,7 +176,7 @@ def _refuse_missing_processors(spec: NodeSpec) -> None:
 def _refuse_other_runs(state: Path, name: str) -> None:
     """Two runs at once would spoil both; nodes of one run have one name but for its last part."""
     run = name.rpartition("-")[0]
-    for record in (state / "nodes").glob(f"*/{_RECORD}"):
+    for record in (state / "nodes").glob(f"*/{RECORD}"):
         if record.parent.name.rpartition("-")[0] == run:
             continue
         held = _held(record, fcntl.LOCK_SH)

@@ -11,7 +11,7 @@ from pathlib import Path
 from tare.errors import ClockFault, UnequalArms, WorkOutOfTurn
 from tare.measure.exclusion import Excluded
 from tare.measure.iterations import Gathered
-from tare.measure.node_life import NodeTimes
+from tare.measure.running import NodeTimes
 from tare.measure.signals.watch import Found
 from tare.measure.timing import Timing
 from tare.measure.unforeseen import as_trial_error, keep_trace

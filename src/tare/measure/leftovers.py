@@ -11,7 +11,7 @@ from tare.errors import TareError
 from tare.host import quarantine, scratch
 from tare.host.paths import nodes_directory
 from tare.host.removal import remove_folder, said
-from tare.measure.node_life import halt_node
+from tare.node_life import halt_node
 from tare.nodes.record import RECORD, read_record, recorded_nodes
 
 AGAIN_S = 600.0

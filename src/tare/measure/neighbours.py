@@ -9,9 +9,9 @@ from tare.errors import NodeError
 from tare.measure.context import Context
 from tare.measure.inspection import inspect
 from tare.measure.instances import OUTPUT, Instance, make_instances, ready_instances
-from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.parity import require_equal, require_one_parent
 from tare.measure.placement import Places
+from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.seats import Placed, Seat, seated
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.ways import Ways

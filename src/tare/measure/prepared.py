@@ -17,9 +17,9 @@ from tare.measure.idle_ranks import idle_ranks_fact
 from tare.measure.inspection import inspect
 from tare.measure.iterations import Repetition, repetitions, starts_by_turns
 from tare.measure.neighbours import Neighbours, ready_neighbours
-from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.parity import require_equal, require_one_parent, require_user
 from tare.measure.placement import Places, effective_layout, places_of
+from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.seats import Placed, seated
 from tare.measure.ways import Ways
 from tare.nodes.provider import Node, NodeGroup, Provider

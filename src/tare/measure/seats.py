@@ -9,8 +9,8 @@ from tare import network
 from tare.measure.agent import AgentServer, explain
 from tare.measure.command_limits import command_limits
 from tare.measure.context import Context, minimal_variables
-from tare.measure.node_life import NodeTimes, running_nodes
 from tare.measure.placement import NodePlace
+from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.ways import Ways
 from tare.nodes.provider import WORK_DIRECTORY, Node, NodeNetwork, NodeSpec, Provider
 from tare.records import Layout, NetworkKind, Trial

@@ -21,20 +21,30 @@ from tare.nodes.codec import decode, encode
 from tare.nodes.provider import NodeSpec
 
 RECORD = "node.json"
-_LONGEST_BYTE = 1 << 20
+LONGEST_RECORD_BYTE = 1 << 20
 _NAME = re.compile(r"tare-[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 _MOST_PROCESSORS = 1 << 16
 _MOST_BYTE = 1 << 60
 
 
 def write_down(spec: NodeSpec) -> None:
-    """Make the node's folder with its record; ``NodeError`` if there is such a folder: it is not this node's."""
+    """Make the node's folder with its record; raises as ``make_node_folder``."""
+    make_node_folder(spec.directory)
+    (spec.directory / RECORD).write_text(record_text(spec))
+
+
+def make_node_folder(directory: Path) -> None:
+    """Make it; ``NodeError`` if it is there already: it is not this node's."""
     try:
-        made(spec.directory.parent, 0o700)
-        spec.directory.mkdir(mode=0o700)  # programs of its user are not to meddle from outside
-        (spec.directory / RECORD).write_text(json.dumps(encode(spec)))
+        made(directory.parent, 0o700)
+        directory.mkdir(mode=0o700)  # programs of its user are not to meddle from outside
     except FileExistsError as error:
-        raise NodeError(f"{spec.directory} is there already; `tare clean` removes what is Tare's") from error
+        raise NodeError(f"{directory} is there already; `tare clean` removes what is Tare's") from error
+
+
+def record_text(spec: NodeSpec) -> str:
+    """What stands in the record; ``parse_record`` is the inverse."""
+    return json.dumps(encode(spec))
 
 
 def recorded_nodes() -> list[Path]:
@@ -43,12 +53,16 @@ def recorded_nodes() -> list[Path]:
 
 
 def read_record(directory: Path, technologies: Container[str]) -> NodeSpec | None:
-    """Of the node in this folder; ``None``: a kill tore it as it was written, before anything was started.
+    """Of the node in this folder, as ``parse_record``; ``NodeError`` also where another user can have written it."""
+    _refuse_others_folder(directory)
+    return parse_record(_read(directory / RECORD), directory, technologies)
+
+
+def parse_record(text: bytes, directory: Path, technologies: Container[str]) -> NodeSpec | None:
+    """The node that a record of this folder describes; ``None``: a kill tore it before anything was started.
 
     ``NodeError`` when it is not to be believed, as when its technology is none of ``technologies``.
     """
-    _refuse_others_folder(directory)
-    text = _read(directory / RECORD)
     try:
         said = json.loads(text)
     except (json.JSONDecodeError, UnicodeDecodeError):
@@ -71,12 +85,12 @@ def _refuse_others_folder(directory: Path) -> None:
 def _read(record: Path) -> bytes:
     try:
         with os.fdopen(open_own(record), "rb") as opened:
-            text = opened.read(_LONGEST_BYTE + 1)
+            text = opened.read(LONGEST_RECORD_BYTE + 1)
     except OSError as error:
         raise NodeError(
             f"cannot read {record}: {error.strerror}; see that nothing of it runs, then remove it by hand"
         ) from error
-    if len(text) > _LONGEST_BYTE:
+    if len(text) > LONGEST_RECORD_BYTE:
         raise _not_ours(record.parent)
     return text
 

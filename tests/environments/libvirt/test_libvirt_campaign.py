@@ -24,7 +24,8 @@ from tare.host.mounts import mounts_below
 from tare.image.store import Image
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
-from tare.measure.node_life import NodeTimes, running_nodes, start_node, stop_node
+from tare.measure.running import NodeTimes, running_nodes
+from tare.node_life import start_node, stop_node
 from tare.nodes.provider import Bind, Node, NodeSpec
 from tare.pipeline import run_campaign
 from tare.plan.campaign import load_campaign

@@ -13,7 +13,8 @@ from tests.environments.managed.sleeping_machine import Sleepers, SleepingMachin
 
 from tare.errors import NodeError
 from tare.image.store import Image
-from tare.measure.node_life import NodeTimes, running_nodes, stop_node
+from tare.measure.running import NodeTimes, running_nodes
+from tare.node_life import stop_node
 from tare.nodes.provider import NodeSpec
 from tare.nodes.record import write_down
 

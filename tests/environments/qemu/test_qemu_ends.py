@@ -23,7 +23,7 @@ from tare.errors import NodeError
 from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.measure.context import Context
-from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.trial import run_trial
 from tare.nodes.provider import Bind, Node, NodeNetwork
 from tare.records import Environment, Layout, Limits, NetworkKind, Outcome, Status, Trial, Workload

@@ -27,7 +27,7 @@ from tare.environments.qemu.options import Devices, Options
 from tare.errors import NodeError
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.running import NodeTimes, running_nodes
 from tare.network import describe, plan_networks
 from tare.nodes.provider import Bind, Node
 from tare.records import NetworkKind, Storage

@@ -30,7 +30,7 @@ from tare.host import process
 from tare.image.store import Image
 from tare.measure.context import Context
 from tare.measure.leftovers import remove_leftovers
-from tare.measure.node_life import NodeTimes, running_nodes
+from tare.measure.running import NodeTimes, running_nodes
 from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
 from tare.records import NetworkKind, OptionValue, Storage
 
@@ -42,7 +42,7 @@ from pydantic import TypeAdapter
 from tare.environments import PROVIDERS
 from tare.nodes.provider import NodeSpec
 from tare.host import process
-from tare.measure.node_life import start_node
+from tare.node_life import start_node
 process._read_until = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 spec = TypeAdapter(NodeSpec).validate_json(sys.stdin.read())
 start_node(spec, PROVIDERS["qemu"])

@@ -18,8 +18,8 @@ from tare.host.cgroups import Settings
 from tare.image.store import Image
 from tare.measure.context import Context
 from tare.measure.leftovers import remove_leftovers
-from tare.measure.node_life import start_node, stop_node
 from tare.measure.trial import run_trial
+from tare.node_life import start_node, stop_node
 from tare.nodes.provider import NodeNetwork, NodeSpec
 from tare.records import Environment, Layout, Limits, Status, Trial, Workload
 

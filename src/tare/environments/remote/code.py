@@ -15,7 +15,7 @@ from tare.errors import NodeError
 from tare.host.process import tool_environment
 
 _PARTS = (
-    *("__init__", "errors", "on_demand", "records", "units", "untrusted"),
+    *("__init__", "errors", "node_life", "on_demand", "records", "units", "untrusted"),
     *("environments", "far", "host", "image", "network", "nodes"),
     *("statistics/__init__", "statistics/estimate"),
 )

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.measure.measure_nodes import AS_ROOT, node_spec
 
 from tare.environments import PROVIDERS
 from tare.environments.fake import Fake
@@ -20,9 +19,11 @@ from tare.host import mounts
 from tare.host.cgroups import own_group
 from tare.image.store import Image
 from tare.measure.leftovers import remove_leftovers, remove_quarantined
-from tare.measure.node_life import NodeTimes, running_nodes, start_node, stop_node
+from tare.measure.running import NodeTimes, running_nodes
+from tare.node_life import start_node, stop_node
 from tare.nodes.provider import Bind, Node, NodeSpec
 from tare.nodes.record import recorded_nodes
+from tests.measure.measure_nodes import AS_ROOT, node_spec
 
 FAKES = {"fake": Fake()}
 

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The nodes of a trial while it runs: recorded before anything is made, stopped and forgotten whatever happens."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from tare.measure.unforeseen import in_words
+from tare.node_life import start_recorded, stop_node
+from tare.nodes.provider import Node, NodeSpec, Provider
+from tare.nodes.record import write_down
+
+
+@dataclass(slots=True, kw_only=True)
+class NodeTimes:
+    """How long the nodes of a trial took to come and go; ``None`` until they have."""
+
+    start_s: float | None = None
+    stop_s: float | None = None
+    problems: list[str] = field(default_factory=list)
+    """What went wrong while stopping: the measurement stands, the leftovers are named."""
+
+
+@contextmanager
+def running_nodes(
+    specs: list[NodeSpec], providers: Mapping[str, Provider], times: NodeTimes
+) -> Iterator[list[Node]]:
+    """Start all nodes, and stop them whatever happens in between, the last first."""
+    with ExitStack() as stack:
+        stack.callback(_note_stop, times)
+        begun = time.monotonic()
+        nodes = []
+        for spec in specs:
+            provider = providers[spec.technology]
+            write_down(spec)
+            stack.callback(_stop_noting_problems, spec, provider, times)
+            nodes.append(start_recorded(spec, provider))
+        times.start_s = time.monotonic() - begun
+        stack.callback(_note_stop_begin, times)
+        yield nodes
+
+
+def _note_stop_begin(times: NodeTimes) -> None:
+    times.stop_s = -time.monotonic()
+
+
+def _note_stop(times: NodeTimes) -> None:
+    if times.stop_s is not None:
+        times.stop_s += time.monotonic()
+
+
+def _stop_noting_problems(spec: NodeSpec, provider: Provider, times: NodeTimes) -> None:
+    try:
+        stop_node(spec, provider)
+    except KeyboardInterrupt:
+        _stop_noting_problems(spec, provider, times)  # begun again: what was interrupted may be half done
+        raise
+    except Exception as error:  # noqa: BLE001 - the others must be stopped, and the measurement stands
+        times.problems.append(f"{spec.name} did not stop cleanly: {in_words(error)}")
