@@ -17,7 +17,6 @@ from tare.environments.libvirt import monitor
 from tare.environments.virtualbox import host_process
 from tare.errors import NodeError
 from tare.host import kernel_files
-from tare.nodes import confined
 from tare.nodes.provider import Bind
 
 LAYER = "/state/nodes/tare-1/layer"
@@ -44,7 +43,7 @@ class TestNamesOfProcesses:
             child.stdout.readline()
             assert not engine.is_called(child.pid, "dockerd")
             assert engine._parent(child.pid) == os.getpid()
-            assert confined.inner_numbers(child.pid)[0] == child.pid
+            assert kernel_files.inner_numbers(child.pid)[0] == child.pid
             assert host_process.threads(child.pid).keys() == {child.pid}
             assert monitor.processor_threads(child.pid) == []
 

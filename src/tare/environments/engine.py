@@ -13,8 +13,8 @@ from pathlib import Path
 from tare.environments import engine_arguments
 from tare.errors import NodeError
 from tare.host import cgroups, process, standing
-from tare.host.kernel_files import read_text
-from tare.nodes import confined, layer
+from tare.host.kernel_files import inner_numbers, read_text
+from tare.nodes import layer
 from tare.nodes.provider import WORK_DIRECTORY, Node, NodeSpec
 from tare.records import OptionValue
 
@@ -201,4 +201,4 @@ def called(*names: str) -> list[int]:
 def is_called(pid: int, *names: str) -> bool:
     """Whether a running process of this host, not of a container in it, has one of these names (15 letters of it)."""
     own = read_text(f"/proc/{pid}/comm")
-    return own in {name[:15] for name in names} and len(confined.inner_numbers(pid)) == 1
+    return own in {name[:15] for name in names} and len(inner_numbers(pid)) == 1

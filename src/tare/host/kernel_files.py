@@ -48,6 +48,12 @@ def read_text(path: str) -> str | None:
         return None
 
 
+def inner_numbers(pid: int) -> list[int]:
+    """A process's ids from the outermost to the innermost namespace (proc(5), NSpid); empty when it is gone."""
+    lines = (read_text(f"/proc/{pid}/status") or "").splitlines()
+    return next((list(map(int, line.split()[1:])) for line in lines if line.startswith("NSpid:")), [])
+
+
 def write_text(path: str, text: str) -> None:
     """Into a file that is there, in one call, as the kernel takes it; raises ``OSError``."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tare.errors import NodeError, WrongOutput
+from tare.host.kernel_files import inner_numbers
 from tare.image.store import find_image, in_use
 from tare.measure.attempt import Measured
 from tare.measure.campaign import Audience, Request, held_host, new_context, unusable
@@ -23,7 +24,6 @@ from tare.measure.session import interruptible
 from tare.measure.stopwatch import Stopwatch, ending
 from tare.measure.strace import MISSING, Refused, Tracer, is_installed
 from tare.measure.unforeseen import as_trial_error
-from tare.nodes.confined import inner_numbers
 from tare.nodes.provider import Node
 from tare.plan.campaign import Campaign
 from tare.plan.trials import plan_block

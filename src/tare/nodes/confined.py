@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import cgroups, process
-from tare.host.kernel_files import read_text
+from tare.host.kernel_files import inner_numbers
 from tare.nodes import attended, layer
 from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
 
@@ -115,12 +115,6 @@ def only_process(group: cgroups.Group) -> int:
     if len(pids) != 1:
         raise NodeError("the node's first process is not alone in its control group; it ended or escaped")
     return pids[0]
-
-
-def inner_numbers(pid: int) -> list[int]:
-    """A process's ids from the outermost to the innermost namespace; empty when it is gone."""
-    lines = (read_text(f"/proc/{pid}/status") or "").splitlines()
-    return next((list(map(int, line.split()[1:])) for line in lines if line.startswith("NSpid:")), [])
 
 
 def remove(spec: NodeSpec) -> None:

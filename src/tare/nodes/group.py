@@ -4,6 +4,7 @@
 from dataclasses import dataclass, replace
 
 from tare.host.cgroups import Group, Settings
+from tare.host.kernel_files import inner_numbers
 from tare.records import Bounds
 
 SANDBOX_THREADS = 1024
@@ -34,8 +35,6 @@ class LocalGroup:
         return self.group.refused_processes()
 
     def lacks(self, inner_pid: int) -> list[str] | None:
-        from tare.nodes.confined import inner_numbers  # noqa: PLC0415 - it builds on provider, which uses this
-
         for hierarchies in (1, None):  # nearly always it is in the first
             for pid in self.group.processes(hierarchies):
                 if inner_numbers(pid)[-1:] == [inner_pid]:

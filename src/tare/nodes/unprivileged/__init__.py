@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.kernel_files import inner_numbers
 from tare.host.told import process_id
 from tare.host.user_namespaces import find_obstacle
 from tare.nodes import attended, confined, layer
@@ -85,7 +86,7 @@ def start(
 def _innermost(spec: NodeSpec, first: int) -> int:
     """The init: number 1 of a process-id namespace that the technology made, else what the technology became."""
     for pid in members.members(spec.name):
-        numbers = confined.inner_numbers(pid)
+        numbers = inner_numbers(pid)
         if len(numbers) > 1 and numbers[-1] == 1:
             return pid
     noted = spec.directory / TECHNOLOGY_FILE

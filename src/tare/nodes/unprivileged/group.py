@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
-from tare.nodes.confined import inner_numbers
+from tare.host.kernel_files import inner_numbers
 from tare.nodes.provider import Node
 from tare.nodes.unprivileged.limits import Means, recall
 from tare.nodes.unprivileged.members import beside
