@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from bench.node_cost import a_spec
 from tare.environments import PROVIDERS
-from tare.environments.guest.channel import DESCRIPTOR
 from tare.environments.qemu import boot, console
 from tare.environments.qemu.command import Machine, argv
+from tare.guests.channel import DESCRIPTOR
 from tare.host.process import tool_environment
 from tare.image.store import Image
 from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec

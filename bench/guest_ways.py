@@ -17,7 +17,6 @@ from functools import partial
 from unittest import mock
 
 from bench.guest_by_hand import await_word, first_word_s, nothing, prepared, run, running, spec_of
-from tare.environments.guest.kernel import find_kernel
 from tare.environments.qemu import Qemu
 from tare.environments.qemu.accelerator import WORDS
 from tare.environments.qemu.command import Machine, argv
@@ -25,6 +24,7 @@ from tare.environments.qemu.devices import DeviceSet
 from tare.environments.qemu.monitor import Monitor, connected
 from tare.environments.qemu.snapshot import restored_argv, take
 from tare.errors import NodeError
+from tare.guests.kernel import find_kernel
 from tare.image.store import Image
 from tare.node_life import start_node, stop_node
 from tare.nodes.provider import NodeNetwork, NodeSpec

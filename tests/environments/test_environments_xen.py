@@ -12,12 +12,12 @@ from tests.environments.environment_example import described
 from tests.environments.transcripts import only_tools, parse, replayed
 
 from tare.environments import PROVIDERS
-from tare.environments.guest import channel
-from tare.environments.guest.kernel import GuestKernel
 from tare.environments.qemu import inside
 from tare.environments.xen import boot, configuration, own, xl
 from tare.environments.xen.domain import BroughtDomain
 from tare.errors import NodeError
+from tare.guests import channel
+from tare.guests.kernel import GuestKernel
 from tare.host.cgroups import Settings
 from tare.nodes.provider import Bind, Node, NodeNetwork, NodeSpec
 from tare.records import NetworkKind, Storage

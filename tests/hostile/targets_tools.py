@@ -11,9 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tare.environments import custom, docker, openvz, singularity
-from tare.environments.guest import bzimage, files, route
-from tare.environments.guest.group import parse_kills
-from tare.environments.guest.modules import ModuleIndex
 from tare.environments.libvirt import once, virsh
 from tare.environments.qemu import host as qemu_host
 from tare.environments.qemu import inside, monitor, processor, threads
@@ -26,6 +23,9 @@ from tare.environments.vmware.host import Host
 from tare.environments.xen import own as xen
 from tare.environments.xen import xl
 from tare.errors import NodeError, TareError
+from tare.guests import bzimage, files, route
+from tare.guests.group import parse_kills
+from tare.guests.modules import ModuleIndex
 from tare.host import mounts, process, readings
 from tare.network import addresses, reach
 from tests.conftest import REPOSITORY

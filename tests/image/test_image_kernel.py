@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from tare.commands.image import run_kernel
-from tare.environments.guest.kernel import stored_kernels
 from tare.errors import HostError, InputError, LockedError
+from tare.guests.kernel import stored_kernels
 from tare.image import kernel as image_kernel
 from tare.image import kernel_package
 from tare.image.kernel import install_kernel
 from tare.image.kernel_package import depended_image
 from tare.image.store import bringing_kernel, building
-from tests.environments.guest.kernel_example import RELEASE, bzimage, elf
+from tests.guests.kernel_example import RELEASE, bzimage, elf
 from tests.image.stand_ins import quiet, write_program
 
 SHOWN = (

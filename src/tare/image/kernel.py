@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.environments.guest.bzimage import boot_image
-from tare.environments.guest.kernel import (
+from tare.errors import HostError, InputError, NodeError
+from tare.guests.bzimage import boot_image
+from tare.guests.kernel import (
     DIRECT,
     PACKED,
     GuestKernel,
@@ -17,9 +18,8 @@ from tare.environments.guest.kernel import (
     modules_of,
     stored_kernels,
 )
-from tare.environments.guest.modules import ModuleIndex
-from tare.environments.guest.unpacked import unpacked_module
-from tare.errors import HostError, InputError, NodeError
+from tare.guests.modules import ModuleIndex
+from tare.guests.unpacked import unpacked_module
 from tare.host.paths import kernels_directory
 from tare.image import kernel_package
 from tare.image.debian import staging

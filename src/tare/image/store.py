@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tare.environments.guest.disk import remove_disks_except
 from tare.errors import HostError, ImageError, InputError, LockedError
+from tare.guests.disk import remove_disks_except
 from tare.host import quarantine
 from tare.host.own_files import open_own_lock, open_plain
 from tare.host.paths import distrusted_system, images_directories, images_directory

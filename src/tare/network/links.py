@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tare.environments.guest.route import kept_ms
 from tare.errors import NodeError
+from tare.guests.route import kept_ms
 from tare.host import network_namespace as namespace
 from tare.host import process
 from tare.network.netlink import Link, add_address, add_link, attribute, number, set_rto_min, set_up

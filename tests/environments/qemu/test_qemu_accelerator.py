@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tare.environments.guest.kernel import GuestKernel
 from tare.environments.qemu import accelerator
 from tare.environments.qemu.accelerator import CANNOT_BOOT, boot_words, chosen, kvm_obstacle
 from tare.environments.qemu.options import Accelerator
 from tare.errors import NodeError
+from tare.guests.kernel import GuestKernel
 
 
 @pytest.fixture

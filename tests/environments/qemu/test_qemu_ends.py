@@ -13,13 +13,13 @@ from tests.machine import Machine
 from tests.network.namespaces import AS_ROOT
 
 from tare.environments import PROVIDERS
-from tare.environments.guest.boot import DiskLayer
-from tare.environments.guest.kernel import find_kernel
 from tare.environments.qemu import Qemu, boot
 from tare.environments.qemu.accelerator import boots, kvm_obstacle
 from tare.environments.qemu.host import qemu_version
 from tare.environments.qemu.options import Accelerator
 from tare.errors import NodeError
+from tare.guests.boot import DiskLayer
+from tare.guests.kernel import find_kernel
 from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.measure.context import Context

@@ -6,8 +6,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from tare.environments.guest import channel
-from tare.environments.guest.kernel import lack_of_modules
 from tare.environments.libvirt import description, monitor
 from tare.environments.libvirt.daemon import OwnDaemon
 from tare.environments.managed.waiting import wait_for
@@ -15,6 +13,8 @@ from tare.environments.qemu import boot, console, host, inside
 from tare.environments.qemu.accelerator import WORDS
 from tare.environments.qemu.command import Machine
 from tare.errors import NodeError
+from tare.guests import channel
+from tare.guests.kernel import lack_of_modules
 from tare.host import process
 from tare.nodes import confined
 from tare.nodes.provider import NodeSpec

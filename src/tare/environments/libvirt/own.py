@@ -9,9 +9,6 @@ from functools import partial
 from typing import Self
 
 from tare.environments import engine
-from tare.environments.guest import channel
-from tare.environments.guest.group import Held, MachineGroup
-from tare.environments.guest.provider import GuestProvider
 from tare.environments.libvirt import booting, monitor
 from tare.environments.libvirt.daemon import OwnDaemon
 from tare.environments.libvirt.virsh import parse_memory_byte
@@ -19,6 +16,9 @@ from tare.environments.qemu import options as qemu_options
 from tare.environments.qemu import threads
 from tare.environments.qemu.provider import Qemu
 from tare.errors import NodeError
+from tare.guests import channel
+from tare.guests.group import Held, MachineGroup
+from tare.guests.provider import GuestProvider
 from tare.host import cgroups, process
 from tare.nodes import confined
 from tare.nodes.provider import Node, NodeGroup, NodeSpec, Probe

@@ -4,7 +4,7 @@
 A technology owes a ``Machine``: what its tool does with one machine, all by argv. ``Managed`` does the rest for
 machines that the user brings: it switches one on, waits until ssh(1) is answered, has the ``ssh`` environment carry the
 image there and start the node inside, and switches it off again (docs/libvirt.md, docs/ssh.md). ``Either`` is for
-technologies whose nodes may also be machines of Tare's own, as ``environments/guest`` describes them.
+technologies whose nodes may also be machines of Tare's own, as ``guests`` describes them.
 """
 
 from tare.environments.managed.either import Either

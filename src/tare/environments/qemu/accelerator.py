@@ -7,13 +7,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare.environments.guest.initramfs import write_initramfs
-from tare.environments.guest.kernel import GuestKernel
 from tare.environments.qemu.command import PROGRAM, accelerator_words
 from tare.environments.qemu.first_program import WORD, first_program
 from tare.environments.qemu.options import Accelerator
 from tare.environments.qemu.processor import DIES_WITH_US
 from tare.errors import NodeError
+from tare.guests.initramfs import write_initramfs
+from tare.guests.kernel import GuestKernel
 from tare.host import process
 from tare.host.paths import state_directory
 from tare.host.scratch import scratch_folder

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address
 from pathlib import Path
 
-from tare.environments.guest.boot import Boot, DiskLayer, GuestBind, MemoryLayer
-from tare.environments.guest.disk import image_disk, layer_disk
-from tare.environments.guest.initramfs import write_initramfs
-from tare.environments.guest.kernel import GuestKernel, find_kernel, needed_modules
 from tare.environments.qemu import host, snapshot
 from tare.environments.qemu.accelerator import chosen, kvm_obstacle
 from tare.environments.qemu.command import Link, Machine
 from tare.environments.qemu.options import Accelerator, Devices, Options, Start
 from tare.errors import NodeError
+from tare.guests.boot import Boot, DiskLayer, GuestBind, MemoryLayer
+from tare.guests.disk import image_disk, layer_disk
+from tare.guests.initramfs import write_initramfs
+from tare.guests.kernel import GuestKernel, find_kernel, needed_modules
 from tare.nodes.provider import TOOLS_DIRECTORY, NodeSpec
 from tare.records import NetworkKind, Storage
 from tare.units import MEBIBYTE, format_byte

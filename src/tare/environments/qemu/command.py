@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.environments.guest.group import kernel_processes
 from tare.environments.qemu.devices import DeviceSet, Needs
 from tare.environments.qemu.options import Accelerator, Devices, Options
+from tare.guests.group import kernel_processes
 from tare.nodes.provider import Bind
 
 PROGRAM = "qemu-system-x86_64"

@@ -4,10 +4,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tare.environments.guest.boot import SerialChannel, VirtioChannel
-from tare.environments.guest.channel import DESCRIPTOR
 from tare.environments.qemu.console import LOG
 from tare.environments.qemu.options import Devices, Options, Start
+from tare.guests.boot import SerialChannel, VirtioChannel
+from tare.guests.channel import DESCRIPTOR
 
 PORT = "tare"
 """The channel's name among the guest's virtio ports."""

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any, Self
 
 from tare.environments import engine
-from tare.environments.guest import channel, route
-from tare.environments.guest.group import Held, MachineGroup
-from tare.environments.guest.kernel import find_kernel, lack_of_modules
-from tare.environments.guest.provider import GuestProvider
 from tare.environments.qemu import boot, console, host, inside, processor, snapshot, threads
 from tare.environments.qemu.accelerator import WORDS, kvm_obstacle
 from tare.environments.qemu.command import Machine, argv
 from tare.environments.qemu.monitor import Monitor, connected
 from tare.environments.qemu.options import OPTION_NAMES, Accelerator, Options, Start, complaints
 from tare.errors import NodeError
+from tare.guests import channel, route
+from tare.guests.group import Held, MachineGroup
+from tare.guests.kernel import find_kernel, lack_of_modules
+from tare.guests.provider import GuestProvider
 from tare.host import cgroups
 from tare.host.facts import online_processors
 from tare.host.told import part

@@ -17,13 +17,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tare.environments.guest.channel import READY_LIMIT_S
-from tare.environments.guest.kernel import find_kernel
 from tare.environments.qemu.command import Machine, argv
 from tare.environments.qemu.devices import CHANNEL
 from tare.environments.qemu.monitor import Monitor, connected
 from tare.environments.qemu.processor import DIES_WITH_US
 from tare.errors import NodeError
+from tare.guests.channel import READY_LIMIT_S
+from tare.guests.kernel import find_kernel
 from tare.host import process
 from tare.host.paths import state_directory
 from tare.nodes.provider import NodeSpec

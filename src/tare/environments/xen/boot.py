@@ -4,12 +4,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from tare.environments.guest.boot import Boot, DiskLayer, MemoryLayer, SerialChannel
-from tare.environments.guest.disk import image_disk, layer_disk
-from tare.environments.guest.initramfs import write_initramfs
-from tare.environments.guest.kernel import GuestKernel, find_kernel, needed_modules
 from tare.environments.xen.configuration import HVM, KINDS, OwnDomain
 from tare.errors import NodeError
+from tare.guests.boot import Boot, DiskLayer, MemoryLayer, SerialChannel
+from tare.guests.disk import image_disk, layer_disk
+from tare.guests.initramfs import write_initramfs
+from tare.guests.kernel import GuestKernel, find_kernel, needed_modules
 from tare.host import process
 from tare.nodes.provider import TOOLS_DIRECTORY, NodeSpec
 from tare.records import NetworkKind, OptionValue, Storage

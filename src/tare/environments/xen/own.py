@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from tare.environments import engine
-from tare.environments.guest import channel
-from tare.environments.guest.group import parse_kills
-from tare.environments.guest.kernel import find_kernel
-from tare.environments.guest.provider import GuestProvider
 from tare.environments.qemu import inside
 from tare.environments.xen import boot, xl
 from tare.environments.xen.brought import probe_xen
 from tare.environments.xen.configuration import HVM, KINDS, text
 from tare.errors import NodeError
+from tare.guests import channel
+from tare.guests.group import parse_kills
+from tare.guests.kernel import find_kernel
+from tare.guests.provider import GuestProvider
 from tare.host import process
 from tare.host.cgroups import Settings
 from tare.nodes.provider import Node, NodeGroup, NodeSpec, Probe

@@ -5,11 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.environments.guest.kernel_example import MODULES, RELEASE, bzimage, elf, keep
+from tests.guests.kernel_example import MODULES, RELEASE, bzimage, elf, keep
 
-from tare.environments.guest import kernel as guest_kernel
-from tare.environments.guest.kernel import find_kernel, lack_of_modules, needed_modules, stored_kernels
 from tare.errors import NodeError
+from tare.guests import kernel as guest_kernel
+from tare.guests.kernel import find_kernel, lack_of_modules, needed_modules, stored_kernels
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
-from tests.environments.guest.kernel_example import OUTPUTS, RELEASE, bzimage, elf
+from tests.guests.kernel_example import OUTPUTS, RELEASE, bzimage, elf
 
-from tare.environments.guest.bzimage import boot_image, has_pvh_entry
-from tare.environments.guest.compression import decompressed
 from tare.errors import NodeError
+from tare.guests.bzimage import boot_image, has_pvh_entry
+from tare.guests.compression import decompressed
 
 REAL_LENGTH_BYTE = 8_247_232
 """Of the whole file whose head is recorded."""

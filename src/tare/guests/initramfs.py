@@ -4,9 +4,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare.environments.guest import cpio
-from tare.environments.guest.boot import MODULES_FOLDER
 from tare.errors import NodeError
+from tare.guests import cpio
+from tare.guests.boot import MODULES_FOLDER
 
 _FOLDERS = ("dev", "proc", "sys", MODULES_FOLDER.strip("/"))
 _CONSOLE = ("dev/console", 5, 1)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tare.environments.guest.boot import Boot, DiskLayer, GuestBind, MemoryLayer, SerialChannel, VirtioChannel
 from tare.errors import NodeError
+from tare.guests.boot import Boot, DiskLayer, GuestBind, MemoryLayer, SerialChannel, VirtioChannel
 
 LEAST = Boot(
     channel=VirtioChannel(name="tare"),

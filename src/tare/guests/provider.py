@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare.environments.guest import channel, files
-from tare.environments.guest.disk import image_disk
+from tare.guests import channel, files
+from tare.guests.disk import image_disk
 from tare.nodes.provider import WORK_DIRECTORY, Node, Provider
 
 

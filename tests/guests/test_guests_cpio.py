@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.environments.guest.kernel_example import OUTPUTS
+from tests.guests.kernel_example import OUTPUTS
 
-from tare.environments.guest import cpio
-from tare.environments.guest.initramfs import write_initramfs
 from tare.errors import NodeError
+from tare.guests import cpio
+from tare.guests.initramfs import write_initramfs
 
 FOLDER_MODE, FILE_MODE = stat.S_IFDIR | 0o755, stat.S_IFREG | 0o644
 

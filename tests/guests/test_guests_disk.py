@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tare.environments.guest import disk
-from tare.environments.guest.disk import disks_directory, image_disk, layer_disk, remove_disks_except
 from tare.errors import NodeError
+from tare.guests import disk
+from tare.guests.disk import disks_directory, image_disk, layer_disk, remove_disks_except
 from tare.image.digest import differences, list_tree
 from tare.image.store import Image, install
 

@@ -9,9 +9,9 @@ import pytest
 from tests.environments.environment_example import described
 from tests.network.namespaces import GONE
 
-from tare.environments.guest.group import Held, MachineGroup, parse_kills
-from tare.environments.guest.route import kept_ms, whole_ms
 from tare.errors import NodeError
+from tare.guests.group import Held, MachineGroup, parse_kills
+from tare.guests.route import kept_ms, whole_ms
 from tare.host.cgroups import V2, Group
 from tare.records import Bounds
 

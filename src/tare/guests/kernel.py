@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.environments.guest import unpacked
-from tare.environments.guest.modules import ModuleIndex
 from tare.errors import NodeError
+from tare.guests import unpacked
+from tare.guests.modules import ModuleIndex
 from tare.host.paths import kernels_directories
 
 DIRECT, PACKED = "vmlinux", "vmlinuz"

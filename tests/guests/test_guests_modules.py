@@ -4,10 +4,10 @@
 from pathlib import Path
 
 import pytest
-from tests.environments.guest.kernel_example import MODULES
+from tests.guests.kernel_example import MODULES
 
-from tare.environments.guest.modules import ModuleIndex, module_name
 from tare.errors import NodeError
+from tare.guests.modules import ModuleIndex, module_name
 
 
 def order(index: ModuleIndex, *names: str) -> list[str]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tare.environments.guest import files
-from tare.environments.guest.files import END_BYTE, WHOLE_BYTE, fetch, place, send
 from tare.errors import NodeError
+from tare.guests import files
+from tare.guests.files import END_BYTE, WHOLE_BYTE, fetch, place, send
 
 HERE = ("env",)
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.environments.guest.bzimage import boot_image
-from tare.environments.guest.compression import decompressed
 from tare.errors import NodeError
+from tare.guests.bzimage import boot_image
+from tare.guests.compression import decompressed
 from tare.host.paths import state_directory
 from tare.host.removal import remove_what_goes
 

@@ -10,8 +10,8 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tare.environments.guest.compression import decompressed
 from tare.errors import NodeError
+from tare.guests.compression import decompressed
 
 _SECTOR_BYTE = 512
 _SETUP_SECTORS, _BOOT_FLAG, _MAGIC, _VERSION, _RELEASE, _PAYLOAD = 0x1F1, 0x1FE, 0x202, 0x206, 0x20E, 0x248
