@@ -15,7 +15,8 @@ import pytest
 
 from tare.errors import NodeError
 from tare.guests import disk
-from tare.guests.disk import disks_directory, image_disk, layer_disk, remove_disks_except
+from tare.guests.disk import image_disk, layer_disk
+from tare.host.paths import disks_directory
 from tare.image.digest import differences, list_tree
 from tare.image.store import Image, install
 
@@ -208,11 +209,6 @@ def installed(state: Path, name: str, text: str) -> Image:
     (staged / "rootfs").mkdir(parents=True)
     (staged / "rootfs/file").write_text(text)
     return install(staged, name, {"packages": {}, "source": {"kind": "test"}})
-
-
-@pytest.mark.usefixtures("state")
-def test_without_disks_there_is_nothing_to_remove() -> None:
-    remove_disks_except([])
 
 
 @pytest.mark.parametrize("size_byte", [64 * MEBIBYTE, 4096 * MEBIBYTE])

@@ -10,7 +10,7 @@ import pytest
 
 from tare.errors import HostError, ImageError, InputError, LockedError
 from tare.image import find_image, in_use, list_images, verify
-from tare.image.store import Image, building, install, remove_tree
+from tare.image.store import Image, building, install, remove_disks_except, remove_tree
 
 
 def make_image(state: Path, name: str = "default", content: bytes = b"one") -> Image:
@@ -178,3 +178,8 @@ def test_an_image_with_programs_of_another_version_is_refused(state: Path, kind:
         with pytest.raises(ImageError, match=f"programs of another version, .* {way}"):
             verify(find_image())
         assert list_images() == [find_image()]
+
+
+@pytest.mark.usefixtures("state")
+def test_without_disks_there_is_nothing_to_remove() -> None:
+    remove_disks_except([])

@@ -6,13 +6,13 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import process
-from tare.host.paths import state_directory
+from tare.host.paths import disks_directory
 from tare.host.trees import entries_below
 
 _MAKE_LIMIT_S = 600.0
@@ -25,10 +25,6 @@ _EACH_ITS_OWN = ("-x", str(2**31 - 1))
 not to."""
 _ROOM = 1.05
 """Disk over tree: what the file system adds."""
-
-
-def disks_directory() -> Path:
-    return state_directory() / "disks"
 
 
 def image_disk(image_root: Path, digest: str) -> Path:
@@ -59,15 +55,6 @@ def layer_disk(path: Path, size_byte: int) -> None:
     process.run_checked(
         ["mke2fs", "-q", "-F", "-t", "ext4", "-m", "0", "-E", eager, str(path)], timeout_s=_MAKE_LIMIT_S
     )
-
-
-def remove_disks_except(digests: Collection[str]) -> None:
-    """Remove the disks of images that are there no more."""
-    kept = {f"{digest.removeprefix('sha256:')}.erofs" for digest in digests}
-    for disk in disks_directory().glob("*.erofs"):
-        if disk.name not in kept:
-            with suppress(OSError):  # another user's, or gone
-                disk.unlink()
 
 
 def _make(image_root: Path, digest: str, final: Path) -> None:

@@ -77,6 +77,11 @@ def distrusted_system() -> str | None:
     return None
 
 
+def disks_directory() -> Path:
+    """Images as disks for guests, each named after its digest; the disk of an image that is gone may go."""
+    return state_directory() / "disks"
+
+
 def calibrations_directory() -> Path:
     """Where ``tare calibrate`` keeps what it found, a file for each time."""
     return trusted(_chosen() / "calibrations")

@@ -7,17 +7,16 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tare.errors import HostError, ImageError, InputError, LockedError
-from tare.guests.disk import remove_disks_except
 from tare.host import quarantine
 from tare.host.own_files import open_own_lock, open_plain
-from tare.host.paths import distrusted_system, images_directories, images_directory
+from tare.host.paths import disks_directory, distrusted_system, images_directories, images_directory
 from tare.host.removal import said
 from tare.host.trust import made
 from tare.image import digest as tree_digest
@@ -198,6 +197,15 @@ def _replace(final: Path, staged: Path, progress: Callable[[str], None], *, alon
         final.rename(old)
     staged.rename(final)
     remove_tree(old)
+
+
+def remove_disks_except(digests: Collection[str]) -> None:
+    """Remove the disks of images that are there no more."""
+    kept = {digest.removeprefix("sha256:") for digest in digests}
+    for disk in disks_directory().glob("*.erofs"):
+        if disk.stem not in kept:
+            with suppress(OSError):  # another user's, or gone
+                disk.unlink()
 
 
 def image_directory(name: str) -> Path:
