@@ -39,7 +39,7 @@ ALLOWED: dict[str, set[str]] = {
     "network": BASE | {"contract", "environments", "guests", "host", "nodes"},
     "far": BASE | {"contract", "environments", "host", "image", "network", "node_life", "nodes"},
     "workloads": BASE | {"host"},
-    "image": BASE | {"contract", "guests", "host", "nodes"},
+    "image": BASE | {"contract", "host", "nodes"},
     "plan": BASE | {"contract", "environments", "nodes", "workloads"},
     "journal": BASE | {"host"},
     "measure": BASE
@@ -76,7 +76,7 @@ ALLOWED: dict[str, set[str]] = {
     "nodes": BASE | {"host"},
     "node_life": {"errors", "host", "network", "nodes"},
     "contract": BASE | {"host"},
-    "guests": BASE | {"contract", "host"},
+    "guests": BASE | {"contract", "host", "image"},
 }
 """Part of the program → what else of it each may import; every part may import itself."""
 CONTRACT = re.compile(r"tare\.environments\.(provider|node_group)\b")

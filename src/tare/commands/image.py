@@ -68,7 +68,7 @@ def run_import(source: "Path", name: str, as_json: bool) -> int:
 
 def run_kernel(source: "Path | None", modules: "Path | None", as_json: bool, *, refresh: bool = False) -> int:
     """Bring a kernel for guests, or find that one is there; ``refresh`` fetches Debian's newest."""
-    from tare.image.kernel import describe, install_kernel
+    from tare.guests.kernel_install import describe, install_kernel
 
     kernel = install_kernel(progress=_progress, source=source, modules=modules, refresh=refresh)
     facts = describe(kernel)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.errors import HostError, InputError, NodeError
+from tare.guests import kernel_package
 from tare.guests.bzimage import boot_image
 from tare.guests.kernel import (
     DIRECT,
@@ -21,7 +22,6 @@ from tare.guests.kernel import (
 from tare.guests.modules import ModuleIndex
 from tare.guests.unpacked import unpacked_module
 from tare.host.paths import kernels_directory
-from tare.image import kernel_package
 from tare.image.debian import staging
 from tare.image.store import bringing_kernel, remove_tree
 from tare.image.tool import Progress, require_tools, run_tool

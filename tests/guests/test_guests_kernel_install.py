@@ -8,17 +8,16 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.guests.kernel_example import RELEASE, bzimage, elf
+from tests.image.stand_ins import quiet, write_program
 
 from tare.commands.image import run_kernel
 from tare.errors import HostError, InputError, LockedError
+from tare.guests import kernel_install, kernel_package
 from tare.guests.kernel import stored_kernels
-from tare.image import kernel as image_kernel
-from tare.image import kernel_package
-from tare.image.kernel import install_kernel
-from tare.image.kernel_package import depended_image
+from tare.guests.kernel_install import install_kernel
+from tare.guests.kernel_package import depended_image
 from tare.image.store import bringing_kernel, building
-from tests.guests.kernel_example import RELEASE, bzimage, elf
-from tests.image.stand_ins import quiet, write_program
 
 SHOWN = (
     "Package: linux-image-amd64\nSource: linux-signed-amd64 (6.1.192+2)\nVersion: 6.1.192-2\n"
@@ -83,7 +82,7 @@ def host(tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     assert state.parent == tmp_path
     (tmp_path / "host").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path / 'host/bin'}:{os.environ['PATH']}")
-    monkeypatch.setattr(image_kernel, "HOST_KERNELS", tmp_path / "boot")
+    monkeypatch.setattr(kernel_install, "HOST_KERNELS", tmp_path / "boot")
     monkeypatch.setattr(kernel_package, "_NEEDED_BYTE", 0)
     made = Host(tmp_path / "host")
     made.fill_package()
