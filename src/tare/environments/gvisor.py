@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
-from tare.environments import engine, gvisor_bundle, gvisor_node
+from tare.environments import engine, gvisor_node, oci_bundle
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.host.removal import remove_what_goes
@@ -93,7 +93,7 @@ class Gvisor(Provider):
             )
         runsc = _Runsc.of(spec.options)
         layer.prepare(spec)
-        bundle = gvisor_bundle.configuration(spec, layer.mount_root(spec))
+        bundle = oci_bundle.configuration(spec, layer.mount_root(spec))
         (spec.directory / "config.json").write_text(json.dumps(bundle))
         _make_link(spec)
         group = confined.create_group(replace(spec, bounds=with_sandbox(spec.bounds)))
