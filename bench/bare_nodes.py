@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tare.environments import oci_bundle
+from tare.environments.gvisor import configuration
 from tare.host import cgroups, process
 from tare.nodes.provider import TOOLS_DIRECTORY, NodeSpec
 
@@ -88,7 +88,7 @@ def variables(spec: NodeSpec) -> dict[str, str]:
         "CPUS": cgroups.format_processors(spec.processors),
         "GROUPS": " ".join(groups),
         "OTHERS": " ".join(str(folder) for folder in others),
-        "BUNDLE": json.dumps(oci_bundle.configuration(spec, spec.directory / "root")),
+        "BUNDLE": json.dumps(configuration(spec, spec.directory / "root")),
     }
 
 

@@ -242,6 +242,7 @@ def test_a_providers_file_imports_no_other_provider() -> None:
         "fake_clock",
         "gvisor_node",
         "oci_bundle",
+        "oci_runtime",
         "outline",
         "placeholders",
         "planted",

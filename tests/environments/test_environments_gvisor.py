@@ -12,7 +12,7 @@ from tests.contract.contract_nodes import execute, running
 from tests.environments.environment_example import MEBIBYTE, described, inspected
 from tests.real_environments import ready_provider
 
-from tare.environments import gvisor, oci_bundle
+from tare.environments import gvisor
 from tare.environments.gvisor import Gvisor
 from tare.errors import NodeError
 from tare.host.cgroups import V2, Group, group_of
@@ -32,11 +32,11 @@ ALONE = ("env", "OMPI_MCA_ess_singleton_isolated=1", "OMPI_MCA_pml=ob1", "OMPI_M
 
 
 def mounts_of(spec: NodeSpec, root: Path) -> Mapping[str, Any]:
-    return {mount["destination"]: mount for mount in oci_bundle.configuration(spec, root)["mounts"]}
+    return {mount["destination"]: mount for mount in gvisor.configuration(spec, root)["mounts"]}
 
 
 def network_of(spec: NodeSpec) -> list[dict[str, str]]:
-    found = oci_bundle.configuration(spec, Path("/root"))["linux"]["namespaces"]
+    found = gvisor.configuration(spec, Path("/root"))["linux"]["namespaces"]
     return [namespace for namespace in found if namespace["type"] == "network"]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tare.environments import custom, docker, openvz, singularity
+from tare.environments import custom, docker, oci_runtime, openvz, singularity
 from tare.environments.libvirt import once, virsh
 from tare.environments.qemu import host as qemu_host
 from tare.environments.qemu import inside, monitor, processor, threads
@@ -123,6 +123,11 @@ def _of_containers() -> Iterator[Target]:
         name="singularity",
         seeds=[instances],
         parse=lambda text: _said(text, lambda: singularity._is_listed(_SPEC, "x")),
+    )
+    yield Target(
+        name="OCI runtime's spec",
+        seeds=[_read("oci/runc-spec.json")],
+        parse=lambda text: oci_runtime.completed(oci_runtime.parse(text, "runc"), _SPEC, Path("/root")),
     )
     yield Target(
         name="vzlist and prlctl",

@@ -5,13 +5,12 @@ Its sandbox process, the sentry, is the kernel of the node: the host sees neithe
 It reads its network namespace once, as it starts. docs/gvisor.md says what else is different.
 """
 
-import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from tare.environments import engine, gvisor_node, oci_bundle
 from tare.errors import NodeError
@@ -21,7 +20,7 @@ from tare.host.scratch import scratch_folder
 from tare.host.told import process_id
 from tare.nodes import confined, layer
 from tare.nodes.group import with_sandbox
-from tare.nodes.provider import Node, NodeSpec, Probe, Provider, Victim
+from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider, Victim
 from tare.records import NetworkKind, OptionValue
 
 PLATFORMS = ("systrap", "ptrace", "kvm")
@@ -39,6 +38,18 @@ could reach each other, as it overlooks gVisor's loopback (docs/gvisor.md)."""
 _RUN = Path("/run")
 """Below it runsc keeps a node's state: a short path, as it holds a socket, and a plain one, as runsc takes it for a
 pattern."""
+
+_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_CAPABILITIES = [
+    f"CAP_{name}"
+    for name in (
+        *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE"),
+        *("NET_RAW", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
+    )
+]
+"""Those of a container's root, as Docker grants them."""
+
+_NAMESPACES = ("pid", "mount", "ipc", "uts")
 
 _VERSION_LIMIT_S = 10.0
 _TRIAL_LIMIT_S = 10.0
@@ -93,12 +104,9 @@ class Gvisor(Provider):
             )
         runsc = _Runsc.of(spec.options)
         layer.prepare(spec)
-        bundle = oci_bundle.configuration(spec, layer.mount_root(spec))
-        (spec.directory / "config.json").write_text(json.dumps(bundle))
+        bundle = configuration(spec, layer.mount_root(spec))
         _make_link(spec)
-        group = confined.create_group(replace(spec, bounds=with_sandbox(spec.bounds)))
-        argv = [*confined.begin(spec, group), *runsc.run(spec)]
-        process.start_idle(argv, log=spec.directory / "init.log")
+        oci_bundle.run(replace(spec, bounds=with_sandbox(spec.bounds)), bundle, runsc.run(spec))
         return Node(
             spec=spec,
             init_pid=process_id(_pid_file(spec).read_text(errors="replace"), "runsc"),
@@ -118,6 +126,42 @@ class Gvisor(Provider):
         confined.remove(spec)
         mounts.unmount_below(_state(spec))
         remove_what_goes(_state(spec))
+
+
+def configuration(spec: NodeSpec, root: Path) -> dict[str, Any]:
+    """The bundle of a node: root directory, limits of its own kind, and the idle first process."""
+    return {
+        "ociVersion": "1.0.0",
+        "process": {
+            "user": {"uid": 0, "gid": 0},
+            "args": [f"{TOOLS_DIRECTORY}/init"],
+            "env": [_PATH],
+            "cwd": "/",
+            "capabilities": dict.fromkeys(("bounding", "effective", "permitted"), _CAPABILITIES),
+        },
+        "root": {"path": str(root)},
+        "hostname": spec.name,
+        "mounts": _mounts(spec, root),
+        "linux": {"namespaces": [*({"type": kind} for kind in _NAMESPACES), *oci_bundle.network(spec)]},
+    }
+
+
+def _mounts(spec: NodeSpec, root: Path) -> list[dict[str, Any]]:
+    shm = ["nosuid", "nodev", "mode=1777", f"size={spec.shm_byte}"]
+    mounted: list[dict[str, Any]] = [
+        {"destination": "/proc", "type": "proc", "source": "proc"},
+        {"destination": "/sys", "type": "sysfs", "source": "sysfs", "options": ["ro", "nosuid", "nodev"]},
+        {"destination": "/dev", "type": "tmpfs", "source": "tmpfs"},
+        {"destination": "/dev/shm", "type": "tmpfs", "source": "shm", "options": shm},
+    ]
+    if not engine.has_own_storage(spec.options) and _is_plain_folder(root / "tmp"):
+        # An empty /tmp would get a file system in gVisor's own memory, and so another medium than the rest.
+        mounted.append(oci_bundle.bind(root / "tmp", "/tmp", writable=True))
+    return [*mounted, *oci_bundle.shared_mounts(spec)]
+
+
+def _is_plain_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

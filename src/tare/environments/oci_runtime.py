@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OCI runtimes on the host's kernel with the command line of runc(8), weighed as their own ``spec`` has them.
+
+A runtime's ``spec`` writes the configuration that people begin with: namespaces, capabilities, masked paths. Tare adds
+the node's root and directories, and holds the limits itself.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict
+
+from tare.environments import oci_bundle
+from tare.host import process
+from tare.host.told import told
+from tare.nodes import attended, confined, layer
+from tare.nodes.provider import Node, NodeSpec, Probe, Provider
+
+_BECOMING = ("CAP_CHOWN", "CAP_KILL", "CAP_SETGID", "CAP_SETUID")
+"""What somebody in a node needs to become the commands' user; the commands have none of them."""
+_GRANTED = ("bounding", "effective", "permitted")
+
+
+class OwnProcess(TypedDict):
+    """Of the first process, what is added to."""
+
+    capabilities: dict[str, list[str]]
+
+
+class OwnMount(TypedDict):
+    """One that the runtime makes by itself."""
+
+    destination: str
+    options: NotRequired[list[str]]
+
+
+class OwnLinux(TypedDict):
+    """The part of the configuration that only Linux has."""
+
+    namespaces: list[dict[str, str]]
+
+
+class OwnConfiguration(TypedDict):
+    """What a runtime's ``spec`` writes, as far as Tare looks at it (OCI Runtime Specification, config.md)."""
+
+    process: OwnProcess
+    mounts: list[OwnMount]
+    linux: OwnLinux
+
+
+class OciRuntime(Provider):
+    """A subclass names the technology, which is also the program, and its package."""
+
+    package: str
+    option_names: Mapping[str, str] = {}
+
+    def probe(self) -> Probe:
+        return confined.probe_tool([self.technology, "--version"], self.package)
+
+    def runtime(self, spec: NodeSpec) -> list[str]:
+        """The program and its global options: what it notes of the node goes with the node's own folder."""
+        return [self.technology, f"--root={spec.directory / 'runtime'}"]
+
+    def start(self, spec: NodeSpec) -> Node:
+        layer.prepare(spec)
+        configuration = completed(self._own_configuration(spec), spec, layer.mount_root(spec))
+        words = ["run", "--detach", f"--bundle={spec.directory}", spec.name]
+        group = oci_bundle.run(spec, configuration, [*self.runtime(spec), *words])
+        attended.withdraw(spec)
+        return Node(spec=spec, init_pid=confined.first_process(group))
+
+    def prefix(self, node: Node) -> list[str]:
+        return attended.enter(node.spec)
+
+    def stop(self, spec: NodeSpec) -> None:
+        confined.remove(spec)
+
+    def _own_configuration(self, spec: NodeSpec) -> OwnConfiguration:
+        process.run_checked([self.technology, "spec", f"--bundle={spec.directory}"])
+        return parse(oci_bundle.configuration_file(spec).read_bytes(), self.technology)
+
+
+def parse(text: str | bytes, runtime: str) -> OwnConfiguration:
+    """What ``runtime spec`` wrote; ``NodeError`` where that is no configuration."""
+    return told(OwnConfiguration, text, f"{runtime} spec")
+
+
+def completed(own: OwnConfiguration, spec: NodeSpec, root: Path) -> dict[str, Any]:
+    """The runtime's own configuration with the node's root, first process, network and directories.
+
+    The limits of resources are the runner's, as in all nodes.
+    """
+    namespaces = [one for one in own["linux"]["namespaces"] if one.get("type") != "network"]
+    return {
+        **own,
+        "process": {
+            **own["process"],
+            "args": attended.first_process(spec),
+            "capabilities": _with_becoming(own["process"]["capabilities"]),
+            "rlimits": [],
+            "terminal": False,
+        },
+        "root": {"path": str(root)},
+        "hostname": spec.name,
+        "mounts": [*map(partial(_sized, spec), own["mounts"]), *oci_bundle.shared_mounts(spec)],
+        "linux": {**own["linux"], "namespaces": [*namespaces, *oci_bundle.network(spec)]},
+    }
+
+
+def _with_becoming(own: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    return {**own, **{kind: sorted({*own.get(kind, []), *_BECOMING}) for kind in _GRANTED}}
+
+
+def _sized(spec: NodeSpec, own: OwnMount) -> OwnMount:
+    """/dev/shm has the stated size."""
+    if own["destination"] != "/dev/shm":
+        return own
+    options = [option for option in own.get("options", []) if not option.startswith("size=")]
+    return {**own, "options": [*options, f"size={spec.shm_byte}"]}
