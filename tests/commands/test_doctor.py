@@ -38,6 +38,7 @@ class Stub(Provider):
     answer: Probe | Exception = USABLE
     wait: threading.Event | None = None
     option_names: Mapping[str, str] = field(default_factory=dict)
+    networks: frozenset[NetworkKind] = frozenset(NetworkKind)
 
     def probe(self) -> Probe:
         if self.wait is not None:

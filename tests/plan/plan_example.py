@@ -8,7 +8,7 @@ from pathlib import Path
 from tare.errors import InputError
 from tare.nodes.provider import Node, NodeSpec, Probe, Provider
 from tare.plan.campaign import Campaign, load_campaign
-from tare.records import Outcome, Sample, Status, Trial
+from tare.records import NetworkKind, Outcome, Sample, Status, Trial
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind
 
 PROCESSORS = 4
@@ -53,6 +53,8 @@ steps = 90
 
 
 class StubProvider(Provider):
+    networks = frozenset(NetworkKind)
+
     def __init__(self, technology: str, option_names: Mapping[str, str]) -> None:
         self.technology = technology
         self.option_names = option_names

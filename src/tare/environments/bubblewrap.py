@@ -7,7 +7,7 @@ An ordinary user's has a user namespace of its own as well, which is how bwrap i
 from collections.abc import Mapping
 
 from tare.nodes import attended, confined, layer, unprivileged
-from tare.nodes.provider import WORK_DIRECTORY, Node, NodeSpec, Probe
+from tare.nodes.provider import MADE_NETWORKS, WORK_DIRECTORY, Node, NodeSpec, Probe
 from tare.nodes.unprivileged.provider import AlsoUnprivileged
 from tare.records import NetworkKind
 
@@ -17,6 +17,7 @@ _PACKAGE = "bubblewrap"
 
 class Bubblewrap(AlsoUnprivileged):
     technology = "bubblewrap"
+    networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
     option_names: Mapping[str, str] = {}
 
     def probe(self) -> Probe:

@@ -11,14 +11,9 @@ from pathlib import Path
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.nodes import confined, layer, root_mounts, unprivileged
-from tare.nodes.provider import (
-    TOOLS_DIRECTORY,
-    Node,
-    NodeSpec,
-    Probe,
-    Shared,
-)
+from tare.nodes.provider import MADE_NETWORKS, TOOLS_DIRECTORY, Node, NodeSpec, Probe, Shared
 from tare.nodes.unprivileged.provider import AlsoUnprivileged
+from tare.records import NetworkKind
 
 _PACKAGE = "charliecloud-runtime"
 _PROBE_LIMIT_S = 5.0
@@ -39,6 +34,7 @@ _FROM_HOST = ("dev", "sys", "tmp", "etc/hosts", "etc/machine-id", "etc/resolv.co
 
 class Charliecloud(AlsoUnprivileged):
     technology = "charliecloud"
+    networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
     option_names: Mapping[str, str] = {}
     shares = frozenset({Shared.HOST_NAME, Shared.PROCESS_IDS})
 

@@ -13,7 +13,7 @@ from tare.host import cgroups, process
 from tare.host.facts import online_processors
 from tare.host.told import process_id
 from tare.nodes import confined, layer, root_mounts
-from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.nodes.provider import MADE_NETWORKS, TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.records import NetworkKind, OptionValue
 
 _NO_LIMIT_BYTE = 1 << 60
@@ -29,6 +29,7 @@ _INTO_LOG = ("sh", "-c", 'exec "$@" >"$0" 2>&1')
 
 class Custom(Provider):
     technology = "custom"
+    networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
     bounds_processes = False
     option_names: Mapping[str, str] = custom_commands.OPTION_NAMES
 

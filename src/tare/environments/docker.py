@@ -20,7 +20,16 @@ from tare.host import cgroups, process
 from tare.host.told import process_id, told
 from tare.nodes import layer
 from tare.nodes.group import with_sandbox
-from tare.nodes.provider import TOOLS_DIRECTORY, Chosen, Node, NodeSpec, Probe, Provider, Victim
+from tare.nodes.provider import (
+    MADE_NETWORKS,
+    TOOLS_DIRECTORY,
+    Chosen,
+    Node,
+    NodeSpec,
+    Probe,
+    Provider,
+    Victim,
+)
 from tare.records import NetworkKind, OptionValue
 from tare.units import MEBIBYTE
 
@@ -36,6 +45,7 @@ _STARTING_LIMIT_S = 15.0
 
 class Docker(Provider):
     technology = "docker"
+    networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
     makes_namespace = True
     option_names: Mapping[str, str] = {
         "storage": engine.STORAGE_HELP,
@@ -236,7 +246,7 @@ def _network(spec: NodeSpec) -> list[str]:
             return [*named, "--network", "host"]
         case NetworkKind.DEFAULT:
             return named
-        case _:
+        case NetworkKind.NONE | NetworkKind.VETH | NetworkKind.MACVLAN:
             return [*named, "--network", "none"]
 
 

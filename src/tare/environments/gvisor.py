@@ -20,7 +20,7 @@ from tare.host.scratch import scratch_folder
 from tare.host.told import process_id
 from tare.nodes import confined, layer
 from tare.nodes.group import with_sandbox
-from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider, Victim
+from tare.nodes.provider import MADE_NETWORKS, TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider, Victim
 from tare.records import NetworkKind, OptionValue
 
 PLATFORMS = ("systrap", "ptrace", "kvm")
@@ -57,6 +57,7 @@ _TRIAL_LIMIT_S = 10.0
 
 class Gvisor(Provider):
     technology = "gvisor"
+    networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
     own_kernel = True
     memory_victim = Victim.NODE
     option_names: Mapping[str, str] = {

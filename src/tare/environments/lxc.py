@@ -8,7 +8,15 @@ from tare.environments import engine
 from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.nodes import confined, layer
-from tare.nodes.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.nodes.provider import (
+    MADE_NETWORKS,
+    TOOLS_DIRECTORY,
+    WORK_DIRECTORY,
+    Node,
+    NodeSpec,
+    Probe,
+    Provider,
+)
 from tare.records import NetworkKind, OptionValue
 
 _GROUPS = {"container": "payload", "monitor": "monitor"}
@@ -28,6 +36,7 @@ _APPARMOR = Path("/sys/module/apparmor/parameters/enabled")
 
 class Lxc(Provider):
     technology = "lxc"
+    networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
     option_names: Mapping[str, str] = {"seccomp": engine.SECCOMP_HELP}
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from tare.host import process
 from tare.nodes import attended, confined, layer, root_mounts, unprivileged
-from tare.nodes.provider import Node, NodeSpec, Probe, Shared
+from tare.nodes.provider import MADE_NETWORKS, Node, NodeSpec, Probe, Shared
 from tare.nodes.unprivileged.provider import AlsoUnprivileged
 from tare.records import NATIVE, NetworkKind
 
@@ -52,4 +52,4 @@ class Native(AlsoUnprivileged):
 
 class Chroot(Native):
     technology = "chroot"
-    networks = frozenset(NetworkKind)
+    networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}

@@ -7,12 +7,13 @@ from pathlib import Path
 from tare.environments import engine
 from tare.host import standing
 from tare.nodes import attended, confined, layer
-from tare.nodes.provider import WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
-from tare.records import OptionValue
+from tare.nodes.provider import MADE_NETWORKS, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
+from tare.records import NetworkKind, OptionValue
 
 
 class Nspawn(Provider):
     technology = "systemd-nspawn"
+    networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
     option_names: Mapping[str, str] = {"seccomp": engine.SECCOMP_HELP}
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:

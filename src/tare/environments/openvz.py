@@ -18,6 +18,7 @@ from tare.errors import NodeError
 from tare.host import cgroups, devices, mounts, process
 from tare.nodes import layer, root_mounts
 from tare.nodes.provider import (
+    MADE_NETWORKS,
     TOOLS_DIRECTORY,
     WORK_DIRECTORY,
     Node,
@@ -42,7 +43,7 @@ class Openvz(Provider):
     own_limits = True
     bounds_processes = False
     option_names: Mapping[str, str] = {}
-    networks = frozenset(NetworkKind) - {NetworkKind.HOST}
+    networks = MADE_NETWORKS | {NetworkKind.DEFAULT}
     makes_namespace = True
 
     def probe(self) -> Probe:

@@ -21,7 +21,7 @@ from tare.host import cgroups, mounts, process
 from tare.host.removal import remove_what_goes
 from tare.host.told import process_id
 from tare.nodes import confined, layer, unprivileged
-from tare.nodes.provider import TOOLS_DIRECTORY, Chosen, Node, NodeSpec, Probe
+from tare.nodes.provider import MADE_NETWORKS, TOOLS_DIRECTORY, Chosen, Node, NodeSpec, Probe
 from tare.nodes.unprivileged import members
 from tare.nodes.unprivileged.limits import data_limit_byte
 from tare.nodes.unprivileged.provider import AlsoUnprivileged
@@ -40,6 +40,7 @@ _MONITOR = "conmon"
 
 class Podman(AlsoUnprivileged):
     technology = "podman"
+    networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
     option_names: Mapping[str, str] = {
         "storage": engine.STORAGE_HELP,
         "seccomp": engine.PROFILE_HELP,

@@ -24,6 +24,7 @@ from tare.host import cgroups, mounts, process
 from tare.host.told import told
 from tare.nodes import confined, layer
 from tare.nodes.provider import (
+    MADE_NETWORKS,
     TOOLS_DIRECTORY,
     WORK_DIRECTORY,
     Node,
@@ -32,6 +33,7 @@ from tare.nodes.provider import (
     Provider,
     Shared,
 )
+from tare.records import NetworkKind
 
 _SYSTEMD = Path("/run/systemd/system")
 """Whether systemd runs here: sd_booted(3)."""
@@ -66,6 +68,7 @@ _FLAVOURS = (
 
 class Singularity(Provider):
     technology = "singularity"
+    networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
     option_names: Mapping[str, str] = {}
     shares = frozenset({Shared.DEVICES})
 

@@ -12,14 +12,8 @@ from pathlib import Path
 
 from tare.host import cgroups, mounts, process
 from tare.nodes import confined, layer, root_mounts
-from tare.nodes.provider import (
-    TOOLS_DIRECTORY,
-    Node,
-    NodeSpec,
-    Probe,
-    Provider,
-    Shared,
-)
+from tare.nodes.provider import MADE_NETWORKS, TOOLS_DIRECTORY, Node, NodeSpec, Probe, Provider, Shared
+from tare.records import NetworkKind
 
 _CONFIGURATIONS = Path("/etc/vservers")
 _CONTEXTS = Path("/proc/virtual")
@@ -28,6 +22,7 @@ _CONTEXTS = Path("/proc/virtual")
 
 class Vserver(Provider):
     technology = "vserver"
+    networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
     own_limits = True
     bounds_processes = False
     option_names: Mapping[str, str] = {}

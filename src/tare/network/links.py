@@ -62,7 +62,7 @@ def make_switch(switch: Path, kind: NetworkKind) -> None:
     """The namespace in which the links of a trial meet, with an address of its own that reaches all nodes."""
     namespace.make(switch)
     namespace.configure(switch, _SWITCH_SETTINGS)
-    _inside(switch, kind, _make_bridge if kind is NetworkKind.VETH else _make_parent)
+    _inside(switch, kind, _SWITCHES[kind])
 
 
 def connect(network: NodeNetwork, switch: Path, inside: Path) -> None:
@@ -98,6 +98,9 @@ def _make_parent() -> None:
     set_up(nowhere.name)
     add_link(_macvlan(SWITCH))
     add_address(SWITCH, SWITCH_ADDRESS)
+
+
+_SWITCHES = {NetworkKind.VETH: _make_bridge, NetworkKind.MACVLAN: _make_parent}
 
 
 def _node_link(kind: NetworkKind, address: ipaddress.IPv4Interface, node: int) -> Link:

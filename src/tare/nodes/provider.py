@@ -20,6 +20,10 @@ TOOLS_DIRECTORY = "/opt/tare/bin"
 """Where every image holds Tare's own programs."""
 
 
+MADE_NETWORKS = frozenset({NetworkKind.NONE, NetworkKind.VETH, NetworkKind.MACVLAN})
+"""What Tare makes in a namespace: a technology that joins the namespace it is given can have all of these."""
+
+
 class Shared(StrEnum):
     """What a technology leaves its nodes in common with the host, where others give them their own."""
 
@@ -219,8 +223,8 @@ class Provider(Protocol):
     technology: str
     option_names: Mapping[str, str]
     """Option → what it does; a campaign may set no other."""
-    networks: frozenset[NetworkKind] = frozenset(NetworkKind)
-    """The kinds of network that its nodes can have."""
+    networks: frozenset[NetworkKind]
+    """The kinds of network that its nodes can have, each by its name: a campaign that asks for another is refused."""
     shares: frozenset[Shared] = frozenset()
     memory_victim: Victim = Victim.PROCESS
     makes_namespace: bool = False
