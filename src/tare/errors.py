@@ -22,18 +22,32 @@ Each message says what happened, where, and what to do next.
 """
 
 from collections.abc import Mapping
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """How a command ends; docs/tutorial.md says when."""
+
+    DONE = 0
+    FELL_SHORT = 1
+    """A trial failed, a condition of ``--fail-if`` fell short, or a gate of a calibration did not pass."""
+    WRONG_INPUT = 2
+    CANNOT = 3
+    """The host cannot do it, or nothing could be compared."""
+    INTERRUPTED = 130
+    NOBODY_READS = 141
 
 
 class TareError(Exception):
     """The root; the command line prints its text and exits with ``exit_code``."""
 
-    exit_code = 3
+    exit_code = ExitCode.CANNOT
 
 
 class InputError(TareError):
     """What the user wrote is wrong."""
 
-    exit_code = 2
+    exit_code = ExitCode.WRONG_INPUT
 
 
 class CampaignError(InputError):
@@ -63,7 +77,7 @@ class OutputError(HostError):
 class NobodyReads(OutputError):
     """The reader of standard output has gone, as ``head`` does: an end without words, as of any other program."""
 
-    exit_code = 141
+    exit_code = ExitCode.NOBODY_READS
 
 
 class TrialError(TareError):

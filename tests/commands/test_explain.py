@@ -10,8 +10,7 @@ from tests.fake_campaign import FAKES, Listener, fake_campaign, fake_environment
 
 from tare.commands.explain import ExplainOptions, intervention_request, run_explain
 from tare.commands.explained import Explained
-from tare.commands.run import INTERRUPTED
-from tare.errors import InputError
+from tare.errors import ExitCode, InputError
 from tare.journal.reader import read_journal
 from tare.measure.campaign import measure_campaign
 from tare.pipeline import analyse_result, run_campaign
@@ -229,5 +228,5 @@ def test_interrupted_while_calls_are_counted_it_ends_as_interrupted(
 
     result = small_pages(tmp_path)
     monkeypatch.setattr(Explained, "trace", interrupt)
-    assert run_explain(result, ExplainOptions(), as_json=False, providers=FAKES) == INTERRUPTED
+    assert run_explain(result, ExplainOptions(), as_json=False, providers=FAKES) == ExitCode.INTERRUPTED
     assert "interrupted; the same command goes on" in capsys.readouterr().err

@@ -14,8 +14,8 @@ from tare.calibrate.phases.phase import Phase
 from tare.calibrate.sizes import FULL, QUICK
 from tare.commands.audience import Progress
 from tare.commands.console import PlainConsole
-from tare.commands.run import INTERRUPTED, new_folder
-from tare.errors import InputError
+from tare.commands.run import new_folder
+from tare.errors import ExitCode, InputError
 from tare.foreign import one_line
 from tare.host.paths import calibrations_directory
 from tare.journal.calibrations import keep_calibration, write_calibration
@@ -38,7 +38,7 @@ class CalibrateOptions:
     as_json: bool
 
 
-def run_calibrate(options: CalibrateOptions) -> int:
+def run_calibrate(options: CalibrateOptions) -> ExitCode:
     """Calibrate, print the table, keep the artefact; 1 when a gate failed."""
     if options.estimator not in ESTIMATORS:
         raise InputError(
@@ -55,7 +55,7 @@ def run_calibrate(options: CalibrateOptions) -> int:
     return conduct(asked, as_json=options.as_json)
 
 
-def conduct(asked: Asked, *, as_json: bool) -> int:
+def conduct(asked: Asked, *, as_json: bool) -> ExitCode:
     """Run it with live progress; an interrupt ends it with what has been seen."""
     teller = CalibrationProgress()
     conductor = Conductor(asked, teller)
@@ -65,11 +65,11 @@ def conduct(asked: Asked, *, as_json: bool) -> int:
         teller.finish()
         _show(conductor.found(), as_json=as_json)
         print(f"interrupted; continue with: {_again(asked)}", file=sys.stderr)
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     teller.finish()
     _show(calibration, as_json=as_json)
     _keep(calibration, asked)
-    return 0 if calibration.passed else 1
+    return ExitCode.DONE if calibration.passed else ExitCode.FELL_SHORT
 
 
 def _again(asked: Asked) -> str:

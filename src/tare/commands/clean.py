@@ -5,14 +5,14 @@ import json
 import sys
 from dataclasses import asdict
 
-from tare.errors import HostError
+from tare.errors import ExitCode
 from tare.measure.clean import clean_up
 from tare.measure.leftovers import remove_quarantined
 from tare.measure.lock import host_lock
 from tare.records import SCHEMA
 
 
-def run_clean(as_json: bool) -> int:
+def run_clean(as_json: bool) -> ExitCode:
     """Print the names of what was removed, and to stderr what stays; returns the exit code."""
     with host_lock("clean"):
         again, cleaned = remove_quarantined(), clean_up()
@@ -25,4 +25,4 @@ def run_clean(as_json: bool) -> int:
         print("\n".join(f"removed {name}" for name in removed) or "nothing was left behind")
     for one in kept:
         print(one.sentence, file=sys.stderr)
-    return HostError.exit_code if kept else 0
+    return ExitCode.CANNOT if kept else ExitCode.DONE

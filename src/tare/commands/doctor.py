@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
+from tare.errors import ExitCode
 from tare.foreign import one_line
 from tare.host.threats import Threat
 from tare.nodes.provider import Probe, Provider
@@ -16,7 +17,6 @@ from tare.units import format_byte
 
 PROBE_LIMIT_S = 15.0
 """Whether KVM works is found by booting a guest, which has ten seconds."""
-CANNOT = 3
 
 TryNode = Callable[[Provider], Probe]
 """Starts, enters and stops a node of an environment; says what came of it as a probe would."""
@@ -70,7 +70,7 @@ def run_doctor(
     try_node: TryNode | None = None,
     try_network: TryNetwork | None = None,
     probe_limit_s: float = PROBE_LIMIT_S,
-) -> int:
+) -> ExitCode:
     """Print the findings; 0 if native is usable, else 3.
 
     With ``try_nodes``, a real node of each is started too; with ``try_networks``, two on each kind of network.
@@ -86,7 +86,7 @@ def run_doctor(
     host, threats = _host()
     findings = Findings(environments=probes, tried=tried, networks=networks, host=host, threats=threats)
     print(json.dumps(_as_json(findings), indent=1) if as_json else _as_text(findings))
-    return 0 if findings.native_works else CANNOT
+    return ExitCode.DONE if findings.native_works else ExitCode.CANNOT
 
 
 def probe_all(providers: Mapping[str, Provider], limit_s: float) -> dict[str, Probe]:

@@ -12,7 +12,7 @@ from tare.commands.explained import Explained, ExplainOptions, explained, narrow
 from tare.commands.trying import Attempt, Subject, Try, subjects
 from tare.drawing.words import counted
 from tare.environments import PROVIDERS
-from tare.errors import InputError
+from tare.errors import ExitCode, InputError
 from tare.journal.own_result import require_own
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
@@ -30,9 +30,8 @@ _BLIND = "nothing speaks for it, nor against it"
 
 def run_explain(
     result: Path, options: ExplainOptions, as_json: bool, providers: Mapping[str, Provider] = PROVIDERS
-) -> int:
+) -> ExitCode:
     """Print what is known, try what would tell, print what came back; returns the exit code."""
-    from tare.commands.run import INTERRUPTED
     from tare.pipeline import analyse_result
     from tare.report.document import write_report
 
@@ -42,11 +41,11 @@ def run_explain(
         _print(analysis, as_json=as_json, whole=True)
         if not as_json and not is_intervention:
             _print_plans(analysis, explained(result, analysis, options, providers))
-        return 0
+        return ExitCode.DONE
     require_own(ResultFolder(result))
     own = explained(result, analysis, options, providers)
     code = _turn_by_hand(own, analysis) if options.toggles else _try_causes(own, analysis)
-    if code == INTERRUPTED:
+    if code == ExitCode.INTERRUPTED:
         return code
     known = analyse_result(result)
     write_report(known, own.folder.report)
@@ -55,10 +54,8 @@ def run_explain(
     return code
 
 
-def _try_causes(own: Explained, analysis: Analysis) -> int:
+def _try_causes(own: Explained, analysis: Analysis) -> ExitCode:
     """One environment and layout after the other, after the time that all of them take was said."""
-    from tare.commands.run import INTERRUPTED
-
     if own.options.output is not None:
         raise InputError(
             "--output goes with --toggle: what is tried unaided lies below the result that it explains"
@@ -66,10 +63,10 @@ def _try_causes(own: Explained, analysis: Analysis) -> int:
     left = subjects(analysis)
     if left:
         _say(_time_said(own, analysis, left))
-    code = 0
+    code = ExitCode.DONE
     for subject in left:
         code = max(code, _explain_subject(own, subject))
-        if code == INTERRUPTED:
+        if code == ExitCode.INTERRUPTED:
             break
     return code
 
@@ -80,9 +77,9 @@ def _time_said(own: Explained, analysis: Analysis, left: Sequence[Subject]) -> s
     return f"{claims} on {counted(len(left), 'environment')}: this takes {most} at most"
 
 
-def _explain_subject(own: Explained, subject: Subject) -> int:
+def _explain_subject(own: Explained, subject: Subject) -> ExitCode:
     """Trace spare runs, order the causes by what they show as well, and turn their knobs."""
-    from tare.commands.run import INTERRUPTED, run_and_show
+    from tare.commands.run import run_and_show
 
     if (begun := own.begun(subject)) is not None:
         return run_and_show(begun, quiet=True)
@@ -90,11 +87,11 @@ def _explain_subject(own: Explained, subject: Subject) -> int:
     first = own.attempt(subject, own.options.budget_s - tracing_s)
     if first.left_out and not first.tries:
         _say(_too_long_said(first, own))
-        return 0
+        return ExitCode.DONE
     _say(_said_before(first, tracing_s))
     traced = _traced(own, subject)
     if traced is None:
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     return _turn(own, own.attempt(traced, own.options.budget_s - (time.monotonic() - begun_s)))
 
 
@@ -114,12 +111,12 @@ def _traced(own: Explained, subject: Subject) -> Subject | None:
     return next(one for one in subjects(analysis) if one.choice == subject.choice)
 
 
-def _turn(own: Explained, chosen: Attempt) -> int:
+def _turn(own: Explained, chosen: Attempt) -> ExitCode:
     from tare.commands.run import run_and_show
 
     if not chosen.tries:
         _say(_nothing_said(chosen, own))
-        return 0
+        return ExitCode.DONE
     for each in chosen.tries:
         _say(f"  tries {_try_said(each)}")
     if left_out := ", ".join(each.toggle.text for each in chosen.left_out):
@@ -164,7 +161,7 @@ def _too_long_said(chosen: Attempt, own: Explained) -> str:
     )
 
 
-def _turn_by_hand(own: Explained, analysis: Analysis) -> int:
+def _turn_by_hand(own: Explained, analysis: Analysis) -> ExitCode:
     """Turn the knobs that the user named, on all claims on the environment."""
     from tare.commands.run import run_and_show
 

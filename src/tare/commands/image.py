@@ -5,6 +5,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from tare.errors import ExitCode
 from tare.foreign import one_line
 
 if TYPE_CHECKING:
@@ -14,15 +15,15 @@ if TYPE_CHECKING:
     from tare.image import Image
 
 
-def run_build(name: str, as_json: bool, *, refresh: bool = False) -> int:
+def run_build(name: str, as_json: bool, *, refresh: bool = False) -> ExitCode:
     """Build the image ``name``, or find that it is current; ``refresh`` fetches the packages anew."""
     from tare.image.build import build_image
 
     _print_image(build_image(name, progress=_progress, refresh=refresh), as_json)
-    return 0
+    return ExitCode.DONE
 
 
-def run_list(as_json: bool) -> int:
+def run_list(as_json: bool) -> ExitCode:
     from tare.image import list_images
 
     images = list_images()
@@ -33,10 +34,10 @@ def run_list(as_json: bool) -> int:
             _print_image(image, as_json=False)
     else:
         _progress("there is no image yet; make one with: tare image build")
-    return 0
+    return ExitCode.DONE
 
 
-def run_verify(name: str, as_json: bool) -> int:
+def run_verify(name: str, as_json: bool) -> ExitCode:
     """Digest the image again; ``ImageError`` names what changed."""
     from tare.image import find_image, verify
 
@@ -46,27 +47,29 @@ def run_verify(name: str, as_json: bool) -> int:
         print(json.dumps({"schema": 1, "image": _facts(image), "unchanged": True}))
     else:
         print(f"{image.name} is as it was made: {image.digest}")
-    return 0
+    return ExitCode.DONE
 
 
-def run_sbom(name: str) -> int:
+def run_sbom(name: str) -> ExitCode:
     """Print the image's bill of materials, always as JSON."""
     from tare.image import find_image
     from tare.image.sbom import image_bom
 
     print(json.dumps(image_bom(find_image(name)), indent=1))
-    return 0
+    return ExitCode.DONE
 
 
-def run_import(source: "Path", name: str, as_json: bool) -> int:
+def run_import(source: "Path", name: str, as_json: bool) -> ExitCode:
     """Import a directory, tar archive or container image archive as image ``name``."""
     from tare.image.importing import import_image
 
     _print_image(import_image(source, name, _progress), as_json)
-    return 0
+    return ExitCode.DONE
 
 
-def run_kernel(source: "Path | None", modules: "Path | None", as_json: bool, *, refresh: bool = False) -> int:
+def run_kernel(
+    source: "Path | None", modules: "Path | None", as_json: bool, *, refresh: bool = False
+) -> ExitCode:
     """Bring a kernel for guests, or find that one is there; ``refresh`` fetches Debian's newest."""
     from tare.guests.kernel_install import describe, install_kernel
 
@@ -77,7 +80,7 @@ def run_kernel(source: "Path | None", modules: "Path | None", as_json: bool, *, 
     else:
         start = "starts directly" if kernel.direct else "unpacks itself as it starts"
         print(f"{kernel.release}  {start}  from {one_line(str(facts['origin']))}")
-    return 0
+    return ExitCode.DONE
 
 
 def _progress(line: str) -> None:

@@ -9,10 +9,9 @@ import typer
 
 from tare.commands.fault import faults_elsewhere_told, kept_fault
 from tare.commands.terminal import doors
-from tare.errors import InputError, NobodyReads, TareError
+from tare.errors import ExitCode, NobodyReads, TareError
 from tare.foreign import shortened
 
-INTERRUPTED = 130
 _LONGEST_ERROR = 4000
 """Characters: a screenful, as of a campaign with a fault in many of its keys."""
 
@@ -31,16 +30,16 @@ def ended(command: Callable[[], int | None]) -> int:
             print(f"tare: {shortened(str(error), _LONGEST_ERROR)}", file=sys.stderr)
             code = error.exit_code
         except (typer.Abort, KeyboardInterrupt):
-            code = INTERRUPTED
+            code = ExitCode.INTERRUPTED
         except Exception as error:  # noqa: BLE001 - the parser's errors share no public base; others are faults
             code = _unexpected(error)
-        return code or 0
+        return code or ExitCode.DONE
 
 
 def _unexpected(error: Exception) -> int:
     """What the command-line parser objects to is wrong input; all else is a fault of Tare's."""
     if (show := getattr(error, "show", None)) is not None:
         show()
-        return InputError.exit_code
+        return ExitCode.WRONG_INPUT
     print(f"tare: {kept_fault(error)}", file=sys.stderr)
-    return TareError.exit_code
+    return ExitCode.CANNOT

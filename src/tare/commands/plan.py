@@ -9,6 +9,8 @@ import secrets
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from tare.errors import ExitCode
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
@@ -23,7 +25,7 @@ _SHOWN_BLOCKS = 2
 
 def run_plan(
     campaign: str, seed: int | None, as_json: bool, history: Path | None = None, pilot: bool = False
-) -> int:
+) -> ExitCode:
     """Print cells, arms, order, time and what the looks can decide; raises ``CampaignError``.
 
     That takes this host's noise: from the result ``history``, from a ``pilot`` of a minute or two, else from the newest
@@ -49,13 +51,13 @@ def run_plan(
         machine = _machine(asked, chosen, trials, budget, foresights)
         tried = lengths and asked.turns and lengths_to_json(lengths, asked.turns)
         print(json.dumps({**machine, "slice_lengths": tried}, indent=2))
-        return 0
+        return ExitCode.DONE
     _print_words(asked, chosen, trials, budget, foresights)
     if lengths is not None and asked.turns is not None:
         from tare.commands.slice_lengths import print_lengths
 
         print_lengths(lengths, asked.turns)
-    return 0
+    return ExitCode.DONE
 
 
 def _with_chosen(campaign: Campaign, lengths: Lengths) -> Campaign:

@@ -3,8 +3,10 @@
 
 from pathlib import Path
 
+from tare.errors import ExitCode
 
-def run_report(result: Path, output: Path | None) -> int:
+
+def run_report(result: Path, output: Path | None) -> ExitCode:
     """Write ``output``, by default ``RESULT/report.html``, and print where it is.
 
     ``JournalError`` where that would be a folder that others could have prepared.
@@ -19,4 +21,4 @@ def run_report(result: Path, output: Path | None) -> int:
     path = output or result / "report.html"
     write_report(analyse_result(result), path)
     print(path)
-    return 0
+    return ExitCode.DONE

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from tare.errors import HostError, InputError
+from tare.errors import ExitCode, InputError
 from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.measure.campaign import Request
@@ -18,12 +18,10 @@ from tare.plan.campaign import Campaign, resolve, with_overrides
 from tare.records import Analysis, Ruling, Status
 from tare.units import parse_duration_s
 
-INTERRUPTED = 130
-
 
 def run_campaign_command(
     campaign: str, output: Path | None, asked: "Asked", image_name: str, as_json: bool
-) -> int:
+) -> ExitCode:
     """Run or continue; the tables go to standard output, the report into the result folder."""
     chosen, folder = _campaign_and_folder(campaign, output)
     chosen = with_overrides(
@@ -94,7 +92,7 @@ def budget_s(text: str | None) -> float | None:
 
 def run_and_show(
     request: Request, *, as_json: bool = False, learn: str | None = None, quiet: bool = False
-) -> int:
+) -> ExitCode:
     """Run, print the tables, write the report; returns the exit code.
 
     ``learn``: the command to name that measures this host's noise; ``quiet``: whoever calls has its own to print.
@@ -117,7 +115,7 @@ def run_and_show(
         progress.finish()
         go_on = f"; continue with: tare run {request.folder.path}" if request.folder.exists() else ""
         print(f"interrupted{go_on}", file=sys.stderr)
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     progress.finish()
     _show(analysis, request.folder, as_json=as_json, quiet=quiet)
     noise.keep(analysis, request.campaign, request.folder)
@@ -126,7 +124,7 @@ def run_and_show(
     return _exit_code(analysis, request)
 
 
-def _exit_code(analysis: Analysis, request: Request) -> int:
+def _exit_code(analysis: Analysis, request: Request) -> ExitCode:
     """A failed trial comes before all else; a campaign without any comparison has not done what was asked."""
     from tare.commands.uncompared import is_compared, uncompared_said
 
@@ -135,8 +133,8 @@ def _exit_code(analysis: Analysis, request: Request) -> int:
         print(f"tare: {uncompared_said(analysis, request.folder)}", file=sys.stderr)
     failed = any(outcome.status is Status.FAILED for outcome in analysis.outcomes)
     if failed or fell_short(analysis, undecided_fails=request.campaign.undecided_fails):
-        return 1
-    return 0 if compared else HostError.exit_code
+        return ExitCode.FELL_SHORT
+    return ExitCode.DONE if compared else ExitCode.CANNOT
 
 
 def fell_short(analysis: Analysis, *, undecided_fails: bool) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare.collection import without_collection
-from tare.errors import InputError
+from tare.errors import ExitCode, InputError
 
 if TYPE_CHECKING:
     from tare.records import Analysis, Treatment
@@ -35,7 +35,7 @@ def _lightly() -> Iterator[None]:
 
 
 @_lightly()
-def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None = None) -> int:
+def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None = None) -> ExitCode:
     """Print to standard output; ``show_all`` adds the undecided rows to the tables, JSON always has all.
 
     With a ``treatment``, a paper's short name, that paper's own figures are printed beside Tare's instead. Raises
@@ -49,7 +49,7 @@ def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None 
         _print_as_the_paper(analysis, named, as_json=as_json, show_all=show_all)
     else:
         print_analysis(analysis, as_json=as_json, show_all=show_all)
-    return 0
+    return ExitCode.DONE
 
 
 def _treatment(name: str) -> "Treatment":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tare.commands.run import budget_s, new_folder, run_and_show
 from tare.environments import PROVIDERS
-from tare.errors import InputError
+from tare.errors import ExitCode, InputError
 from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
@@ -43,7 +43,7 @@ class WeighOptions:
     user: str | None = None
 
 
-def run_weigh(options: WeighOptions, output: Path | None, image_name: str, as_json: bool) -> int:
+def run_weigh(options: WeighOptions, output: Path | None, image_name: str, as_json: bool) -> ExitCode:
     """Weigh, and end with one sentence for each environment."""
     folder = ResultFolder(output or new_folder("weigh"))
     return run_and_show(
