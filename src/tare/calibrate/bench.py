@@ -9,7 +9,7 @@ from tare.environments import PROVIDERS
 from tare.environments.planted import PlantedChroot, PlantedNative
 from tare.nodes.provider import Provider
 from tare.plan.campaign import Campaign
-from tare.records import Environment, Exclude, Layout, Limits, Workload
+from tare.records import USUAL_MARGIN, Environment, Exclude, Layout, Limits, Workload
 from tare.units import MEBIBYTE
 
 WORK = "work"
@@ -81,12 +81,8 @@ def campaign(
         workloads=(workload,),
         limits=Limits(memory_byte=256 * MEBIBYTE, shm_byte=MEBIBYTE, time_s=time_s),
         blocks=blocks,
-        margin=MARGIN,
+        margin=USUAL_MARGIN,
         budget_s=None,
         seed=None,
         exclude=Exclude(foreign_load=None),
     )
-
-
-MARGIN = 0.01
-"""Overheads within plus or minus this fraction count as none."""

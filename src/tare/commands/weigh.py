@@ -15,7 +15,17 @@ from tare.plan.binds import normal_bind, parse_bind
 from tare.plan.campaign import Campaign, asked_user
 from tare.plan.problems import nearest
 from tare.plan.schema import Host, parse_layout
-from tare.records import NATIVE, USUAL_BOUNDS, Environment, Layout, Limits, NetworkKind, Way, Workload
+from tare.records import (
+    NATIVE,
+    USUAL_BOUNDS,
+    USUAL_MARGIN,
+    Environment,
+    Layout,
+    Limits,
+    NetworkKind,
+    Way,
+    Workload,
+)
 from tare.units import GIBIBYTE, MEBIBYTE
 
 _DEFAULT_BLOCKS = 10
@@ -89,7 +99,7 @@ def _campaign(options: WeighOptions) -> Campaign:
             bounds=USUAL_BOUNDS,
         ),
         blocks=options.blocks or _DEFAULT_BLOCKS,
-        margin=0.01,
+        margin=USUAL_MARGIN,
         budget_s=budget_s(options.budget),
         seed=options.seed,
         user=None if options.user is None else asked_user(options.user),

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from tare.plan.problems import shown
+from tare.records import USUAL_MARGIN, USUAL_PRECISE_ABSOLUTE, USUAL_PRECISE_RELATIVE
 
 DEFAULT_LOOKS = (10, 16, 24, 32)
 MOST_LOOKS = 50
-DEFAULT_MARGIN = 0.01
 MOST_BLOCKS = 1000
 Count = Annotated[int, Field(ge=1, le=MOST_BLOCKS)]
 
@@ -28,8 +28,8 @@ def one_or_several(value: object) -> object:
 class PrecisionTable(Table):
     """``precision = { absolute, relative }``: the half-width of an interval that is precise enough."""
 
-    absolute: float = Field(default=0.01, ge=0, lt=1, allow_inf_nan=False)
-    relative: float = Field(default=0.2, ge=0, lt=1, allow_inf_nan=False)
+    absolute: float = Field(default=USUAL_PRECISE_ABSOLUTE, ge=0, lt=1, allow_inf_nan=False)
+    relative: float = Field(default=USUAL_PRECISE_RELATIVE, ge=0, lt=1, allow_inf_nan=False)
 
 
 class DecisionTable(Table):
@@ -44,7 +44,7 @@ class BlocksTable(Table):
 
     count: Count | None = None
     looks: list[Count] | None = Field(default=None, min_length=1, max_length=MOST_LOOKS)
-    margin: float = Field(default=DEFAULT_MARGIN, gt=0, lt=1, allow_inf_nan=False)
+    margin: float = Field(default=USUAL_MARGIN, gt=0, lt=1, allow_inf_nan=False)
     precision: PrecisionTable = PrecisionTable()
 
     @model_validator(mode="before")

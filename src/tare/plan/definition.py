@@ -18,6 +18,8 @@ from tare.plan.sharing import Setting, Sharing, settings
 from tare.records import (
     ROOT,
     SCHEMA,
+    USUAL_PRECISE_ABSOLUTE,
+    USUAL_PRECISE_RELATIVE,
     Cell,
     Design,
     Environment,
@@ -63,9 +65,9 @@ class Campaign:
     orders: tuple[Order, ...] = ()
     looks: tuple[int, ...] = ()
     """After how many blocks is looked, rising; the last is ``blocks``. Left out: once, after all."""
-    precise_absolute: float = 0.01
+    precise_absolute: float = USUAL_PRECISE_ABSOLUTE
     """Half-width of an interval that is precise enough, as a fraction..."""
-    precise_relative: float = 0.2
+    precise_relative: float = USUAL_PRECISE_RELATIVE
     """...or, if that is more, this part of the overhead itself."""
     fail_if: tuple[FailIf, ...] = ()
     """What makes ``tare run`` end with exit code 1."""

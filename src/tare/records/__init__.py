@@ -51,7 +51,19 @@ from tare.records.families import Family, Standing
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
 from tare.records.integrity import Damage, Fault, Integrity, Seen
 from tare.records.levels import BlockStarts, Levels, Start, VarianceSplit
-from tare.records.looks import Course, Decision, Design, FailIf, Look, Ruling, Stop, Stopped
+from tare.records.looks import (
+    USUAL_MARGIN,
+    USUAL_PRECISE_ABSOLUTE,
+    USUAL_PRECISE_RELATIVE,
+    Course,
+    Decision,
+    Design,
+    FailIf,
+    Look,
+    Ruling,
+    Stop,
+    Stopped,
+)
 from tare.records.measured import (
     Clocks,
     Direction,
@@ -129,7 +141,10 @@ __all__ = [
     "SCHEMA",
     "TOO_BUSY",
     "USUAL_BOUNDS",
+    "USUAL_MARGIN",
     "USUAL_OPEN_FILES",
+    "USUAL_PRECISE_ABSOLUTE",
+    "USUAL_PRECISE_RELATIVE",
     "USUAL_PROCESSES",
     "AcrossWorkloads",
     "Activity",

@@ -71,7 +71,7 @@ class SignalEvidence:
     signals: tuple[SignalSummary, ...]
     missing: tuple[tuple[str, str], ...] = ()
     """Signals that trials of this environment lack, each with why."""
-    retransmission_timeout_s: float = 0.2
+    retransmission_timeout_s: float
     """The least time that a TCP timeout takes (``Environment.rto_min_s``; else Linux's TCP_RTO_MIN)."""
 
 

@@ -72,6 +72,12 @@ class Decision:
     sentence: str
 
 
+USUAL_MARGIN = 0.01
+"""Overheads within plus or minus this fraction count as none, where a campaign says nothing else."""
+USUAL_PRECISE_ABSOLUTE, USUAL_PRECISE_RELATIVE = 0.01, 0.2
+"""``Design.precise_absolute`` and ``precise_relative``, where a campaign says nothing else."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
     """All that was declared before the start and decides when an arm stops."""
@@ -80,9 +86,9 @@ class Design:
     """Numbers of blocks after which is looked, rising; the last is how many there are."""
     margin: float
     """Overheads within plus or minus this fraction count as none."""
-    precise_absolute: float = 0.01
+    precise_absolute: float = USUAL_PRECISE_ABSOLUTE
     """Half-width of the interval that is precise enough, as a fraction..."""
-    precise_relative: float = 0.2
+    precise_relative: float = USUAL_PRECISE_RELATIVE
     """...or, if that is more, this part of the overhead itself."""
     fail_if: tuple[FailIf, ...] = ()
     whole: frozenset[Cell] = frozenset()

@@ -2,12 +2,11 @@
 """P2: 5 % more work is not called equivalent to native. The blocks are those of P1."""
 
 from tare.analyze.judgement import EQUIVALENCE_LEVEL
-from tare.calibrate.bench import MARGIN
 from tare.calibrate.evidence import Evidence
 from tare.calibrate.gates import Named, count, lies_within
 from tare.calibrate.phases.p1_truth import RUN
 from tare.calibrate.phases.phase import Phase
-from tare.records import Gate
+from tare.records import USUAL_MARGIN, Gate
 from tare.statistics.contrasts import Contrast
 from tare.statistics.estimate import as_fraction
 
@@ -19,11 +18,13 @@ def judge(evidence: Evidence) -> tuple[Gate, ...]:
 
     def equivalent(contrast: Contrast) -> bool:
         estimate = as_fraction(evidence.estimator.interval(contrast, 1 - EQUIVALENCE_LEVEL))
-        return lies_within(estimate, -MARGIN, MARGIN)
+        return lies_within(estimate, -USUAL_MARGIN, USUAL_MARGIN)
 
     return tuple(
         count(
-            Named("P2", f"equivalence, {metric}", f"+5 % of work is called within ±{MARGIN:.0%}, {metric}"),
+            Named(
+                "P2", f"equivalence, {metric}", f"+5 % of work is called within ±{USUAL_MARGIN:.0%}, {metric}"
+            ),
             evidence.series(RUN, _PLANT, metric),
             equivalent,
         )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tare.analyze.looks import courses, looks_at
-from tare.calibrate.bench import MARGIN, WORK
+from tare.calibrate.bench import WORK
 from tare.calibrate.estimators import DEFAULT, Array
 from tare.calibrate.evidence import Evidence
 from tare.calibrate.gates import LEVEL, Named
@@ -22,7 +22,7 @@ from tare.calibrate.limits import most_misses
 from tare.calibrate.phases.p1_truth import NO_OP, RUN
 from tare.calibrate.phases.phase import Phase
 from tare.calibrate.sizes import EXPERIMENT_BLOCKS
-from tare.records import BlockValue, Cell, Design, Direction, Gate, Summary
+from tare.records import USUAL_MARGIN, BlockValue, Cell, Design, Direction, Gate, Summary
 from tare.statistics import aligned_ranks
 from tare.statistics.contrasts import joined
 
@@ -132,7 +132,7 @@ def _centre(runs: Array) -> float:
 
 def _missed(campaigns: Array, truth: float) -> Truths:
     """Whether each campaign's interval, where it stopped, misses the truth, a log-ratio."""
-    design = Design(looks=LOOKS, margin=MARGIN)
+    design = Design(looks=LOOKS, margin=USUAL_MARGIN)
     return np.array([_misses(runs, design, truth) for runs in campaigns], dtype=np.bool_)
 
 
