@@ -70,7 +70,7 @@ def _kept_campaign(text: bytes) -> None:
         data = from_json(text)
     except ValueError:
         data = None
-    Campaign.from_json(data)
+    Campaign.from_json(data, "campaign.json")
 
 
 def _of_workload(name: str, kind: str, folder: Path, part: str, chosen: Mapping[str, OptionValue]) -> Target:

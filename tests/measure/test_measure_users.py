@@ -99,13 +99,13 @@ def test_what_names_nobody_is_refused_where_it_stands(text: str) -> None:
     with pytest.raises(InputError, match="--as: must be ordinary, root or UID:GID"):
         with_overrides(fake_campaign(), user=text)
     with pytest.raises(CampaignError, match="must be ordinary, root or UID:GID"):
-        Campaign.from_json(fake_campaign().to_json() | {"user": text})
+        Campaign.from_json(fake_campaign().to_json() | {"user": text}, "campaign.json")
 
 
 def test_a_result_of_an_earlier_version_goes_on_as_root() -> None:
     kept = fake_campaign().to_json()
     del kept["user"]
-    assert Campaign.from_json(kept).user == "root"
+    assert Campaign.from_json(kept, "campaign.json").user == "root"
     assert continued_user("root", None) == "root"
 
 

@@ -124,7 +124,7 @@ def load_text(folder: Path, text: str, *, processors: int = PROCESSORS) -> Campa
 
 def kept_and_read(campaign: Campaign) -> Campaign:
     data = json.loads(json.dumps(campaign.to_json()))
-    return Campaign.from_json(data, providers=PROVIDERS, kinds=KINDS)
+    return Campaign.from_json(data, "campaign.json", providers=PROVIDERS, kinds=KINDS)
 
 
 def outcome(trial: Trial, elapsed_s: float, status: Status = Status.OK) -> Outcome:

@@ -86,7 +86,7 @@ def test_what_bounds_a_command_is_read_with_its_units(tmp_path: Path) -> None:
 def test_a_kept_campaign_without_bounds_has_none(tmp_path: Path) -> None:
     kept = json.loads(json.dumps(load_text(tmp_path, GOOD).to_json()))
     del kept["limits"]["bounds"]
-    bounds = Campaign.from_json(kept, providers=PROVIDERS, kinds=KINDS).limits.bounds
+    bounds = Campaign.from_json(kept, "campaign.json", providers=PROVIDERS, kinds=KINDS).limits.bounds
     assert (bounds, bounds.resource_limits) == (Bounds(), {})
 
 
@@ -347,7 +347,7 @@ def test_a_damaged_kept_form_is_told(tmp_path: Path, damage: dict[str, object]) 
 @pytest.mark.parametrize("data", [None, [], "x", {}, {"schema": 1}])
 def test_a_kept_form_that_is_none_is_told(data: object) -> None:
     with pytest.raises(CampaignError, match=r"^campaign\.json: "):
-        Campaign.from_json(data)
+        Campaign.from_json(data, "campaign.json")
 
 
 def test_the_order_of_tables_makes_no_difference(tmp_path: Path) -> None:

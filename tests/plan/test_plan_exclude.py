@@ -49,5 +49,5 @@ def test_a_changed_rule_is_another_campaign(tmp_path: Path) -> None:
 def test_a_result_of_an_earlier_version_has_the_default_rules(tmp_path: Path) -> None:
     campaign = with_rules(tmp_path, "")
     data = {key: value for key, value in campaign.to_json().items() if key != "exclude"}
-    read = Campaign.from_json(json.loads(json.dumps(data)), providers=PROVIDERS, kinds=KINDS)
+    read = Campaign.from_json(json.loads(json.dumps(data)), "campaign.json", providers=PROVIDERS, kinds=KINDS)
     assert read.exclude == Exclude()

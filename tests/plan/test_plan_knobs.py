@@ -118,7 +118,7 @@ def test_an_option_is_changed_in_one_arm_alone_and_native_runs_once_twice_a_bloc
 
 def test_an_intervention_is_kept_and_read_back() -> None:
     found = planned("quota-off")
-    assert Campaign.from_json(found.to_json()) == found
+    assert Campaign.from_json(found.to_json(), "campaign.json") == found
     assert folder_name(found) == "docker-quota-off-hpcc-1c2p1i-4-blocks"
 
 

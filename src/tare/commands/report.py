@@ -18,7 +18,7 @@ def run_report(result: Path, output: Path | None) -> ExitCode:
 
     if output is None:
         require_own(ResultFolder(result))
-    path = output or result / "report.html"
+    path = output or ResultFolder(result).report
     write_report(analyse_result(result), path)
     print(path)
     return ExitCode.DONE

@@ -17,7 +17,7 @@ from tare.host.trust import asking_users, distrust
 from tare.journal.lines import MOST_LINE_BYTE
 from tare.journal.outcome_columns import OUTCOME_SHAPE
 from tare.journal.reader import campaign_digest
-from tare.journal.result import CAMPAIGN_FILE
+from tare.journal.result import CAMPAIGN_FILE, journal_files
 from tare.journal.sample_columns import SAMPLE_SCHEMA
 from tare.journal.whole import write_whole
 from tare.records import Integrity, Seen, Session
@@ -58,7 +58,7 @@ _ADAPTER = TypeAdapter(State)
 def journal_contents(journal: Path) -> Contents:
     """What tells a journal, with the campaign that it is of, from any other; raises ``OSError``."""
     campaign = campaign_digest(journal.parent)
-    files = {path.name: _content_at(path) for path in sorted(journal.glob("*.jsonl"))}
+    files = {path.name: _content_at(path) for path in journal_files(journal)}
     return {**files, **({CAMPAIGN_FILE: campaign} if campaign else {})}
 
 

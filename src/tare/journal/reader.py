@@ -11,7 +11,7 @@ from tare.host.own_files import read_plain
 from tare.journal.chain import Record
 from tare.journal.faults import Faults
 from tare.journal.one_file import OneFile
-from tare.journal.result import CAMPAIGN_FILE
+from tare.journal.result import CAMPAIGN_FILE, journal_files
 from tare.records import Damage, Fault, Integrity, Outcome, Seen, Session
 
 
@@ -44,7 +44,7 @@ class Reading:
     def __init__(self, directory: Path) -> None:
         """Every file in ``directory``, in the order in which their runners started, by which they are named."""
         self._directory = directory
-        self._files = {path.name: OneFile(path) for path in sorted(directory.glob("*.jsonl"))}
+        self._files = {path.name: OneFile(path) for path in journal_files(directory)}
         self._damage: list[Damage] = []
 
     def records(self) -> Iterator[Record]:

@@ -7,10 +7,22 @@ from pathlib import Path
 from tare.errors import InputError, JournalError
 from tare.host.own_files import read_plain
 from tare.journal.whole import write_whole
+from tare.records import Session
 
 CAMPAIGN_FILE = "campaign.json"
+_JOURNAL_SUFFIX = ".jsonl"
 EXPLANATIONS = "explain"
 """The folder in a result for those that explain it."""
+
+
+def journal_name(session: Session) -> str:
+    """The file that the session's runner writes: names sort as their runners started."""
+    return f"{session.started_utc}-{session.identity}{_JOURNAL_SUFFIX}"
+
+
+def journal_files(directory: Path) -> list[Path]:
+    """Every runner's, in the order in which they started."""
+    return sorted(directory.glob(f"*{_JOURNAL_SUFFIX}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +38,7 @@ class ResultFolder:
     @property
     def journal_byte(self) -> int:
         """How large the journal is."""
-        return sum(path.stat().st_size for path in self.journal.glob("*.jsonl"))
+        return sum(path.stat().st_size for path in journal_files(self.journal))
 
     @property
     def derived(self) -> Path:

@@ -17,7 +17,7 @@ from tare.host.facts import host_facts, online_processors
 from tare.image.store import Image, find_image, in_use, verify
 from tare.journal.large import read_result
 from tare.journal.reader import Journal, campaign_digest
-from tare.journal.result import CAMPAIGN_FILE, ResultFolder
+from tare.journal.result import CAMPAIGN_FILE, ResultFolder, journal_name
 from tare.journal.writer import JournalWriter
 from tare.measure import idle_ranks
 from tare.measure.budget import Budget
@@ -232,7 +232,7 @@ def without_evidence(outcome: Outcome) -> Outcome:
 @contextmanager
 def _journal(folder: ResultFolder, session: Session) -> Iterator[Callable[[Session | Outcome], None]]:
     """Appends to this session's file; ``JournalError`` once the folder is gone, what was measured is then rescued."""
-    campaign, name = folder.read_campaign(), f"{session.started_utc}-{session.identity}.jsonl"
+    campaign, name = folder.read_campaign(), journal_name(session)
     with JournalWriter(folder.journal / name) as writer:
 
         def write(record: Session | Outcome) -> None:

@@ -159,7 +159,7 @@ class Campaign:
     def from_json(
         cls,
         data: object,
-        where: str = "campaign.json",
+        where: str,
         *,
         providers: Mapping[str, Provider] = PROVIDERS,
         kinds: Mapping[str, WorkloadKind] = KINDS,
