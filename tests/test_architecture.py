@@ -56,7 +56,7 @@ ALLOWED: dict[str, set[str]] = {
         "workloads",
     },
     "treat": {"records"},
-    "analyze": {"causes", "records", "statistics", "treat"},
+    "analyze": {"causes", "records", "statistics", "treat", "units"},
     "report": BASE | {"analyze", "drawing", "treat"},
     "calibrate": BASE
     | {

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes and durations as people write them."""
+"""Sizes, durations and fractions as people write them."""
 
+import math
 import re
 
 KIBIBYTE = 1024
 MEBIBYTE = 1024**2
 GIBIBYTE = 1024**3
+
+MINUS = "\N{MINUS SIGN}"
+DASH = "\N{EN DASH}"
+TIMES_FROM = 9.0
+"""An overhead of 900 % is ten times native's time: beyond it per cent are hard to read."""
+_MOST_DECIMALS = 3
 
 _BYTE = {
     "": 1,
@@ -60,3 +67,23 @@ def format_duration(duration_s: float) -> str:
     minutes, seconds = divmod(whole_s, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s"
+
+
+def signed(text: str) -> str:
+    """Put a sign in front of a decimal number, the true minus sign if it is negative; zero has none."""
+    digits = text.lstrip("-")
+    if not float(digits):
+        return digits
+    return f"{MINUS if text.startswith('-') else '+'}{digits}"
+
+
+def percent_decimals(width: float) -> int:
+    """As many as leave the width of an interval of fractions, in per cent, two digits."""
+    return min(max(1 - math.floor(math.log10(100 * width)), 0), _MOST_DECIMALS) if width > 0 else 2
+
+
+def percent_digits(fraction: float, decimals: int) -> str:
+    """A fraction in per cent; one that is not 0 gets the digits to show it: its side of 0 may be the verdict."""
+    while fraction and decimals < _MOST_DECIMALS and not float(f"{100 * fraction:.{decimals}f}"):
+        decimals += 1
+    return f"{100 * fraction + 0.0:.{decimals}f}"  # + 0.0 makes a negative zero positive

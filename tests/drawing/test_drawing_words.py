@@ -17,6 +17,7 @@ from tare.drawing.words import (
     unbreakable,
 )
 from tare.records import Estimate
+from tare.units import DASH, MINUS
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 

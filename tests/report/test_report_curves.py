@@ -34,6 +34,7 @@ from tare.report.curves import (
 from tare.report.document import render_report
 from tare.report.machine import to_json
 from tare.report.table import print_tables
+from tare.units import DASH
 from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request, fake_workload
 from tests.report.curve_example import ENVIRONMENTS, SIZES, curve_analysis
 from tests.report.report_page import Page

@@ -8,9 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 from tare.analyze.sentence import signed_range
 from tare.records import TOO_BUSY, Answer, AnswerPart, Cell, Summary, Verdict, Word, is_without_load
+from tare.units import TIMES_FROM
 
-TIMES_FROM = 9.0
-"""As in a single verdict's sentence: an overhead of 900 % is ten times native's time."""
 _MOST_DECIMALS = 3
 _OF_A_PROGRAM = "wall_s"
 """The metric of a whole program, which has a better name: its workload's."""

@@ -8,13 +8,13 @@ from dataclasses import replace
 from tare.records import Cell, Check, Effect, Finding, Predecessors, Summary, Verdict
 from tare.statistics.series import FEWEST_FOR_LAG, carry_over, jump, kendall, lag_limit, lag_one, widening
 from tare.statistics.shape import normality, skew, two_groups
+from tare.units import signed
 
 REMARKABLE = 0.01
 """A check that qualifies a verdict finds something at this p-value or less."""
 FEWEST = 10
 """Below ten values the other checks see too little to be worth their false alarms."""
 FEWEST_FOR_NORMALITY = 5
-_MINUS = "\N{MINUS SIGN}"
 
 
 def diagnosed(verdicts: Sequence[Verdict], predecessors: Sequence[Predecessors] = ()) -> tuple[Verdict, ...]:
@@ -83,7 +83,7 @@ def _autocorrelation(values: Sequence[float]) -> Finding:
 def _drift(values: Sequence[float]) -> Finding:
     tau, p = kendall(values)
     way = "rose" if tau > 0 else "fell"
-    sentence = f"the overhead {way} over the blocks (Kendall's tau {_signed(tau)}, p = {p:.2g})"
+    sentence = f"the overhead {way} over the blocks (Kendall's tau {signed(f'{tau:.2f}')}, p = {p:.2g})"
     return _by_p(Check.DRIFT, tau, p, len(values), sentence)
 
 
@@ -131,8 +131,4 @@ def _finding(check: Check, effect: Effect, statistic: float, p: float, n: int, s
 
 
 def _percent(log_ratio: float) -> str:
-    return f"{_signed(100 * math.expm1(min(log_ratio, 700.0)), '.3g')} %"
-
-
-def _signed(value: float, digits: str = ".2f") -> str:
-    return f"{_MINUS if value < 0 else '+'}{abs(value):{digits}}"
+    return f"{signed(f'{100 * math.expm1(min(log_ratio, 700.0)):.3g}')} %"

@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A verdict in words."""
 
-import math
-
 from tare.analyze.slow_runs import SLOW, covers_mean
 from tare.records import Estimate, Overhead, SlowRuns, Verdict, Word
 from tare.statistics.blocks import fewest_blocks
+from tare.units import DASH, TIMES_FROM, percent_decimals, percent_digits, signed
 
-_DASH = "\N{EN DASH}"
-_MINUS = "\N{MINUS SIGN}"
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
-_MOST_DECIMALS = 3
 _ELSE = "a quieter machine or longer runs"
-_TIMES_FROM = 9.0
-"""An overhead of 900 % is ten times native's time: beyond it per cent are hard to read."""
 
 
 def sentence(verdict: Verdict) -> str:
@@ -71,8 +65,8 @@ def _slow_said(slow: SlowRuns) -> str:
 
 
 def _difference(word: Word, typical: Estimate, low: float, high: float) -> str:
-    if low >= _TIMES_FROM:
-        return f"{word.value}: {1 + low:.0f}{_DASH}{1 + high:.0f} times native's time (n = {typical.n})"
+    if low >= TIMES_FROM:
+        return f"{word.value}: {1 + low:.0f}{DASH}{1 + high:.0f} times native's time (n = {typical.n})"
     near, far = sorted((abs(low), abs(high)))
     return f"{word.value} by {_range(near, far)} (n = {typical.n})"
 
@@ -106,25 +100,13 @@ def _noise_said(noise_floor: Estimate) -> str:
 
 def _range(near: float, far: float) -> str:
     low, high = _percent(near, far - near), _percent(far, far - near)
-    return f"{low} %" if low == high else f"{low}{_DASH}{high} %"
+    return f"{low} %" if low == high else f"{low}{DASH}{high} %"
 
 
 def signed_range(low: float, high: float) -> str:
-    return f"{_signed(low, high - low)} to {_signed(high, high - low)} %"
-
-
-def _signed(value: float, width: float) -> str:
-    sign = "" if value == 0 else "+" if value > 0 else _MINUS
-    return sign + _percent(abs(value), width)
+    return f"{signed(_percent(low, high - low))} to {signed(_percent(high, high - low))} %"
 
 
 def _percent(value: float, width: float) -> str:
-    """``value`` (not negative) in percent, with the digits that an interval of that width can carry.
-
-    A bound that is not 0 gets the digits to show it, because on which side of 0 it lies is the verdict.
-    """
-    decimals = 1 - math.floor(math.log10(100 * width)) if width > 0 else 2
-    decimals = min(max(decimals, 0), _MOST_DECIMALS)
-    while value > 0 and decimals < _MOST_DECIMALS and float(f"{100 * value:.{decimals}f}") == 0:
-        decimals += 1
-    return f"{100 * value:.{decimals}f}"
+    """``value`` with the digits that an interval of that width can carry."""
+    return percent_digits(value, percent_decimals(width))

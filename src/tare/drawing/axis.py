@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tare.drawing.words import MINUS
+from tare.units import MINUS
 
 LINEAR_UP_TO = 0.2
 """Overheads beyond this get a scale that is logarithmic on both sides, so that small ones stay visible."""

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from tare.records import Estimate, Word
+from tare.units import DASH, MINUS, TIMES_FROM, percent_decimals, percent_digits, signed
 
-MINUS = "\N{MINUS SIGN}"
-DASH = "\N{EN DASH}"
 NO_VALUE = "\N{EM DASH}"
 MARK = {
     Word.SLOWER: "\N{BLACK UP-POINTING TRIANGLE}",
@@ -31,32 +30,13 @@ STYLE = {
 _PREFIXED_UNITS = ("s", "B", "B/s", "flop/s", "update/s", "updates/s", "op/s", "ops/s", "bit/s", "Hz")
 _LARGE = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _SMALL = ((1.0, ""), (1e-3, "m"), (1e-6, "\N{MICRO SIGN}"), (1e-9, "n"))
-_MOST_DECIMALS = 3
-TIMES_FROM = 9.0
-"""An overhead of 900 % is ten times native's time."""
-
-
-def signed(text: str) -> str:
-    """Put a sign in front of a decimal number, the true minus sign if it is negative; zero has none."""
-    digits = text.lstrip("-")
-    if not float(digits):
-        return digits
-    return f"{MINUS if text.startswith('-') else '+'}{digits}"
 
 
 def _decimals(estimate: Estimate) -> int:
-    """As many as leave the interval's width, in per cent, two digits."""
+    """As many as the interval's width supports."""
     if estimate.low is None or estimate.high is None:
         return 1
-    width = 100 * (estimate.high - estimate.low)
-    return min(max(1 - math.floor(math.log10(width)), 0), _MOST_DECIMALS) if width > 0 else 2
-
-
-def _bound(fraction: float, decimals: int) -> str:
-    """A bound that is not 0 gets the digits to show it: its side of 0 may be the verdict."""
-    while fraction and decimals < _MOST_DECIMALS and not float(f"{100 * fraction:.{decimals}f}"):
-        decimals += 1
-    return f"{100 * fraction + 0.0:.{decimals}f}"  # + 0.0 makes a negative zero positive
+    return percent_decimals(estimate.high - estimate.low)
 
 
 def _is_in_times(estimate: Estimate) -> bool:
@@ -84,7 +64,7 @@ def interval_percent(estimate: Estimate) -> str:
     if _is_in_times(estimate):
         return f"\N{MULTIPLICATION SIGN}{_times(estimate.low)}{DASH}{_times(estimate.high)}"
     decimals = _decimals(estimate)
-    low, high = _bound(estimate.low, decimals), _bound(estimate.high, decimals)
+    low, high = percent_digits(estimate.low, decimals), percent_digits(estimate.high, decimals)
     if estimate.low >= 0:
         return f"{low}{DASH}{high} %"
     return f"{signed(low)} to {signed(high)} %"

@@ -9,13 +9,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tare.analyze.answers import TIMES_FROM, bounds
+from tare.analyze.answers import bounds
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import MARK, MINUS, NO_VALUE, STYLE, interval_percent
 from tare.foreign import one_line
 from tare.records import Analysis, Estimate, Overhead, Verdict, Word
 from tare.report import arrange
 from tare.report.arrange import Metric
+from tare.units import MINUS, TIMES_FROM
 
 _HEADING_WIDTH = 14
 _BETWEEN = 3

@@ -11,6 +11,7 @@ from tare.records import Analysis, ArmSpread, Effect, Estimate, Family, Ranking,
 from tare.statistics.blocks import fewest_blocks
 from tare.statistics.multiplicity import ERROR
 from tare.statistics.signed_rank import fewest_values
+from tare.units import DASH
 
 RANKING_TITLE = "Ranking on the primary metric"
 SAME_LETTER = "Same letter: not distinguished, not equal."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tare.drawing.words import DASH, counted, prefixed, quantity
 from tare.foreign import one_line
 from tare.records import NATIVE, Analysis, Cell, CurveEstimate, Direction, Estimate, PointEstimate
-from tare.units import KIBIBYTE, MEBIBYTE, format_byte, parse_byte
+from tare.units import DASH, KIBIBYTE, MEBIBYTE, format_byte, parse_byte
 
 _SHOWN_BYTE = (1, KIBIBYTE, 64 * KIBIBYTE, MEBIBYTE)
 _SHOWN_OTHERS = 5

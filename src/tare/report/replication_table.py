@@ -14,6 +14,7 @@ from tare.drawing.words import NO_VALUE, interval_percent, point_percent, prefix
 from tare.foreign import one_line
 from tare.records import SCHEMA, ArmFigure, Cell, Replication, Treatment
 from tare.report import arrange, in_json
+from tare.units import signed
 
 WHAT = {
     Treatment.B16: "the highest and the lowest run left out, mean and standard deviation of the rest",

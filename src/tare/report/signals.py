@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tare.drawing.words import MINUS, counted, quantity
 from tare.foreign import one_line
 from tare.records import Analysis, Cell, Exclusions, Scope, SignalDifference, SignalTable
+from tare.units import MINUS
 
 TITLE = "Signals beside the runs"
 EXPLANATION = (

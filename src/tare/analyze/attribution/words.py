@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from tare.records import Clue, Correlation, Estimate, Ground, SignalEvidence, Verdict, Word
 from tare.statistics.blocks import LEAST_BLOCKS
+from tare.units import MINUS
 
-_MINUS = "\N{MINUS SIGN}"
 _SMALL = 10.0
 """Percentages below this have a decimal."""
 
@@ -84,7 +84,7 @@ def correlation_said(correlation: Correlation) -> str:
 
 def percent(fraction: float) -> str:
     size = 100 * abs(fraction)
-    return f"{_MINUS if fraction < 0 else ''}{size:.{1 if size < _SMALL else 0}f} %"
+    return f"{MINUS if fraction < 0 else ''}{size:.{1 if size < _SMALL else 0}f} %"
 
 
 def interval(estimate: Estimate) -> str:
