@@ -77,6 +77,11 @@ def test_every_module_of_the_program_says_what_it_is_for() -> None:
     assert [name(path) for path in modules if ast.get_docstring(ast.parse(path.read_text())) is None] == []
 
 
+def test_one_function_asks_whether_an_ordinary_user_runs_this() -> None:
+    asking = [name(path) for path in PYTHON if re.search(r"geteuid\(\) *[!=]= *0", path.read_text())]
+    assert [path for path in asking if path.startswith("src/")] == ["src/tare/host/privileges.py"]
+
+
 def test_no_command_is_a_shell_string() -> None:
     found = [name(path) for path in PYTHON if SHELL.search(path.read_text())]
     assert [path for path in found if path != name(Path(__file__).resolve())] == []

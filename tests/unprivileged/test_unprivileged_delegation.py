@@ -8,7 +8,7 @@ import pytest
 from tests.environments.environment_example import described
 
 from tare.errors import NodeError
-from tare.host import delegation, privileges
+from tare.host import delegation
 from tare.host.delegation import RUNNER, Delegation, create_group, find_delegation
 from tare.measure.verify_limits import verify
 from tare.nodes.provider import Node, NodeSpec
@@ -169,10 +169,10 @@ class TestLimits:
 def test_the_rights_of_a_session_name_what_is_delegated(
     delegated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert privileges.privileges() == "root"
+    assert delegation.privileges() == "root"
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert privileges.privileges() == (
+    assert delegation.privileges() == (
         "an ordinary user's, with delegated control groups (cpu cpuset memory pids)"
     )
     (delegated / "cgroup.controllers").write_text("pids\n")
-    assert privileges.privileges() == "an ordinary user's, without control groups"
+    assert delegation.privileges() == "an ordinary user's, without control groups"

@@ -6,6 +6,7 @@ An ordinary user's has a user namespace of its own as well, which is how bwrap i
 
 from collections.abc import Mapping
 
+from tare.host.privileges import ordinary_user
 from tare.nodes import attended, confined, layer, unprivileged
 from tare.nodes.provider import MADE_NETWORKS, WORK_DIRECTORY, Node, NodeSpec, Probe
 from tare.nodes.unprivileged.provider import AlsoUnprivileged
@@ -21,12 +22,12 @@ class Bubblewrap(AlsoUnprivileged):
     option_names: Mapping[str, str] = {}
 
     def probe(self) -> Probe:
-        if unprivileged.ordinary_user():
+        if ordinary_user():
             return unprivileged.probe_tool(_VERSION, _PACKAGE)
         return confined.probe_tool(_VERSION, _PACKAGE)
 
     def start(self, spec: NodeSpec) -> Node:
-        if unprivileged.ordinary_user():
+        if ordinary_user():
             return unprivileged.start(spec, ["bwrap", *_user_options(spec), *_options(spec)], attends=True)
         return confined.start(spec, ["bwrap", *_options(spec)], spec.network.namespace)
 

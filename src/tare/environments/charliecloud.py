@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
+from tare.host.privileges import ordinary_user
 from tare.nodes import confined, layer, root_mounts, unprivileged
 from tare.nodes.provider import MADE_NETWORKS, TOOLS_DIRECTORY, Node, NodeSpec, Probe, Shared
 from tare.nodes.unprivileged.provider import AlsoUnprivileged
@@ -40,7 +41,7 @@ class Charliecloud(AlsoUnprivileged):
 
     def probe(self) -> Probe:
         """ch-checkns(1) tells whether the kernel lets ch-run make its namespaces."""
-        found = unprivileged.probe() if unprivileged.ordinary_user() else confined.probe_root()
+        found = unprivileged.probe() if ordinary_user() else confined.probe_root()
         if not found.usable:
             return found
         try:
@@ -59,7 +60,7 @@ class Charliecloud(AlsoUnprivileged):
 
     def start(self, spec: NodeSpec) -> Node:
         run = _run(spec, _options(spec), folder=_own(spec))
-        if unprivileged.ordinary_user():
+        if ordinary_user():
             return unprivileged.start(spec, run, system=True, again=_own(spec))
         layer.prepare(spec)
         _mount_below(spec, layer.mount_root(spec))
@@ -71,7 +72,7 @@ class Charliecloud(AlsoUnprivileged):
 
     def prefix(self, node: Node) -> list[str]:
         run = _run(node.spec, [f"--join-pid={node.init_pid}"])
-        if unprivileged.ordinary_user():
+        if ordinary_user():
             return [*unprivileged.enter_outside(node), *run]
         group = cgroups.own_group(node.spec.name)
         return [*confined.join(node.spec, group, node.spec.network.namespace), *run]

@@ -17,6 +17,7 @@ from typing import Any, Self
 from tare.environments import docker_shims, engine, engine_arguments, engine_images, gvisor_node, outline
 from tare.errors import NodeError
 from tare.host import cgroups, process
+from tare.host.privileges import ordinary_user
 from tare.host.told import process_id, told
 from tare.nodes import layer
 from tare.nodes.group import with_sandbox
@@ -73,7 +74,7 @@ class Docker(Provider):
         return type(self)(options)
 
     def probe(self) -> Probe:
-        if os.geteuid() != 0:
+        if ordinary_user():
             reason = "needs root for the layer of its nodes, whoever may use the daemon"
             return Probe(usable=False, reason=reason, remedy="run as root")
         if shutil.which("docker", path=process.tool_environment()["PATH"]) is None:

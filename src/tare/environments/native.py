@@ -10,6 +10,7 @@ An ordinary user may neither mount nor change the root directory but in a user n
 from collections.abc import Mapping
 
 from tare.host import process
+from tare.host.privileges import ordinary_user
 from tare.nodes import attended, confined, layer, root_mounts, unprivileged
 from tare.nodes.provider import MADE_NETWORKS, Node, NodeSpec, Probe, Shared
 from tare.nodes.unprivileged.provider import AlsoUnprivileged
@@ -23,10 +24,10 @@ class Native(AlsoUnprivileged):
     shares = frozenset({Shared.HOST_NAME, Shared.PROCESS_IDS})
 
     def probe(self) -> Probe:
-        return unprivileged.probe() if unprivileged.ordinary_user() else confined.probe_root()
+        return unprivileged.probe() if ordinary_user() else confined.probe_root()
 
     def start(self, spec: NodeSpec) -> Node:
-        if unprivileged.ordinary_user():
+        if ordinary_user():
             return unprivileged.start(spec)
         layer.prepare(spec)
         root = layer.mount_root(spec)
@@ -45,7 +46,7 @@ class Native(AlsoUnprivileged):
 
         It is in the control groups from its first instruction.
         """
-        if unprivileged.ordinary_user():
+        if ordinary_user():
             return unprivileged.enter_image(node)
         return attended.enter(node.spec)
 

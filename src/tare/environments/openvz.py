@@ -6,7 +6,6 @@ never run on an OpenVZ kernel: the tests drive it through transcripts of what th
 """
 
 import hashlib
-import os
 import re
 import shutil
 import uuid
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import cgroups, devices, mounts, process
+from tare.host.privileges import ordinary_user
 from tare.nodes import layer, root_mounts
 from tare.nodes.provider import (
     MADE_NETWORKS,
@@ -47,7 +47,7 @@ class Openvz(Provider):
     makes_namespace = True
 
     def probe(self) -> Probe:
-        if os.geteuid() != 0:
+        if ordinary_user():
             return Probe(usable=False, reason="vzctl and prlctl need root", remedy="run as root")
         tool = _installed()
         if tool is None:

@@ -18,6 +18,7 @@ from typing import Self
 from tare.environments import engine, engine_arguments, engine_images, podman_network
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
+from tare.host.privileges import ordinary_user
 from tare.host.removal import remove_what_goes
 from tare.host.told import process_id
 from tare.nodes import confined, layer, unprivileged
@@ -61,7 +62,7 @@ class Podman(AlsoUnprivileged):
         return type(self)(options)
 
     def probe(self) -> Probe:
-        user = unprivileged.ordinary_user()
+        user = ordinary_user()
         if user and engine.has_own_storage(self._options):
             reason = "without root its nodes have Tare's layer, and not its own storage"
             return Probe(usable=False, reason=reason, remedy="leave out the option storage, or run as root")
@@ -82,7 +83,7 @@ class Podman(AlsoUnprivileged):
 
     def start(self, spec: NodeSpec) -> Node:
         engine.require(self.check_options(spec.options))
-        if unprivileged.ordinary_user():
+        if ordinary_user():
             _make_notes(spec)
             words = [*_aside(spec), *_podman(spec), "run", *_user_words(spec)]
             return unprivileged.start(spec, words, limits_memory=True)
@@ -108,19 +109,19 @@ class Podman(AlsoUnprivileged):
     def prefix(self, node: Node) -> list[str]:
         """``podman exec`` without the keys that detach, which Podman would find in any input."""
         # nsenter(1) would be ten times as quick, but give the command capabilities and system calls that Podman denies.
-        user = unprivileged.ordinary_user()
+        user = ordinary_user()
         way = unprivileged.enter_outside(node, limits_memory=True) if user else []
         enter = [*_podman(node.spec), "exec", "--interactive", "--detach-keys=", node.spec.name]
         return [*way, *_aside(node.spec), *enter]
 
     def helpers(self, node: Node) -> list[int]:
         """The container's monitor, and one for each command that is being run in it."""
-        if unprivileged.ordinary_user():
+        if ordinary_user():
             return [pid for pid in members.members(node.spec.name) if engine.is_called(pid, _MONITOR)]
         return engine.supervisors(node, _MONITOR)
 
     def stop(self, spec: NodeSpec) -> None:
-        if unprivileged.ordinary_user():
+        if ordinary_user():
             super().stop(spec)
             remove_what_goes(_notes(spec))
             return
@@ -172,7 +173,7 @@ def _podman(spec: NodeSpec | None = None) -> list[str]:
 
 def _variables(spec: NodeSpec | None) -> list[str]:
     """For an ordinary user's Podman what it sets itself for what it starts in the namespace that it made."""
-    if spec is None or not unprivileged.ordinary_user():
+    if spec is None or not ordinary_user():
         return []
     found = {
         "_CONTAINERS_USERNS_CONFIGURED": "done",
@@ -257,7 +258,7 @@ def _root_kind(pid: int) -> str:
 
 def _notes(spec: NodeSpec) -> Path:
     """Not in the node's folder: Podman takes no ``--runroot`` of more than 50 characters."""
-    return _USER_NOTES / f"podman-{spec.name}" if unprivileged.ordinary_user() else _NOTES / spec.name
+    return _USER_NOTES / f"podman-{spec.name}" if ordinary_user() else _NOTES / spec.name
 
 
 def _make_notes(spec: NodeSpec) -> None:

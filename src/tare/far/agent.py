@@ -17,6 +17,7 @@ from tare.far.conversation import Conversation, EndOfConnectionError
 from tare.far.images import Image
 from tare.far.locks import share_host
 from tare.far.nodes import HeldNode, remove_leftovers, stop_named
+from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment
 from tare.nodes.codec import decode
 from tare.nodes.provider import NodeGroup, NodeSpec
@@ -133,7 +134,7 @@ class Agent:
             "own_kernel": node.own_kernel,
             "facts": dict(node.facts),
             "made_as_user": node.made_as_user,
-            "keeps_user": node.keeps_user or os.geteuid() != 0,
+            "keeps_user": node.keeps_user or ordinary_user(),
             "address": address,
         }
 

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tare.errors import NodeError
+from tare.host.privileges import ordinary_user
 from tare.nodes.files import opened_inside
 
 _HEAD_BYTE = 17 << 20
@@ -29,7 +30,7 @@ def put(work: Path, entries: Sequence[dict[str, Any]], content: bytes) -> None:
             else:
                 _write(folder, last, entry["mode"], content[at : at + entry["size"]])
                 at += entry["size"]
-    for entry in reversed(entries if os.geteuid() == 0 else ()):
+    for entry in reversed(() if ordinary_user() else entries):
         if owner := entry.get("owner"):
             path = PurePosixPath(entry["name"])
             with _folder_inside(work, path.parent) as folder:

@@ -13,6 +13,7 @@ from pathlib import Path
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.paths import disks_directory
+from tare.host.privileges import ordinary_user
 from tare.host.trees import entries_below
 
 _MAKE_LIMIT_S = 600.0
@@ -74,7 +75,7 @@ def _mkfs(image_root: Path, digest: str, new: Path) -> list[str]:
     """mkfs.erofs(1); the identity is the digest's, or else it would be drawn."""
     identity = str(uuid.UUID(digest.removeprefix("sha256:")[:32]))
     owner = [] if image_root.stat().st_uid == 0 else ["--all-root"]
-    hidden = [] if os.geteuid() == 0 else [*_EACH_ITS_OWN, *_excluded(image_root)]
+    hidden = [*_EACH_ITS_OWN, *_excluded(image_root)] if ordinary_user() else []
     return [
         *("mkfs.erofs", "--quiet", "--preserve-mtime", "-U", identity),
         *(*owner, *hidden, str(new), str(image_root)),

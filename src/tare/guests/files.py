@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.privileges import ordinary_user
 from tare.units import MEBIBYTE
 
 WHOLE_BYTE = 16 * MEBIBYTE
@@ -105,7 +106,7 @@ def _owned_by_number(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """As the runner has given them, if it is root; else they are the guest's root's. ``None`` for sockets and such."""
     if not (member.isdir() or member.isreg() or member.issym()):
         return None
-    if os.geteuid() != 0:
+    if ordinary_user():
         member.uid = member.gid = 0
     member.uname = member.gname = ""
     return member

@@ -16,8 +16,11 @@ from tare.errors import NodeError
 from tare.host import cgroups
 from tare.host.cgroups import V2, Group
 from tare.host.cgroups.hierarchies import V2_CONTROLLERS
+from tare.host.privileges import ordinary_user
 
 RUNNER = "tare-runner"
+PRIVILEGES = "privileges"
+"""Label of what ``privileges`` says, among a session's host facts."""
 _NEEDED = "memory"
 _PERIOD_US = 100_000
 
@@ -133,3 +136,16 @@ def _text(path: Path) -> str:
         return path.read_text().strip()
     except OSError:
         return ""
+
+
+def privileges() -> str:
+    """With what rights this session measures: figures of different ones do not belong into one result.
+
+    ``"root"``, or an ordinary user's with what holds their nodes.
+    """
+    if not ordinary_user():
+        return "root"
+    found = find_delegation()
+    if found is None:
+        return "an ordinary user's, without control groups"
+    return f"an ordinary user's, with delegated control groups ({' '.join(sorted(found.controllers))})"

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tare.errors import HostError
+from tare.host.privileges import ordinary_user
 from tare.host.trust import trusted
 
 _SYSTEM = Path("/var/lib/tare")
@@ -25,7 +26,7 @@ def state_directory() -> Path:
 def _chosen() -> Path:
     if chosen := os.environ.get("TARE_STATE"):
         return Path(chosen)
-    return _SYSTEM if os.geteuid() == 0 else _own_state() / "tare"
+    return _own_state() / "tare" if ordinary_user() else _SYSTEM
 
 
 def _own_state() -> Path:
@@ -60,7 +61,7 @@ def kernels_directories() -> list[Path]:
 def _own_and_roots(name: str) -> list[Path]:
     """Root's is passed over where others than root can change it: ``distrusted_system`` says so."""
     folders = [trusted(_chosen() / name)]
-    if os.geteuid() != 0:
+    if ordinary_user():
         with suppress(HostError):
             folders.append(trusted(_SYSTEM / name))
     return list(dict.fromkeys(folders))
@@ -68,7 +69,7 @@ def _own_and_roots(name: str) -> list[Path]:
 
 def distrusted_system() -> str | None:
     """Why an ordinary user may not run root's images, in a sentence; ``None``: no such reason."""
-    if os.geteuid() == 0:
+    if not ordinary_user():
         return None
     try:
         trusted(_SYSTEM / "images")

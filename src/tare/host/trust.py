@@ -16,6 +16,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from tare.errors import HostError
+from tare.host.privileges import ordinary_user
 
 _MOST_LINKS = 40
 """As the kernel has it (path_resolution(7))."""
@@ -91,7 +92,7 @@ def distrust(
 def asking_users() -> AbstractSet[int]:
     """The user who had sudo(8) start this program as root, if somebody did."""
     try:
-        return {int(os.environ["SUDO_UID"])} if os.geteuid() == 0 else set()
+        return set() if ordinary_user() else {int(os.environ["SUDO_UID"])}
     except (KeyError, ValueError):
         return set()
 

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from tare.errors import InputError
+from tare.host.privileges import ordinary_user
 from tare.host.removal import remove_tree
 from tare.image import rights
 from tare.image.limits import Account, shown
@@ -245,7 +246,7 @@ def _make_file(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> Non
 
 def _set_metadata(member: tarfile.TarInfo, path: Path) -> None:
     """Owner first: changing it clears the set-user-id bit and file capabilities (chown(2))."""
-    root = os.geteuid() == 0
+    root = not ordinary_user()
     if root:
         os.chown(path, member.uid, member.gid, follow_symlinks=False)
     if not member.issym():

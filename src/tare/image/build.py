@@ -9,6 +9,7 @@ from typing import Any
 
 from tare.errors import ImageError, InputError
 from tare.host.paths import images_directory
+from tare.host.privileges import ordinary_user
 from tare.image import layout, recipe, unprivileged
 from tare.image.apt_lists import Origin
 from tare.image.debian import base, origin, staging
@@ -37,7 +38,7 @@ def build_image(
     current = _current(name, keys)
     if current and not refresh:
         return current
-    if unprivileged.ordinary_user():
+    if ordinary_user():
         unprivileged.require_packages()
     with building():
         programs, packages = together(
@@ -80,7 +81,7 @@ def provenance(packages: Path, compiler: Origin | None, progress: Progress) -> d
     origins = {BASE: origin(packages)}
     if compiler:
         origins[BUILDER] = compiler
-    base_digest = digest(list_tree(packages, single_owner=unprivileged.ordinary_user()))
+    base_digest = digest(list_tree(packages, single_owner=ordinary_user()))
     lock = read_lock(recipe.SUITE)
     said = differences(lock, origins, base_digest) if lock else None
     if said:

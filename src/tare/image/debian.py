@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tare.host.paths import state_directory
+from tare.host.privileges import ordinary_user
 from tare.image import layout, recipe, rights, unprivileged
 from tare.image.apt_lists import ARCHIVES, LISTS, Origin, read_origin
 from tare.image.store import remove_tree
@@ -81,7 +82,7 @@ def _make(folder: Path, options: Sequence[str], progress: Progress, finish: Call
 
 
 def _fetch(options: Sequence[str], target: Path, progress: Progress) -> None:
-    if unprivileged.ordinary_user():
+    if ordinary_user():
         unprivileged.fetch(
             options, target, limit_s=PACKAGES_LIMIT_S, progress=progress, variables=_variables()
         )

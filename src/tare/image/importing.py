@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tare.errors import HostError, InputError
 from tare.host.paths import images_directory
+from tare.host.privileges import ordinary_user
 from tare.image import layout, recipe, rights, unprivileged
 from tare.image.archive import unpack
 from tare.image.build import copy_tree, facts
@@ -48,7 +49,7 @@ def _import(source: Path, name: str, staged: Path, programs: Path, progress: Pro
     kind = _bring(source, staged, root, progress, account)
     if account.devices:
         progress(f"left out {len(account.devices)} device nodes below /dev: every environment mounts its own")
-    if unprivileged.ordinary_user():
+    if ordinary_user():
         unprivileged.make_own(root)
     layout.add_mount_points(root)
     layout.add_tools(root, programs)
@@ -70,7 +71,7 @@ def _mode_for_others(root: Path, progress: Progress) -> int:
             f"dropped set-user-id bits and capabilities of {len(findings.privileged)} programs, such as "
             f"{shown(findings.privileged[0])}: other users of this host can reach {images_directory()}"
         )
-    if findings.changeable and not unprivileged.ordinary_user():
+    if findings.changeable and not ordinary_user():
         progress(
             f"kept for root alone: other users of this host could change {len(findings.changeable)} files of it, such "
             f"as {shown(findings.changeable[0])}"

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from tare.host.privileges import ordinary_user
 from tare.image import layout, prebuilt, recipe, unprivileged
 from tare.image.apt_lists import Origin
 from tare.image.debian import BUILD, ORIGIN, PROGRAMS, SOURCES, builder, cache_directory
@@ -77,7 +78,7 @@ def _take_origin(root: Path | None, work: Path) -> None:
 
 def _lacks_builder() -> bool:
     """Of an ordinary user whose rights do for no builder: this host's own compiler takes its place."""
-    return unprivileged.ordinary_user() and unprivileged.why_no_packages() is not None
+    return ordinary_user() and unprivileged.why_no_packages() is not None
 
 
 def _on_host(source: Path, work: Path, step: Sequence[str]) -> list[str]:

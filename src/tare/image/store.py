@@ -17,6 +17,7 @@ from tare.errors import HostError, ImageError, InputError, LockedError
 from tare.host import quarantine
 from tare.host.own_files import open_own_lock, open_plain
 from tare.host.paths import disks_directory, distrusted_system, images_directories, images_directory
+from tare.host.privileges import ordinary_user
 from tare.host.removal import said
 from tare.host.trust import made
 from tare.image import digest as tree_digest
@@ -108,7 +109,7 @@ def verify(image: Image) -> None:
     the user's nodes either. Also raised for ``require_own_programs``.
     """
     require_own_programs(image)
-    ordinary = os.geteuid() != 0
+    ordinary = ordinary_user()
     try:
         found = tree_digest.list_tree(
             image.root, single_owner=_has_single_owner(image.manifest), pass_unreadable=ordinary
@@ -166,7 +167,7 @@ def install(
     ``facts`` are the manifest's fields beside schema, name, digest and size. Raises ``LockedError`` when a run of this
     user uses the image of that name. What only another user says to be in use is replaced all the same.
     """
-    if os.geteuid() != 0:
+    if ordinary_user():
         facts = {**facts, SINGLE_OWNER: True}
     listing = tree_digest.list_tree(staged / "rootfs", single_owner=_has_single_owner(facts))
     with gzip.GzipFile(staged / "listing.jsonl.gz", "wb", compresslevel=1, mtime=0) as file:

@@ -21,10 +21,6 @@ _SUBORDINATE = (Path("/etc/subuid"), Path("/etc/subgid"))
 _SET_ID = stat.S_ISUID | stat.S_ISGID
 
 
-def ordinary_user() -> bool:
-    return os.geteuid() != 0
-
-
 def why_no_packages(files: Sequence[Path] = _SUBORDINATE) -> str | None:
     """Why this user cannot install Debian packages into a folder; ``None`` when nothing is in the way (subuid(5))."""
     names = {str(os.geteuid()), _user_name()}

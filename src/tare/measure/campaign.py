@@ -11,8 +11,9 @@ from typing import Protocol
 
 from tare import __version__
 from tare.environments import PROVIDERS
-from tare.host import privileges, standing
+from tare.host import standing
 from tare.host.cgroups import remove_parent_if_empty
+from tare.host.delegation import PRIVILEGES, privileges
 from tare.host.facts import host_facts, online_processors
 from tare.image.store import Image, find_image, in_use, verify
 from tare.journal.large import read_result
@@ -43,13 +44,7 @@ from tare.nodes.provider import Provider
 from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits
 from tare.plan.campaign import Campaign
-from tare.records import (
-    HostLoad,
-    Outcome,
-    Parity,
-    Session,
-    Skipped,
-)
+from tare.records import HostLoad, Outcome, Parity, Session, Skipped
 
 _ASKED_FACTS = (idle_ranks.FACT, WHOLE)
 
@@ -297,7 +292,7 @@ def _session(
         image_digest=image.digest,
         host={
             **host_facts(),
-            privileges.LABEL: privileges.privileges(),
+            PRIVILEGES: privileges(),
             USER_LABEL: user_words(campaign.user),
         },
         skipped=skipped,

@@ -5,7 +5,7 @@ import secrets
 from dataclasses import replace
 
 from tare.errors import InputError, JournalError
-from tare.host import privileges
+from tare.host.delegation import PRIVILEGES, privileges
 from tare.journal.reader import Journal
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.measure.kept import kept_campaign
@@ -74,7 +74,7 @@ def _refuse_other_image(folder: ResultFolder, begun: Session, digest: str) -> No
 
 def _refuse_other_rights(folder: ResultFolder, begun: Session) -> None:
     """Nodes that are held by other means are other nodes."""
-    before, now = begun.host.get(privileges.LABEL), privileges.privileges()
+    before, now = begun.host.get(PRIVILEGES), privileges()
     if before not in {None, now}:
         raise InputError(
             f"{folder.path} was begun with other rights ({before}, now {now}); continue it with those, or start a "

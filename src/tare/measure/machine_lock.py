@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tare.errors import HostError, LockedError
 from tare.host.own_files import open_plain
+from tare.host.privileges import ordinary_user
 from tare.host.trust import user_name
 
 FOLDERS = (Path("/run/lock"), Path("/tmp"))  # noqa: S108 - see above
@@ -60,7 +61,7 @@ def _held(path: Path) -> tuple[int | None, str | None]:
     try:
         return _acquired(path), None
     except HostError as error:
-        if os.geteuid() != 0:
+        if ordinary_user():
             raise
         return _taken_over(path), f"warning: {error}; this run is root's, and does not"
 

@@ -16,6 +16,7 @@ from tare.errors import NodeError, UnequalArms
 from tare.host import cgroups
 from tare.host.cgroups.path import parent_of, path_settings
 from tare.host.kernel_files import read_text
+from tare.host.privileges import ordinary_user
 from tare.host.standing import resource_limits, standing
 from tare.measure.command_limits import command_limits
 from tare.measure.instances import Instance

@@ -6,6 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from tare.errors import HostError
+from tare.host.privileges import ordinary_user
 from tare.image.store import Image
 from tare.measure.unforeseen import in_words
 from tare.nodes.provider import Probe, Provider

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tare.errors import InputError
+from tare.host.privileges import ordinary_user
 from tare.nodes.provider import Provider
 from tare.plan.campaign import Campaign
 from tare.records import NATIVE, ORDINARY, ROOT, User
@@ -25,7 +26,7 @@ def settled_user(asked: str | None) -> str:
     Under sudo too it is nobody whom this host knows: natively the command would reach all that runs as whoever asked,
     the shell that may call sudo among it.
     """
-    if os.geteuid() != 0:
+    if ordinary_user():
         return _own_user(asked)
     if asked in {None, ORDINARY}:
         return str(_free_user())
@@ -61,7 +62,7 @@ def continued_user(kept: str | None, asked: str | None) -> str | None:
 def user_of(asked: str | None) -> User | None:
     """Whom commands are dropped to; ``None``: nobody, as they are to be root or nobody else is possible."""
     settled = settled_user(asked)
-    return None if os.geteuid() != 0 or settled == ROOT else User.parse(settled)
+    return None if ordinary_user() or settled == ROOT else User.parse(settled)
 
 
 def user_words(asked: str | None) -> str:
@@ -104,7 +105,7 @@ def _running_users() -> Mapping[int, int]:
 
 def root_said(campaign: Campaign, providers: Mapping[str, Provider], kept: str | None = None) -> str | None:
     """The warning where commands are root, with the way to avoid it; ``kept``: the user of a begun result."""
-    if os.geteuid() != 0:
+    if ordinary_user():
         return None
     root = continued_user(kept, campaign.user) == ROOT
     arms = {NATIVE: NATIVE} | {one.name: one.technology for one in campaign.needed_environments}

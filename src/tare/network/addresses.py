@@ -10,6 +10,7 @@ from typing import NotRequired, TypedDict
 from tare.environments import PROVIDERS
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.privileges import ordinary_user
 from tare.host.told import told
 from tare.network.plan import SUBNET
 from tare.nodes.provider import Elsewhere, Node
@@ -131,7 +132,7 @@ def _way_in(node: Node) -> list[str]:
     """
     if node.machine:
         return PROVIDERS[node.spec.technology].prefix(node)
-    user = [] if os.geteuid() == 0 else [f"--user={_namespace(node, 'user')}", "--preserve-credentials"]
+    user = [f"--user={_namespace(node, 'user')}", "--preserve-credentials"] if ordinary_user() else []
     return ["nsenter", *user, f"--net={_namespace(node)}", "--"]
 
 

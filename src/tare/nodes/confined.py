@@ -11,6 +11,7 @@ from pathlib import Path
 from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.host.kernel_files import inner_numbers
+from tare.host.privileges import ordinary_user
 from tare.nodes import attended, layer
 from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
 
@@ -19,7 +20,7 @@ _PROBE_LIMIT_S = 5.0
 
 def probe_root() -> Probe:
     """Root and control groups: what every confined environment needs."""
-    if os.geteuid() != 0:
+    if ordinary_user():
         return Probe(usable=False, reason="needs root for mounts and control groups", remedy="run as root")
     try:
         cgroups.find_hierarchies()

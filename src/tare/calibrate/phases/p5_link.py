@@ -2,7 +2,6 @@
 """P5: 8 MB over one connection through a token bucket of 100 and one of 95 Mbit/s."""
 
 import math
-import os
 import shutil
 import statistics
 
@@ -12,6 +11,7 @@ from tare.calibrate.evidence import Evidence, Series, pooled
 from tare.calibrate.gates import POOLED_LEVEL, Named, lies_within, meets, percent, told
 from tare.calibrate.phases.phase import Phase
 from tare.environments.planted import LINK_BIT_PER_S
+from tare.host.privileges import ordinary_user
 from tare.records import Environment, Estimate, Gate, NetworkKind, Workload
 from tare.statistics.estimate import as_fraction
 
@@ -40,7 +40,7 @@ def runs(setting: Setting) -> tuple[Run, ...]:
 
 def obstacle() -> str | None:
     """What is missing for a token bucket in a network namespace."""
-    if os.geteuid() != 0:
+    if ordinary_user():
         return "a rate limit needs root"
     missing = [tool for tool in ("tc", "ip", "nsenter") if shutil.which(tool) is None]
     return f"{', '.join(missing)} is not here: apt-get install iproute2 util-linux" if missing else None

@@ -13,6 +13,7 @@ from tare.calibrate.evidence import Evidence
 from tare.calibrate.gates import Named, meets, percent, pooled_estimate, told
 from tare.calibrate.phases.phase import Phase
 from tare.environments.planted import QUOTA
+from tare.host.privileges import ordinary_user
 from tare.records import NATIVE, Environment, Gate, Outcome, Status
 
 RUN = "quota"
@@ -41,7 +42,7 @@ def runs(setting: Setting) -> tuple[Run, ...]:
 
 def obstacle() -> str | None:
     """Quotas take root's control groups."""
-    return None if os.geteuid() == 0 else "a quota of one environment alone needs root"
+    return "a quota of one environment alone needs root" if ordinary_user() else None
 
 
 def measured() -> Mapping[str, float]:

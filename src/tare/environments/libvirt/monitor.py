@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tare.environments.libvirt.virsh import Virsh
+from tare.host.privileges import ordinary_user
 
 _SYSTEM = Path("/run/libvirt")
 _THREADS = "CPU "
@@ -19,7 +20,7 @@ def state_folder(virsh: Virsh) -> Path | None:
     """
     if virsh.uri not in {"qemu:///system", "qemu:///session"}:
         return None
-    if os.geteuid() == 0 or virsh.uri.endswith("system"):
+    if not ordinary_user() or virsh.uri.endswith("system"):
         return _SYSTEM
     runtime, cache = (os.environ.get(name) for name in ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME"))
     around = Path(runtime) if runtime else Path(cache) if cache else Path.home() / ".cache"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of the ``libvirt`` environment."""
 
-import os
 import urllib.parse
 from collections.abc import Mapping
 
 from tare.environments.libvirt.virsh import Virsh
 from tare.environments.managed.options import one_of
+from tare.host.privileges import ordinary_user
 from tare.records import OptionValue
 
 CONNECTION = {"connection": "libvirt's URI, such as qemu:///system, xen:///system or esx://user@host"}
@@ -19,7 +19,7 @@ DOMAIN_OPTIONS: Mapping[str, str] = {
 
 def connection(options: Mapping[str, OptionValue]) -> Virsh:
     """What is said, else the system's QEMU for root and the session's for others."""
-    usual = "qemu:///system" if os.geteuid() == 0 else "qemu:///session"
+    usual = "qemu:///session" if ordinary_user() else "qemu:///system"
     return Virsh(str(options.get("connection", usual)))
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of a node's work directory, from here to the other host and back."""
 
-import os
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TypedDict
 
 from tare.environments.remote.channel import Channel
 from tare.errors import NodeError
+from tare.host.privileges import ordinary_user
 from tare.host.trees import entries_below
 
 _LONGEST_BYTE = 1 << 40
@@ -35,7 +35,7 @@ def send(channel: Channel, work: Path, names: Sequence[str]) -> None:
         is_folder = stat.S_ISDIR(status.st_mode)
         content = b"" if is_folder else path.read_bytes()
         name, mode = str(path.relative_to(work)), stat.S_IMODE(status.st_mode)
-        owner = (status.st_uid, status.st_gid) if os.geteuid() == 0 else None
+        owner = None if ordinary_user() else (status.st_uid, status.st_gid)
         size = None if is_folder else len(content)
         entries.append({"name": name, "mode": mode, "owner": owner, "size": size})
         parts.append(content)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes in domains that the user has configured for xl(1)."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from tare.environments.managed import INSIDE_OPTIONS, Machine, Managed, inside_c
 from tare.environments.xen import xl
 from tare.environments.xen.domain import BroughtDomain
 from tare.errors import NodeError
+from tare.host.privileges import ordinary_user
 from tare.nodes.provider import NodeSpec, Probe
 from tare.records import OptionValue
 
@@ -47,7 +47,7 @@ class BroughtDomains(Managed):
 
 def probe_xen() -> Probe:
     """Whether this is the first domain of a Xen host, with xl."""
-    if os.geteuid() != 0:
+    if ordinary_user():
         return Probe(usable=False, reason="xl needs root", remedy="run as root")
     try:
         said = xl.parse_info(xl.ask("info", limit_s=5.0))

@@ -28,6 +28,7 @@ from tare.host.cgroups.hierarchies import (
 )
 from tare.host.cgroups.processors import format_processors, parse_processors
 from tare.host.kernel_files import read_text
+from tare.host.privileges import ordinary_user
 
 __all__ = [
     "ENDING",
@@ -153,7 +154,7 @@ def remove_parent_if_empty() -> None:
 
     Only root's runs make groups there, and only root can remove them.
     """
-    if os.geteuid() != 0:
+    if ordinary_user():
         return
     with suppress(NodeError, OSError):
         named_groups(f"{PARENT}/{ENDING}").remove(_ENDING_LIMIT_S)

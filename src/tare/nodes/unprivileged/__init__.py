@@ -27,11 +27,6 @@ _NAMESPACES = {name: f"--{name}" for name in ("user", "uts", "ipc", "net", "pid"
 """As proc(5) names them → as nsenter(1) does."""
 
 
-def ordinary_user() -> bool:
-    """Whether this process is not root's."""
-    return os.geteuid() != 0
-
-
 def probe() -> Probe:
     """Whether this kernel lets an ordinary user make a node at all."""
     if obstacle := find_obstacle():

@@ -19,6 +19,7 @@ from tare.errors import NodeError
 from tare.host.cgroups import V2, Group, format_processors
 from tare.host.cgroups.hierarchies import V2_CONTROLLERS
 from tare.host.delegation import create_group, find_delegation
+from tare.host.privileges import ordinary_user
 from tare.nodes.provider import TOOLS_DIRECTORY, NodeSpec
 from tare.records import Bounds
 from tare.untrusted import from_json, of_kind
@@ -87,7 +88,7 @@ def process_limit(bounds: Bounds) -> Mapping[str, int]:
     In a user namespace, as every such node has one, RLIMIT_NPROC counts what is in that namespace; before Linux 5.14,
     all that the user runs.
     """
-    if os.geteuid() == 0 or bounds.processes is None:
+    if not ordinary_user() or bounds.processes is None:
         return {}
     found = find_delegation()
     return {} if found is not None and "pids" in found.controllers else {"nproc": bounds.processes}

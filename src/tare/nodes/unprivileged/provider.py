@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the providers share whose nodes root and an ordinary user can both have."""
 
+from tare.host.privileges import ordinary_user
 from tare.nodes import confined, unprivileged
 from tare.nodes.provider import Node, NodeGroup, NodeSpec, Provider
 
@@ -8,15 +9,13 @@ from tare.nodes.provider import Node, NodeGroup, NodeSpec, Provider
 class AlsoUnprivileged(Provider):
     """The half that is the same for each: root's nodes are ``confined``'s, an ordinary user's ``unprivileged``'s."""
 
-    makes_namespace = (
-        unprivileged.ordinary_user()
-    )  # an ordinary user cannot join a network that was made before
+    makes_namespace = ordinary_user()  # an ordinary user cannot join a network that was made before
 
     def group(self, node: Node) -> NodeGroup | None:
-        return unprivileged.group(node) if unprivileged.ordinary_user() else super().group(node)
+        return unprivileged.group(node) if ordinary_user() else super().group(node)
 
     def stop(self, spec: NodeSpec) -> None:
-        if unprivileged.ordinary_user():
+        if ordinary_user():
             unprivileged.remove(spec)
         else:
             confined.remove(spec)
