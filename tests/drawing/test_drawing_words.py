@@ -6,8 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tare.drawing.words import (
-    DASH,
-    MINUS,
     NO_VALUE,
     interval_percent,
     least_level,

@@ -17,7 +17,6 @@ from rich.console import Console
 
 from tare.drawing.axis import Axis
 from tare.drawing.marks import looks
-from tare.drawing.words import DASH
 from tare.pipeline import run_campaign
 from tare.records import Analysis, CurveEstimate, Estimate
 from tare.report.curve_axes import place_axis, power, ratio_axis, value_axis

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tare.drawing.words import MINUS
 from tare.units import MINUS
 
 LINEAR_UP_TO = 0.2

@@ -22,7 +22,6 @@ from tare.measure.command_limits import command_limits
 from tare.measure.instances import Instance
 from tare.measure.stopwatch import Stopwatch
 from tare.nodes.provider import Node, Provider
-from tare.nodes.unprivileged import ordinary_user
 from tare.records import ROOT, Bounds, Parity
 
 _SCHEDULERS = {0: "other", 1: "fifo", 2: "round robin", 3: "batch", 5: "idle", 6: "deadline"}

@@ -10,7 +10,7 @@ from tare.host.privileges import ordinary_user
 from tare.image.store import Image
 from tare.measure.unforeseen import in_words
 from tare.nodes.provider import Probe, Provider
-from tare.nodes.unprivileged import NETWORKS, ordinary_user
+from tare.nodes.unprivileged import NETWORKS
 from tare.nodes.unprivileged.limits import quota_obstacle
 from tare.nodes.unprivileged.provider import AlsoUnprivileged
 from tare.records import NATIVE, Environment, NetworkKind, Skipped

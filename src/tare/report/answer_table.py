@@ -11,7 +11,7 @@ from rich.text import Text
 
 from tare.analyze.answers import bounds
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
-from tare.drawing.words import MARK, MINUS, NO_VALUE, STYLE, interval_percent
+from tare.drawing.words import MARK, NO_VALUE, STYLE, interval_percent
 from tare.foreign import one_line
 from tare.records import Analysis, Estimate, Overhead, Verdict, Word
 from tare.report import arrange

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tare.drawing.words import DASH, NO_VALUE, counted, quantity, quantity_interval
+from tare.drawing.words import NO_VALUE, counted, quantity, quantity_interval
 from tare.foreign import one_line
 from tare.records import Analysis, ArmSpread, Effect, Estimate, Family, Ranking, VarianceSplit, Verdict, Word
 from tare.statistics.blocks import fewest_blocks

@@ -4,7 +4,7 @@
 import math
 from dataclasses import dataclass
 
-from tare.drawing.words import DASH, counted, prefixed, quantity
+from tare.drawing.words import counted, prefixed, quantity
 from tare.foreign import one_line
 from tare.records import NATIVE, Analysis, Cell, CurveEstimate, Direction, Estimate, PointEstimate
 from tare.units import DASH, KIBIBYTE, MEBIBYTE, format_byte, parse_byte

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tare.drawing.table import ruled_table
-from tare.drawing.words import NO_VALUE, interval_percent, point_percent, prefixed, signed
+from tare.drawing.words import NO_VALUE, interval_percent, point_percent, prefixed
 from tare.foreign import one_line
 from tare.records import SCHEMA, ArmFigure, Cell, Replication, Treatment
 from tare.report import arrange, in_json

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tare.drawing.words import MINUS, counted, quantity
+from tare.drawing.words import counted, quantity
 from tare.foreign import one_line
 from tare.records import Analysis, Cell, Exclusions, Scope, SignalDifference, SignalTable
 from tare.units import MINUS
