@@ -2,7 +2,6 @@
 """The tree is the pipeline: nothing imports against plan → measure → treat → analyze → report."""
 
 import ast
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -30,57 +29,32 @@ ALLOWED: dict[str, set[str]] = {
     "collection": set(),
     "foreign": set(),
     "on_demand": set(),
-    "records": {"statistics"},
     "statistics": set(),
     "units": set(),
     "untrusted": set(),
+    "records": {"statistics"},
     "host": {"errors", "units", "untrusted"},
-    "environments": BASE | {"contract", "guests", "host", "nodes"},
-    "network": BASE | {"contract", "environments", "guests", "host", "nodes"},
-    "far": BASE | {"contract", "environments", "host", "image", "network", "node_life", "nodes"},
+    "nodes": BASE | {"host"},
+    "image": BASE | {"host", "nodes"},
+    "guests": BASE | {"host", "image", "nodes"},
+    "environments": BASE | {"guests", "host", "nodes"},
+    "network": BASE | {"environments", "guests", "host", "nodes"},
+    "node_life": {"errors", "host", "network", "nodes"},
+    "far": BASE | {"environments", "host", "image", "network", "node_life", "nodes"},
     "workloads": BASE | {"host"},
-    "image": BASE | {"contract", "host", "nodes"},
-    "plan": BASE | {"contract", "environments", "nodes", "workloads"},
+    "plan": BASE | {"environments", "nodes", "workloads"},
     "journal": BASE | {"host"},
     "measure": BASE
-    | {
-        "contract",
-        "environments",
-        "host",
-        "image",
-        "journal",
-        "network",
-        "node_life",
-        "nodes",
-        "plan",
-        "workloads",
-    },
+    | {"environments", "host", "image", "journal", "network", "node_life", "nodes", "plan", "workloads"},
     "treat": {"records"},
     "analyze": {"causes", "records", "statistics", "treat", "units"},
+    "drawing": {"errors", "foreign", "records", "units"},
     "report": BASE | {"analyze", "drawing", "treat"},
     "calibrate": BASE
-    | {
-        "analyze",
-        "contract",
-        "environments",
-        "host",
-        "journal",
-        "measure",
-        "nodes",
-        "plan",
-        "treat",
-        "workloads",
-    },
+    | {"analyze", "environments", "host", "journal", "measure", "nodes", "plan", "treat", "workloads"},
     "pipeline": BASE | {"analyze", "journal", "measure", "plan", "treat", "workloads"},
-    "drawing": {"errors", "foreign", "records"},
-    "nodes": BASE | {"host"},
-    "node_life": {"errors", "host", "network", "nodes"},
-    "contract": BASE | {"host"},
-    "guests": BASE | {"contract", "host", "image"},
 }
 """Part of the program → what else of it each may import; every part may import itself."""
-CONTRACT = re.compile(r"tare\.environments\.(provider|node_group)\b")
-"""Files of environments that what is below them may import: in the table they are ``contract``."""
 EVERYTHING = {"cli", "commands", "__main__"}
 PURE = {"statistics", "treat", "analyze"}
 PURE_MODULES = {
@@ -119,8 +93,7 @@ def imported(text: str) -> Iterator[str]:
 
 
 def own_parts(text: str) -> set[str]:
-    names = (CONTRACT.sub("tare.contract", name) for name in imported(text))
-    return {name.split(".")[1] for name in names if name.startswith("tare.")} - {"__version__"}
+    return {name.split(".")[1] for name in imported(text) if name.startswith("tare.")} - {"__version__"}
 
 
 def calls(text: str) -> set[str]:
@@ -148,7 +121,7 @@ def starters(text: str) -> set[str]:
 
 
 def test_every_part_of_the_program_has_its_place() -> None:
-    assert {part_of(path) for path in FILES} - {"__init__"} | {"contract"} == set(ALLOWED) | EVERYTHING
+    assert {part_of(path) for path in FILES} - {"__init__"} == set(ALLOWED) | EVERYTHING
 
 
 def test_the_table_itself_has_no_circle() -> None:
