@@ -32,12 +32,12 @@ MISSING = PageSection(anchor="", label="", text=Markup())
 
 def section(anchor: str, label: str, **values: Any) -> PageSection:
     """Set ``values`` in the template that is called like the anchor."""
-    return PageSection(anchor=anchor, label=label, text=rendered(anchor, **values))
+    return PageSection(anchor=anchor, label=label, text=Markup(rendered(anchor, **values)))  # noqa: S704 - escaped by Jinja
 
 
-def rendered(template: str, **values: Any) -> Markup:
+def rendered(template: str, **values: Any) -> str:
     """Give the HTML text; everything that came from a campaign, a host or a program is escaped in it."""
-    return Markup(_environment().get_template(f"{template}.html.j2").render(values))  # noqa: S704 - escaped by Jinja
+    return _environment().get_template(f"{template}.html.j2").render(values)
 
 
 @cache
