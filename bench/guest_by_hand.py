@@ -14,7 +14,7 @@ from dataclasses import replace
 from bench.node_cost import a_spec
 from tare.environments import PROVIDERS
 from tare.environments.qemu import boot, console
-from tare.environments.qemu.command import Machine, argv
+from tare.environments.qemu.command import QemuMachine, argv
 from tare.guests.channel import DESCRIPTOR
 from tare.host.process import tool_environment
 from tare.image.store import Image
@@ -50,7 +50,7 @@ def by_hand(spec: NodeSpec) -> float:
 
 
 @contextmanager
-def prepared(spec: NodeSpec) -> Iterator[tuple[NodeSpec, Machine]]:
+def prepared(spec: NodeSpec) -> Iterator[tuple[NodeSpec, QemuMachine]]:
     """A machine's folder, with all that it boots from."""
     spec = replace(spec, network=replace(spec.network, namespace=None))
     (spec.directory / "console").mkdir(parents=True)

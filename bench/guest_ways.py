@@ -19,7 +19,7 @@ from unittest import mock
 from bench.guest_by_hand import await_word, first_word_s, nothing, prepared, run, running, spec_of
 from tare.environments.qemu import Qemu
 from tare.environments.qemu.accelerator import WORDS
-from tare.environments.qemu.command import Machine, argv
+from tare.environments.qemu.command import QemuMachine, argv
 from tare.environments.qemu.devices import DeviceSet
 from tare.environments.qemu.monitor import Monitor, connected
 from tare.environments.qemu.snapshot import restored_argv, take
@@ -59,7 +59,7 @@ def show_ways(image: Image, rounds: int, kernel: str | None) -> None:
 def all_ways(image: Image, kernel: str | None) -> Iterator[Mapping[str, Timed]]:
     with ExitStack() as stack:
 
-        def made(*modules: str, **options: OptionValue) -> tuple[NodeSpec, Machine]:
+        def made(*modules: str, **options: OptionValue) -> tuple[NodeSpec, QemuMachine]:
             spec = spec_of(image, "paravirtual")
             with more_modules(modules):
                 return stack.enter_context(prepared(replace(spec, options={**spec.options, **options})))
@@ -112,13 +112,13 @@ def by_virtio_mmio(words: Sequence[str]) -> list[str]:
     return list(words)
 
 
-def streamed(spec: NodeSpec, machine: Machine) -> Timed:
+def streamed(spec: NodeSpec, machine: QemuMachine) -> Timed:
     """As the option start = snapshot does it."""
     saved = take(spec, machine, ["env", f"--chdir={spec.directory}"])
     return lambda: first_word_s(spec, restored_argv(machine, saved))
 
 
-def mapped(spec: NodeSpec, machine: Machine) -> Timed:
+def mapped(spec: NodeSpec, machine: QemuMachine) -> Timed:
     """The memory is a file, of which a restored guest sees a private copy, page by page as it touches them."""
     words, capability = with_memory_file(machine, "on"), "x-ignore-shared"
     with running(spec, words) as (_, channel):
@@ -145,7 +145,7 @@ def mapped(spec: NodeSpec, machine: Machine) -> Timed:
     return restored_s
 
 
-def with_memory_file(machine: Machine, share: str) -> list[str]:
+def with_memory_file(machine: QemuMachine, share: str) -> list[str]:
     memory = f"memory-backend-file,id=memory,size={machine.memory_byte},mem-path=memory,share={share}"
     return [*on("q35,memory-backend=memory", argv(machine)), "-object", memory]
 

@@ -77,6 +77,17 @@ def test_every_module_of_the_program_says_what_it_is_for() -> None:
     assert [name(path) for path in modules if ast.get_docstring(ast.parse(path.read_text())) is None] == []
 
 
+def test_no_two_classes_of_the_program_have_one_name() -> None:
+    """A name that stands for two things has to be looked up each time it is read."""
+    defined: dict[str, list[str]] = {}
+    for path in PYTHON:
+        if path.is_relative_to(REPOSITORY / "src"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ClassDef):
+                    defined.setdefault(node.name, []).append(name(path))
+    assert {one: places for one, places in defined.items() if len(places) > 1} == {}
+
+
 def test_one_function_asks_whether_an_ordinary_user_runs_this() -> None:
     asking = [name(path) for path in PYTHON if re.search(r"geteuid\(\) *[!=]= *0", path.read_text())]
     assert [path for path in asking if path.startswith("src/")] == ["src/tare/host/privileges.py"]

@@ -66,10 +66,12 @@ def run(
     as_json: Json = False,
 ) -> int:
     """Run a campaign, or continue one."""
-    from tare.commands.run import Asked, run_campaign_command
+    from tare.commands.run import Overrides, run_campaign_command
 
     conditions = tuple(fail_if or ())
-    asked = Asked(blocks=blocks, budget=budget, seed=seed, fail_if=conditions, undecided=undecided, user=user)
+    asked = Overrides(
+        blocks=blocks, budget=budget, seed=seed, fail_if=conditions, undecided=undecided, user=user
+    )
     return run_campaign_command(campaign, output, asked, image, as_json)
 
 

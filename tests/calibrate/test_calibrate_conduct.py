@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tare import __version__
-from tare.calibrate.bench import Run, Setting, campaign
-from tare.calibrate.conduct import Asked, Conductor, iterations_for
+from tare.calibrate.bench import PhaseSetting, Run, campaign
+from tare.calibrate.conduct import CalibrationRequest, Conductor, iterations_for
 from tare.calibrate.evidence import Evidence
 from tare.calibrate.gates import Named
 from tare.calibrate.phases.phase import Phase
@@ -24,12 +24,12 @@ pytestmark = pytest.mark.usefixtures("fake_image")
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> Asked:
-    return Asked(size=TINY, folder=tmp_path / "calibration", bench=FAKE_BENCH)
+def asked(tmp_path: Path) -> CalibrationRequest:
+    return CalibrationRequest(size=TINY, folder=tmp_path / "calibration", bench=FAKE_BENCH)
 
 
 @pytest.mark.timeout(180)
-def test_a_whole_calibration_runs_and_judges_every_phase(asked: Asked) -> None:
+def test_a_whole_calibration_runs_and_judges_every_phase(asked: CalibrationRequest) -> None:
     heard = Heard()
     found = Conductor(asked, heard).run()
     assert found.complete
@@ -49,7 +49,7 @@ def test_a_whole_calibration_runs_and_judges_every_phase(asked: Asked) -> None:
 def _counting_phase(judged: list[int], passes_with: int) -> Phase:
     """Passes when there are so many outcomes."""
 
-    def runs(setting: Setting) -> tuple[Run, ...]:
+    def runs(setting: PhaseSetting) -> tuple[Run, ...]:
         return (Run(name="few", campaign=campaign("few", setting.bench.work(1), 2)),)
 
     def judge(evidence: Evidence) -> tuple[Gate, ...]:
@@ -62,7 +62,7 @@ def _counting_phase(judged: list[int], passes_with: int) -> Phase:
 
 @pytest.mark.parametrize(("passes_with", "rounds"), [(4, [4]), (8, [4, 8]), (99, [4, 8])])
 def test_what_fails_is_run_once_more_and_judged_together(
-    asked: Asked, passes_with: int, rounds: list[int]
+    asked: CalibrationRequest, passes_with: int, rounds: list[int]
 ) -> None:
     judged: list[int] = []
     heard = Heard()
@@ -73,14 +73,16 @@ def test_what_fails_is_run_once_more_and_judged_together(
     assert heard.begun == [("P1", False), ("P1", True)][: len(rounds)]
 
 
-def test_a_broken_estimator_is_judged_on_what_was_run_and_nothing_is_repeated(asked: Asked) -> None:
+def test_a_broken_estimator_is_judged_on_what_was_run_and_nothing_is_repeated(
+    asked: CalibrationRequest,
+) -> None:
     judged: list[int] = []
     broken = replace(asked, estimator="trimmed-t", stages=((_counting_phase(judged, 99),),))
     assert not Conductor(broken, Heard()).run().passed
     assert judged == [4]
 
 
-def test_what_was_run_is_not_run_again(asked: Asked) -> None:
+def test_what_was_run_is_not_run_again(asked: CalibrationRequest) -> None:
     small = replace(asked, stages=((_counting_phase([], 4),),))
     Conductor(small, Heard()).run()
     heard = Heard()
@@ -88,7 +90,9 @@ def test_what_was_run_is_not_run_again(asked: Asked) -> None:
     assert heard.outcomes == []
 
 
-def test_an_interrupted_calibration_tells_what_it_saw_and_goes_on_where_it_was(asked: Asked) -> None:
+def test_an_interrupted_calibration_tells_what_it_saw_and_goes_on_where_it_was(
+    asked: CalibrationRequest,
+) -> None:
     class Impatient(Heard):
         def ended(self, outcome: Outcome) -> None:
             super().ended(outcome)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tare.calibrate.bench import Bench, Setting
+from tare.calibrate.bench import Bench, PhaseSetting
 from tare.calibrate.phases import p0_noise, p4_drift, p5_link, p6_quota, p7_clocks, p8_boots
 from tare.calibrate.sizes import FULL, QUICK
 from tare.calibrate.stages import STAGES
@@ -21,7 +21,7 @@ IDLE = {"pressure": 0.001, "steal": 0.0}
 
 def test_every_phase_has_its_place_and_its_runs_have_names_of_their_own() -> None:
     assert [phase.name for stage in STAGES for phase in stage] == [f"P{number}" for number in range(9)]
-    setting = Setting(bench=Bench(), size=QUICK, iterations=1000)
+    setting = PhaseSetting(bench=Bench(), size=QUICK, iterations=1000)
     names = [run.name for stage in STAGES for phase in stage for run in phase.runs(setting)]
     assert len(set(names)) == len(names) == 9
 

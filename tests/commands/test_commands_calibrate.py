@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.calibrate.fake_bench import FAKE_BENCH, TINY
 
-from tare.calibrate.bench import Run, Setting, campaign
-from tare.calibrate.conduct import Asked
+from tare.calibrate.bench import PhaseSetting, Run, campaign
+from tare.calibrate.conduct import CalibrationRequest
 from tare.calibrate.evidence import Evidence
 from tare.calibrate.gates import Named
 from tare.calibrate.phases.phase import Phase
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("fake_image")
 
 
 def a_phase(*, passes: bool) -> Phase:
-    def runs(setting: Setting) -> tuple[Run, ...]:
+    def runs(setting: PhaseSetting) -> tuple[Run, ...]:
         return (Run(name="one", campaign=campaign("one", setting.bench.work(1), 1)),)
 
     def judge(evidence: Evidence) -> tuple[Gate, ...]:
@@ -33,8 +33,8 @@ def a_phase(*, passes: bool) -> Phase:
     return Phase(name="P1", title="one", runs=runs, judge=judge)
 
 
-def asked(folder: Path, *, passes: bool) -> Asked:
-    return Asked(size=TINY, folder=folder, bench=FAKE_BENCH, stages=((a_phase(passes=passes),),))
+def asked(folder: Path, *, passes: bool) -> CalibrationRequest:
+    return CalibrationRequest(size=TINY, folder=folder, bench=FAKE_BENCH, stages=((a_phase(passes=passes),),))
 
 
 @pytest.mark.parametrize(("passes", "code"), [(True, 0), (False, 1)])

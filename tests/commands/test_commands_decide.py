@@ -8,7 +8,7 @@ import pytest
 from tests.fake_campaign import FAKES, Listener, fake_campaign, fake_environment, fake_request, fake_workload
 
 from tare.commands import noise, plan
-from tare.commands.run import Asked, fell_short, run_and_show
+from tare.commands.run import Overrides, fell_short, run_and_show
 from tare.errors import InputError
 from tare.host.facts import host_facts
 from tare.measure.campaign import measure_campaign
@@ -75,14 +75,14 @@ def decided(*rulings: Ruling) -> Analysis:
 def test_undecided_fails_unless_the_user_says_otherwise(
     rulings: tuple[Ruling, ...], undecided: str | None, short: bool
 ) -> None:
-    asked = Asked(undecided=undecided).undecided_fails
+    asked = Overrides(undecided=undecided).undecided_fails
     campaign = with_overrides(fake_campaign(), undecided_fails=asked)
     assert fell_short(decided(*rulings), undecided_fails=campaign.undecided_fails) == short
 
 
 def test_another_word_for_undecided_is_refused() -> None:
     with pytest.raises(InputError, match="--undecided: must be fail or pass"):
-        _ = Asked(undecided="maybe").undecided_fails
+        _ = Overrides(undecided="maybe").undecided_fails
 
 
 def test_another_condition_cannot_be_asked_of_a_result_that_was_begun(tmp_path: Path) -> None:

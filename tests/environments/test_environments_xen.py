@@ -14,7 +14,7 @@ from tests.environments.transcripts import only_tools, parse, replayed
 from tare.environments import PROVIDERS
 from tare.environments.qemu import inside
 from tare.environments.xen import boot, configuration, own, xl
-from tare.environments.xen.domain import BroughtDomain
+from tare.environments.xen.domain import BroughtXenDomain
 from tare.errors import NodeError
 from tare.guests import channel
 from tare.guests.kernel import GuestKernel
@@ -121,13 +121,13 @@ class TestConfiguration:
 
 class TestBrought:
     @pytest.fixture
-    def machine(self, tmp_path: Path) -> BroughtDomain:
+    def machine(self, tmp_path: Path) -> BroughtXenDomain:
         written = tmp_path / "cluster.cfg"
         written.write_text('# name = "other"\nname = "cluster"\nmemory = 8192\n')
-        return BroughtDomain(spec_of(tmp_path, options={"domain": str(written)}, cpu_quota=0.5))
+        return BroughtXenDomain(spec_of(tmp_path, options={"domain": str(written)}, cpu_quota=0.5))
 
     def test_it_starts_with_the_nodes_limits_and_is_asked_to_end(
-        self, machine: BroughtDomain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, machine: BroughtXenDomain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         file = tmp_path / "cluster.cfg"
         with replayed(monkeypatch, tmp_path / "bin", "xen/brought-life.txt", configuration=file):
@@ -142,7 +142,7 @@ class TestBrought:
 
     def test_a_file_without_a_name_or_without_anything_is_an_error(self, tmp_path: Path) -> None:
         file = tmp_path / "a.cfg"
-        machine = BroughtDomain(spec_of(tmp_path, options={"domain": str(file)}))
+        machine = BroughtXenDomain(spec_of(tmp_path, options={"domain": str(file)}))
         with pytest.raises(NodeError, match="cannot read"):
             assert machine.name
         file.write_text("memory = 1\n")
@@ -150,7 +150,7 @@ class TestBrought:
             assert machine.name
 
     def test_a_xen_that_does_not_answer_is_no_domain_that_is_off(
-        self, machine: BroughtDomain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, machine: BroughtXenDomain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         said = "$ xl domid cluster\n! xencall: error: Could not obtain handle on privileged command interface\n= 1\n"
         with (

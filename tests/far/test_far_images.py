@@ -4,7 +4,7 @@
 import stat
 from pathlib import Path
 
-from tare.far.images import Image, image_root
+from tare.far.images import FarImage, image_root
 from tare.image import digest
 
 
@@ -13,7 +13,7 @@ def test_a_carried_image_is_closed_to_other_users_from_its_first_file_on(tmp_pat
     (tmp_path / "sent/su").write_text("set-user-id")
     (tmp_path / "sent/su").chmod(0o4755)
     wanted = digest.digest(digest.list_tree(tmp_path / "sent"))
-    image = Image(tmp_path / "state", wanted)
+    image = FarImage(tmp_path / "state", wanted)
     into = image.begin()
     assert stat.S_IMODE(into.parent.stat().st_mode) == 0o700
     (into / "su").write_text("set-user-id")

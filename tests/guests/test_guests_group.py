@@ -10,7 +10,7 @@ from tests.environments.environment_example import described
 from tests.network.namespaces import GONE
 
 from tare.errors import NodeError
-from tare.guests.group import Held, MachineGroup, parse_kills
+from tare.guests.group import Held, OwnMachineGroup, parse_kills
 from tare.guests.route import kept_ms, whole_ms
 from tare.host.cgroups import V2, Group
 from tare.records import Bounds
@@ -19,7 +19,7 @@ MEBIBYTE = 1 << 20
 VMSTAT = "nr_free_pages 100\npgpgin 5\noom_kill 3\ndrop_pagecache 0\n"
 
 
-def group(folder: Path, memory_byte: int, prefix: tuple[str, ...] = ("false",)) -> MachineGroup:
+def group(folder: Path, memory_byte: int, prefix: tuple[str, ...] = ("false",)) -> OwnMachineGroup:
     (folder / "memory.events").write_text("low 0\noom 1\noom_kill 1\n")
     (folder / "memory.max").write_text(str(1000 * MEBIBYTE))
     (folder / "cpuset.cpus.effective").write_text("0-3")
@@ -27,7 +27,7 @@ def group(folder: Path, memory_byte: int, prefix: tuple[str, ...] = ("false",)) 
     host = Group(V2, dict.fromkeys(("cpu", "cpuset", "memory"), folder))
     held = Held(memory_byte=memory_byte, processors=(2, 3))
     spec = described(memory_byte=200 * MEBIBYTE)
-    return MachineGroup(host, os.getpid(), spec, held, prefix, lambda: NodeError("it panicked"))
+    return OwnMachineGroup(host, os.getpid(), spec, held, prefix, lambda: NodeError("it panicked"))
 
 
 def test_memory_is_what_the_monitor_gives_and_processors_those_it_is_pinned_to(tmp_path: Path) -> None:

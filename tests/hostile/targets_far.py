@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tare.environments.remote import connection, files
-from tare.environments.remote.channel import Answer, Channel
+from tare.environments.remote.channel import Channel, FarAnswer
 from tare.environments.remote.connection import Far
 from tare.environments.remote.group import FarGroup
 from tare.environments.ssh import _Probed, _Running
@@ -126,7 +126,7 @@ def _one_answer(name: str) -> Any:
             raise NodeError("no JSON") from None
         if not isinstance(said, dict):
             raise NodeError("no object")
-        answer = Answer("far", said, b"hello")
+        answer = FarAnswer("far", said, b"hello")
         channel = _Told(b"")
         channel.ask = lambda *_, **__: answer  # type: ignore[method-assign]
         channel.greeting = {"host": "far", "kernel": "6.1"}

@@ -24,7 +24,7 @@ from tare.measure.parity import read_parity
 from tare.measure.signals import FAMILIES
 from tare.measure.signals.beside import add_costs
 from tare.measure.signals.disks import Disks
-from tare.measure.signals.family import Family
+from tare.measure.signals.family import SignalFamily
 from tare.measure.signals.numa import near_line
 from tare.measure.signals.place import Place
 from tare.measure.signals.watch import Found, _figures
@@ -157,7 +157,7 @@ def targets() -> Iterator[Target]:
             yield _of_family(family)
 
 
-def _of_family(family: Family) -> Target:
+def _of_family(family: SignalFamily) -> Target:
     name = type(family).__name__
     own = Disks(frozenset({"vda", "sda"})) if name == "Disks" else family
     place = Place(processors=(0, 1), group_processors=((0, 1),))

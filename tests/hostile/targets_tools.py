@@ -19,7 +19,7 @@ from tare.environments.virtualbox import machine as virtualbox
 from tare.environments.virtualbox import vboxmanage
 from tare.environments.vmware import described as vmware
 from tare.environments.vmware import provider as vmware_provider
-from tare.environments.vmware.host import Host
+from tare.environments.vmware.host import EsxiHost
 from tare.environments.xen import own as xen
 from tare.environments.xen import xl
 from tare.errors import NodeError, TareError
@@ -258,7 +258,7 @@ class _Govc:
 
 
 def _govc(text: bytes) -> None:
-    Host.of(_Govc(_text(text)), "HostSystem:host-1")  # type: ignore[arg-type]
+    EsxiHost.of(_Govc(_text(text)), "HostSystem:host-1")  # type: ignore[arg-type]
 
 
 def _domain(text: bytes) -> None:

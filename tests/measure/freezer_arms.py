@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tare.host import cgroups
 from tare.host.cgroups.freezer import freezer_of
-from tare.measure.freezer_turns import Arm
+from tare.measure.freezer_turns import FrozenArm
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.nodes.group import LocalGroup
 
@@ -19,7 +19,7 @@ _LIMIT_S, _WALL_LIMIT_S = 60.0, 600.0
 
 
 @contextmanager
-def arms_of(programs: Path, folder: Path, commands: Sequence[Sequence[str]]) -> Iterator[list[Arm]]:
+def arms_of(programs: Path, folder: Path, commands: Sequence[Sequence[str]]) -> Iterator[list[FrozenArm]]:
     """One arm for each command, ready; what it prints is in ``folder / NUMBER``."""
     with ExitStack() as stack:
         yield [
@@ -29,7 +29,7 @@ def arms_of(programs: Path, folder: Path, commands: Sequence[Sequence[str]]) -> 
 
 
 @contextmanager
-def _arm(programs: Path, folder: Path, argv: Sequence[str]) -> Iterator[Arm]:
+def _arm(programs: Path, folder: Path, argv: Sequence[str]) -> Iterator[FrozenArm]:
     name = f"tare-test-{os.getpid()}-{time.monotonic_ns()}"
     group = cgroups.create_own_group(name)
     folder.mkdir(parents=True)
@@ -40,7 +40,7 @@ def _arm(programs: Path, folder: Path, argv: Sequence[str]) -> Iterator[Arm]:
         assert freezer is not None, "this host has no freezer"
         with Stopwatch([*way, *command.options(str(folder))]) as stopwatch:
             stopwatch.wait_ready(_READY_LIMIT_S)
-            yield Arm(
+            yield FrozenArm(
                 stopwatches=[stopwatch], freezers=[freezer], groups=[LocalGroup(group)], limit_s=_LIMIT_S
             )
     finally:
@@ -52,5 +52,5 @@ def _variables() -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": "/root", "PYTHONHASHSEED": "0", **allowed}
 
 
-def with_changes(arm: Arm, **changes: object) -> Arm:
+def with_changes(arm: FrozenArm, **changes: object) -> FrozenArm:
     return replace(arm, **changes)  # type: ignore[arg-type]

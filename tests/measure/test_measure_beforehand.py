@@ -26,7 +26,7 @@ from tare.records import (
     Workload,
 )
 from tare.workloads import KINDS
-from tare.workloads.fake import Fake
+from tare.workloads.fake import FakeWorkload
 from tare.workloads.kind import Job, Options, Shape
 from tare.workloads.mpi import CLOCK_FAULT
 
@@ -35,7 +35,7 @@ ASKED = {"tried": 1, "asked": 1}
 _TWICE = f'test "$(grep -c tried "$1")" -lt 2 || {{ echo it stands still >&2; exit {CLOCK_FAULT}; }}'
 
 
-class Tried(Fake):
+class Tried(FakeWorkload):
     """Its launch is tried, and its evidence has another answer each time; a line is written for each."""
 
     def __init__(self, notes: Path, then: str = "true", evidence: str = "true") -> None:

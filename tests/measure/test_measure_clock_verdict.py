@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tare.measure.clock_line import ClockProbe
-from tare.measure.clock_verdict import Findings, findings
+from tare.measure.clock_verdict import ClockFindings, findings
 
 SECOND = 1_000_000_000
 MILLISECOND = 1_000_000
@@ -36,7 +36,7 @@ def probes(clock: Clock, during: int) -> list[ClockProbe]:
 
 def found(
     clock: Clock, *, raw: Clock | None = None, realtime: Clock | None = None, during: int = 9
-) -> Findings:
+) -> ClockFindings:
     clocks = {
         "monotonic_raw_ns": probes(raw or clock, during),
         "monotonic_ns": probes(clock, during),
@@ -103,7 +103,7 @@ def test_a_changed_rate_is_told_by_both() -> None:
         (found(honest, realtime=stepping((3.5, 700))), "CLOCK_REALTIME"),
     ],
 )
-def test_one_clock_that_is_wrong_by_itself_is_named_alone(told: Findings, name: str) -> None:
+def test_one_clock_that_is_wrong_by_itself_is_named_alone(told: ClockFindings, name: str) -> None:
     assert told.fault is not None
     assert told.fault.startswith(f"{name} of the node stepped by +699.")
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tare.measure.exclusion import FOREIGN, Own, add_foreign_load, excluded
-from tare.measure.signals.family import Family
+from tare.measure.signals.family import SignalFamily
 from tare.measure.signals.place import Place
 from tare.measure.signals.processors import TICK_S, Processors
-from tare.measure.signals.watch import Found, Look, SignalWatch
+from tare.measure.signals.watch import Found, SignalTexts, SignalWatch
 from tare.records import Exclude, Rule
 
 TICKS = round(1 / TICK_S)
@@ -39,10 +39,10 @@ def watch(
     span_s: float = 10.0,
     runner_s: float = 0.0,
 ) -> SignalWatch:
-    family: Sequence[Family] = [Silent()]
+    family: Sequence[SignalFamily] = [Silent()]
     found = SignalWatch(Place(processors=processors), family)
-    found.before = Look(at_s=0.0, runner_cpu_s=1.0, texts={0: (before,)})
-    found.after = Look(at_s=span_s, runner_cpu_s=1.0 + runner_s, texts={0: (after,)})
+    found.before = SignalTexts(at_s=0.0, runner_cpu_s=1.0, texts={0: (before,)})
+    found.after = SignalTexts(at_s=span_s, runner_cpu_s=1.0 + runner_s, texts={0: (after,)})
     return found
 
 
@@ -137,7 +137,7 @@ def test_a_reason_is_the_same_for_every_trial_so_that_they_are_counted_together(
 
 def test_no_rule_can_see_an_outcome() -> None:
     """What the rules are given holds no sample, no wall time of a command and no exit code."""
-    seen = {field.name for kind in (Found, Look, Own) for field in fields(kind)}
+    seen = {field.name for kind in (Found, SignalTexts, Own) for field in fields(kind)}
     assert seen == {
         *("signals", "missing", "levels"),
         *("at_s", "runner_cpu_s", "texts"),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tare.measure.helper_cost import HelperCost, cpu_ns
+from tare.measure.helper_cost import HelperMeter, cpu_ns
 from tare.measure.steal import ThreadTimes, ThreadWatch, parse_schedstat, thread_times
 
 NO_THREAD = 1 << 22  # beyond the kernel's largest number
@@ -79,7 +79,7 @@ def test_no_threads_and_lost_threads_have_no_time() -> None:
 
 
 def test_a_helpers_cost_leaves_out_the_threads_that_are_the_nodes_processors(spinning: int) -> None:
-    cost, watch = HelperCost([spinning]), ThreadWatch([spinning], [spinning])
+    cost, watch = HelperMeter([spinning]), ThreadWatch([spinning], [spinning])
     time.sleep(0.4)
     used = watch.used()
     whole_s, rest_s = cost.used_s(), cost.used_s(used)

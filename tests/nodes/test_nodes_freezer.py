@@ -19,7 +19,7 @@ from tests.measure.measure_nodes import node_spec, state_with
 from tare.environments import PROVIDERS
 from tare.image.store import Image
 from tare.measure.clocks import disagreement
-from tare.measure.freezer_turns import Arm, take_turns
+from tare.measure.freezer_turns import FrozenArm, take_turns
 from tare.measure.leftovers import remove_leftovers
 from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.stopwatch import Command, Stopwatch
@@ -127,7 +127,7 @@ class TestForReal:
 
 
 @contextmanager
-def arm_in(node: Node) -> Iterator[Arm]:
+def arm_in(node: Node) -> Iterator[FrozenArm]:
     provider = PROVIDERS[node.spec.technology]
     group = provider.group(node)
     freezer = node_freezer(node, group)
@@ -137,7 +137,7 @@ def arm_in(node: Node) -> Iterator[Arm]:
     command = Command(argv=BURN, directory=node.work_directory, variables={}, limit_s=120.0)
     with Stopwatch(way_to_stopwatch(provider, node, command, f"{node.work_directory}/out")) as stopwatch:
         stopwatch.wait_ready(20.0)
-        yield Arm(stopwatches=[stopwatch], freezers=[freezer], groups=[group], limit_s=60.0)
+        yield FrozenArm(stopwatches=[stopwatch], freezers=[freezer], groups=[group], limit_s=60.0)
 
 
 def test_a_machine_and_a_node_elsewhere_have_no_freezer(state: Path) -> None:

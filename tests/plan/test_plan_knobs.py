@@ -14,7 +14,7 @@ from tare.errors import InputError
 from tare.measure.signals import FAMILIES
 from tare.plan.campaign import Campaign, load_preset
 from tare.plan.interventions import Choice, Parent, Toggle, folder_name, intervention_campaign
-from tare.plan.knob_turns import Subject, Turned
+from tare.plan.knob_turns import KnobSubject, Turned
 from tare.plan.knobs import KNOBS, knob_of, turned
 from tare.plan.trials import plan_trials
 from tare.records import Environment, Layout, Limits, NetworkKind, OptionValue, Storage
@@ -28,9 +28,9 @@ BESIDE = {
 """Signals that come with the trial itself."""
 
 
-def subject(technology: str = "docker", options: Mapping[str, OptionValue] | None = None) -> Subject:
+def subject(technology: str = "docker", options: Mapping[str, OptionValue] | None = None) -> KnobSubject:
     network = NetworkKind.VETH if technology in {"docker", "podman"} else None
-    return Subject(
+    return KnobSubject(
         environment=Environment(
             name=technology, technology=technology, options=options or {}, network=network
         ),

@@ -24,7 +24,7 @@ from tare.report.answer_table import cell_said, noise_said, print_answer_table
 from tare.report.cells import headline
 from tare.report.document import render_report
 from tare.report.machine import to_json
-from tare.report.overhead_chart import Group, answer_chart
+from tare.report.overhead_chart import HeadedMetric, answer_chart
 from tare.report.table import print_tables
 from tests.report.answer_example import PRIMARIES, QUICK, quick
 from tests.report.report_example import Figure, example, several_cells, with_verdicts
@@ -206,7 +206,7 @@ def rows_of(value: object) -> list[dict[str, Any]]:
 
 
 def drawn(analysis: Analysis) -> Mapping[str, Any]:
-    groups = [Group(metric, name) for name, metric in arrange.primaries(analysis)]
+    groups = [HeadedMetric(metric, name) for name, metric in arrange.primaries(analysis)]
     frame = Frame(plot_px=500, gutter_px=100, figures_px=300, row_px=20, font_px=12)
     axis = overhead_axis([-0.5, 0.5], analysis.margin, 500)
     return answer_chart(groups, looks(arrange.environments(analysis)), axis, analysis.margin, frame)

@@ -16,7 +16,7 @@ from tare.records import Analysis, Word
 from tare.report import arrange
 from tare.report.document import render_report
 from tare.report.machine import to_json
-from tare.report.overhead_chart import Group, overhead_chart
+from tare.report.overhead_chart import HeadedMetric, overhead_chart
 from tare.report.table import print_tables
 from tests.busy_example import busy_load
 from tests.report.report_example import example, with_verdicts
@@ -109,7 +109,9 @@ def test_pictures_leave_every_dot_hollow(busy: Analysis) -> None:
     (metric, *_) = arrange.metrics(busy)
     frame = Frame(plot_px=500, gutter_px=100, figures_px=300, row_px=20, font_px=12)
     axis = overhead_axis([-0.5, 0.5], busy.margin, 500)
-    chart = overhead_chart([Group(metric)], looks(arrange.environments(busy)), axis, busy.margin, frame)
+    chart = overhead_chart(
+        [HeadedMetric(metric)], looks(arrange.environments(busy)), axis, busy.margin, frame
+    )
     text = json.dumps(chart)
     assert PAPER in text
     assert "too busy to tell" in text

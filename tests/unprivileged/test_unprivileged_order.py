@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from tests.environments.environment_example import described
 
 from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
-from tare.nodes.unprivileged.order import Order
+from tare.nodes.unprivileged.order import StartOrder
 from tare.records import NetworkKind, Storage
 
 paths = st.text(st.characters(exclude_characters="\0/", exclude_categories=["Cs"]), min_size=1).map(
     lambda name: Path("/", name)
 )
 orders = st.builds(
-    Order,
+    StartOrder,
     argv=st.lists(st.text(st.characters(exclude_categories=["Cs"]))).map(tuple),
     in_image=st.booleans(),
     system=st.booleans(),
@@ -37,6 +37,6 @@ specs = st.builds(
 
 
 @given(order=orders, spec=specs)
-def test_order_and_node_survive_the_command_line(order: Order, spec: NodeSpec) -> None:
+def test_order_and_node_survive_the_command_line(order: StartOrder, spec: NodeSpec) -> None:
     *_, told = order.command(spec)
-    assert Order.read(told) == (order, spec)
+    assert StartOrder.read(told) == (order, spec)

@@ -5,10 +5,10 @@ import pytest
 from pydantic import ValidationError
 from tests.workloads.recorded import SHAPE
 
-from tare.workloads.command import Command, CommandOptions
+from tare.workloads.command import AnyCommand, CommandOptions
 from tare.workloads.kind import Output
 
-COMMAND = Command()
+COMMAND = AnyCommand()
 
 
 def test_the_command_runs_as_it_was_written() -> None:

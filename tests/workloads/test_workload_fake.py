@@ -10,10 +10,10 @@ from tests.workloads.recorded import SHAPE, recorded
 
 from tare.errors import WrongOutput
 from tare.records import Direction
-from tare.workloads.fake import Fake, FakeOptions
+from tare.workloads.fake import FakeOptions, FakeWorkload
 from tare.workloads.kind import Output, Shape
 
-FAKE = Fake()
+FAKE = FakeWorkload()
 
 
 def run(programs: Path, options: FakeOptions, variables: dict[str, str] | None = None) -> Output:

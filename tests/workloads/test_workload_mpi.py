@@ -11,7 +11,7 @@ from tests.workloads.recorded import OUTPUTS, SHAPE
 
 from tare.errors import InputError
 from tare.workloads import mpi
-from tare.workloads.command import Command, CommandOptions
+from tare.workloads.command import AnyCommand, CommandOptions
 from tare.workloads.kind import Shape, Span
 
 SPAN = Span(hosts=("one", "two"), subnet="198.18.0.0/16", variables={"TARE_AGENT": "/mnt/tare/.agent"})
@@ -127,14 +127,14 @@ def test_the_preflight_is_the_same_launch_with_the_probe() -> None:
 
 def test_a_command_over_several_nodes_must_be_an_mpi_program() -> None:
     with pytest.raises(InputError, match="mpi = true"):
-        Command().job(CommandOptions(argv=["true"]), ACROSS)
-    job = Command().job(CommandOptions(argv=["true"], mpi=True), ACROSS)
+        AnyCommand().job(CommandOptions(argv=["true"]), ACROSS)
+    job = AnyCommand().job(CommandOptions(argv=["true"], mpi=True), ACROSS)
     assert job.argv == (*mpi.launch(ACROSS), "true")
     assert job.preflight == mpi.preflight(ACROSS)
 
 
 def test_a_command_has_threads_as_an_mpi_program_alone() -> None:
-    job = Command().job(CommandOptions(argv=["true"], mpi=True, threads=2), ACROSS)
+    job = AnyCommand().job(CommandOptions(argv=["true"], mpi=True, threads=2), ACROSS)
     assert job.argv == (*mpi.launch(mpi.hybrid(ACROSS, 2)), "true")
     with pytest.raises(ValidationError, match="set mpi = true"):
         CommandOptions(argv=["true"], threads=2)

@@ -17,7 +17,7 @@ Names: TypeAlias = Mapping[tuple[Cell, str], str]
 """Cell and metric → how the metric is called."""
 
 
-class _Rank(IntEnum):
+class _Precedence(IntEnum):
     """In which order a sentence says things."""
 
     SLOWER = 0
@@ -31,7 +31,7 @@ class _Rank(IntEnum):
 class _Saying(NamedTuple):
     """What is said of one metric; sayings of one rank and one text are put together."""
 
-    rank: _Rank
+    rank: _Precedence
     size: float
     """Within the rank, what is smaller comes first."""
     word: Word
@@ -94,9 +94,9 @@ def _parts(verdicts: Sequence[Verdict], names: Names) -> tuple[AnswerPart, ...]:
         (verdict.overhead.summary.cell, verdict.overhead.summary.metric): verdict for verdict in verdicts
     }
     sayings = [_saying(verdict, names[key]) for key, verdict in judged.items()]
-    groups: dict[tuple[_Rank, str], list[_Saying]] = {}
+    groups: dict[tuple[_Precedence, str], list[_Saying]] = {}
     for saying in sorted(sayings, key=lambda each: (each.rank, each.size)):
-        alike = "" if saying.rank in (_Rank.UNDECIDED, _Rank.WITHHELD) else saying.text
+        alike = "" if saying.rank in (_Precedence.UNDECIDED, _Precedence.WITHHELD) else saying.text
         groups.setdefault((saying.rank, alike), []).append(saying)
     parts = tuple(map(_part, groups.values()))
     absent = tuple(name for key, name in names.items() if key not in judged)
@@ -107,12 +107,12 @@ def _parts(verdicts: Sequence[Verdict], names: Names) -> tuple[AnswerPart, ...]:
 
 def _saying(verdict: Verdict, name: str) -> _Saying:
     typical = verdict.overhead.typical
-    rank = _Rank.WITHHELD if verdict.withheld else _Rank[verdict.word.name]
+    rank = _Precedence.WITHHELD if verdict.withheld else _Precedence[verdict.word.name]
     sizes = {
-        _Rank.SLOWER: -typical.point,
-        _Rank.WITHIN: verdict.within,
-        _Rank.FASTER: typical.point,
-        _Rank.BOUNDED: verdict.at_most,
+        _Precedence.SLOWER: -typical.point,
+        _Precedence.WITHIN: verdict.within,
+        _Precedence.FASTER: typical.point,
+        _Precedence.BOUNDED: verdict.at_most,
     }
     return _Saying(rank, sizes.get(rank) or 0.0, verdict.word, name, _text(verdict))
 
@@ -132,9 +132,9 @@ def _text(verdict: Verdict) -> str:
 
 def _part(group: Sequence[_Saying]) -> AnswerPart:
     first, names = group[0], tuple(saying.name for saying in group)
-    if first.rank is _Rank.UNDECIDED:
+    if first.rank is _Precedence.UNDECIDED:
         text = f"undecided: {joined([f'{saying.name} ({saying.text})' for saying in group])}"
-    elif first.rank is _Rank.WITHHELD:
+    elif first.rank is _Precedence.WITHHELD:
         text = f"{TOO_BUSY}: {joined(names)}"
     else:
         text = f"{joined(names)} {first.text}"

@@ -54,7 +54,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class PhaseSetting:
     """What the runs of a phase are made for."""
 
     bench: Bench

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tare import __version__
-from tare.calibrate.bench import Bench, Run, Setting, campaign
+from tare.calibrate.bench import Bench, PhaseSetting, Run, campaign
 from tare.calibrate.estimators import DEFAULT, ESTIMATORS
 from tare.calibrate.evidence import Evidence
 from tare.calibrate.phases import p0_noise, p6_quota
@@ -46,7 +46,7 @@ class Teller(Audience, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CalibrationRequest:
     """What is calibrated, how thoroughly, and where the journals go."""
 
     size: Size
@@ -60,7 +60,7 @@ class Asked:
 class Conductor:
     """Goes through the stages; what it has found so far can be asked for at any time."""
 
-    def __init__(self, asked: Asked, teller: Teller) -> None:
+    def __init__(self, asked: CalibrationRequest, teller: Teller) -> None:
         self._asked, self._teller = asked, teller
         self._rounds: dict[str, tuple[tuple[Outcome, ...], ...]] = {}
         self._measured: dict[str, float] = {}
@@ -74,7 +74,7 @@ class Conductor:
     def run(self) -> Calibration:
         """All stages; raises what ``measure_campaign`` raises, and leaves journals with which it can go on."""
         iterations = self._length()
-        setting = Setting(bench=self._asked.bench, size=self._asked.size, iterations=iterations)
+        setting = PhaseSetting(bench=self._asked.bench, size=self._asked.size, iterations=iterations)
         for stage in self._asked.stages:
             self._stage(stage, setting)
         self._complete = True
@@ -99,7 +99,7 @@ class Conductor:
             measured=dict(self._measured),
         )
 
-    def _stage(self, stage: tuple[Phase, ...], setting: Setting) -> None:
+    def _stage(self, stage: tuple[Phase, ...], setting: PhaseSetting) -> None:
         first = self._perform(stage, setting, again=False)
         gates = self._judge(stage)
         if first and self._asked.estimator == DEFAULT and _failed(gates):
@@ -109,7 +109,7 @@ class Conductor:
         self._gates += gates
         self._teller.judged(gates)
 
-    def _perform(self, stage: tuple[Phase, ...], setting: Setting, *, again: bool) -> bool:
+    def _perform(self, stage: tuple[Phase, ...], setting: PhaseSetting, *, again: bool) -> bool:
         """Make the runs of a stage; whether there were any to make."""
         runs = [run for phase in stage for run in phase.runs(setting)]
         for phase in stage:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.calibrate.conduct import Asked, Conductor
+from tare.calibrate.conduct import CalibrationRequest, Conductor
 from tare.calibrate.estimators import DEFAULT, ESTIMATORS
 from tare.calibrate.phases.phase import Phase
 from tare.calibrate.sizes import FULL, QUICK
@@ -46,7 +46,7 @@ def run_calibrate(options: CalibrateOptions) -> ExitCode:
             f"{nearest(options.estimator, ESTIMATORS)}"
         )
     folder = options.output or new_folder("calibration")
-    asked = Asked(
+    asked = CalibrationRequest(
         size=QUICK if options.quick else FULL,
         folder=folder,
         estimator=options.estimator,
@@ -55,7 +55,7 @@ def run_calibrate(options: CalibrateOptions) -> ExitCode:
     return conduct(asked, as_json=options.as_json)
 
 
-def conduct(asked: Asked, *, as_json: bool) -> ExitCode:
+def conduct(asked: CalibrationRequest, *, as_json: bool) -> ExitCode:
     """Run it with live progress; an interrupt ends it with what has been seen."""
     teller = CalibrationProgress()
     conductor = Conductor(asked, teller)
@@ -72,7 +72,7 @@ def conduct(asked: Asked, *, as_json: bool) -> ExitCode:
     return ExitCode.DONE if calibration.passed else ExitCode.FELL_SHORT
 
 
-def _again(asked: Asked) -> str:
+def _again(asked: CalibrationRequest) -> str:
     quick = " --quick" if asked.size is QUICK else ""
     return f"tare calibrate{quick} --output {asked.folder}"
 
@@ -85,7 +85,7 @@ def _show(calibration: Calibration, *, as_json: bool) -> None:
     print(f"\n{ending(calibration)}")
 
 
-def _keep(calibration: Calibration, asked: Asked) -> None:
+def _keep(calibration: Calibration, asked: CalibrationRequest) -> None:
     """Beside the journals always; where reports look for it only if it is about the shipped estimator."""
     write_calibration(asked.folder / f"calibration-{calibration.estimator}.json", calibration)
     if calibration.estimator != DEFAULT:

@@ -45,7 +45,7 @@ TryNetwork = Callable[[Provider, NetworkKind], NetworkFinding]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Findings:
+class Diagnosis:
     """All that the doctor saw."""
 
     environments: Mapping[str, Probe]
@@ -84,7 +84,7 @@ def run_doctor(
     tried = _try_all(usable, try_node) if try_nodes else {}
     networks = _try_all_networks(usable, try_network) if try_networks else {}
     host, threats = _host()
-    findings = Findings(environments=probes, tried=tried, networks=networks, host=host, threats=threats)
+    findings = Diagnosis(environments=probes, tried=tried, networks=networks, host=host, threats=threats)
     print(json.dumps(_as_json(findings), indent=1) if as_json else _as_text(findings))
     return ExitCode.DONE if findings.native_works else ExitCode.CANNOT
 
@@ -193,7 +193,7 @@ def _image_threats() -> list[Threat]:
     return []
 
 
-def _as_json(findings: Findings) -> dict[str, object]:
+def _as_json(findings: Diagnosis) -> dict[str, object]:
     return {
         "schema": SCHEMA,
         "environments": [
@@ -212,7 +212,7 @@ def _as_json(findings: Findings) -> dict[str, object]:
     }
 
 
-def _as_text(findings: Findings) -> str:
+def _as_text(findings: Diagnosis) -> str:
     width = max(map(len, [*findings.environments, *findings.host]), default=0) + 2
     lines = ["Environments"]
     for name, probe in findings.environments.items():

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tare.commands.explained import Explained, ExplainOptions, explained, narrowed
-from tare.commands.trying import Attempt, Subject, Try, subjects
+from tare.commands.trying import ChosenTries, Subject, Try, subjects
 from tare.drawing.words import counted
 from tare.environments import PROVIDERS
 from tare.errors import ExitCode, InputError
@@ -111,7 +111,7 @@ def _traced(own: Explained, subject: Subject) -> Subject | None:
     return next(one for one in subjects(analysis) if one.choice == subject.choice)
 
 
-def _turn(own: Explained, chosen: Attempt) -> ExitCode:
+def _turn(own: Explained, chosen: ChosenTries) -> ExitCode:
     from tare.commands.run import run_and_show
 
     if not chosen.tries:
@@ -130,7 +130,7 @@ def _try_said(one: Try) -> str:
     return f"{knob} ({KNOBS[knob].about}): {one.grounds or _BLIND}"
 
 
-def _said_before(chosen: Attempt, tracing_s: float) -> str:
+def _said_before(chosen: ChosenTries, tracing_s: float) -> str:
     """What is going to be done, and how long it takes."""
     claims = counted(len(chosen.subject.explanations), "claim")
     traced = f"system calls are counted in spare runs (about {format_duration(tracing_s)})"
@@ -141,17 +141,17 @@ def _said_before(chosen: Attempt, tracing_s: float) -> str:
     return f"{begin}, then {knobs} in {blocks} (about {format_duration(chosen.expected_s)})"
 
 
-def _place(chosen: Attempt) -> str:
+def _place(chosen: ChosenTries) -> str:
     return f"{chosen.subject.environment} on {chosen.subject.layout}"
 
 
-def _nothing_said(chosen: Attempt, own: Explained) -> str:
+def _nothing_said(chosen: ChosenTries, own: Explained) -> str:
     if chosen.left_out:
         return _too_long_said(chosen, own)
     return f"{_place(chosen)}: no knob of this version can be turned here that would test anything"
 
 
-def _too_long_said(chosen: Attempt, own: Explained) -> str:
+def _too_long_said(chosen: ChosenTries, own: Explained) -> str:
     needed_s = (chosen.expected_s or 0.0) + own.tracing_s(chosen.subject)
     result = shlex.quote(str(own.folder.path))
     command = f"tare explain {result} --environment {chosen.subject.environment}"

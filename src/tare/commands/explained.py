@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tare.commands.trying import Attempt, Subject, attempt, require_blocks, tracing_s, tries
+from tare.commands.trying import ChosenTries, Subject, attempt, require_blocks, tracing_s, tries
 from tare.environments import PROVIDERS
 from tare.errors import InputError
 from tare.image.store import find_image
@@ -81,7 +81,7 @@ class Explained:
     def tracing_s(self, subject: Subject) -> float:
         return tracing_s(subject, self.analysis.outcomes)
 
-    def attempt(self, subject: Subject, left_s: float) -> Attempt:
+    def attempt(self, subject: Subject, left_s: float) -> ChosenTries:
         """What fits into the time that is left."""
         parent = self.parent()
         believed = tries(subject, parent)

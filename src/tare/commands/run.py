@@ -20,7 +20,7 @@ from tare.units import parse_duration_s
 
 
 def run_campaign_command(
-    campaign: str, output: Path | None, asked: "Asked", image_name: str, as_json: bool
+    campaign: str, output: Path | None, asked: "Overrides", image_name: str, as_json: bool
 ) -> ExitCode:
     """Run or continue; the tables go to standard output, the report into the result folder."""
     chosen, folder = _campaign_and_folder(campaign, output)
@@ -44,7 +44,7 @@ def _learn(campaign: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Overrides:
     """What the command line asks for instead of what the campaign says."""
 
     blocks: int | None = None

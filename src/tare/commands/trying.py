@@ -60,7 +60,7 @@ class Try:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class ChosenTries:
     """What of all that could be tried fits."""
 
     subject: Subject
@@ -157,7 +157,7 @@ def attempt(
     outcomes: Sequence[Outcome],
     budget_s: float,
     blocks: int,
-) -> Attempt:
+) -> ChosenTries:
     """As many of the knobs, the first of them first, as fit in ``budget_s``; of one alone fewer blocks do as well."""
     block_s: float | None = 0.0
     for count in range(len(believed), 0, -1):
@@ -173,8 +173,8 @@ def attempt(
 
 def _attempt(
     subject: Subject, believed: Sequence[Try], count: int, blocks: int, block_s: float | None
-) -> Attempt:
-    return Attempt(
+) -> ChosenTries:
+    return ChosenTries(
         subject=subject,
         tries=tuple(believed[:count]),
         left_out=tuple(believed[count:]),

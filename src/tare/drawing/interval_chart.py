@@ -7,7 +7,7 @@ from typing import Any
 
 from tare.drawing.axis import Axis
 from tare.drawing.canvas import Canvas, Row
-from tare.drawing.marks import PAPER, Look
+from tare.drawing.marks import PAPER, MarkStyle
 from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Estimate, Word
@@ -44,7 +44,7 @@ class Section:
 
 
 @dataclass(slots=True)
-class _Drawing:
+class _IntervalDrawing:
     rows: list[Row] = field(default_factory=list)
     bands: list[Row] = field(default_factory=list)
     spans: list[tuple[float, float]] = field(default_factory=list)
@@ -59,7 +59,14 @@ def span(estimate: Estimate) -> tuple[float, float] | None:
 
 
 def interval_row(
-    name: str, what: str, estimate: Estimate, word: str, look: Look, *, decided: bool, quiet: bool = False
+    name: str,
+    what: str,
+    estimate: Estimate,
+    word: str,
+    look: MarkStyle,
+    *,
+    decided: bool,
+    quiet: bool = False,
 ) -> Row:
     """One dot with its interval (fractions, shown in per cent); ``what`` is for the tooltip.
 
@@ -90,7 +97,7 @@ def word_label(said: str) -> str:
 
 def interval_chart(sections: Sequence[Section], axis: Axis, margin: float, frame: Frame) -> dict[str, Any]:
     """Describe the chart in Vega-Lite; the axis is of fractions, the margin one of them."""
-    drawing = _Drawing()
+    drawing = _IntervalDrawing()
     for section in sections:
         _add(section, frame, drawing)
     canvas = Canvas(axis, Axis(low=drawing.height_px, high=0), frame.font_px)
@@ -104,7 +111,7 @@ def interval_chart(sections: Sequence[Section], axis: Axis, margin: float, frame
     return canvas.specification(frame.plot_px, drawing.height_px, padding)
 
 
-def _add(section: Section, frame: Frame, drawing: _Drawing) -> None:
+def _add(section: Section, frame: Frame, drawing: _IntervalDrawing) -> None:
     if section.heading:
         middle = drawing.height_px + 0.65 * frame.row_px
         drawing.headings.append({"y": middle, "text": one_line(section.heading), "ink": "var(--ink)"})
@@ -120,7 +127,7 @@ def _add(section: Section, frame: Frame, drawing: _Drawing) -> None:
         drawing.bands.append({"x": low, "x2": high, "y": top, "y2": drawing.height_px})
 
 
-def _scales(canvas: Canvas, axis: Axis, margin: float, drawing: _Drawing) -> None:
+def _scales(canvas: Canvas, axis: Axis, margin: float, drawing: _IntervalDrawing) -> None:
     colours = {tick: "var(--grid)" if tick else "var(--axis)" for tick in axis.ticks}
     canvas.lines([_upright(at, span, colour) for span in drawing.spans for at, colour in colours.items()])
     margins = [_upright(at, span, "var(--axis)") for span in drawing.spans for at in (-margin, margin)]
@@ -136,7 +143,7 @@ def _upright(at: float, span: tuple[float, float], colour: str) -> Row:
     return {"x": at, "x2": at, "y": span[0], "y2": span[1], "stroke": colour}
 
 
-def _labels(canvas: Canvas, drawing: _Drawing, frame: Frame) -> None:
+def _labels(canvas: Canvas, drawing: _IntervalDrawing, frame: Frame) -> None:
     character_px = CHARACTER_EM * frame.font_px
     widest = int((frame.gutter_px + frame.plot_px + frame.figures_px) / character_px)
     headings = [{**row, "text": cut(row["text"], widest)} for row in drawing.headings]

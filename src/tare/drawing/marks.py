@@ -20,7 +20,7 @@ PAPER = "var(--paper)"
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class MarkStyle:
     shape: str
     colour: str
 
@@ -29,13 +29,13 @@ class Look:
         return OUTLINES[self.shape]
 
 
-CONTROL = Look("circle", "var(--control)")
+CONTROL = MarkStyle("circle", "var(--control)")
 
 
-def looks(environments: Sequence[str]) -> dict[str, Look]:
+def looks(environments: Sequence[str]) -> dict[str, MarkStyle]:
     """One look per environment, by its place in the list."""
     shapes = tuple(OUTLINES)
     return {
-        name: Look(shapes[number % len(shapes)], f"var(--e{number % COLOURS})")
+        name: MarkStyle(shapes[number % len(shapes)], f"var(--e{number % COLOURS})")
         for number, name in enumerate(environments)
     }

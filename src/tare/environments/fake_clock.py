@@ -36,7 +36,7 @@ _MEASURED = ".output/stdout"
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class PlantedFault:
     """What is wrong with a clock; ``kind`` is empty when nothing is."""
 
     kind: str
@@ -59,19 +59,19 @@ class Fault:
         return -min(after_ns, round(self.amount)) if self.kind == "stop" else round(self.amount)
 
 
-def parse(text: object) -> Fault | None:
+def parse(text: object) -> PlantedFault | None:
     """The fault in words, or none of them."""
     if text == "honest":
-        return Fault("", 0.0)
+        return PlantedFault("", 0.0)
     found = _WRITTEN.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         return None
     rate, percent, step, ms, stop, stop_s = found.groups()
     if rate == "cpu":
-        return Fault(rate, float(percent) / 100)
+        return PlantedFault(rate, float(percent) / 100)
     if rate:
-        return Fault(rate, float(percent) / 100 * (1 if rate == "fast" else -1))
-    return Fault(step, float(ms) * 1e6) if step else Fault(stop, float(stop_s) * _SECOND_NS)
+        return PlantedFault(rate, float(percent) / 100 * (1 if rate == "fast" else -1))
+    return PlantedFault(step, float(ms) * 1e6) if step else PlantedFault(stop, float(stop_s) * _SECOND_NS)
 
 
 def begin(file: Path) -> None:
@@ -86,7 +86,7 @@ def _host_ns() -> int:
 class _Bent:
     """Lines of a stopwatch with the fault in all that is a clock's."""
 
-    def __init__(self, fault: Fault, file: Path) -> None:
+    def __init__(self, fault: PlantedFault, file: Path) -> None:
         self._fault, self._file = fault, file
 
     def asked(self, chunk: bytes, *, measured: bool) -> bytes:

@@ -14,7 +14,7 @@ from tare.environments import PROVIDERS
 from tare.errors import NodeError, TareError
 from tare.far import files
 from tare.far.conversation import Conversation, EndOfConnectionError
-from tare.far.images import Image
+from tare.far.images import FarImage
 from tare.far.locks import share_host
 from tare.far.nodes import HeldNode, remove_leftovers, stop_named
 from tare.host.privileges import ordinary_user
@@ -60,7 +60,7 @@ class Agent:
     def __init__(self, state: Path) -> None:
         self._state = state
         self._host: int | None = None
-        self._image: Image | None = None
+        self._image: FarImage | None = None
         self._held: HeldNode | None = None
         self._abilities: Mapping[str, Callable[..., dict[str, Any]]] = {
             "probe": self._probe,
@@ -102,7 +102,7 @@ class Agent:
         """Whether it is here as it was sent; else where to unpack it."""
         self._share_host()
         remove_leftovers(self._state)
-        self._image = Image(self._state, digest)
+        self._image = FarImage(self._state, digest)
         return {"into": None if self._image.is_whole() else str(self._image.begin())}
 
     def _finish_image(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class Agent:
         self._share_host()
         address = None if subnet is None else network.address_within(subnet)
         described = decode(NodeSpec, spec)
-        self._image = Image(self._state, described.image_digest)
+        self._image = FarImage(self._state, described.image_digest)
         self._image.use()
         self._held = HeldNode(self._state, replace(described, image_root=self._image.root))
         node, provider = self._held.node, self._held.provider

@@ -19,7 +19,7 @@ def image_root(state: Path, digest: str) -> Path:
     return state / "images" / f"carried-{digest.removeprefix('sha256:')[:_SHOWN]}" / "rootfs"
 
 
-class Image:
+class FarImage:
     """One image, here or not, with a lock as long as somebody uses or makes it."""
 
     def __init__(self, state: Path, digest: str) -> None:

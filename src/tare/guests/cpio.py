@@ -16,7 +16,7 @@ _ALIGNMENT_BYTE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class CpioEntry:
     """A file, a folder or a device of the archive; root's, without a time."""
 
     name: str
@@ -28,25 +28,25 @@ class Entry:
     """``os.makedev`` of a device node."""
 
 
-def folder(name: str) -> Entry:
-    return Entry(name=name, mode=stat.S_IFDIR | 0o755)
+def folder(name: str) -> CpioEntry:
+    return CpioEntry(name=name, mode=stat.S_IFDIR | 0o755)
 
 
-def file(name: str, content: bytes, permissions: int = 0o644) -> Entry:
-    return Entry(name=name, mode=stat.S_IFREG | permissions, content=content)
+def file(name: str, content: bytes, permissions: int = 0o644) -> CpioEntry:
+    return CpioEntry(name=name, mode=stat.S_IFREG | permissions, content=content)
 
 
-def character_device(name: str, major: int, minor: int) -> Entry:
-    return Entry(name=name, mode=stat.S_IFCHR | 0o600, device=os.makedev(major, minor))
+def character_device(name: str, major: int, minor: int) -> CpioEntry:
+    return CpioEntry(name=name, mode=stat.S_IFCHR | 0o600, device=os.makedev(major, minor))
 
 
-def archive(entries: Iterable[Entry]) -> bytes:
+def archive(entries: Iterable[CpioEntry]) -> bytes:
     """The whole archive with its end mark, uncompressed."""
     parts = [_packed(entry, number) for number, entry in enumerate(entries, 1)]
-    return b"".join([*parts, _packed(Entry(name=_END, mode=0), 0)])
+    return b"".join([*parts, _packed(CpioEntry(name=_END, mode=0), 0)])
 
 
-def _packed(entry: Entry, inode: int) -> bytes:
+def _packed(entry: CpioEntry, inode: int) -> bytes:
     name = os.fsencode(entry.name) + b"\0"
     numbers = (
         *(inode, entry.mode, 0, 0, 1, 0, len(entry.content)),  # owner, group; one link; no time

@@ -35,7 +35,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class MachineGroup(SandboxGroup):
+class OwnMachineGroup(SandboxGroup):
     """A ``NodeGroup`` (``tare.nodes.provider``) of a machine whose monitor is in a group of ours.
 
     ``kernel_pid`` is the monitor's process id. The group's own memory limit is larger than the guest's memory by what

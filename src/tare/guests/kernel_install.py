@@ -54,7 +54,7 @@ _WAYS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class KernelSource:
     """A kernel that is not in the store yet."""
 
     image: Path
@@ -88,15 +88,15 @@ def describe(kernel: GuestKernel) -> dict[str, str | bool]:
     return {**about, "image": str(kernel.image), "direct": kernel.direct}
 
 
-def _given(source: Path, modules: Path | None) -> Source:
+def _given(source: Path, modules: Path | None) -> KernelSource:
     if modules is not None and not (modules / "modules.dep").is_file():
         raise InputError(f"{modules} holds no modules.dep; name the folder that depmod(8) made it in.")
     if not source.is_file():
         raise InputError(f"There is no kernel {source}.")
-    return Source(image=source, modules=modules, origin=str(source.resolve()))
+    return KernelSource(image=source, modules=modules, origin=str(source.resolve()))
 
 
-def _debian_or_own(staged: Path, progress: Progress) -> Source:
+def _debian_or_own(staged: Path, progress: Progress) -> KernelSource:
     """Debian's needs its package registry; the host's own needs to be readable."""
     try:
         image, modules, name = kernel_package.fetch(staged / "package", progress)
@@ -107,11 +107,11 @@ def _debian_or_own(staged: Path, progress: Progress) -> Source:
                 f"There is no kernel for guests: {error} The host's own, {own}, cannot be read; {_WAYS}."
             ) from error
         progress(f"Debian's kernel cannot be had, so {own} is taken ({str(error).splitlines()[0]})")
-        return Source(image=own, modules=None, origin=f"this host's own, {own}")
-    return Source(image=image, modules=modules, origin=name)
+        return KernelSource(image=own, modules=None, origin=f"this host's own, {own}")
+    return KernelSource(image=image, modules=modules, origin=name)
 
 
-def _install(source: Source, staged: Path, progress: Progress) -> GuestKernel:
+def _install(source: KernelSource, staged: Path, progress: Progress) -> GuestKernel:
     """Build the folder of the store in ``staged`` and rename it into place."""
     made = staged / "kernel"
     made.mkdir()

@@ -35,7 +35,7 @@ _FIRST_LOGIN_ID = 1000
 
 
 @dataclass(slots=True)
-class Findings:
+class RightsFindings:
     """Paths within an image."""
 
     privileged: list[str] = field(default_factory=list)
@@ -70,9 +70,9 @@ def _keeps_others_out(status: os.stat_result) -> bool:
     return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IXGRP | stat.S_IXOTH)
 
 
-def find(root: Path) -> Findings:
+def find(root: Path) -> RightsFindings:
     """Of all regular files and folders below ``root``, and itself."""
-    findings = Findings()
+    findings = RightsFindings()
     for path in (os.fspath(root), *_below(os.fspath(root))):
         status = os.lstat(path)
         if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):

@@ -26,7 +26,7 @@ _LINK = re.compile(
 END = "end"
 
 
-class Link(NamedTuple):
+class ChainLink(NamedTuple):
     """A place in a file's chain: its last line."""
 
     file: int
@@ -39,17 +39,17 @@ class Link(NamedTuple):
 class Opened(NamedTuple):
     """A line whose CRC fits."""
 
-    link: Link
+    link: ChainLink
     after: int
     kind: str
 
 
-def first_link(name: str) -> Link:
+def first_link(name: str) -> ChainLink:
     """Where the chain of a file of that name begins."""
-    return Link(crc32(name.encode("utf-8", "surrogateescape")), 0, 0)
+    return ChainLink(crc32(name.encode("utf-8", "surrogateescape")), 0, 0)
 
 
-def seal(record: Session | Outcome | None, last: Link) -> tuple[bytes, Link]:
+def seal(record: Session | Outcome | None, last: ChainLink) -> tuple[bytes, ChainLink]:
     """The line that follows ``last``, newline included, and its place; ``None`` is the session's end.
 
     ``JournalError`` for a record that no line can hold.
@@ -69,7 +69,7 @@ def seal(record: Session | Outcome | None, last: Link) -> tuple[bytes, Link]:
             f"the workload print fewer values, or run fewer iterations"
         )
     crc = crc32(rest)
-    return b'{"crc":"%08x",%s\n' % (crc, rest), Link(last.file, last.number + 1, crc)
+    return b'{"crc":"%08x",%s\n' % (crc, rest), ChainLink(last.file, last.number + 1, crc)
 
 
 def has_seal(line: bytes) -> bool:
@@ -88,4 +88,4 @@ def open_seal(line: bytes, where: str) -> Opened | None:
         raise LaterVersionError(where, int(sealed[2]))
     if not (found := _LINK.match(line, sealed.end())):
         return None
-    return Opened(Link(int(found[1], 16), int(found[2]), crc), int(found[3], 16), found[4].decode())
+    return Opened(ChainLink(int(found[1], 16), int(found[2]), crc), int(found[3], 16), found[4].decode())

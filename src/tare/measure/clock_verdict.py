@@ -17,7 +17,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Findings:
+class ClockFindings:
     """What was found out about the clocks of all nodes."""
 
     facts: tuple[Mapping[str, str], ...]
@@ -26,11 +26,11 @@ class Findings:
     """What is wrong with them; ``None`` when nothing is."""
 
 
-def findings(nodes: Mapping[str, Mapping[str, Sequence[ClockProbe]]]) -> Findings:
+def findings(nodes: Mapping[str, Mapping[str, Sequence[ClockProbe]]]) -> ClockFindings:
     """Judge the probes of each node's clocks; ``nodes`` says how each is to be called."""
     fits = {node: {name: fit(probes) for name, probes in clocks.items()} for node, clocks in nodes.items()}
     faults = [words for node, clocks in fits.items() if (words := _fault(node, clocks))]
-    return Findings(facts=tuple(map(_facts, fits.values())), fault="; ".join(faults) or None)
+    return ClockFindings(facts=tuple(map(_facts, fits.values())), fault="; ".join(faults) or None)
 
 
 def _facts(clocks: Mapping[str, ClockFit]) -> dict[str, str]:

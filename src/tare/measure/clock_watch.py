@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clock_relations import READINGS, host_readings, relations
-from tare.measure.clock_verdict import Findings, findings
+from tare.measure.clock_verdict import ClockFindings, findings
 from tare.measure.clocks import PROBES, host_ns
 from tare.measure.inspection import idle_stopwatch
 from tare.measure.protocol import nonsense
@@ -130,7 +130,7 @@ class ClockWatch:
         known = [steal_s for steal_s in told if steal_s is not None]
         return sum(known) if known and len(known) == len(told) else None
 
-    def findings(self) -> Findings:
+    def findings(self) -> ClockFindings:
         found = findings({name: clocks.probes for name, clocks in self._nodes.items()})
         told = zip(found.facts, self._nodes.values(), strict=True)
         own = tuple({**facts, **clocks.relations} for facts, clocks in told)

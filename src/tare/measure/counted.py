@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tare.measure.fuse import Fuse
-from tare.measure.helper_cost import HelperCost
+from tare.measure.helper_cost import HelperMeter
 from tare.measure.seats import Seat
 from tare.measure.steal import ThreadWatch
 from tare.nodes.provider import Node, NodeGroup, Provider
@@ -78,7 +78,7 @@ class Counters:
         self.vcpu_wait_s: float | None = None
         self._threads = watched.virtual_processors()
         self._processors = ThreadWatch(self._threads, serving)
-        self._cost = HelperCost(serving)
+        self._cost = HelperMeter(serving)
         self._usage = CpuUsage(watched.all_groups)
 
     def stop(self) -> None:

@@ -40,7 +40,7 @@ def stopwatch_limit_s(limit_s: float, arms: int) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arm:
+class FrozenArm:
     """What takes turns with others. Everything of it is in its nodes already: nothing enters what is frozen."""
 
     stopwatches: Sequence[Stopwatch]
@@ -67,7 +67,7 @@ class ArmRun:
 
 
 def take_turns(
-    arms: Sequence[Arm],
+    arms: Sequence[FrozenArm],
     draw: random.Random,
     turn_s: float = TURN_S,
     tick: Callable[[], None] = lambda: None,
@@ -96,7 +96,7 @@ def take_turns(
 class _Conducted:
     """An arm on its way."""
 
-    arm: Arm
+    arm: FrozenArm
     error: Exception | None = None
     before: list[list[ClockProbe]] = field(default_factory=list)
     said: dict[int, Mapping[str, Any]] = field(default_factory=dict)

@@ -18,7 +18,7 @@ def cpu_ns(pid: int) -> int | None:
         return None
 
 
-class HelperCost:
+class HelperMeter:
     """CPU time of these processes from now on."""
 
     def __init__(self, pids: Iterable[int]) -> None:

@@ -22,7 +22,7 @@ from tare.measure.verify_unprivileged import BY_RUSAGE, CPU_TIME, rusage_s
 from tare.nodes.provider import NodeGroup
 
 
-class Look:
+class TrialLooks:
     """One trial's looks; what they show is noted in its ``Measured``."""
 
     def __init__(
@@ -135,7 +135,7 @@ class Look:
 @contextmanager
 def looked_at(
     context: Context, prepared: Prepared, measured: Measured, others: Sequence[NodeGroup] = ()
-) -> Iterator[Look]:
+) -> Iterator[TrialLooks]:
     """All that the looks need is opened here, before anything is timed.
 
     ``others``: the groups of the other arms, where several take turns: their load is nobody's foreign load.
@@ -146,4 +146,4 @@ def looked_at(
         watched_clocks(watched.provider, watched.nodes, prepared.up.ways) as clocks,
         observed(watched, beside, context.process_stats) as observation,
     ):
-        yield Look(context, prepared, measured, clocks, observation)
+        yield TrialLooks(context, prepared, measured, clocks, observation)

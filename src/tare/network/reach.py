@@ -56,7 +56,7 @@ print(json.dumps({"byte": count, "s": time.monotonic() - begun, "named": found =
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class RoundTrip:
     """What went from one node to the other and back."""
 
     round_trip_s: float | None
@@ -67,13 +67,13 @@ class Reach:
     """What did not work though the transfer did."""
 
 
-class _Moved(TypedDict):
+class _Transfer(TypedDict):
     byte: int
     s: float
     named: bool
 
 
-def try_reach(client: Node, server: Node, provider: Provider) -> Reach:
+def try_reach(client: Node, server: Node, provider: Provider) -> RoundTrip:
     """Ping and transfer from ``client`` to ``server``, which may be the same node; ``NodeError`` says what failed."""
     address = node_address(server) or (_ALONE if client is server else None)
     if address is None:
@@ -83,7 +83,7 @@ def try_reach(client: Node, server: Node, provider: Provider) -> Reach:
     remarks = [remark] if remark else []
     if client is not server and not moved["named"]:
         remarks.append("the other node's name is not resolved: address it by number")
-    return Reach(
+    return RoundTrip(
         round_trip_s=round_trip_s,
         transferred_byte=moved["byte"],
         transfer_s=moved["s"],
@@ -112,7 +112,7 @@ def read_round_trip_s(done: process.Completed, address: str) -> float:
         raise NodeError(f"what ping prints is not understood: {error}") from None
 
 
-def _transfer(client: Node, server: Node, address: str, provider: Provider) -> _Moved:
+def _transfer(client: Node, server: Node, address: str, provider: Provider) -> _Transfer:
     """Bytes that arrived, seconds that they took, and whether the server's name led to the same address."""
     note = "transfer-port"
     serve = [*_python(server, provider, _SERVER), address, f"{server.work_directory}/{note}", str(_STEP_S)]
@@ -136,12 +136,12 @@ def _python(node: Node, provider: Provider, program: str) -> list[str]:
     return [*provider.prefix(node), "python3", "-c", program]
 
 
-def read_transfer(done: process.Completed, address: str) -> _Moved:
+def read_transfer(done: process.Completed, address: str) -> _Transfer:
     """What the client printed; ``NodeError`` if it failed or not all arrived."""
     if done.code != 0:
         raise NodeError(f"no TCP transfer to {address}: {done.last_words}")
     try:
-        moved = told(_Moved, done.stdout, "the node's transfer")
+        moved = told(_Transfer, done.stdout, "the node's transfer")
     except NodeError as error:
         raise NodeError(f"no TCP transfer to {address}: {done.last_words} ({error})") from None
     if moved["byte"] != TRANSFER_BYTE:

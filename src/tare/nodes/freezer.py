@@ -40,7 +40,7 @@ def _write_down(freezer: Freezer, folder: Path) -> None:
         raise NodeError(f"cannot write to {folder}: {error.strerror}") from error
 
 
-class _Written(TypedDict):
+class _WrittenNode(TypedDict):
     version: int
     directory: str
 
@@ -48,7 +48,7 @@ class _Written(TypedDict):
 def thaw_node(folder: Path) -> None:
     """Thaw the node of this folder if it was ever to be frozen; raises ``NodeError`` as ``Freezer.thaw`` does."""
     try:
-        written = of_kind(_Written, from_json((folder / _FILE).read_text()))
+        written = of_kind(_WrittenNode, from_json((folder / _FILE).read_text()))
     except (OSError, ValueError):
         return  # never written, or torn by a kill: nothing was frozen yet
     Freezer(written["version"], Path(written["directory"])).thaw()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tare.environments import engine_arguments
 from tare.environments.engine_arguments import CAPABILITY, OPTION, PRIVILEGED, SECURITY, Flag
-from tare.plan.knob_turns import Subject, Turned, larger_shm, with_options, without_quota
+from tare.plan.knob_turns import KnobSubject, Turned, larger_shm, with_options, without_quota
 from tare.records import OptionValue
 from tare.units import format_byte
 
@@ -16,7 +16,7 @@ _PROFILE = "seccomp"
 _UNCONFINED = "unconfined"
 
 
-def quota_off(subject: Subject) -> Turned | str:
+def quota_off(subject: KnobSubject) -> Turned | str:
     """The environment's own quota, or else the campaign's."""
     own = _flags(subject, lambda flag: flag.name in engine_arguments.QUOTA)
     quota = subject.provider.chosen(subject.environment.options).cpu_quota
@@ -25,14 +25,14 @@ def quota_off(subject: Subject) -> Turned | str:
     return _dropped(subject, own, f"its CPU quota of {quota:g} processors", "without it")
 
 
-def default_weight(subject: Subject) -> Turned | str:
+def default_weight(subject: KnobSubject) -> Turned | str:
     own = _flags(subject, lambda flag: flag.name == engine_arguments.SHARES)
     if not own:
         return f"its arguments hold no {engine_arguments.SHARES}"
     return _dropped(subject, own, f"its CPU weight of {own[-1].value}", "with the default weight")
 
 
-def shm_larger(subject: Subject) -> Turned | str:
+def shm_larger(subject: KnobSubject) -> Turned | str:
     """Without the environment's own size, or else the campaign's made larger in all arms."""
     own_byte, stated_byte = (
         subject.provider.chosen(subject.environment.options).shm_byte,
@@ -47,14 +47,14 @@ def shm_larger(subject: Subject) -> Turned | str:
     return _dropped(subject, own, *what)
 
 
-def local_memory(subject: Subject) -> Turned | str:
+def local_memory(subject: KnobSubject) -> Turned | str:
     own = _flags(subject, lambda flag: flag.name == engine_arguments.MEMORY_NODES)
     if not own:
         return f"its arguments hold no {engine_arguments.MEMORY_NODES}"
     return _dropped(subject, own, "memory on other NUMA nodes", "with memory near its processors")
 
 
-def may_ptrace(subject: Subject) -> Turned | str:
+def may_ptrace(subject: KnobSubject) -> Turned | str:
     """By the capability without which an engine's filter refuses process_vm_readv(2) on older kernels."""
     if OPTION not in subject.provider.option_names:
         return f"{subject.environment.technology} has no option {OPTION}"
@@ -68,7 +68,7 @@ def may_ptrace(subject: Subject) -> Turned | str:
     return with_options(subject, {OPTION: added}, *what)
 
 
-def seccomp(subject: Subject) -> Turned | str:
+def seccomp(subject: KnobSubject) -> Turned | str:
     """A profile of the environment's own counts as the filter, wherever it stands."""
     name, options = subject.environment.technology, subject.environment.options
     if _PROFILE not in subject.provider.option_names:
@@ -84,7 +84,7 @@ def seccomp(subject: Subject) -> Turned | str:
     return with_options(subject, changed, "the seccomp filter", "without it")
 
 
-def _is_unfiltered(subject: Subject) -> bool:
+def _is_unfiltered(subject: KnobSubject) -> bool:
     """The last profile among the arguments counts, else the option."""
     profiles = _flags(subject, _is_profile)
     if profiles:
@@ -105,12 +105,12 @@ def _gives_ptrace(flag: Flag) -> bool:
     return flag.name == CAPABILITY and not _ENOUGH.isdisjoint((flag.value or "").upper().split(","))
 
 
-def _flags(subject: Subject, wanted: Callable[[Flag], bool]) -> list[Flag]:
+def _flags(subject: KnobSubject, wanted: Callable[[Flag], bool]) -> list[Flag]:
     if OPTION not in subject.provider.option_names:
         return []
     return [flag for flag in engine_arguments.flags(subject.environment.options) if wanted(flag)]
 
 
-def _dropped(subject: Subject, own: list[Flag], what: str, change: str) -> Turned:
+def _dropped(subject: KnobSubject, own: list[Flag], what: str, change: str) -> Turned:
     left = engine_arguments.without(subject.environment.options, *own)
     return with_options(subject, {OPTION: left}, what, change)

@@ -14,7 +14,7 @@ MOST_BLOCKS = 1000
 Count = Annotated[int, Field(ge=1, le=MOST_BLOCKS)]
 
 
-class Table(BaseModel):
+class StrictTable(BaseModel):
     """No unknown key, no silent conversion."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -25,21 +25,21 @@ def one_or_several(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-class PrecisionTable(Table):
+class PrecisionTable(StrictTable):
     """``precision = { absolute, relative }``: the half-width of an interval that is precise enough."""
 
     absolute: float = Field(default=USUAL_PRECISE_ABSOLUTE, ge=0, lt=1, allow_inf_nan=False)
     relative: float = Field(default=USUAL_PRECISE_RELATIVE, ge=0, lt=1, allow_inf_nan=False)
 
 
-class DecisionTable(Table):
+class DecisionTable(StrictTable):
     """``[decision]``: what ``tare run`` is asked to fail for."""
 
     fail_if: Annotated[list[str], BeforeValidator(one_or_several)] = []
     undecided: Literal["fail", "pass"] = "fail"
 
 
-class BlocksTable(Table):
+class BlocksTable(StrictTable):
     """``blocks = 10``, ``{ count, margin }`` or ``{ looks, margin, precision }``."""
 
     count: Count | None = None

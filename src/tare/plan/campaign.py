@@ -22,7 +22,7 @@ from tare.plan.problems import Problem, failure, nearest, printable
 from tare.plan.schema import LARGEST_SEED, CampaignTable, Host
 from tare.plan.sharing import Sharing
 from tare.plan.sharing_entries import sharings
-from tare.plan.source import Source, read_source
+from tare.plan.source import CampaignSource, read_source
 from tare.records import Environment, FailIf, Layout, check_user
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
@@ -132,7 +132,7 @@ def _conditions(texts: Sequence[str], campaign: Campaign) -> tuple[FailIf, ...]:
         raise InputError(f"--fail-if: {error}") from error
 
 
-def _preset_source(name: str) -> Source:
+def _preset_source(name: str) -> CampaignSource:
     if name not in preset_names():
         raise CampaignError(f"there is no preset {printable(name)!r}{nearest(name, preset_names())}")
     return read_source(preset_path(name), f"preset {name}")
@@ -149,7 +149,7 @@ def _names_nothing(text: str) -> bool:
 
 
 def _build(
-    source: Source, host: Host, providers: Mapping[str, Provider], kinds: Mapping[str, WorkloadKind]
+    source: CampaignSource, host: Host, providers: Mapping[str, Provider], kinds: Mapping[str, WorkloadKind]
 ) -> Campaign:
     problems = number_problems(source.data)
     if problems:

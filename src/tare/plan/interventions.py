@@ -9,7 +9,7 @@ from tare.environments import PROVIDERS
 from tare.errors import InputError
 from tare.nodes.provider import Provider
 from tare.plan.definition import Campaign
-from tare.plan.knob_turns import Subject
+from tare.plan.knob_turns import KnobSubject
 from tare.plan.knobs import Knob, knob_of, turned
 from tare.plan.sharing import Setting
 from tare.records import NATIVE, Change, Environment, Intervention, Workload
@@ -49,7 +49,7 @@ class Toggle:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Arm:
+class _TurnedArm:
     """One knob turned: what is compared with the environment as it is."""
 
     change: Change
@@ -61,7 +61,7 @@ class _Arm:
         return (self.environment, *([Environment(name=native, technology=NATIVE)] if native else []))
 
 
-def subject_of(parent: Parent, choice: Choice) -> tuple[Subject, tuple[Workload, ...]]:
+def subject_of(parent: Parent, choice: Choice) -> tuple[KnobSubject, tuple[Workload, ...]]:
     """What the choice means; ``InputError`` when it means nothing, or more than one."""
     campaign = parent.campaign
     environments = {one.name: one for one in campaign.environments}
@@ -72,7 +72,7 @@ def subject_of(parent: Parent, choice: Choice) -> tuple[Subject, tuple[Workload,
     workloads = tuple(known[_one("--workload", name, known)] for name in names)
     settings: dict[str, Setting] = {str(setting): setting for own, setting in cells if own in workloads}
     setting = settings[_one("--layout", choice.layout, settings)]
-    subject = Subject(
+    subject = KnobSubject(
         environment=environment,
         limits=setting.limits,
         layout=setting.layout,
@@ -132,13 +132,13 @@ def intervention_campaign(
     )
 
 
-def _require_different(arms: Sequence[_Arm]) -> None:
+def _require_different(arms: Sequence[_TurnedArm]) -> None:
     names = [arm.environment.name for arm in arms]
     if again := [name for name in names if names.count(name) > 1]:
         raise InputError(f"--toggle: {again[0]} is asked for twice; name each knob once")
 
 
-def _arm(subject: Subject, toggle: Toggle) -> _Arm:
+def _arm(subject: KnobSubject, toggle: Toggle) -> _TurnedArm:
     knob = knob_of(toggle.text)
     changed = turned(knob, subject)
     if isinstance(changed, str):
@@ -155,7 +155,7 @@ def _arm(subject: Subject, toggle: Toggle) -> _Arm:
         cause=toggle.cause,
         is_cure=changed.is_cure,
     )
-    return _Arm(change=change, environment=environment)
+    return _TurnedArm(change=change, environment=environment)
 
 
 def _name(environment: Environment, knob: Knob) -> str:

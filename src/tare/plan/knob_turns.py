@@ -13,7 +13,7 @@ _LARGER = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class KnobSubject:
     """What a knob is turned on."""
 
     environment: Environment
@@ -36,12 +36,12 @@ class Turned:
     """Whether it takes away what may cost time, and does not bring it."""
 
 
-def _limits(subject: Subject, limits: Limits, what: str, change: str) -> Turned:
+def _limits(subject: KnobSubject, limits: Limits, what: str, change: str) -> Turned:
     return Turned(environment=subject.environment, limits=limits, subject=what, change=change)
 
 
 def with_options(
-    subject: Subject, options: Mapping[str, OptionValue | None], what: str, change: str
+    subject: KnobSubject, options: Mapping[str, OptionValue | None], what: str, change: str
 ) -> Turned:
     """``None`` takes an option away."""
     merged = {**subject.environment.options, **options}
@@ -50,18 +50,18 @@ def with_options(
     return Turned(environment=environment, limits=subject.limits, subject=what, change=change)
 
 
-def without_quota(subject: Subject) -> Turned | str:
+def without_quota(subject: KnobSubject) -> Turned | str:
     if subject.limits.cpu_quota is None:
         return "neither the campaign nor the environment sets a CPU quota"
     return _limits(subject, replace(subject.limits, cpu_quota=None), "the CPU quota", "without it")
 
 
-def twice_the_memory(subject: Subject) -> Turned | str:
+def twice_the_memory(subject: KnobSubject) -> Turned | str:
     doubled = replace(subject.limits, memory_byte=2 * subject.limits.memory_byte)
     return _limits(subject, doubled, "the memory limit", "with twice the memory")
 
 
-def larger_shm(subject: Subject) -> Turned | str:
+def larger_shm(subject: KnobSubject) -> Turned | str:
     """Eight times as large, but never more than half of the memory, which its contents count as."""
     before, limits = subject.limits.shm_byte, subject.limits
     after = min(_LARGER * before, limits.memory_byte // 2)
@@ -71,14 +71,14 @@ def larger_shm(subject: Subject) -> Turned | str:
     return _limits(subject, replace(limits, shm_byte=after), what, f"with one of {format_byte(after)}")
 
 
-def in_memory(subject: Subject) -> Turned | str:
+def in_memory(subject: KnobSubject) -> Turned | str:
     if subject.limits.storage is Storage.TMPFS:
         return "what the nodes write lies in memory already"
     in_memory = replace(subject.limits, storage=Storage.TMPFS)
     return _limits(subject, in_memory, "the disk below its files", "with its files in memory")
 
 
-def host_network(subject: Subject) -> Turned | str:
+def host_network(subject: KnobSubject) -> Turned | str:
     environment = subject.environment
     if NetworkKind.HOST not in subject.provider.networks:
         return f"{environment.technology} cannot share the host's network"
@@ -92,7 +92,7 @@ def host_network(subject: Subject) -> Turned | str:
     )
 
 
-def short_timeout(subject: Subject) -> Turned | str:
+def short_timeout(subject: KnobSubject) -> Turned | str:
     environment = subject.environment
     kind = environment.network or (NetworkKind.VETH if subject.layout.nodes > 1 else NetworkKind.NONE)
     if kind not in {NetworkKind.VETH, NetworkKind.MACVLAN}:
@@ -109,7 +109,7 @@ def short_timeout(subject: Subject) -> Turned | str:
 
 
 def _flag(
-    subject: Subject, option: str, default: bool, on: tuple[str, str], off: tuple[str, str]
+    subject: KnobSubject, option: str, default: bool, on: tuple[str, str], off: tuple[str, str]
 ) -> Turned | str:
     """Turn a switch of the technology over; the words are of what is turned off, and of what is turned on."""
     if option not in subject.provider.option_names:
@@ -119,17 +119,17 @@ def _flag(
     return replace(turned, is_cure=not is_on)
 
 
-def huge_pages(subject: Subject) -> Turned | str:
+def huge_pages(subject: KnobSubject) -> Turned | str:
     on = ("memory in pages of the usual size", "with huge pages")
     return _flag(subject, "huge_pages", False, on, ("the huge pages", "without them"))
 
 
-def pinning(subject: Subject) -> Turned | str:
+def pinning(subject: KnobSubject) -> Turned | str:
     on = ("letting virtual processors move", "with each pinned to one of the host's")
     return _flag(subject, "pin", True, on, ("pinning each virtual processor", "without it"))
 
 
-def vhost(subject: Subject) -> Turned | str:
+def vhost(subject: KnobSubject) -> Turned | str:
     if "vhost" not in subject.provider.option_names:
         return f"{subject.environment.technology} has no option vhost"
     if subject.environment.options.get("vhost", "auto") == "off":
@@ -138,7 +138,7 @@ def vhost(subject: Subject) -> Turned | str:
     return replace(turned, is_cure=False)
 
 
-def paravirtual(subject: Subject) -> Turned | str:
+def paravirtual(subject: KnobSubject) -> Turned | str:
     if (
         subject.environment.options.get("devices") != "emulated"
         or "devices" not in subject.provider.option_names
@@ -148,31 +148,31 @@ def paravirtual(subject: Subject) -> Turned | str:
     return with_options(subject, {"devices": "paravirtual", "machine": None}, *what)
 
 
-def kvm(subject: Subject) -> Turned | str:
+def kvm(subject: KnobSubject) -> Turned | str:
     if subject.environment.options.get("accelerator") != "tcg":
         return 'its accelerator is not "tcg"'
     return with_options(subject, {"accelerator": "kvm"}, "software emulation", "under KVM")
 
 
-def tare_storage(subject: Subject) -> Turned | str:
+def tare_storage(subject: KnobSubject) -> Turned | str:
     if subject.environment.options.get("storage") != "own":
         return "it has Tare's own layer already"
     return with_options(subject, {"storage": None}, "the technology's own storage driver", "on Tare's layer")
 
 
-def clock(subject: Subject) -> Turned | str:
+def clock(subject: KnobSubject) -> Turned | str:
     return _processor(
         subject, "host,+invtsc", "the clock that is slow to read", "with the host's time stamp counter"
     )
 
 
-def host_processor(subject: Subject) -> Turned | str:
+def host_processor(subject: KnobSubject) -> Turned | str:
     if subject.environment.technology not in {"qemu", "libvirt"}:
         return f"{subject.environment.technology} is no machine with a processor model"
     return _processor(subject, "host", "the processor model", "with the host's own")
 
 
-def _processor(subject: Subject, model: str, what: str, change: str) -> Turned | str:
+def _processor(subject: KnobSubject, model: str, what: str, change: str) -> Turned | str:
     """``host`` and what is more than that is the host's own model, which software emulation cannot have."""
     own, options = subject.environment.technology, subject.environment.options
     if "cpu" not in subject.provider.option_names:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tare.errors import InputError
 from tare.plan import argument_turns, knob_turns
-from tare.plan.knob_turns import Subject, Turned, with_options
+from tare.plan.knob_turns import KnobSubject, Turned, with_options
 from tare.plan.problems import nearest, printable
 from tare.records import OptionValue
 
@@ -24,7 +24,7 @@ class Knob:
 
     name: str
     about: str
-    turn: Callable[[Subject], Turned | str]
+    turn: Callable[[KnobSubject], Turned | str]
 
 
 KNOBS: Mapping[str, Knob] = {
@@ -131,7 +131,7 @@ def _value(text: str) -> OptionValue:
 
 
 def _of_option(option: str, value: OptionValue) -> Knob:
-    def turn(subject: Subject) -> Turned | str:
+    def turn(subject: KnobSubject) -> Turned | str:
         before = subject.environment.options.get(option)
         if option not in subject.provider.option_names:
             names = subject.provider.option_names
@@ -146,7 +146,7 @@ def _of_option(option: str, value: OptionValue) -> Knob:
     return Knob(name=name, about=f"{option} = {value!r}", turn=turn)
 
 
-def turned(knob: Knob, subject: Subject) -> Turned | str:
+def turned(knob: Knob, subject: KnobSubject) -> Turned | str:
     """Turn it, and have the technology check the options; a sentence when either cannot be done."""
     found = knob.turn(subject)
     if isinstance(found, str):

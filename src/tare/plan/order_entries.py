@@ -26,7 +26,7 @@ def orders(
     problems: list[Problem],
 ) -> list[Order]:
     """Read the ``[[order]]`` tables, in the file's order; none is needed."""
-    reader = _Reader(host, {entry.record.name: entry.record for entry in workloads}, layouts, kinds)
+    reader = _OrderReader(host, {entry.record.name: entry.record for entry in workloads}, layouts, kinds)
     listed = tables(data, "order", problems) if "order" in data else []
     found: list[Order] = []
     for position, table in listed:
@@ -40,7 +40,7 @@ def orders(
     return found
 
 
-class _Reader:
+class _OrderReader:
     """Reads a table where the other tables are known."""
 
     def __init__(

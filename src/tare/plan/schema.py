@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from tare.plan.binds import normal_bind
-from tare.plan.blocks import BlocksTable, Count, DecisionTable, Table, one_or_several
+from tare.plan.blocks import BlocksTable, Count, DecisionTable, StrictTable, one_or_several
 from tare.plan.problems import shown
 from tare.plan.quantities import duration_s, quantity, text_of, whole_ms
 from tare.plan.turns import TurnsTable
@@ -185,7 +185,7 @@ Limit = Annotated[float | None, BeforeValidator(_limit)]
 LayoutText = Annotated[Layout, BeforeValidator(_layout)]
 
 
-class LimitsTable(Table):
+class LimitsTable(StrictTable):
     """``[limits]``: the same for every environment, native too."""
 
     memory: Memory | None = None
@@ -229,7 +229,7 @@ class LimitsTable(Table):
         )
 
 
-class ExcludeTable(Table):
+class ExcludeTable(StrictTable):
     """``[exclude]``: from when on a trial is taken out, whatever it measured; "off": never for this reason."""
 
     foreign_load: Limit = Exclude().foreign_load
@@ -249,7 +249,7 @@ def default_memory_byte(host: Host) -> int:
     return min(_DEFAULT_MEMORY_BYTE, host.memory_byte // 2 // MEBIBYTE * MEBIBYTE)
 
 
-class CampaignTable(Table):
+class CampaignTable(StrictTable):
     """The whole file; its lists of tables are validated one by one in ``entries`` and ``sharing_entries``."""
 
     name: Slug
@@ -296,7 +296,7 @@ class WorkloadTable(BaseModel):
     primary: Annotated[list[str], BeforeValidator(one_or_several)] | None = Field(default=None, min_length=1)
 
 
-class SharingTable(Table):
+class SharingTable(StrictTable):
     """``[[sharing]]``; the neighbour's table is validated by itself."""
 
     alone: LayoutText
@@ -304,7 +304,7 @@ class SharingTable(Table):
     neighbour: Any = None
 
 
-class OrderTable(Table):
+class OrderTable(StrictTable):
     """``[[order]]``: one option's values, run in several orders within one start (docs/order.md)."""
 
     workload: str
@@ -321,7 +321,7 @@ class OrderTable(Table):
         return self
 
 
-class NeighbourTable(Table):
+class NeighbourTable(StrictTable):
     """``neighbour = { ... }`` of a ``[[sharing]]``."""
 
     workload: str

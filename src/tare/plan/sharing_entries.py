@@ -21,7 +21,7 @@ def sharings(
 ) -> list[Sharing]:
     """Read the ``[[sharing]]`` tables, in the file's order; none is needed."""
     named = {entry.record.name: entry.record for entry in environments}
-    reader = _Reader(
+    reader = _SharingReader(
         host,
         {NATIVE: NATIVE_ENVIRONMENT, **named},
         {entry.record.name: entry.record for entry in workloads},
@@ -42,7 +42,7 @@ def sharings(
     return [sharing for _, sharing in kept]
 
 
-class _Reader:
+class _SharingReader:
     """Reads a table where the other tables are known; adds to ``problems``."""
 
     def __init__(

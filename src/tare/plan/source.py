@@ -21,7 +21,7 @@ _TOMLLIB_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class CampaignSource:
     """``label`` is what messages call the file."""
 
     label: str
@@ -29,13 +29,13 @@ class Source:
     lines: dict[Path, int]
 
 
-def read_source(path: FilePath, label: str | None = None) -> Source:
+def read_source(path: FilePath, label: str | None = None) -> CampaignSource:
     """Read and parse a file; ``CampaignError`` if it is missing, unreadable, not UTF-8 or not TOML."""
     name = label or str(path)
     return parse_source(_read(path, name), name)
 
 
-def parse_source(content: bytes, label: str) -> Source:
+def parse_source(content: bytes, label: str) -> CampaignSource:
     """Bytes to tables; ``CampaignError`` with the byte offset or line if they are not UTF-8 or not TOML."""
     name = printable(label)
     try:
@@ -55,7 +55,7 @@ def parse_source(content: bytes, label: str) -> Source:
         raise CampaignError(f"{name}: is nested too deeply; a campaign needs three levels") from None
     except ValueError as error:  # tomllib's own error, and Python's for numbers of thousands of digits
         raise CampaignError(_not_toml(name, text, str(error))) from None
-    return Source(label=label, data=data, lines=key_lines(text))
+    return CampaignSource(label=label, data=data, lines=key_lines(text))
 
 
 def _not_toml(name: str, text: str, message: str) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from tare.plan.blocks import Table
+from tare.plan.blocks import StrictTable
 from tare.plan.problems import shown
 from tare.plan.quantities import duration_s
 from tare.records import Turns
@@ -44,7 +44,7 @@ def _slice_s(value: object) -> float | None:
     return slice_s
 
 
-class TurnsTable(Table):
+class TurnsTable(StrictTable):
     """``[turns]``: how the arms of a block take turns (docs/turns.md)."""
 
     way: Literal["auto", "whole"] = "auto"

@@ -13,7 +13,7 @@ from tare.drawing.artist import Artist, Specification
 from tare.drawing.axis import Axis
 from tare.drawing.canvas import Canvas, Row
 from tare.drawing.interval_chart import CHARACTER_EM, TALL_PX, TICKS_PX, Frame, cut
-from tare.drawing.marks import Look
+from tare.drawing.marks import MarkStyle
 from tare.drawing.table import ruled_table
 from tare.drawing.words import interval_percent, least_level, point_percent, quantity, quantity_interval
 from tare.foreign import one_line
@@ -36,10 +36,10 @@ NAMES = {
 }
 WHOLE = "all"
 LOOKS = {
-    Activity.INIT: Look("square", "var(--control)"),
-    Activity.COMPUTE: Look("square", "var(--e0)"),
-    Activity.COMMUNICATION: Look("square", "var(--e1)"),
-    Activity.IO: Look("square", "var(--e3)"),
+    Activity.INIT: MarkStyle("square", "var(--control)"),
+    Activity.COMPUTE: MarkStyle("square", "var(--e0)"),
+    Activity.COMMUNICATION: MarkStyle("square", "var(--e1)"),
+    Activity.IO: MarkStyle("square", "var(--e3)"),
 }
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _BAR = 0.76

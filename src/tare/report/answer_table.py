@@ -15,7 +15,7 @@ from tare.drawing.words import MARK, NO_VALUE, STYLE, interval_percent
 from tare.foreign import one_line
 from tare.records import Analysis, Estimate, Overhead, Verdict, Word
 from tare.report import arrange
-from tare.report.arrange import Metric
+from tare.report.arrange import MetricSection
 from tare.units import MINUS, TIMES_FROM
 
 _HEADING_WIDTH = 14
@@ -30,7 +30,7 @@ _KEYS = {
 }
 _BUSY = "busy"
 
-_Column = tuple[str, Metric]
+_Column = tuple[str, MetricSection]
 
 
 def print_answers(analysis: Analysis, console: Console) -> None:
@@ -106,7 +106,7 @@ def _table(columns: Sequence[_Column], names: Sequence[str], width: int, title: 
     return table
 
 
-def _cell(metric: Metric, environment: str) -> Text:
+def _cell(metric: MetricSection, environment: str) -> Text:
     own = [verdict for verdict in metric.verdicts if verdict.overhead.summary.environment == environment]
     return Text(cell_said(own[0]), style=STYLE[own[0].word]) if own else Text(NO_VALUE)
 

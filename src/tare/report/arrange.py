@@ -32,7 +32,7 @@ _NAMED_REPEATS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
+class MetricSection:
     """One metric of one cell: its environments' verdicts, and the control that they stand against."""
 
     cell: Cell
@@ -61,7 +61,7 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class AnswerSection:
     """What is said of one environment in one layout: its primary metrics, what clocks took away, order experiments."""
 
     subject: str
@@ -91,7 +91,7 @@ class Loss:
     """Of the first of them that kept one."""
 
 
-def metrics(analysis: Analysis) -> tuple[Metric, ...]:
+def metrics(analysis: Analysis) -> tuple[MetricSection, ...]:
     """Cell after cell, in each the primary metric first, else in the order of the verdicts."""
     verdicts: dict[_Key, list[Verdict]] = {}
     for verdict in analysis.verdicts:
@@ -100,7 +100,9 @@ def metrics(analysis: Analysis) -> tuple[Metric, ...]:
     keys = list(dict.fromkeys((*verdicts, *controls)))
     cells = list(dict.fromkeys(key[0] for key in keys))
     found = (
-        Metric(cell=key[0], name=key[1], verdicts=tuple(verdicts.get(key, ())), control=controls.get(key))
+        MetricSection(
+            cell=key[0], name=key[1], verdicts=tuple(verdicts.get(key, ())), control=controls.get(key)
+        )
         for key in keys
     )
     return tuple(sorted(found, key=lambda metric: (cells.index(metric.cell), not metric.primary)))
@@ -141,22 +143,22 @@ def instances_note(cell: Cell) -> str:
     return f"{count} instances at once: rates are summed, of times the slowest instance's counts"
 
 
-def answers(analysis: Analysis) -> tuple[Answer, ...]:
+def answers(analysis: Analysis) -> tuple[AnswerSection, ...]:
     """One sentence per environment and layout, from the verdicts on the metrics that were declared before the start."""
     return tuple(answer for name in environments(analysis) for answer in _answers(analysis, name))
 
 
-def _answers(analysis: Analysis, name: str) -> Iterable[Answer]:
+def _answers(analysis: Analysis, name: str) -> Iterable[AnswerSection]:
     """What is known of the environment alone is said of it without a layout."""
     own = [answer for answer in analysis.answers if answer.environment == name]
     for answer in own:
         parts = tuple((part.word, one_line(part.text)) for part in answer.parts)
-        yield Answer(subject=one_line(answer.subject), parts=parts)
+        yield AnswerSection(subject=one_line(answer.subject), parts=parts)
     beside = (*_missing_for_clocks(analysis, name), *_ordered(analysis, name))
     if beside or not own:
         unjudged = _unjudged(name, analysis.outcomes)
         parts = tuple((None, text) for text in beside or (unjudged,))
-        yield Answer(subject=one_line(name), parts=parts)
+        yield AnswerSection(subject=one_line(name), parts=parts)
 
 
 def _ordered(analysis: Analysis, name: str) -> Iterable[str]:
@@ -178,7 +180,7 @@ def _missing_for_clocks(analysis: Analysis, name: str) -> Iterable[str]:
             yield f"{place(remark.cell)}: no verdict: {remark.told}"
 
 
-def primaries(analysis: Analysis) -> tuple[tuple[str, Metric], ...]:
+def primaries(analysis: Analysis) -> tuple[tuple[str, MetricSection], ...]:
     """The metrics that were declared before the start, with what the answers call them."""
     declared = [metric for metric in metrics(analysis) if metric.primary]
     names = primary_names(metric.reference.summary for metric in declared)

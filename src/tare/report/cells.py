@@ -5,15 +5,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tare.drawing.artist import Artist, Figure
-from tare.drawing.marks import Look
+from tare.drawing.marks import MarkStyle
 from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Analysis, Cell
 from tare.report import arrange
-from tare.report.arrange import Metric
+from tare.report.arrange import MetricSection
 from tare.report.curve_chart import NARROW, WIDE, curve_chart, ratios
 from tare.report.curves import CurveMetric, curve_metrics, curves_described
-from tare.report.overhead_chart import Group, answer_chart, extent, overhead_chart
+from tare.report.overhead_chart import HeadedMetric, answer_chart, extent, overhead_chart
 from tare.report.samples_chart import ground, samples_chart
 from tare.treat import InstanceFigure, per_instance
 
@@ -29,7 +29,7 @@ class Panel:
     title: str
     unit: str
     picture: str
-    look: Look | None = None
+    look: MarkStyle | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class CellSection:
     anchor: str
     cell: Cell
     note: str
-    metrics: tuple[Metric, ...]
+    metrics: tuple[MetricSection, ...]
     decided: Figure | None
     """The metrics beside the primary one on which some environment is decided."""
     undecided: Figure | None
@@ -57,7 +57,7 @@ class CellSection:
     instances: tuple[InstanceFigure, ...]
 
 
-def _overheads(artist: Artist, groups: Sequence[Group], title: str) -> Figure:
+def _overheads(artist: Artist, groups: Sequence[HeadedMetric], title: str) -> Figure:
     return artist.overheads(
         lambda axis, frame: overhead_chart(groups, artist.looks, axis, artist.margin, frame),
         extent(group.metric for group in groups),
@@ -66,7 +66,7 @@ def _overheads(artist: Artist, groups: Sequence[Group], title: str) -> Figure:
     )
 
 
-def _answer(artist: Artist, groups: Sequence[Group], title: str) -> Figure:
+def _answer(artist: Artist, groups: Sequence[HeadedMetric], title: str) -> Figure:
     """Draw all environments by all primary metrics; the more rows, the closer they stand."""
     rows = sum(len(group.metric.overheads) for group in groups)
     closer = {"row_px": _CLOSE_ROW_PX, "font_px": _CLOSE_FONT_PX} if rows > _MOST_FAR_ROWS else {}
@@ -87,7 +87,7 @@ def _curves(artist: Artist, metric: CurveMetric) -> CurveFigure:
     return CurveFigure(metric, replace(figure, logarithmic=logarithmic))
 
 
-def _samples(artist: Artist, metric: Metric) -> Iterable[Panel]:
+def _samples(artist: Artist, metric: MetricSection) -> Iterable[Panel]:
     """Draw one panel per environment for a primary metric, for another one panel with all of them."""
     summaries = [verdict.overhead.summary for verdict in metric.verdicts]
     shared = ground(summaries)
@@ -108,7 +108,7 @@ def _samples(artist: Artist, metric: Metric) -> Iterable[Panel]:
         )
 
 
-def _described(groups: Iterable[Group]) -> str:
+def _described(groups: Iterable[HeadedMetric]) -> str:
     """The picture in words, for those who hear the page."""
     return "; ".join(
         f"{one_line(overhead.summary.environment)}, {one_line(group.heading)}: {point_percent(overhead.typical)},"
@@ -125,7 +125,8 @@ def headline(artist: Artist, analysis: Analysis) -> Figure | None:
         return None
     several = len({metric.cell.layout for _, metric in primary}) > 1
     groups = [
-        Group(metric, f"{name} on {metric.cell.layout}" if several else name) for name, metric in primary
+        HeadedMetric(metric, f"{name} on {metric.cell.layout}" if several else name)
+        for name, metric in primary
     ]
     return _answer(artist, groups, "Overhead of every environment by primary metric")
 
@@ -150,7 +151,7 @@ def _section(
     artist: Artist,
     number: int,
     cell: Cell,
-    metrics: tuple[Metric, ...],
+    metrics: tuple[MetricSection, ...],
     instances: tuple[InstanceFigure, ...],
     curves: tuple[CurveMetric, ...],
 ) -> CellSection:
@@ -176,7 +177,7 @@ def _section(
     )
 
 
-def _groups(artist: Artist, metrics: Sequence[Metric], title: str) -> Figure | None:
+def _groups(artist: Artist, metrics: Sequence[MetricSection], title: str) -> Figure | None:
     if not metrics:
         return None
-    return _overheads(artist, [Group(metric, metric.name) for metric in metrics], title)
+    return _overheads(artist, [HeadedMetric(metric, metric.name) for metric in metrics], title)

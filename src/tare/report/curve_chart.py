@@ -8,7 +8,7 @@ from typing import Any
 
 from tare.drawing.axis import Axis
 from tare.drawing.canvas import Canvas, Row
-from tare.drawing.marks import CONTROL, PAPER, Look
+from tare.drawing.marks import CONTROL, PAPER, MarkStyle
 from tare.foreign import one_line
 from tare.records import NATIVE, CurveEstimate, Estimate, PointEstimate
 from tare.report.curve_axes import place_axis, power, ratio_axis, value_axis
@@ -64,7 +64,7 @@ class _Panel:
 
 
 def curve_chart(
-    metric: CurveMetric, looks: Mapping[str, Look], margin: float, frame: CurveFrame
+    metric: CurveMetric, looks: Mapping[str, MarkStyle], margin: float, frame: CurveFrame
 ) -> dict[str, Any]:
     """Describe the chart in Vega-Lite; ``margin`` is the fraction that counts as no difference."""
     across = place_axis(metric.places, metric.x_unit, frame.label_px, frame.plot_px)
@@ -143,7 +143,7 @@ def _levels(panel: _Panel, across: Axis, darker: float | None = None) -> Iterato
 
 
 def _draw_values(
-    canvas: Canvas, metric: CurveMetric, looks: Mapping[str, Look], panel: _Panel, frame: CurveFrame
+    canvas: Canvas, metric: CurveMetric, looks: Mapping[str, MarkStyle], panel: _Panel, frame: CurveFrame
 ) -> None:
     """All curves in one panel, native below the others.
 
@@ -162,7 +162,7 @@ def _draw_values(
         canvas.points([row | {"y": row["middle"]} for row in rows], size=42)
 
 
-def _mark(curve: CurveEstimate, point: PointEstimate, value: Estimate, look: Look, panel: _Panel) -> Row:
+def _mark(curve: CurveEstimate, point: PointEstimate, value: Estimate, look: MarkStyle, panel: _Panel) -> Row:
     x = power(point.x, curve.curve.x_unit)
     return {
         "x": x,
@@ -187,12 +187,16 @@ def _logarithms(estimate: Estimate) -> Estimate:
     )
 
 
-def _draw_line(canvas: Canvas, drawn: Sequence[tuple[float, Estimate]], look: Look, panel: _Panel) -> None:
+def _draw_line(
+    canvas: Canvas, drawn: Sequence[tuple[float, Estimate]], look: MarkStyle, panel: _Panel
+) -> None:
     rows = [{"x": x, "y": panel.y(each.point), "series": 0, "stroke": look.colour} for x, each in drawn]
     canvas.paths(rows, stroke_px=1.8)
 
 
-def _draw_band(canvas: Canvas, drawn: Sequence[tuple[float, Estimate]], look: Look, panel: _Panel) -> None:
+def _draw_band(
+    canvas: Canvas, drawn: Sequence[tuple[float, Estimate]], look: MarkStyle, panel: _Panel
+) -> None:
     """A band wherever there are intervals."""
     rows: list[Row] = []
     stretch = 0
@@ -215,7 +219,7 @@ def _head(canvas: Canvas, metric: CurveMetric, values: _Panel, frame: CurveFrame
 def _name(
     canvas: Canvas,
     metric: CurveMetric,
-    looks: Mapping[str, Look],
+    looks: Mapping[str, MarkStyle],
     strips: Sequence[_Panel],
     across: Axis,
     frame: CurveFrame,

@@ -30,7 +30,7 @@ _SHOWN_LABELS = ("system call filter", "capabilities", "no new privileges", "nam
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ConditionRow:
     """A label with, for each environment, its value (``None``: not read) and whether that is another than native's."""
 
     label: str
@@ -46,8 +46,8 @@ class ParityTable:
     """The environments in columns, native first."""
 
     environments: tuple[str, ...]
-    own: tuple[Row, ...]
-    unequal: tuple[Row, ...]
+    own: tuple[ConditionRow, ...]
+    unequal: tuple[ConditionRow, ...]
     """Of what must be equal, only what was not."""
     equal: tuple[str, ...]
     """Such as "nice 0": what all environments had alike."""
@@ -111,7 +111,7 @@ def print_parity(analysis: Analysis, console: Console, *, show_all: bool) -> Non
         console.print(_transposed(table, table.unequal))
 
 
-def _is_shown(row: Row, table: ParityTable) -> bool:
+def _is_shown(row: ConditionRow, table: ParityTable) -> bool:
     chosen = row.label in table.chosen and not row.label.startswith(_LIMIT)
     return row.label in _SHOWN_LABELS or (chosen and row.differs)
 
@@ -147,11 +147,13 @@ def _said(label: str, value: str) -> str:
     return capabilities_said(value) if "capabilit" in label else value
 
 
-def _rows(texts: Mapping[str, Mapping[str, str]]) -> tuple[Row, ...]:
+def _rows(texts: Mapping[str, Mapping[str, str]]) -> tuple[ConditionRow, ...]:
     labels = dict.fromkeys(label for own in texts.values() for label in own)
     reference = next(iter(texts.values()))
     return tuple(
-        Row(label, tuple(_cell(label, own.get(label), reference.get(label)) for own in texts.values()))
+        ConditionRow(
+            label, tuple(_cell(label, own.get(label), reference.get(label)) for own in texts.values())
+        )
         for label in labels
     )
 
@@ -163,7 +165,7 @@ def _cell(label: str, text: str | None, reference: str | None) -> tuple[str | No
     return _said(label, text), reference is not None and text != reference
 
 
-def _transposed(table: ParityTable, rows: Iterable[Row]) -> Table:
+def _transposed(table: ParityTable, rows: Iterable[ConditionRow]) -> Table:
     """Environments in rows: a terminal has more lines than columns."""
     shown = list(rows)
     printed = ruled_table()

@@ -8,20 +8,20 @@ from typing import Any
 from tare.drawing.axis import Axis
 from tare.drawing.canvas import Row
 from tare.drawing.interval_chart import Frame, Section, interval_chart, interval_row, span, word_label
-from tare.drawing.marks import CONTROL, Look
+from tare.drawing.marks import CONTROL, MarkStyle
 from tare.records import Overhead, Word
-from tare.report.arrange import Metric
+from tare.report.arrange import MetricSection
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class HeadedMetric:
     """A metric and the heading above its rows; nothing is drawn for an empty one."""
 
-    metric: Metric
+    metric: MetricSection
     heading: str = ""
 
 
-def extent(metrics: Iterable[Metric]) -> Iterator[float]:
+def extent(metrics: Iterable[MetricSection]) -> Iterator[float]:
     """All overheads that a chart of ``metrics`` must have room for."""
     for metric in metrics:
         estimates = [verdict.overhead.typical for verdict in metric.verdicts]
@@ -31,7 +31,7 @@ def extent(metrics: Iterable[Metric]) -> Iterator[float]:
 
 
 def overhead_chart(
-    groups: Sequence[Group], looks: Mapping[str, Look], axis: Axis, margin: float, frame: Frame
+    groups: Sequence[HeadedMetric], looks: Mapping[str, MarkStyle], axis: Axis, margin: float, frame: Frame
 ) -> dict[str, Any]:
     """Describe the chart in Vega-Lite; the axis is of fractions, the margin one of them.
 
@@ -49,7 +49,7 @@ def overhead_chart(
 
 
 def answer_chart(
-    groups: Sequence[Group], looks: Mapping[str, Look], axis: Axis, margin: float, frame: Frame
+    groups: Sequence[HeadedMetric], looks: Mapping[str, MarkStyle], axis: Axis, margin: float, frame: Frame
 ) -> dict[str, Any]:
     """Describe the same for all primary metrics together; shaded is the margin, the noise has rows of its own."""
     sections = [
@@ -59,7 +59,7 @@ def answer_chart(
     return interval_chart(sections, axis, margin, frame)
 
 
-def _rows(metric: Metric, looks: Mapping[str, Look]) -> Iterator[Row]:
+def _rows(metric: MetricSection, looks: Mapping[str, MarkStyle]) -> Iterator[Row]:
     for verdict in metric.verdicts:
         look = looks[verdict.overhead.summary.environment]
         decided = verdict.word is not Word.UNDECIDED
@@ -68,7 +68,7 @@ def _rows(metric: Metric, looks: Mapping[str, Look]) -> Iterator[Row]:
         yield _row(metric.control, "noise floor", CONTROL, decided=False)
 
 
-def _row(overhead: Overhead, word: str, look: Look, *, decided: bool) -> Row:
+def _row(overhead: Overhead, word: str, look: MarkStyle, *, decided: bool) -> Row:
     summary, quiet = overhead.summary, look is CONTROL
     return interval_row(
         summary.environment, summary.metric, overhead.typical, word, look, decided=decided, quiet=quiet

@@ -22,7 +22,7 @@ class Fact:
     values: tuple[str, ...]
 
 
-class Arm(NamedTuple):
+class AlikeTrials(NamedTuple):
     """Trials that are to be alike but for chance."""
 
     environment: str
@@ -30,7 +30,7 @@ class Arm(NamedTuple):
     setting: str
 
 
-SeenValues = Mapping[str, Sequence[Arm]]
+SeenValues = Mapping[str, Sequence[AlikeTrials]]
 """Value → the arms that showed it."""
 
 
@@ -85,10 +85,10 @@ def host_facts(analysis: Analysis) -> tuple[Fact, ...]:
 
 def seen_values(outcomes: Iterable[Outcome]) -> dict[str, SeenValues]:
     """Label → every value of the outcomes' facts, with the arms that showed it, as they came."""
-    seen: dict[str, dict[str, dict[Arm, None]]] = {}
+    seen: dict[str, dict[str, dict[AlikeTrials, None]]] = {}
     for outcome in outcomes:
         trial = outcome.trial
-        arm = Arm(trial.environment.name, trial.workload.name, trial.setting)
+        arm = AlikeTrials(trial.environment.name, trial.workload.name, trial.setting)
         for label, value in outcome.facts.items():
             seen.setdefault(label, {}).setdefault(value, {})[arm] = None
     return {label: {value: tuple(arms) for value, arms in values.items()} for label, values in seen.items()}
@@ -103,7 +103,7 @@ def evidence(analysis: Analysis) -> tuple[Fact, ...]:
     return tuple(Fact(label, _told(values)) for label, values in seen_values(analysis.outcomes).items())
 
 
-def environments_of(arms: Iterable[Arm]) -> list[str]:
+def environments_of(arms: Iterable[AlikeTrials]) -> list[str]:
     return sorted({arm.environment for arm in arms})
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tare.drawing.axis import Axis, value_axis
 from tare.drawing.canvas import Canvas, Row
-from tare.drawing.marks import CONTROL, Look
+from tare.drawing.marks import CONTROL, MarkStyle
 from tare.drawing.words import prefixed, quantity
 from tare.foreign import one_line
 from tare.records import BlockValue, Summary
@@ -20,7 +20,7 @@ _FEW_BLOCKS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class SharedScale:
     """What panels that are compared with each other share: blocks, the value axis and its unit."""
 
     blocks: tuple[int, ...]
@@ -30,14 +30,14 @@ class Ground:
     """With the prefix that ``factor`` stands for."""
 
 
-def ground(summaries: Sequence[Summary]) -> Ground | None:
+def ground(summaries: Sequence[Summary]) -> SharedScale | None:
     """Lay the ground for one metric's samples; ``None`` when there is no complete block."""
     blocks = [block for summary in summaries for block in summary.blocks]
     values = [value for block in blocks for value in (*block.native, block.environment)]
     if not values:
         return None
     factor, unit = prefixed(max(values, key=abs), one_line(summaries[0].unit))
-    return Ground(
+    return SharedScale(
         blocks=tuple(sorted({block.block for block in blocks})),
         axis=value_axis([value / factor for value in values]),
         factor=factor,
@@ -46,7 +46,7 @@ def ground(summaries: Sequence[Summary]) -> Ground | None:
 
 
 def samples_chart(
-    summaries: Sequence[Summary], every: Sequence[Summary], looks: Mapping[str, Look], on: Ground
+    summaries: Sequence[Summary], every: Sequence[Summary], looks: Mapping[str, MarkStyle], on: SharedScale
 ) -> dict[str, Any]:
     """Describe a panel with the samples of ``summaries``, and the natives of ``every`` summary of the metric."""
     step = _SPREAD / (len(summaries) + 1)
@@ -68,13 +68,13 @@ def samples_chart(
     return canvas.specification(PLOT_PX, HEIGHT_PX, _PADDING_PX)
 
 
-def _pair(block: BlockValue, place: float, on: Ground) -> Row:
+def _pair(block: BlockValue, place: float, on: SharedScale) -> Row:
     x = block.block + place
     low, high = (value / on.factor for value in block.native)
     return {"x": x, "x2": x, "y": low, "y2": high, "stroke": CONTROL.colour}
 
 
-def _point(summary: Summary, block: BlockValue, place: float, look: Look, on: Ground) -> Row:
+def _point(summary: Summary, block: BlockValue, place: float, look: MarkStyle, on: SharedScale) -> Row:
     value = quantity(block.environment, one_line(summary.unit))
     return {
         "x": block.block + place,
@@ -86,7 +86,7 @@ def _point(summary: Summary, block: BlockValue, place: float, look: Look, on: Gr
     }
 
 
-def _grid(canvas: Canvas, on: Ground) -> None:
+def _grid(canvas: Canvas, on: SharedScale) -> None:
     ticks = [
         {"y": tick, "text": label, "stroke": "var(--grid)", "ink": "var(--soft)"}
         for tick, label in zip(on.axis.ticks, on.axis.labels, strict=True)

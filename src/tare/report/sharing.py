@@ -14,7 +14,7 @@ from tare.drawing.artist import Artist, Figure, Specification
 from tare.drawing.axis import Axis
 from tare.drawing.canvas import Row
 from tare.drawing.interval_chart import Frame, Section, interval_chart, interval_row, span, word_label
-from tare.drawing.marks import CONTROL, Look
+from tare.drawing.marks import CONTROL, MarkStyle
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import (
     MARK,
@@ -250,7 +250,7 @@ def losses_described(metrics: Iterable[SharedMetric]) -> str:
 
 
 def sharing_chart(
-    metrics: Sequence[SharedMetric], looks: Mapping[str, Look], axis: Axis, margin: float, frame: Frame
+    metrics: Sequence[SharedMetric], looks: Mapping[str, MarkStyle], axis: Axis, margin: float, frame: Frame
 ) -> Specification:
     """Describe the chart in Vega-Lite; native's own loss is shaded behind the others."""
     sections = [
@@ -266,7 +266,7 @@ def sharing_chart(
     return interval_chart(sections, axis, margin, frame)
 
 
-def _row(loss: SharingLoss, looks: Mapping[str, Look]) -> Row:
+def _row(loss: SharingLoss, looks: Mapping[str, MarkStyle]) -> Row:
     name = loss.summary.environment
     return interval_row(
         name,

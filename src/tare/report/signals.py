@@ -18,7 +18,7 @@ _UNITS = {"1": "", "byte": "B"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class SignalRow:
     """One signal, ready to be set."""
 
     name: str
@@ -35,7 +35,7 @@ class Shown:
 
     environment: str
     cell: Cell
-    rows: tuple[Row, ...]
+    rows: tuple[SignalRow, ...]
     nothing: tuple[str, ...]
     """Signals of which neither it nor native had anything in any block."""
     missing: Mapping[str, tuple[str, ...]]
@@ -66,12 +66,12 @@ def _is_nothing(one: SignalDifference) -> bool:
     return not any((one.native, found.point, found.low or 0.0, found.high or 0.0))
 
 
-def _row(one: SignalDifference) -> Row:
+def _row(one: SignalDifference) -> SignalRow:
     found, unit = one.difference, _UNITS.get(one.unit, one.unit)
     interval = f"none (n = {found.n})"
     if found.low is not None and found.high is not None:
         interval = f"{_difference(found.low, unit)} to {_difference(found.high, unit)}"
-    return Row(
+    return SignalRow(
         name=one.name,
         scope=one.scope,
         native=quantity(one.native, unit),

@@ -74,7 +74,7 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
     console.print(_ending(analysis))
 
 
-def _print_cell(metrics: list[arrange.Metric], console: Console, *, show_all: bool) -> None:
+def _print_cell(metrics: list[arrange.MetricSection], console: Console, *, show_all: bool) -> None:
     if not metrics:
         console.print(Text("no complete block: nothing to compare"))
     names = [verdict.overhead.summary.environment for metric in metrics for verdict in metric.verdicts]
@@ -87,7 +87,7 @@ def _print_cell(metrics: list[arrange.Metric], console: Console, *, show_all: bo
         console.print(Text(f"\n{told}", style="dim"))
 
 
-def _metric(metric: arrange.Metric, width: int, *, whole: bool) -> Group:
+def _metric(metric: arrange.MetricSection, width: int, *, whole: bool) -> Group:
     differing = (Word.SLOWER, Word.FASTER)
     rows = [verdict for verdict in metric.verdicts if whole or verdict.word in differing]
     parts: list[RenderableType] = [Text(), _title(metric)]
@@ -97,7 +97,7 @@ def _metric(metric: arrange.Metric, width: int, *, whole: bool) -> Group:
     return Group(*parts)
 
 
-def _rows(metric: arrange.Metric, verdicts: Iterable[Verdict], width: int) -> Table:
+def _rows(metric: arrange.MetricSection, verdicts: Iterable[Verdict], width: int) -> Table:
     table = ruled_table(show_header=metric.primary)
     level = least_level(overhead.typical for overhead in metric.overheads)
     add_name_column(table, "environment", width)
@@ -139,7 +139,7 @@ def _remarks(verdict: Verdict) -> str:
     return "".join(remarks)
 
 
-def _title(metric: arrange.Metric) -> Text:
+def _title(metric: arrange.MetricSection) -> Text:
     summary = metric.reference.summary
     title = Text(one_line(metric.name), style="bold")
     if metric.primary:

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tare.records import NATIVE, Cell, Curve, CurvePoint, Outcome
-from tare.treat.pairing import Metric, Table, by_point, complete_blocks, control_log_ratio, log_ratio, tables
+from tare.treat.pairing import (
+    BlockTable,
+    Metric,
+    by_point,
+    complete_blocks,
+    control_log_ratio,
+    log_ratio,
+    tables,
+)
 
 
 def curves(outcomes: Sequence[Outcome]) -> tuple[Curve, ...]:
@@ -24,7 +32,7 @@ def curves(outcomes: Sequence[Outcome]) -> tuple[Curve, ...]:
     )
 
 
-def _of_cell(cell: Cell, table: Table) -> Iterator[Curve]:
+def _of_cell(cell: Cell, table: BlockTable) -> Iterator[Curve]:
     places: dict[Metric, list[Metric]] = {}
     for metric in table.metrics:
         places.setdefault(replace(metric, x=None), []).append(metric)
@@ -47,7 +55,7 @@ def _x(metric: Metric) -> float:
     return metric.x if metric.x is not None else math.nan
 
 
-def _point(table: Table, metric: Metric, environment: str) -> CurvePoint:
+def _point(table: BlockTable, metric: Metric, environment: str) -> CurvePoint:
     blocks = tuple(complete_blocks(table, metric, environment))
     native = environment == NATIVE
     return CurvePoint(

@@ -56,7 +56,7 @@ NATIVE_ARMS = (Arm(NATIVE, 0), Arm(NATIVE, 1))
 
 
 @dataclass(slots=True)
-class Table:
+class BlockTable:
     """One cell's values, block by block; of ``OK`` outcomes alone."""
 
     begun: set[int] = field(default_factory=set)
@@ -91,18 +91,18 @@ def summaries(
 
 def tables(
     outcomes: Sequence[Outcome], grouped: Callable[[Sequence[Sample]], dict[Metric, list[Sample]]]
-) -> dict[Cell, Table]:
+) -> dict[Cell, BlockTable]:
     """Lay out the values of every cell, the cells in order; ``grouped`` says which samples make one metric.
 
     Raises ``ValueError`` when a trial stands twice among the outcomes.
     """
     _refuse_repeats(outcomes)
-    found: dict[Cell, Table] = {}
+    found: dict[Cell, BlockTable] = {}
     left_out = blocks_left_out(outcomes)
     for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
         cell = cell_of(outcome)
         whole = (cell, outcome.trial.block) not in left_out
-        _enter(outcome, found.setdefault(cell, Table()), grouped(outcome.samples) if whole else {})
+        _enter(outcome, found.setdefault(cell, BlockTable()), grouped(outcome.samples) if whole else {})
     return {cell: found[cell] for cell in sorted(found, key=lambda each: (each.workload, each.layout))}
 
 
@@ -182,7 +182,7 @@ def _place(trial: Trial) -> str:
     )
 
 
-def _enter(outcome: Outcome, table: Table, samples_of: Mapping[Metric, Sequence[Sample]]) -> None:
+def _enter(outcome: Outcome, table: BlockTable, samples_of: Mapping[Metric, Sequence[Sample]]) -> None:
     trial = outcome.trial
     table.begun.add(trial.block)
     if not _is_native(trial.environment):
@@ -203,13 +203,13 @@ def _enter(outcome: Outcome, table: Table, samples_of: Mapping[Metric, Sequence[
                 table.rounds[trial.block, arm, metric] = rounds
 
 
-def _of_cell(cell: Cell, table: Table, primary: tuple[str, ...]) -> Iterator[Summary]:
+def _of_cell(cell: Cell, table: BlockTable, primary: tuple[str, ...]) -> Iterator[Summary]:
     for metric in sorted(table.metrics, key=lambda each: each.name not in primary):
         for environment in sorted(table.environments):
             yield _summary(cell, table, metric, environment, primary=metric.name in primary)
 
 
-def _summary(cell: Cell, table: Table, metric: Metric, environment: str, *, primary: bool) -> Summary:
+def _summary(cell: Cell, table: BlockTable, metric: Metric, environment: str, *, primary: bool) -> Summary:
     blocks = tuple(complete_blocks(table, metric, environment))
     return Summary(
         cell=cell,
@@ -225,7 +225,7 @@ def _summary(cell: Cell, table: Table, metric: Metric, environment: str, *, prim
     )
 
 
-def complete_blocks(table: Table, metric: Metric, environment: str) -> Iterator[BlockValue]:
+def complete_blocks(table: BlockTable, metric: Metric, environment: str) -> Iterator[BlockValue]:
     arms = (*NATIVE_ARMS, Arm(environment, 0))
     for block in sorted(table.begun):
         first, second, other = (table.values.get((block, arm, metric)) for arm in arms)
@@ -235,7 +235,9 @@ def complete_blocks(table: Table, metric: Metric, environment: str) -> Iterator[
             yield BlockValue(block=block, native=(first, second), environment=other, load=load, rounds=rounds)
 
 
-def _rounds(table: Table, block: int, metric: Metric, arms: Sequence[Arm]) -> tuple[BlockRounds | None, bool]:
+def _rounds(
+    table: BlockTable, block: int, metric: Metric, arms: Sequence[Arm]
+) -> tuple[BlockRounds | None, bool]:
     """The rounds in which all arms had a slice, and whether the arms can be compared at all.
 
     Arms that took turns at another time than the others cannot, nor can arms without a round in common.

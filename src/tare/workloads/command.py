@@ -70,7 +70,7 @@ class CommandOptions(Options):
 _ITERATION = Piece(name="turn", metric="iteration", start_count=1, fixed=True)
 
 
-class Command(WorkloadKind):
+class AnyCommand(WorkloadKind):
     """Any argv."""
 
     name = "command"

@@ -38,7 +38,7 @@ class FakeOptions(Options):
     behaviour: Literal["ok", "fail", "crash", "hang", "garbage", "endless", "truncated", "missing"] = "ok"
 
 
-class Fake(WorkloadKind):
+class FakeWorkload(WorkloadKind):
     """The program ``fake`` of ``native/``."""
 
     name = "fake"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tare.environments.libvirt.description import Files, described
-from tare.environments.qemu.command import Link, Machine
-from tare.environments.qemu.options import Accelerator, Options
+from tare.environments.qemu.command import GuestLink, QemuMachine
+from tare.environments.qemu.options import Accelerator, QemuOptions
 from tare.nodes.provider import Bind
 
 FILES = Files(
@@ -20,21 +20,21 @@ FILES = Files(
 )
 
 
-def machine(accelerator: Accelerator, devices: str, **changes: object) -> Machine:
+def machine(accelerator: Accelerator, devices: str, **changes: object) -> QemuMachine:
     values: dict[str, object] = {
         "name": "tare-1",
         "accelerator": accelerator,
-        "options": Options.of({"devices": devices}),
+        "options": QemuOptions.of({"devices": devices}),
         "processors": 2,
         "memory_byte": 256 << 20,
         "kernel": Path("/kernels/vmlinux"),
         "image_disk": FILES.image,
         "tsc_khz": 2_600_000,
     }
-    return Machine(**{**values, **changes})  # type: ignore[arg-type]
+    return QemuMachine(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def domain(found: Machine, files: Files = FILES) -> ET.Element:
+def domain(found: QemuMachine, files: Files = FILES) -> ET.Element:
     return ET.fromstring(described(found, (1, 3), files))  # noqa: S314 - our own
 
 
@@ -43,7 +43,7 @@ def attributes(parent: ET.Element, path: str) -> list[dict[str, str]]:
 
 
 def test_a_paravirtual_domain_has_virtio_and_one_processor_on_each_of_the_nodes() -> None:
-    found = domain(machine(Accelerator.TCG, "paravirtual", link=Link(tap=None)))
+    found = domain(machine(Accelerator.TCG, "paravirtual", link=GuestLink(tap=None)))
     assert found.get("type") == "qemu"
     assert attributes(found, "os/type") == [{"arch": "x86_64", "machine": "q35"}]
     assert attributes(found, "cputune/vcpupin") == [
@@ -69,7 +69,7 @@ def test_an_emulated_domain_has_nothing_of_virtio_and_hides_that_it_is_one(kind:
         channel=FILES.channel,
         console=FILES.console,
     )
-    found = domain(machine(kind, "emulated", link=Link(tap=None)), layered)
+    found = domain(machine(kind, "emulated", link=GuestLink(tap=None)), layered)
     text = ET.tostring(found, encoding="unicode")
     assert "virtio" not in text
     assert attributes(found, "os/type") == [{"arch": "x86_64", "machine": "pc"}]
@@ -103,6 +103,6 @@ def test_bound_directories_are_guarded_unless_they_are_writable() -> None:
 
 
 def test_an_ahci_disk_is_one_of_the_q35() -> None:
-    options = Options.of({"devices": "emulated", "machine": "q35"})
+    options = QemuOptions.of({"devices": "emulated", "machine": "q35"})
     found = domain(machine(Accelerator.TCG, "emulated", options=options))
     assert attributes(found, "devices/disk/target") == [{"dev": "sda", "bus": "sata"}]

@@ -8,7 +8,7 @@ from tests.environments.environment_example import described
 from tests.environments.transcripts import only_tools, parse, replayed
 
 from tare.environments import PROVIDERS
-from tare.environments.libvirt.domain import BroughtDomain
+from tare.environments.libvirt.domain import BroughtLibvirtDomain
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
 from tare.nodes.provider import NodeSpec
@@ -33,7 +33,7 @@ def test_a_domain_on_qemu_starts_with_the_nodes_limits_and_is_asked_to_end(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = of(folder, "qemu:///system", cpu_quota=0.5)
-    machine = BroughtDomain(spec)
+    machine = BroughtLibvirtDomain(spec)
     with replayed(monkeypatch, tmp_path / "bin", "libvirt/qemu-life.txt", directory=folder):
         assert not machine.is_on()
         machine.make()
@@ -63,7 +63,7 @@ def test_the_description_may_hold_a_password_and_is_nobody_elses_to_read(
         only_tools(monkeypatch, tmp_path / "bin", parse(said, directory=folder), {"virsh"}),
         pytest.raises(NodeError, match="error: no"),
     ):
-        BroughtDomain(of(folder, "qemu:///system")).switch_on()
+        BroughtLibvirtDomain(of(folder, "qemu:///system")).switch_on()
     found = kept / "domain.xml"
     assert "secret" in found.read_text()
     assert found.stat().st_mode & 0o077 == 0
@@ -73,7 +73,7 @@ def test_the_description_may_hold_a_password_and_is_nobody_elses_to_read(
 def test_xen_is_told_the_quota_when_the_domain_runs(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    machine = BroughtDomain(of(folder, "xen:///system", cpu_quota=0.5))
+    machine = BroughtLibvirtDomain(of(folder, "xen:///system", cpu_quota=0.5))
     with replayed(monkeypatch, tmp_path / "bin", "libvirt/xen-life.txt", directory=folder):
         machine.make()
         machine.switch_on()
@@ -83,7 +83,7 @@ def test_a_hypervisor_that_takes_no_limits_for_once_starts_what_has_them_and_a_s
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = {"pinned": False, "snapshot": "clean"}
-    machine = BroughtDomain(of(folder, "esx://root@host/", options=options))
+    machine = BroughtLibvirtDomain(of(folder, "esx://root@host/", options=options))
     with replayed(monkeypatch, tmp_path / "bin", "libvirt/esx-life.txt", directory=folder):
         machine.make()
         machine.switch_on()
@@ -117,7 +117,7 @@ def test_a_limit_that_cannot_be_kept_is_refused_and_never_dropped(
         only_tools(monkeypatch, tmp_path / "bin", parse(said), {"virsh"}),
         pytest.raises(NodeError, match=words),
     ):
-        BroughtDomain(of(folder, "vbox:///session", **changes)).make()
+        BroughtLibvirtDomain(of(folder, "vbox:///session", **changes)).make()
 
 
 def test_a_saved_state_would_come_back_instead_of_a_boot(
@@ -128,7 +128,7 @@ def test_a_saved_state_would_come_back_instead_of_a_boot(
         only_tools(monkeypatch, tmp_path / "bin", parse(said), {"virsh"}),
         pytest.raises(NodeError, match="managedsave-remove"),
     ):
-        BroughtDomain(of(folder, "qemu:///system")).make()
+        BroughtLibvirtDomain(of(folder, "qemu:///system")).make()
 
 
 def test_a_snapshot_of_a_running_domain_is_no_boot(
@@ -142,25 +142,26 @@ def test_a_snapshot_of_a_running_domain_is_no_boot(
         only_tools(monkeypatch, tmp_path / "bin", parse(said), {"virsh"}),
         pytest.raises(NodeError, match="take one while it is off"),
     ):
-        BroughtDomain(of(folder, "qemu:///system", options={"snapshot": "clean"})).make()
+        BroughtLibvirtDomain(of(folder, "qemu:///system", options={"snapshot": "clean"})).make()
 
 
 def test_a_machine_that_is_off_is_not_switched_off_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with only_tools(monkeypatch, tmp_path / "bin", parse(OFF), {"virsh"}):
-        BroughtDomain(of(folder, "qemu:///system")).switch_off()
+        BroughtLibvirtDomain(of(folder, "qemu:///system")).switch_off()
 
 
 def test_a_container_numbers_its_processors_as_the_host_does(folder: Path) -> None:
-    assert BroughtDomain(of(folder, "lxc:///system")).own_processors == (0, 2, 3)
-    assert BroughtDomain(of(folder, "qemu:///system")).own_processors == (0, 1, 2)
+    assert BroughtLibvirtDomain(of(folder, "lxc:///system")).own_processors == (0, 2, 3)
+    assert BroughtLibvirtDomain(of(folder, "qemu:///system")).own_processors == (0, 1, 2)
 
 
 def test_nodes_take_the_domains_in_turn(folder: Path) -> None:
     options = {"domain": ["a", "b"]}
     names = [
-        BroughtDomain(of(folder, "qemu:///system", options=options, index=index)).name for index in range(3)
+        BroughtLibvirtDomain(of(folder, "qemu:///system", options=options, index=index)).name
+        for index in range(3)
     ]
     assert names == ["a", "b", "a"]
 

@@ -10,7 +10,7 @@ from tests.environments.environment_example import described
 from tests.environments.managed.sleeping_machine import SleepingMachine
 
 from tare.environments.managed import wait_for
-from tare.environments.managed.group import MachineGroup
+from tare.environments.managed.group import ManagedMachineGroup
 from tare.environments.managed.options import (
     far_options,
     inside_complaints,
@@ -99,11 +99,11 @@ class Inside:
 
 
 class TestGroup:
-    def group(self, folder: Path, held: Settings, **options: OptionValue) -> MachineGroup:
+    def group(self, folder: Path, held: Settings, **options: OptionValue) -> ManagedMachineGroup:
         """Of a node on the processors 0, 2 and 3 with 512 MiB."""
         machine = SleepingMachine(described(folder, options=options))
         machine.held = held
-        return MachineGroup(machine, Inside((0, 1, 2), 512 * MEBIBYTE))
+        return ManagedMachineGroup(machine, Inside((0, 1, 2), 512 * MEBIBYTE))
 
     def test_the_hypervisor_tells_processors_and_quota_and_the_machine_its_nodes_memory(
         self, tmp_path: Path
@@ -130,6 +130,6 @@ class TestGroup:
     def test_a_machine_with_another_number_of_processors_is_an_error(self, tmp_path: Path) -> None:
         held = Settings(processors=(0, 2, 3), memory_byte=1024 * MEBIBYTE, cpu_quota=None)
         group = self.group(tmp_path, held)
-        wrong = MachineGroup(group.machine, Inside((0, 1), 512 * MEBIBYTE))
+        wrong = ManagedMachineGroup(group.machine, Inside((0, 1), 512 * MEBIBYTE))
         with pytest.raises(NodeError, match="should have the processors"):
             wrong.settings()

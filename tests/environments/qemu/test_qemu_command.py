@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from tare.environments.qemu.command import Link, Machine, argv, kernel_words
-from tare.environments.qemu.options import Accelerator, Options
+from tare.environments.qemu.command import GuestLink, QemuMachine, argv, kernel_words
+from tare.environments.qemu.options import Accelerator, QemuOptions
 from tare.nodes.provider import Bind
 from tare.records import OptionValue
 
 MEBIBYTE = 1 << 20
-TAP = Link(tap="tap10", number=10)
+TAP = GuestLink(tap="tap10", number=10)
 
 
-def machine(options: Mapping[str, OptionValue] | None = None, **changes: object) -> Machine:
-    common = Machine(
+def machine(options: Mapping[str, OptionValue] | None = None, **changes: object) -> QemuMachine:
+    common = QemuMachine(
         name="tare-1",
         accelerator=Accelerator.TCG,
-        options=Options.of(options or {}),
+        options=QemuOptions.of(options or {}),
         processors=2,
         memory_byte=512 * MEBIBYTE,
         kernel=Path("/kernels/vmlinux"),
@@ -39,16 +39,16 @@ def models(words: list[str]) -> list[str]:
     return [device.partition(",")[0] for device in values(words, "-device")]
 
 
-def chosen(accelerator: Accelerator, devices: str, link: Link | None = None) -> list[str]:
+def chosen(accelerator: Accelerator, devices: str, link: GuestLink | None = None) -> list[str]:
     return argv(machine({"devices": devices}, accelerator=accelerator, link=link))
 
 
 @pytest.mark.parametrize("accelerator", Accelerator)
 @pytest.mark.parametrize("devices", ["paravirtual", "emulated"])
-@pytest.mark.parametrize("link", [None, TAP, Link(tap=None)])
+@pytest.mark.parametrize("link", [None, TAP, GuestLink(tap=None)])
 class TestEveryMachine:
     def test_nothing_is_there_by_default_and_a_reset_is_its_end(
-        self, accelerator: Accelerator, devices: str, link: Link | None
+        self, accelerator: Accelerator, devices: str, link: GuestLink | None
     ) -> None:
         words = chosen(accelerator, devices, link)
         assert words[0] == "qemu-system-x86_64"
@@ -58,13 +58,13 @@ class TestEveryMachine:
         assert values(words, "-smp") == ["cpus=2,sockets=1,cores=2,threads=1"]
 
     def test_the_image_is_shared_and_what_is_written_to_it_thrown_away(
-        self, accelerator: Accelerator, devices: str, link: Link | None
+        self, accelerator: Accelerator, devices: str, link: GuestLink | None
     ) -> None:
         drives = values(chosen(accelerator, devices, link), "-drive")
         assert drives == ["if=none,id=image,file=/disks/image.erofs,format=raw,snapshot=on"]
 
     def test_the_first_process_is_told_its_part(
-        self, accelerator: Accelerator, devices: str, link: Link | None
+        self, accelerator: Accelerator, devices: str, link: GuestLink | None
     ) -> None:
         (words,) = values(chosen(accelerator, devices, link), "-append")
         assert words.endswith(" -- guest")
@@ -73,7 +73,7 @@ class TestEveryMachine:
         )
 
     def test_a_link_has_one_device_and_none_has_none(
-        self, accelerator: Accelerator, devices: str, link: Link | None
+        self, accelerator: Accelerator, devices: str, link: GuestLink | None
     ) -> None:
         words = chosen(accelerator, devices, link)
         cards = [model for model in models(words) if model in {"virtio-net-pci", "e1000"}]
@@ -171,15 +171,15 @@ class TestDevices:
 class TestNetwork:
     @pytest.mark.parametrize(("vhost", "word"), [(True, "on"), (False, "off")])
     def test_a_link_opens_the_tap_that_is_there(self, vhost: bool, word: str) -> None:
-        link = Link(tap="tap10", number=10, vhost=vhost)
+        link = GuestLink(tap="tap10", number=10, vhost=vhost)
         wanted = f"tap,id=link,ifname=tap10,script=no,downscript=no,vhost={word}"
         assert values(argv(machine(link=link)), "-netdev") == [wanted]
 
     def test_the_networks_of_user_space_need_nothing_of_the_hosts(self) -> None:
-        assert values(argv(machine(link=Link(tap=None))), "-netdev") == ["user,id=link"]
+        assert values(argv(machine(link=GuestLink(tap=None))), "-netdev") == ["user,id=link"]
 
     def test_every_guest_of_a_network_has_another_hardware_address(self) -> None:
-        found = {Link(tap="t", number=number).hardware_address for number in range(10, 1000)}
+        found = {GuestLink(tap="t", number=number).hardware_address for number in range(10, 1000)}
         assert len(found) == 990
         assert "52:54:00:12:01:02" in found
 

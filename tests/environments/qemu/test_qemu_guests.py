@@ -23,7 +23,7 @@ from tests.real_environments import lend_guest_parts
 
 from tare.environments.qemu import Qemu, boot, threads
 from tare.environments.qemu import inside as seen_inside
-from tare.environments.qemu.options import Devices, Options
+from tare.environments.qemu.options import Devices, QemuOptions
 from tare.errors import NodeError
 from tare.host.facts import online_processors
 from tare.image.store import Image
@@ -75,7 +75,7 @@ def test_a_guest_of_the_other_kind_is_refused(guest: Node) -> None:
     seen = seen_inside.look(Qemu().prefix(guest))
     machine = boot.plan(guest.spec)
     other = next(kind for kind in Devices if kind is not machine.options.devices)
-    wrong = replace(machine, options=Options.of({"devices": str(other)}))
+    wrong = replace(machine, options=QemuOptions.of({"devices": str(other)}))
     seen_inside.verify(machine, seen)
     with pytest.raises(NodeError, match=r"not as asked \((para|emu).*no disk has the driver"):
         seen_inside.verify(wrong, seen)

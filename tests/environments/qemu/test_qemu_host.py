@@ -7,7 +7,7 @@ import pytest
 
 from tare.environments.qemu import host
 from tare.environments.qemu.host import constant_khz, huge_pages_for, uses_vhost
-from tare.environments.qemu.options import Accelerator, Options
+from tare.environments.qemu.options import Accelerator, QemuOptions
 from tare.errors import NodeError
 
 MEBIBYTE = 1 << 20
@@ -78,17 +78,17 @@ class TestVhost:
 
     @pytest.mark.usefixtures("device")
     def test_by_default_it_is_used_with_kvm_alone(self) -> None:
-        assert uses_vhost(Options.of({}), Accelerator.KVM)
-        assert not uses_vhost(Options.of({}), Accelerator.TCG)
-        assert not uses_vhost(Options.of({"devices": "emulated"}), Accelerator.KVM)
+        assert uses_vhost(QemuOptions.of({}), Accelerator.KVM)
+        assert not uses_vhost(QemuOptions.of({}), Accelerator.TCG)
+        assert not uses_vhost(QemuOptions.of({"devices": "emulated"}), Accelerator.KVM)
 
     @pytest.mark.usefixtures("device")
     def test_what_is_said_counts(self) -> None:
-        assert not uses_vhost(Options.of({"vhost": "off"}), Accelerator.KVM)
-        assert uses_vhost(Options.of({"vhost": "on"}), Accelerator.TCG)
+        assert not uses_vhost(QemuOptions.of({"vhost": "off"}), Accelerator.KVM)
+        assert uses_vhost(QemuOptions.of({"vhost": "on"}), Accelerator.TCG)
 
     def test_without_the_device_only_a_wish_is_an_error(self, device: Path) -> None:
         device.unlink()
-        assert not uses_vhost(Options.of({}), Accelerator.KVM)
+        assert not uses_vhost(QemuOptions.of({}), Accelerator.KVM)
         with pytest.raises(NodeError, match=r"modprobe vhost_net"):
-            uses_vhost(Options.of({"vhost": "on"}), Accelerator.KVM)
+            uses_vhost(QemuOptions.of({"vhost": "on"}), Accelerator.KVM)

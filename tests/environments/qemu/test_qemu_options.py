@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from tare.environments.qemu import Qemu
-from tare.environments.qemu.options import OPTION_NAMES, Accelerator, Devices, Options, Start, Vhost
+from tare.environments.qemu.options import OPTION_NAMES, Accelerator, Devices, QemuOptions, StartWay, Vhost
 from tare.records import OptionValue
 
 GOOD: list[Mapping[str, OptionValue]] = [
@@ -52,17 +52,17 @@ def test_what_makes_none_is_refused_with_the_reason(
 
 
 def test_by_default_a_machine_is_paravirtual_pinned_and_as_fast_as_it_gets() -> None:
-    found = Options.of({})
+    found = QemuOptions.of({})
     assert found.devices is Devices.PARAVIRTUAL
     assert (found.accelerator, found.machine, found.vhost) == (None, "q35", Vhost.AUTO)
     assert (found.pin, found.vmm_processors, found.huge_pages) == (True, (), False)
-    assert found.start is Start.BOOT
+    assert found.start is StartWay.BOOT
 
 
 def test_what_is_said_is_what_counts() -> None:
-    found = Options.of({"accelerator": "kvm", "vmm_processors": "0-1", "devices": "emulated"})
+    found = QemuOptions.of({"accelerator": "kvm", "vmm_processors": "0-1", "devices": "emulated"})
     assert (found.accelerator, found.vmm_processors, found.machine) == (Accelerator.KVM, (0, 1), "pc")
 
 
 def test_every_option_has_its_explanation() -> None:
-    assert set(OPTION_NAMES) == set(Options.__dataclass_fields__)
+    assert set(OPTION_NAMES) == set(QemuOptions.__dataclass_fields__)

@@ -6,10 +6,10 @@ import shutil
 
 import pytest
 
-from tare.environments.libvirt.own import OwnDomains
+from tare.environments.libvirt.own import OwnLibvirtDomains
 from tare.environments.qemu import Qemu, processor
 from tare.environments.qemu.command import PROGRAM
-from tare.environments.qemu.options import Accelerator, Options
+from tare.environments.qemu.options import Accelerator, QemuOptions
 from tare.environments.qemu.processor import lacking, lacking_flags, machine_words, questions
 from tare.errors import NodeError
 from tare.records import OptionValue
@@ -31,7 +31,7 @@ WITH_QEMU = pytest.mark.skipif(shutil.which(PROGRAM) is None, reason="needs apt-
 
 def asked_of_qemu(**options: OptionValue) -> frozenset[str]:
     flags = frozenset({"avx", "avx2", "avx512f", "pni", "sse4_1", "sse4_2"})
-    return lacking_flags(Options.of(options), Accelerator.TCG, flags)
+    return lacking_flags(QemuOptions.of(options), Accelerator.TCG, flags)
 
 
 def test_what_is_false_or_unknown_is_lacking() -> None:
@@ -62,7 +62,7 @@ def test_all_is_asked_before_qemu_is_told_to_end() -> None:
 
 
 def test_the_processor_is_the_one_that_the_guest_gets() -> None:
-    words = machine_words(Options.of({"devices": "emulated"}), Accelerator.TCG)
+    words = machine_words(QemuOptions.of({"devices": "emulated"}), Accelerator.TCG)
     assert words[words.index("-cpu") + 1] == "max,-hypervisor"
     assert words[words.index("-machine") + 1] == "pc"
     assert "-S" in words
@@ -95,7 +95,7 @@ def test_an_unknown_model_is_told_in_qemus_words() -> None:
 def test_the_provider_asks_for_its_own_options(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[str | None, Accelerator]] = []
 
-    def told(options: Options, accelerator: Accelerator, flags: frozenset[str]) -> frozenset[str]:
+    def told(options: QemuOptions, accelerator: Accelerator, flags: frozenset[str]) -> frozenset[str]:
         seen.append((options.cpu, accelerator))
         return flags
 
@@ -109,4 +109,4 @@ def test_the_provider_asks_for_its_own_options(monkeypatch: pytest.MonkeyPatch) 
 def test_libvirts_own_domains_have_the_processor_of_the_same_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processor, "lacking_flags", lambda options, *_: frozenset({str(options.devices)}))
     options = {"connection": "qemu:///session", "accelerator": "tcg", "devices": "emulated"}
-    assert OwnDomains(options).lacking_flags({"avx2"}) == {"emulated"}
+    assert OwnLibvirtDomains(options).lacking_flags({"avx2"}) == {"emulated"}

@@ -23,7 +23,7 @@ from tests.machine import Machine as Host
 
 from tare.environments.qemu import Qemu, boot, snapshot
 from tare.environments.qemu import provider as qemu_provider
-from tare.environments.qemu.command import Machine, argv
+from tare.environments.qemu.command import QemuMachine, argv
 from tare.environments.qemu.devices import CHANNEL, GENERATION
 from tare.errors import NodeError
 from tare.host import process
@@ -169,7 +169,7 @@ class TestWords:
         spec, made = image_less_spec, machine(SNAPSHOT)
         known = snapshot.likeness(spec, made)
         assert snapshot.likeness(replace(spec, name="tare-2"), replace(made, name="tare-2")) == known
-        others: list[tuple[NodeSpec, Machine]] = [
+        others: list[tuple[NodeSpec, QemuMachine]] = [
             (spec, replace(made, memory_byte=made.memory_byte * 2)),
             (spec, replace(made, processors=1)),
             (spec, replace(made, kernel=Path("/kernels/other"))),

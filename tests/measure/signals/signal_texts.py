@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tare.measure.signals.disks import Disks
 from tare.measure.signals.exits import Exits
-from tare.measure.signals.family import Family
+from tare.measure.signals.family import SignalFamily
 from tare.measure.signals.hardware import Energy, Frequency, Temperature, Throttling
 from tare.measure.signals.host_memory import HostMemory
 from tare.measure.signals.memory import MemoryLimit, NodeMemory
@@ -20,7 +20,7 @@ from tare.measure.signals.quota import Quota
 FOLDER = Path(__file__).parents[2] / "outputs" / "signals"
 NUMA = ("v1", "v1-two", "v2-two")
 PLACE = Place(processors=(0, 1))
-RECORDED: dict[type[Family], tuple[str | bytes, ...]] = {
+RECORDED: dict[type[SignalFamily], tuple[str | bytes, ...]] = {
     Quota: ("cpu.stat.v1", "cpu.stat.v2"),
     NodePressure: ("pressure-cpu", "pressure-io"),
     HostPressure: ("pressure-cpu", "pressure-io"),
@@ -49,5 +49,5 @@ def text(name: str | bytes) -> bytes:
     return name if isinstance(name, bytes) else (FOLDER / name).read_bytes()
 
 
-def texts_of(family: Family) -> list[bytes]:
+def texts_of(family: SignalFamily) -> list[bytes]:
     return [text(name) for name in RECORDED[type(family)]]

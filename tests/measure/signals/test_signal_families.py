@@ -12,7 +12,7 @@ from tests.measure.signals.signal_texts import PLACE, RECORDED, texts_of
 
 from tare.measure.signals import FAMILIES
 from tare.measure.signals.disks import Disks
-from tare.measure.signals.family import Family, Unreadable
+from tare.measure.signals.family import SignalFamily, Unreadable
 from tare.measure.signals.place import Place
 from tare.measure.signals.unread import UNREAD
 
@@ -25,12 +25,12 @@ TEXT = (REPOSITORY / "docs" / "signals.md").read_text()
 every_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda one: one.kinds[0].name)
 
 
-def names(family: Family) -> set[str]:
+def names(family: SignalFamily) -> set[str]:
     return {kind.name for kind in family.kinds}
 
 
 @every_family
-def test_a_recorded_text_gives_signals_of_the_family_and_no_others(family: Family) -> None:
+def test_a_recorded_text_gives_signals_of_the_family_and_no_others(family: SignalFamily) -> None:
     for text in texts_of(Disks(frozenset({"vda"})) if isinstance(family, Disks) else family):
         found = (Disks(frozenset({"vda"})) if isinstance(family, Disks) else family).parse(text, PLACE)
         assert found
@@ -40,14 +40,16 @@ def test_a_recorded_text_gives_signals_of_the_family_and_no_others(family: Famil
 
 @every_family
 @pytest.mark.parametrize("broken", [b"", b"\0\xff\n", b"no such file\n", b"<html>"])
-def test_a_broken_text_is_refused_in_words(family: Family, broken: bytes) -> None:
+def test_a_broken_text_is_refused_in_words(family: SignalFamily, broken: bytes) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         family.parse(broken, PLACE)
 
 
 @every_family
 @given(st.data())
-def test_a_torn_text_gives_an_error_or_signals_but_never_a_crash(family: Family, data: st.DataObject) -> None:
+def test_a_torn_text_gives_an_error_or_signals_but_never_a_crash(
+    family: SignalFamily, data: st.DataObject
+) -> None:
     text = data.draw(st.sampled_from(texts_of(family)))
     torn = text[: data.draw(st.integers(0, len(text)))] + data.draw(st.binary(max_size=20))
     try:
@@ -58,7 +60,7 @@ def test_a_torn_text_gives_an_error_or_signals_but_never_a_crash(family: Family,
 
 
 @every_family
-def test_a_family_without_what_it_needs_says_why(family: Family) -> None:
+def test_a_family_without_what_it_needs_says_why(family: SignalFamily) -> None:
     """With processors that no host has, no groups, no networks: either it is of the host, or it says why it is not."""
     told = ""
     try:

@@ -8,7 +8,7 @@ import pytest
 
 from tare.host.facts import online_processors
 from tare.measure.signals import FAMILIES
-from tare.measure.signals.family import Family, Kind, Source, Unreadable
+from tare.measure.signals.family import Kind, SignalFamily, TextSource, Unreadable
 from tare.measure.signals.place import Place
 from tare.measure.signals.watch import Found, watched_signals
 from tare.records import Scope
@@ -16,7 +16,7 @@ from tare.records import Scope
 PLACE = Place(processors=(0,), own_network=True)
 
 
-class Script(Source):
+class Script(TextSource):
     """Says one text after the other."""
 
     def __init__(self, *texts: bytes) -> None:
@@ -32,7 +32,7 @@ class Script(Source):
         self.closed = True
 
 
-class Made(Family):
+class Made(SignalFamily):
     """A count and a time, ``1 2``, of as many sources as there are scripts."""
 
     kinds: tuple[Kind, ...] = (
@@ -43,7 +43,7 @@ class Made(Family):
     def __init__(self, *scripts: Script) -> None:
         self.scripts = scripts
 
-    def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
+    def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - the same for every place
         return self.scripts
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
@@ -55,7 +55,7 @@ class Level(Made):
     kinds = (Kind(name="level_c", unit="°C", scope=Scope.HOST, level=True),)
 
 
-def found(family: Family, place: Place = PLACE, glances: int = 0) -> Found:
+def found(family: SignalFamily, place: Place = PLACE, glances: int = 0) -> Found:
     with watched_signals(place, [family]) as watch:
         watch.begin()
         for _ in range(glances):

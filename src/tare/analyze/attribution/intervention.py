@@ -36,7 +36,7 @@ _SHIFTS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Moved:
+class _MovedMetric:
     """One metric with one knob turned."""
 
     summary: Summary
@@ -61,7 +61,7 @@ def intervention_verdicts(
     )
 
 
-def _moves(summaries: Sequence[Summary], intervention: Intervention, margin: float) -> Iterator[_Moved]:
+def _moves(summaries: Sequence[Summary], intervention: Intervention, margin: float) -> Iterator[_MovedMetric]:
     own = [one for one in summaries if one.environment == intervention.environment]
     for turned in intervention.changes:
         for before in sorted(own, key=lambda one: not one.primary):
@@ -70,12 +70,14 @@ def _moves(summaries: Sequence[Summary], intervention: Intervention, margin: flo
                 yield moved
 
 
-def _is_claimed(move: _Moved, intervention: Intervention) -> bool:
+def _is_claimed(move: _MovedMetric, intervention: Intervention) -> bool:
     claim = (move.summary.cell.workload, move.summary.metric)
     return claim in intervention.claims if intervention.claims else move.summary.primary
 
 
-def _moved(before: Summary, summaries: Sequence[Summary], turned: Change, margin: float) -> _Moved | None:
+def _moved(
+    before: Summary, summaries: Sequence[Summary], turned: Change, margin: float
+) -> _MovedMetric | None:
     changed, native = (
         _of(environment, before, summaries) for environment in (turned.changed, turned.changed_native)
     )
@@ -87,7 +89,7 @@ def _moved(before: Summary, summaries: Sequence[Summary], turned: Change, margin
     as_it_is, after = unwidened_of(before, blocks), _after(changed, native, blocks)
     moved = widened(_difference(after, as_it_is))
     change = as_fraction(estimate(moved))
-    return _Moved(
+    return _MovedMetric(
         summary=before,
         turned=turned,
         before=as_fraction(estimate(widened(as_it_is))),
@@ -132,7 +134,7 @@ def _p_value(differences: Sequence[float]) -> float:
     return 2 * student_share(n - 1, -abs(mean) / deviation * math.sqrt(n))
 
 
-def _verdict(move: _Moved, intervention: Intervention, chance: float) -> InterventionVerdict:
+def _verdict(move: _MovedMetric, intervention: Intervention, chance: float) -> InterventionVerdict:
     role = _role(move, chance)
     return InterventionVerdict(
         intervention=intervention,
@@ -149,7 +151,7 @@ def _verdict(move: _Moved, intervention: Intervention, chance: float) -> Interve
     )
 
 
-def _role(move: _Moved, chance: float) -> Role:
+def _role(move: _MovedMetric, chance: float) -> Role:
     """A cause takes away a good part of a difference that was there, and not by chance among all that was tried."""
     parts = _parts(move)
     if move.change.low is None or move.before.low is None:
@@ -164,7 +166,7 @@ def _role(move: _Moved, chance: float) -> Role:
     return Role.SMALL if least > 0 else Role.NONE
 
 
-def _parts(move: _Moved) -> tuple[float, float, float] | None:
+def _parts(move: _MovedMetric) -> tuple[float, float, float] | None:
     """Of the difference, on the scale of logarithms, that goes: the least, the likeliest, the most.
 
     ``None`` where there was none for certain.
@@ -177,7 +179,7 @@ def _parts(move: _Moved) -> tuple[float, float, float] | None:
     return min(ends), -math.log1p(change.point) / whole, max(ends)
 
 
-def _sentence(move: _Moved, own: str, role: Role) -> str:
+def _sentence(move: _MovedMetric, own: str, role: Role) -> str:
     subject, change = move.turned.subject, move.turned.change
     moved = f"from {overhead_said(move.before)} to {overhead_said(move.after)} (n = {move.after.n})"
     match role:

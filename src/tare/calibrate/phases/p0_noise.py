@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 
-from tare.calibrate.bench import WORK, Run, Setting, campaign
+from tare.calibrate.bench import WORK, PhaseSetting, Run, campaign
 from tare.calibrate.evidence import Evidence
 from tare.calibrate.gates import Named
 from tare.calibrate.phases.phase import Phase
@@ -20,7 +20,7 @@ _CLOCKS = Named("P0", "clocks", "the node's clock and the host's agree in every 
 _NOISE = Named("P0", "noise", "how much runs of native vary, and how much each is like the one before")
 
 
-def runs(setting: Setting) -> tuple[Run, ...]:
+def runs(setting: PhaseSetting) -> tuple[Run, ...]:
     """Native twice in each block, and beside it, where work takes time, a run whose work is empty."""
     empty = Environment(name=EMPTY, technology=NATIVE, options={MORE_WORK: -1.0})
     environments = (empty,) if setting.bench.real else ()

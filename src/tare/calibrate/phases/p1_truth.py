@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from tare.calibrate.bench import Run, Setting, campaign
+from tare.calibrate.bench import PhaseSetting, Run, campaign
 from tare.calibrate.evidence import Evidence, pooled
 from tare.calibrate.gates import (
     LEVEL,
@@ -33,7 +33,7 @@ _POOLED_SLACK = 0.0005
 """The truth itself is known to about so much: what a run takes beside its work is estimated."""
 
 
-def runs(setting: Setting) -> tuple[Run, ...]:
+def runs(setting: PhaseSetting) -> tuple[Run, ...]:
     """Six runs in each block: native twice, the no-op environment, and the three plants."""
     plants = tuple(
         Environment(name=name, technology=NATIVE, options={MORE_WORK: more}) for name, more in PLANTS.items()

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tare.analyze.contrasts import contrast_of
-from tare.calibrate.bench import Run, Setting, campaign
+from tare.calibrate.bench import PhaseSetting, Run, campaign
 from tare.calibrate.evidence import Evidence, found
 from tare.calibrate.gates import Named, holds, lies_within, percent, pooled_estimate, told
 from tare.calibrate.phases.phase import Phase
@@ -19,7 +19,7 @@ MOST_CPU = 0.025
 _ARM = "no-op"
 
 
-def runs(setting: Setting) -> tuple[Run, ...]:
+def runs(setting: PhaseSetting) -> tuple[Run, ...]:
     """Blocks with a no-op environment; then runs of native alone, of which the later half plays the environment."""
     size, workload = setting.size, setting.bench.work(setting.iterations)
     arm = (Environment(name=_ARM, technology=NATIVE),)

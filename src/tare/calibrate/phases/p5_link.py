@@ -6,7 +6,7 @@ import shutil
 import statistics
 
 from tare.analyze.contrasts import between_two
-from tare.calibrate.bench import WORK, Run, Setting, campaign
+from tare.calibrate.bench import WORK, PhaseSetting, Run, campaign
 from tare.calibrate.evidence import Evidence, Series, pooled
 from tare.calibrate.gates import POOLED_LEVEL, Named, lies_within, meets, percent, told
 from tare.calibrate.phases.phase import Phase
@@ -24,7 +24,7 @@ _FAST, _SLOW = "link-100", "link-95"
 _NAMED = Named("P5", "rate", "95 instead of 100 Mbit/s is found in the wall time of 8 MB, to 2 points")
 
 
-def runs(setting: Setting) -> tuple[Run, ...]:
+def runs(setting: PhaseSetting) -> tuple[Run, ...]:
     """Two environments with a network namespace of their own each; native's transfer has no limit."""
     if not setting.bench.real:
         return ()

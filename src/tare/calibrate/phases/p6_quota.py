@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tare.calibrate.bench import Run, Setting, campaign
+from tare.calibrate.bench import PhaseSetting, Run, campaign
 from tare.calibrate.evidence import Evidence
 from tare.calibrate.gates import Named, meets, percent, pooled_estimate, told
 from tare.calibrate.phases.phase import Phase
@@ -28,7 +28,7 @@ _THROTTLED = "throttled_s"
 _LEAST_FLAGGED = 0.9
 
 
-def runs(setting: Setting) -> tuple[Run, ...]:
+def runs(setting: PhaseSetting) -> tuple[Run, ...]:
     """Native without a quota; two environments with one."""
     if not setting.bench.real:
         return ()

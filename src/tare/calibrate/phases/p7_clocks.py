@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from tare.calibrate.bench import WORK, Run, Setting, campaign
+from tare.calibrate.bench import WORK, PhaseSetting, Run, campaign
 from tare.calibrate.evidence import Evidence
 from tare.calibrate.gates import Named
 from tare.calibrate.phases.phase import Phase
@@ -22,7 +22,7 @@ _RUN_S = "0.45"
 """The fake's clock steps 0.3 s after the start."""
 
 
-def runs(setting: Setting) -> tuple[Run, ...]:
+def runs(setting: PhaseSetting) -> tuple[Run, ...]:
     """Every fault once in each block, and several honest clocks; the nodes are fakes, the watching is real."""
     plants = tuple(
         Environment(name=name, technology="fake", options={"clock": clock})

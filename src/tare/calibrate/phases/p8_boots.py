@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tare.analyze import variance_splits
-from tare.calibrate.bench import WORK, Run, Setting, campaign
+from tare.calibrate.bench import WORK, PhaseSetting, Run, campaign
 from tare.calibrate.evidence import Evidence, found
 from tare.calibrate.gates import Named
 from tare.calibrate.phases.phase import Phase
@@ -31,7 +31,7 @@ _SPLIT = Named(
 )
 
 
-def runs(setting: Setting) -> tuple[Run, ...]:
+def runs(setting: PhaseSetting) -> tuple[Run, ...]:
     """The command runs several times within each start; one environment's starts differ, a no-op's do not."""
     workload = replace(setting.bench.work(setting.iterations), iterations=setting.size.iterations)
     arms = (

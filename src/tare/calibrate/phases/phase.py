@@ -4,12 +4,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tare.calibrate.bench import Run, Setting
+from tare.calibrate.bench import PhaseSetting, Run
 from tare.calibrate.evidence import Evidence
 from tare.records import Gate
 
 
-def no_runs(_: Setting) -> tuple[Run, ...]:
+def no_runs(_: PhaseSetting) -> tuple[Run, ...]:
     """A phase that judges what another one ran."""
     return ()
 
@@ -22,6 +22,6 @@ class Phase:
     title: str
     judge: Callable[[Evidence], tuple[Gate, ...]]
     """Purely: every gate of the phase, those too that cannot be judged."""
-    runs: Callable[[Setting], tuple[Run, ...]] = no_runs
+    runs: Callable[[PhaseSetting], tuple[Run, ...]] = no_runs
     obstacle: Callable[[], str | None] = lambda: None
     """Why it cannot be run on this host now; asked just before it would be."""

@@ -11,7 +11,7 @@ from tare.environments.libvirt.daemon import OwnDaemon
 from tare.environments.managed.waiting import wait_for
 from tare.environments.qemu import boot, console, host, inside
 from tare.environments.qemu.accelerator import WORDS
-from tare.environments.qemu.command import Machine
+from tare.environments.qemu.command import QemuMachine
 from tare.errors import NodeError
 from tare.guests import channel
 from tare.guests.kernel import lack_of_modules
@@ -49,7 +49,7 @@ def monitor_of(spec: NodeSpec) -> int:
     return found
 
 
-def _files(spec: NodeSpec, machine: Machine) -> description.Files:
+def _files(spec: NodeSpec, machine: QemuMachine) -> description.Files:
     """Where the domain's files are; makes those that are not made with the machine."""
     spec.work.mkdir(parents=True, exist_ok=True)
     console.make(spec)
@@ -70,7 +70,7 @@ def _layered(spec: NodeSpec, disk: Path) -> Path:
     return made
 
 
-def _join(spec: NodeSpec, machine: Machine) -> list[str]:
+def _join(spec: NodeSpec, machine: QemuMachine) -> list[str]:
     """The prefix into the node's control group, which has room for what serves the guest."""
     more = host.monitor_memory_byte(machine.accelerator) + _DAEMON_BYTE
     unbounded = replace(spec.bounds, processes=None)  # the guest's kernel keeps it
@@ -78,7 +78,7 @@ def _join(spec: NodeSpec, machine: Machine) -> list[str]:
     return confined.join(spec, confined.create_group(held))
 
 
-def _keep(spec: NodeSpec, join: Sequence[str], found: description.Files, machine: Machine) -> None:
+def _keep(spec: NodeSpec, join: Sequence[str], found: description.Files, machine: QemuMachine) -> None:
     try:
         channel.keep_connected(spec, join, found.channel)
     except NodeError as error:
@@ -98,7 +98,7 @@ def _with_reasons(spec: NodeSpec, words: str, hint: str = "") -> NodeError:
     return NodeError("; ".join(filter(None, told)), console.end_of(said) or None)
 
 
-def _look(spec: NodeSpec, machine: Machine) -> dict[str, str]:
+def _look(spec: NodeSpec, machine: QemuMachine) -> dict[str, str]:
     """The facts of a guest that is as it was asked for."""
     seen = inside.look(channel.prefix(spec))
     inside.verify(machine, seen)

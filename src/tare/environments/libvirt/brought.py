@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 
 from tare.environments.libvirt import options as words
-from tare.environments.libvirt.domain import BroughtDomain
+from tare.environments.libvirt.domain import BroughtLibvirtDomain
 from tare.environments.libvirt.virsh import Virsh
 from tare.environments.managed import INSIDE_OPTIONS, Machine, Managed, inside_complaints
 from tare.errors import NodeError
@@ -14,7 +14,7 @@ from tare.records import OptionValue
 _PROBE_LIMIT_S = 10.0
 
 
-class BroughtDomains(Managed):
+class BroughtLibvirtDomains(Managed):
     technology = "libvirt"
     option_names: Mapping[str, str] = {**words.DOMAIN_OPTIONS, **INSIDE_OPTIONS}
 
@@ -22,7 +22,7 @@ class BroughtDomains(Managed):
         return {**words.domain_complaints(options), **inside_complaints(options)}
 
     def machine(self, spec: NodeSpec) -> Machine:
-        return BroughtDomain(spec)
+        return BroughtLibvirtDomain(spec)
 
     def probe(self) -> Probe:
         """The connection, and whether the domains are there; a network away it may take longer than one here."""

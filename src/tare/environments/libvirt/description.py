@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.environments.libvirt.once import add_processors, element
-from tare.environments.qemu.command import Machine, kernel_words
+from tare.environments.qemu.command import QemuMachine, kernel_words
 from tare.environments.qemu.devices import PORT
 from tare.environments.qemu.options import Accelerator
 from tare.nodes.provider import Bind
@@ -31,7 +31,7 @@ class Files:
     console: Path
 
 
-def described(machine: Machine, processors: Sequence[int], files: Files) -> str:
+def described(machine: QemuMachine, processors: Sequence[int], files: Files) -> str:
     """The whole domain, each of its processors kept to its own of these."""
     kvm = machine.accelerator is Accelerator.KVM
     domain = ET.Element("domain", type="kvm" if kvm else "qemu")
@@ -48,7 +48,7 @@ def described(machine: Machine, processors: Sequence[int], files: Files) -> str:
     return ET.tostring(domain, encoding="unicode")
 
 
-def _add_boot(domain: ET.Element, machine: Machine, files: Files) -> None:
+def _add_boot(domain: ET.Element, machine: QemuMachine, files: Files) -> None:
     system = element(domain, "os")
     element(system, "type", "hvm", arch="x86_64", machine=machine.options.machine)
     element(system, "kernel", str(machine.kernel))
@@ -56,7 +56,7 @@ def _add_boot(domain: ET.Element, machine: Machine, files: Files) -> None:
     element(system, "cmdline", kernel_words(machine))
 
 
-def _add_processor_kind(domain: ET.Element, machine: Machine) -> None:
+def _add_processor_kind(domain: ET.Element, machine: QemuMachine) -> None:
     kvm, hidden = machine.accelerator is Accelerator.KVM, not machine.devices.paravirtual
     features = element(domain, "features")
     element(features, "acpi")
@@ -68,7 +68,7 @@ def _add_processor_kind(domain: ET.Element, machine: Machine) -> None:
         element(cpu, "feature", policy="disable", name="hypervisor")
 
 
-def _add_devices(devices: ET.Element, machine: Machine, files: Files) -> None:
+def _add_devices(devices: ET.Element, machine: QemuMachine, files: Files) -> None:
     paravirtual = machine.devices.paravirtual
     element(devices, "controller", type="usb", model="none")
     element(devices, "memballoon", model="none")
@@ -89,7 +89,7 @@ def _add_devices(devices: ET.Element, machine: Machine, files: Files) -> None:
     element(port, "target", type="virtio", name=PORT)
 
 
-def _add_disk(devices: ET.Element, machine: Machine, path: Path, number: int) -> None:
+def _add_disk(devices: ET.Element, machine: QemuMachine, path: Path, number: int) -> None:
     """Disk 0 is the image's, which all nodes share."""
     bus, device = "virtio", "vd"
     if not machine.devices.paravirtual:

@@ -17,7 +17,7 @@ _CONTAINERS = frozenset({"lxc", "openvz"})
 _START_LIMIT_S = 180.0
 
 
-class BroughtDomain(Machine):
+class BroughtLibvirtDomain(Machine):
     """By virsh(1). Where the driver can it starts with limits of its own, elsewhere it has to have them already."""
 
     def __init__(self, spec: NodeSpec) -> None:

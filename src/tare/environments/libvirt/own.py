@@ -17,7 +17,7 @@ from tare.environments.qemu import threads
 from tare.environments.qemu.provider import Qemu
 from tare.errors import NodeError
 from tare.guests import channel
-from tare.guests.group import Held, MachineGroup
+from tare.guests.group import Held, OwnMachineGroup
 from tare.guests.provider import GuestProvider
 from tare.host import cgroups, process
 from tare.nodes import confined
@@ -28,7 +28,7 @@ from tare.units import MEBIBYTE
 _SHARED = ("accelerator", "devices", "kernel", "machine")
 
 
-class OwnDomains(GuestProvider):
+class OwnLibvirtDomains(GuestProvider):
     technology = "libvirt"
     option_names: Mapping[str, str] = {
         "connection": "libvirt's URI; Tare's own domains are on qemu:///session",
@@ -109,7 +109,7 @@ class OwnDomains(GuestProvider):
             processors=threads.run_on(monitor.processor_threads(pid)),
         )
         group, prefix = cgroups.group_of(pid), channel.prefix(spec)
-        return MachineGroup(group, pid, spec, held, prefix, partial(booting.gone, spec))
+        return OwnMachineGroup(group, pid, spec, held, prefix, partial(booting.gone, spec))
 
     def stop(self, spec: NodeSpec) -> None:
         """Switch it off with its libvirtd: nothing that either wrote is wanted."""

@@ -3,14 +3,14 @@
 
 from collections.abc import Mapping
 
-from tare.environments.libvirt.brought import BroughtDomains
-from tare.environments.libvirt.own import OwnDomains
+from tare.environments.libvirt.brought import BroughtLibvirtDomains
+from tare.environments.libvirt.own import OwnLibvirtDomains
 from tare.environments.managed import Either
 
 
 class Libvirt(Either):
     technology = "libvirt"
-    own = OwnDomains()
-    brought = BroughtDomains()
+    own = OwnLibvirtDomains()
+    brought = BroughtLibvirtDomains()
     option_names: Mapping[str, str] = {**brought.option_names, **own.option_names}
     networks = own.networks | brought.networks

@@ -11,7 +11,7 @@ from tare.nodes.provider import NodeGroup
 
 
 @dataclass(frozen=True, slots=True)
-class MachineGroup:
+class ManagedMachineGroup:
     """A ``NodeGroup`` (``tare.nodes.provider``).
 
     The hypervisor keeps the processors and the CPU time, and gives the machine its memory; how much of that the node

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from tare.environments.managed.answering import wait_until_it_answers
-from tare.environments.managed.group import MachineGroup
+from tare.environments.managed.group import ManagedMachineGroup
 from tare.environments.managed.machine import Machine
 from tare.environments.managed.options import boot_limit_s, far_options, inside_complaints, is_pinned
 from tare.environments.managed.waiting import wait_for
@@ -90,7 +90,7 @@ class Managed(Provider):
 
     def group(self, node: Node) -> NodeGroup | None:
         inside = _SSH.group(node)
-        return None if inside is None else MachineGroup(self.machine(node.spec), inside)
+        return None if inside is None else ManagedMachineGroup(self.machine(node.spec), inside)
 
     def send(self, node: Node, names: Sequence[str]) -> None:
         _SSH.send(node, names)

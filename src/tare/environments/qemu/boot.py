@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tare.environments.qemu import host, snapshot
 from tare.environments.qemu.accelerator import chosen, kvm_obstacle
-from tare.environments.qemu.command import Link, Machine
-from tare.environments.qemu.options import Accelerator, Devices, Options, Start
+from tare.environments.qemu.command import GuestLink, QemuMachine
+from tare.environments.qemu.options import Accelerator, Devices, QemuOptions, StartWay
 from tare.errors import NodeError
 from tare.guests.boot import Boot, DiskLayer, GuestBind, MemoryLayer
 from tare.guests.disk import image_disk, layer_disk
@@ -30,20 +30,20 @@ _USER_ADDRESS, _USER_GATEWAY = "10.0.2.15/24", "10.0.2.2"
 _LAYER = "layer.img"
 
 
-def accelerator_of(options: Options, kernel: GuestKernel) -> Accelerator:
+def accelerator_of(options: QemuOptions, kernel: GuestKernel) -> Accelerator:
     """What is to run the guest; ``NodeError`` when it is KVM by request and does not work."""
     if options.accelerator is Accelerator.TCG:
         return Accelerator.TCG
     return chosen(options.accelerator, kvm_obstacle(kernel, host.qemu_version()))
 
 
-def plan(spec: NodeSpec) -> Machine:
+def plan(spec: NodeSpec) -> QemuMachine:
     """The machine, of which nothing is made yet but the disk of the image."""
-    options = Options.of(spec.options)
+    options = QemuOptions.of(spec.options)
     _refuse(spec, options)
     kernel = find_kernel(options.kernel)
     accelerator = accelerator_of(options, kernel)
-    return Machine(
+    return QemuMachine(
         name=spec.name,
         accelerator=accelerator,
         options=options,
@@ -60,7 +60,7 @@ def plan(spec: NodeSpec) -> Machine:
     )
 
 
-def make(spec: NodeSpec, machine: Machine) -> None:
+def make(spec: NodeSpec, machine: QemuMachine) -> None:
     """The initramfs and, if it has one, the disk for what the guest writes, in the node's folder."""
     if machine.layer_disk is not None:
         layer_disk(spec.directory / machine.layer_disk, LAYER_BYTE)
@@ -74,7 +74,7 @@ def make(spec: NodeSpec, machine: Machine) -> None:
     )
 
 
-def _boot(spec: NodeSpec, machine: Machine, modules: Sequence[Path]) -> Boot:
+def _boot(spec: NodeSpec, machine: QemuMachine, modules: Sequence[Path]) -> Boot:
     devices = machine.devices
     address, gateway = _address(spec)
     return Boot(
@@ -95,14 +95,14 @@ def _boot(spec: NodeSpec, machine: Machine, modules: Sequence[Path]) -> Boot:
     )
 
 
-def _link(spec: NodeSpec, vhost: bool) -> Link | None:
+def _link(spec: NodeSpec, vhost: bool) -> GuestLink | None:
     network = spec.network
     if network.kind is NetworkKind.NONE:
         return None
     if network.kind is NetworkKind.DEFAULT:
-        return Link(tap=None)
+        return GuestLink(tap=None)
     number = int(IPv4Address(network.address or 0)) & 0xFFFF
-    return Link(tap=network.tap, number=number, vhost=vhost)
+    return GuestLink(tap=network.tap, number=number, vhost=vhost)
 
 
 def _address(spec: NodeSpec) -> tuple[str | None, str | None]:
@@ -113,14 +113,14 @@ def _address(spec: NodeSpec) -> tuple[str | None, str | None]:
     return (None if address is None else f"{address}/{PREFIX_LENGTH}"), None
 
 
-def _refuse(spec: NodeSpec, options: Options) -> None:
+def _refuse(spec: NodeSpec, options: QemuOptions) -> None:
     """What a machine cannot be, by ``NodeError``."""
     if spec.binds and options.devices is Devices.EMULATED:
         raise NodeError(
             "a directory of the host reaches a guest by a paravirtual device, so one with emulated devices has none: "
             "leave binds out, or choose devices = paravirtual"
         )
-    if options.start is Start.SNAPSHOT and (why := snapshot.obstacle(spec)):
+    if options.start is StartWay.SNAPSHOT and (why := snapshot.obstacle(spec)):
         raise NodeError(f"{why}, or start = boot")
     if spec.memory_byte < LEAST_MEMORY_BYTE:
         raise NodeError(

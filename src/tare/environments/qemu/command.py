@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.environments.qemu.devices import DeviceSet, Needs
-from tare.environments.qemu.options import Accelerator, Devices, Options
+from tare.environments.qemu.options import Accelerator, Devices, QemuOptions
 from tare.guests.group import kernel_processes
 from tare.nodes.provider import Bind
 
@@ -24,7 +24,7 @@ _FIRST_PROCESS = ("--", "guest")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class GuestLink:
     """How the guest's one network interface is connected."""
 
     tap: str | None
@@ -45,18 +45,18 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class QemuMachine:
     """All on which the command line depends. Relative paths are of the node's folder, where QEMU is started."""
 
     name: str
     accelerator: Accelerator
-    options: Options
+    options: QemuOptions
     processors: int
     memory_byte: int
     kernel: Path
     image_disk: Path
     layer_disk: str | None = None
-    link: Link | None = None
+    link: GuestLink | None = None
     binds: tuple[Bind, ...] = ()
     tsc_khz: int | None = None
     """Rate of the host's time stamp counter, where it is known."""
@@ -80,7 +80,7 @@ class Machine:
         return cpu_words(self.options, self.accelerator)
 
 
-def argv(machine: Machine) -> list[str]:
+def argv(machine: QemuMachine) -> list[str]:
     """QEMU with all its arguments."""
     link = machine.link
     return [
@@ -111,7 +111,7 @@ def accelerator_words(accelerator: Accelerator) -> str:
     return f"tcg,thread=multi,tb-size={TRANSLATED_MEBIBYTE}"
 
 
-def cpu_words(options: Options, accelerator: Accelerator) -> str:
+def cpu_words(options: QemuOptions, accelerator: Accelerator) -> str:
     """QEMU's option -cpu: by default all that the accelerator has; with emulated devices not told to be a guest's."""
     if options.cpu is not None:
         return options.cpu
@@ -122,7 +122,7 @@ def cpu_words(options: Options, accelerator: Accelerator) -> str:
     return f"{model}{hidden},-hypervisor"
 
 
-def kernel_words(machine: Machine) -> str:
+def kernel_words(machine: QemuMachine) -> str:
     """The kernel's command line (the kernel's admin-guide/kernel-parameters.rst).
 
     Software emulation on a busy host lets the kernel measure the rate of its clock wrongly, so that is told.
@@ -137,19 +137,19 @@ def kernel_words(machine: Machine) -> str:
     return " ".join([*words, *_FIRST_PROCESS])
 
 
-def _machine(machine: Machine) -> str:
+def _machine(machine: QemuMachine) -> str:
     backed = "" if machine.huge_pages is None else ",memory-backend=memory"
     return f"{machine.options.machine}{backed}"
 
 
-def _memory(machine: Machine) -> Iterator[str]:
+def _memory(machine: QemuMachine) -> Iterator[str]:
     yield from ("-m", f"{machine.memory_byte}B")
     if machine.huge_pages is not None:
         place = f"mem-path={_escaped(machine.huge_pages)},prealloc=on"
         yield from ("-object", f"memory-backend-file,id=memory,size={machine.memory_byte},{place}")
 
 
-def _drives(machine: Machine) -> Iterator[str]:
+def _drives(machine: QemuMachine) -> Iterator[str]:
     """What is written to the image's disk is thrown away with the machine; nothing should be."""
     image = f"file={_escaped(machine.image_disk)},format=raw,snapshot=on"
     yield from ("-drive", f"if=none,id=image,{image}")
@@ -157,7 +157,7 @@ def _drives(machine: Machine) -> Iterator[str]:
         yield from ("-drive", f"if=none,id=layer,file={machine.layer_disk},format=raw")
 
 
-def _binds(machine: Machine) -> Iterator[str]:
+def _binds(machine: QemuMachine) -> Iterator[str]:
     for number, bind in enumerate(machine.binds):
         guarded = "" if bind.writable else ",readonly=on"
         path = f"path={_escaped(bind.path)},security_model=passthrough,multidevs=remap{guarded}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tare.environments.qemu.console import LOG
-from tare.environments.qemu.options import Devices, Options, Start
+from tare.environments.qemu.options import Devices, QemuOptions, StartWay
 from tare.guests.boot import SerialChannel, VirtioChannel
 from tare.guests.channel import DESCRIPTOR
 
@@ -33,7 +33,7 @@ class Needs:
 class DeviceSet:
     """One of the two kinds."""
 
-    options: Options
+    options: QemuOptions
 
     @property
     def paravirtual(self) -> bool:
@@ -70,7 +70,7 @@ class DeviceSet:
         names += ["erofs", "overlay"]
         names += [self.link_driver] if needs.link else []
         names += ["ext4"] if needs.layer_disk else []
-        names += [GENERATION] if self.options.start is Start.SNAPSHOT else []
+        names += [GENERATION] if self.options.start is StartWay.SNAPSHOT else []
         return [*names, *(_BIND if needs.binds else ())]
 
     def words(self, needs: Needs, hardware_address: str) -> Iterator[str]:
@@ -86,7 +86,7 @@ class DeviceSet:
             yield from ("-device", f"{model},netdev=link,mac={hardware_address}")
         for number in range(needs.binds):
             yield from ("-device", f"virtio-9p-pci,fsdev=bind{number},mount_tag=bind{number}")
-        if self.options.start is Start.SNAPSHOT:
+        if self.options.start is StartWay.SNAPSHOT:
             yield from ("-device", f"{GENERATION},guid=auto")
 
     def _channel_words(self) -> list[str]:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from tare.environments.qemu.command import PROGRAM
-from tare.environments.qemu.options import Accelerator, Devices, Options, Vhost
+from tare.environments.qemu.options import Accelerator, Devices, QemuOptions, Vhost
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.mounts import mounts_text, parse_mounts
@@ -53,7 +53,7 @@ def constant_khz(cpuinfo: str) -> int | None:
     return round(figure(rate[1]) * 1000)
 
 
-def uses_vhost(options: Options, accelerator: Accelerator) -> bool:
+def uses_vhost(options: QemuOptions, accelerator: Accelerator) -> bool:
     """``NodeError`` when it is asked for and the host has none. By default only with KVM, which it is made for."""
     there = os.access(_VHOST, os.R_OK | os.W_OK)
     if options.vhost is Vhost.ON and not there:

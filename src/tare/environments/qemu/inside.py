@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
-from tare.environments.qemu.command import Machine
+from tare.environments.qemu.command import QemuMachine
 from tare.environments.qemu.options import Accelerator
 from tare.errors import NodeError
 from tare.host import process
@@ -32,7 +32,7 @@ class _VirtioDevice(TypedDict):
     driver: str | None
 
 
-class Seen(TypedDict):
+class GuestView(TypedDict):
     """What of it is relied on; ``None``: the guest shows none of that."""
 
     processors: int | None
@@ -57,19 +57,19 @@ def look(prefix: Sequence[str]) -> Mapping[str, Any]:
 def parse(text: str, last_words: str = "") -> Mapping[str, Any]:
     """The one line of JSON; ``NodeError`` for anything else."""
     try:
-        return of_kind(Seen, from_json(text))
+        return of_kind(GuestView, from_json(text))
     except ValueError as error:
         said = last_words or text[:200]
         raise NodeError(f"the guest does not say what it has: {said!r} ({error})") from None
 
 
-def verify(machine: Machine, seen: Mapping[str, Any]) -> None:
+def verify(machine: QemuMachine, seen: Mapping[str, Any]) -> None:
     """``NodeError`` naming all that is not as it was asked for: a trial in another machine is none of this one's."""
     if wrong := list(differences(machine, seen)):
         raise NodeError(f"the guest is not as asked ({machine.options.devices}): {'; '.join(wrong)}")
 
 
-def differences(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
+def differences(machine: QemuMachine, seen: Mapping[str, Any]) -> Iterator[str]:
     """What is otherwise in the guest, in words."""
     if seen["processors"] != machine.processors:
         yield f"it has {seen['processors']} processors and not {machine.processors}"
@@ -81,7 +81,7 @@ def differences(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
     yield from _missing(machine, seen) if machine.devices.paravirtual else _superfluous(machine, seen)
 
 
-def facts(machine: Machine, seen: Mapping[str, Any]) -> dict[str, str]:
+def facts(machine: QemuMachine, seen: Mapping[str, Any]) -> dict[str, str]:
     """What an outcome tells of the guest; the kernel and its clock source are told for every node."""
     rate, told_by = seen["tsc_khz"], seen["tsc_khz_from"]
     disks = {name for disk in seen["block_devices"] or () for name in disk["drivers"]}
@@ -97,7 +97,7 @@ def facts(machine: Machine, seen: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _other_network(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
+def _other_network(machine: QemuMachine, seen: Mapping[str, Any]) -> Iterator[str]:
     found, wanted = _network_drivers(seen), [machine.devices.link_driver] if machine.link else []
     if found != wanted:
         yield f"its network has the driver {_listed(found)} and not {_listed(wanted)}"
@@ -108,7 +108,7 @@ def _network_drivers(seen: Mapping[str, Any]) -> list[str]:
     return [one["drivers"][0] for one in seen["network_interfaces"] or () if one["drivers"]]
 
 
-def _missing(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
+def _missing(machine: QemuMachine, seen: Mapping[str, Any]) -> Iterator[str]:
     """Of paravirtual devices and, under KVM, of what KVM offers to kernels that know it."""
     consoles = [one for one in seen["virtio_devices"] or () if one["id"] == CONSOLE_ID]
     if not any(one["driver"] == "virtio_console" for one in consoles):
@@ -122,7 +122,7 @@ def _missing(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
         yield f"KVM does not offer it {', '.join(sorted(lacking))}"
 
 
-def _superfluous(machine: Machine, seen: Mapping[str, Any]) -> Iterator[str]:
+def _superfluous(machine: QemuMachine, seen: Mapping[str, Any]) -> Iterator[str]:
     """Anything that a real machine would not have."""
     if found := [str(one["driver"]) for one in seen["virtio_devices"] or ()]:
         yield f"it has virtio devices: {', '.join(found)}"

@@ -49,7 +49,7 @@ class Vhost(StrEnum):
     OFF = "off"
 
 
-class Start(StrEnum):
+class StartWay(StrEnum):
     """How a guest comes to be up."""
 
     BOOT = "boot"
@@ -57,7 +57,7 @@ class Start(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class QemuOptions:
     """The options with their defaults."""
 
     accelerator: Accelerator | None
@@ -71,7 +71,7 @@ class Options:
     vmm_processors: tuple[int, ...]
     """Empty: the same as the guest's."""
     pin: bool
-    start: Start
+    start: StartWay
 
     @classmethod
     def of(cls, options: Mapping[str, OptionValue]) -> Self:
@@ -89,7 +89,7 @@ class Options:
             huge_pages=bool(options.get("huge_pages", False)),
             vmm_processors=() if vmm == "same" else parse_processors(str(vmm)),
             pin=bool(options.get("pin", True)),
-            start=Start(str(options.get("start", Start.BOOT))),
+            start=StartWay(str(options.get("start", StartWay.BOOT))),
         )
 
     @property
@@ -111,7 +111,7 @@ def _wrong_words(options: Mapping[str, OptionValue]) -> dict[str, str]:
         "vhost": tuple(Vhost),
         "huge_pages": (True, False),
         "pin": (True, False),
-        "start": tuple(Start),
+        "start": tuple(StartWay),
     }
     return {
         name: f"must be one of {', '.join(_shown(value) for value in values)}, but is {options[name]!r}"
@@ -154,7 +154,7 @@ def _is_processors(given: OptionValue) -> bool:
 
 
 def _wrong_together(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    chosen, found = Options.of(options), {}
+    chosen, found = QemuOptions.of(options), {}
     if chosen.vhost is Vhost.ON and chosen.devices is Devices.EMULATED:
         found["vhost"] = "moves packets of a paravirtual network; emulated devices have none"
     if chosen.vmm_processors and not chosen.pin:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tare.environments.qemu.command import PROGRAM, accelerator_words, cpu_words
-from tare.environments.qemu.options import Accelerator, Options
+from tare.environments.qemu.options import Accelerator, QemuOptions
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.scratch import scratch_folder
@@ -36,7 +36,7 @@ _MOST_SAID_BYTE = 1 << 16
 
 
 @cache
-def lacking_flags(options: Options, accelerator: Accelerator, flags: frozenset[str]) -> frozenset[str]:
+def lacking_flags(options: QemuOptions, accelerator: Accelerator, flags: frozenset[str]) -> frozenset[str]:
     """Which of these flags a guest with these options lacks, asked once; ``NodeError`` when QEMU does not tell."""
     argv = machine_words(options, accelerator)
     with scratch_folder("qemu") as folder, _pipes(folder) as (given, said):
@@ -47,7 +47,7 @@ def lacking_flags(options: Options, accelerator: Accelerator, flags: frozenset[s
         return lacking(os.read(said, _MOST_SAID_BYTE).decode(errors="replace"), flags)
 
 
-def machine_words(options: Options, accelerator: Accelerator) -> list[str]:
+def machine_words(options: QemuOptions, accelerator: Accelerator) -> list[str]:
     """The argv of a machine that has nothing but a processor and does not run."""
     return [
         *(PROGRAM, "-nodefaults", "-no-user-config", "-display", "none", "-S", "-m", _MEMORY),

@@ -13,12 +13,12 @@ from typing import Any, Self
 from tare.environments import engine
 from tare.environments.qemu import boot, console, host, inside, processor, snapshot, threads
 from tare.environments.qemu.accelerator import WORDS, kvm_obstacle
-from tare.environments.qemu.command import Machine, argv
+from tare.environments.qemu.command import QemuMachine, argv
 from tare.environments.qemu.monitor import Monitor, connected
-from tare.environments.qemu.options import OPTION_NAMES, Accelerator, Options, Start, complaints
+from tare.environments.qemu.options import OPTION_NAMES, Accelerator, QemuOptions, StartWay, complaints
 from tare.errors import NodeError
 from tare.guests import channel, route
-from tare.guests.group import Held, MachineGroup
+from tare.guests.group import Held, OwnMachineGroup
 from tare.guests.kernel import find_kernel, lack_of_modules
 from tare.guests.provider import GuestProvider
 from tare.host import cgroups
@@ -50,7 +50,7 @@ class Qemu(GuestProvider):
         return complaints(options)
 
     def check_spanning(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
-        if options.get("start") != Start.SNAPSHOT:
+        if options.get("start") != StartWay.SNAPSHOT:
             return {}
         return {"start": 'must be "boot" where an instance spans nodes: a restored guest has no link'}
 
@@ -73,7 +73,7 @@ class Qemu(GuestProvider):
 
     def _found(self) -> str:
         """What there is, in words; ``NodeError`` for what is missing."""
-        options, version = Options.of(self.options), host.qemu_version()
+        options, version = QemuOptions.of(self.options), host.qemu_version()
         kernel = find_kernel(options.kernel)
         accelerator = boot.accelerator_of(options, kernel)
         host.uses_vhost(options, accelerator)
@@ -84,7 +84,7 @@ class Qemu(GuestProvider):
         return f"{version}, kernel {kernel.release}; {words}"
 
     def lacking_flags(self, flags: AbstractSet[str]) -> AbstractSet[str]:
-        options = Options.of(self.options)
+        options = QemuOptions.of(self.options)
         accelerator = boot.accelerator_of(options, find_kernel(options.kernel))
         return processor.lacking_flags(options, accelerator, frozenset(flags))
 
@@ -110,9 +110,9 @@ class Qemu(GuestProvider):
             machine=True,
         )
 
-    def _saved_state(self, spec: NodeSpec, machine: Machine) -> snapshot.Saved | None:
+    def _saved_state(self, spec: NodeSpec, machine: QemuMachine) -> snapshot.Saved | None:
         """What the node is restored from, taken in its own control group if there is none yet; ``None``: it boots."""
-        if machine.options.start is Start.BOOT:
+        if machine.options.start is StartWay.BOOT:
             return None
         alike = snapshot.likeness(spec, machine)
         if alike not in self._saved:
@@ -137,10 +137,10 @@ class Qemu(GuestProvider):
         with connected(spec.directory) as monitor:
             memory_byte = _base_memory_byte(monitor)
             own = threads.virtual_processors(monitor)
-        pinned = threads.run_on(own) if Options.of(spec.options).pin else None
+        pinned = threads.run_on(own) if QemuOptions.of(spec.options).pin else None
         held = Held(memory_byte=memory_byte, processors=pinned)
         group = cgroups.group_of(node.init_pid)
-        return MachineGroup(group, node.init_pid, spec, held, channel.prefix(spec), partial(_gone, spec))
+        return OwnMachineGroup(group, node.init_pid, spec, held, channel.prefix(spec), partial(_gone, spec))
 
     def stop(self, spec: NodeSpec) -> None:
         """Switch it off: nothing that it wrote is wanted."""
@@ -154,14 +154,14 @@ def _base_memory_byte(monitor: Monitor) -> int:
     return part(int, summary.get("base-memory"), "query-memory-size-summary (base-memory)")
 
 
-def _keep(spec: NodeSpec, machine: Machine, words: Sequence[str]) -> tuple[int, int]:
+def _keep(spec: NodeSpec, machine: QemuMachine, words: Sequence[str]) -> tuple[int, int]:
     """Process ids of the keeper and of QEMU, whose argv is ``words``."""
     with _in_group(spec, machine) as before:
         return channel.keep_machine(spec, before, words)
 
 
 @contextmanager
-def _in_group(spec: NodeSpec, machine: Machine) -> Iterator[list[str]]:
+def _in_group(spec: NodeSpec, machine: QemuMachine) -> Iterator[list[str]]:
     """The argv prefix of what runs the machine; ``NodeError`` with the end of what the guest's kernel said."""
     monitor_byte = host.monitor_memory_byte(machine.accelerator)
     group = confined.create_group(
@@ -179,7 +179,7 @@ def _in_group(spec: NodeSpec, machine: Machine) -> Iterator[list[str]]:
         raise _with_console(spec, str(error), lack_of_modules(machine.options.kernel)) from error
 
 
-def _all_processors(spec: NodeSpec, machine: Machine) -> tuple[int, ...]:
+def _all_processors(spec: NodeSpec, machine: QemuMachine) -> tuple[int, ...]:
     """The guest's and the monitor's; ``NodeError`` for one that this host does not have."""
     extra = machine.options.vmm_processors
     if missing := sorted(set(extra) - set(online_processors())):
@@ -192,7 +192,7 @@ def _network(spec: NodeSpec) -> Path | None:
     return spec.network.switch or spec.network.namespace
 
 
-def _place_threads(spec: NodeSpec, options: Options, pids: Sequence[int]) -> None:
+def _place_threads(spec: NodeSpec, options: QemuOptions, pids: Sequence[int]) -> None:
     with connected(spec.directory) as monitor:
         own = threads.virtual_processors(monitor)
     if len(own) != len(spec.processors):
@@ -203,7 +203,7 @@ def _place_threads(spec: NodeSpec, options: Options, pids: Sequence[int]) -> Non
         threads.move_others(pids, own, options.vmm_processors)
 
 
-def _look(spec: NodeSpec, machine: Machine) -> dict[str, str]:
+def _look(spec: NodeSpec, machine: QemuMachine) -> dict[str, str]:
     """The facts of a guest that is as it was asked for, once its route is."""
     prefix = channel.prefix(spec)
     seen = inside.look(prefix)
@@ -215,14 +215,14 @@ def _look(spec: NodeSpec, machine: Machine) -> dict[str, str]:
     return {**_told(machine), **inside.facts(machine, seen)}
 
 
-def _told(machine: Machine) -> dict[str, str]:
+def _told(machine: QemuMachine) -> dict[str, str]:
     """What is known without asking the guest."""
     options, link = machine.options, machine.link
     vmm = cgroups.format_processors(options.vmm_processors) or "the guest's"
     vhost = (
         "no paravirtual link" if link is None or not machine.devices.paravirtual else str(link.vhost).lower()
     )
-    restored = {snapshot.FACT: snapshot.RESTORED} if options.start is Start.SNAPSHOT else {}
+    restored = {snapshot.FACT: snapshot.RESTORED} if options.start is StartWay.SNAPSHOT else {}
     return {
         **restored,
         "accelerator": WORDS[machine.accelerator],

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tare.environments.qemu.command import Machine, argv
+from tare.environments.qemu.command import QemuMachine, argv
 from tare.environments.qemu.devices import CHANNEL
 from tare.environments.qemu.monitor import Monitor, connected
 from tare.environments.qemu.processor import DIES_WITH_US
@@ -73,23 +73,23 @@ def obstacle(spec: NodeSpec) -> str | None:
     return None
 
 
-def likeness(spec: NodeSpec, machine: Machine) -> tuple[object, ...]:
+def likeness(spec: NodeSpec, machine: QemuMachine) -> tuple[object, ...]:
     """All that makes a difference to a guest that has booted, but for its name."""
     named = argv(machine).index("-name") + 1
     return *argv(machine)[:named], *argv(machine)[named + 1 :], spec.shm_byte, spec.image_digest
 
 
-def first_argv(machine: Machine) -> list[str]:
+def first_argv(machine: QemuMachine) -> list[str]:
     """Of the machine that is booted: what its guest says is printed; it is saved as one that runs, though stopped."""
     words = ["file,id=channel,path=/dev/fd/1" if word == CHANNEL else word for word in argv(machine)]
     return [*words, "-global", "migration.store-global-state=off"]
 
 
-def restored_argv(machine: Machine, saved: Saved) -> list[str]:
+def restored_argv(machine: QemuMachine, saved: Saved) -> list[str]:
     return [*argv(machine), "-incoming", f"exec:cat {saved.path}"]
 
 
-def take(spec: NodeSpec, machine: Machine, before: Sequence[str]) -> Saved:
+def take(spec: NodeSpec, machine: QemuMachine, before: Sequence[str]) -> Saved:
     """Boot the machine with ``before`` as its argv's prefix, save it and end it; some seconds. Raises ``NodeError``."""
     with _first(spec, machine, before) as hello_s, connected(spec.directory) as monitor:
         _stop(monitor, hello_s)
@@ -123,7 +123,7 @@ def _nameless() -> Saved:
 
 
 @contextmanager
-def _first(spec: NodeSpec, machine: Machine, before: Sequence[str]) -> Iterator[float]:
+def _first(spec: NodeSpec, machine: QemuMachine, before: Sequence[str]) -> Iterator[float]:
     """While it runs: when its guest said hello, with the kernel's release in it, by ``time.monotonic``."""
     words = [*before, *DIES_WITH_US, *first_argv(machine)]
     release = find_kernel(machine.options.kernel).release.encode()

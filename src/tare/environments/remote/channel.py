@@ -38,7 +38,7 @@ Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FarAnswer:
     """What the far side said."""
 
     host: str
@@ -106,7 +106,7 @@ class Channel:
 
     def ask(
         self, do: str, *, limit_s: float = _ANSWER_LIMIT_S, content: bytes = b"", **fields: object
-    ) -> Answer:
+    ) -> FarAnswer:
         """Have something done; ``NodeError`` with the far side's reason, or when it does not answer in time."""
         self._asked += 1
         line = json.dumps({"do": do, "number": self._asked, "size": len(content), **fields}, default=str)
@@ -144,7 +144,7 @@ class Channel:
         found = self._fields(line)
         if "error" in found:
             raise NodeError(f"{self._far.host}: {str(found['error'])[:_LONGEST_ERROR]}")
-        return Answer(self._far.host, found).told(Greeting)
+        return FarAnswer(self._far.host, found).told(Greeting)
 
     def _fields(self, line: bytes) -> Mapping[str, Any]:
         try:
@@ -155,12 +155,12 @@ class Channel:
             raise self._nonsense(line)
         return dict(found)
 
-    def _next(self, deadline: float) -> Answer:
+    def _next(self, deadline: float) -> FarAnswer:
         line = b"\n"
         while not line.strip():  # an empty line only says that the far side is alive
             line = self._line(deadline)
         fields = self._fields(line)
-        return Answer(self._far.host, fields, self._exactly(fields.get("size", 0), deadline))
+        return FarAnswer(self._far.host, fields, self._exactly(fields.get("size", 0), deadline))
 
     def _line(self, deadline: float) -> bytes:
         while b"\n" not in self._received:

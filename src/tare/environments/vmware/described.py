@@ -52,7 +52,7 @@ class _Reference(TypedDict):
     value: str
 
 
-class _Setting(TypedDict):
+class _ConfigSetting(TypedDict):
     key: str
     value: Any
 
@@ -67,7 +67,7 @@ class _Configuration(TypedDict):
     version: str
     cpuAllocation: NotRequired[_Allocation | None]
     memoryAllocation: NotRequired[_Allocation | None]
-    extraConfig: NotRequired[list[_Setting] | None]
+    extraConfig: NotRequired[list[_ConfigSetting] | None]
 
 
 class _Runtime(TypedDict):

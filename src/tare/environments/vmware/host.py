@@ -13,7 +13,7 @@ _CLUSTER = "ClusterComputeResource"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
+class EsxiHost:
     """One ESXi host."""
 
     megahertz: int

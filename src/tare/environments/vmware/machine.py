@@ -8,7 +8,7 @@ from tare.environments.managed.options import is_pinned, machine_memory_byte
 from tare.environments.vmware import described
 from tare.environments.vmware.described import AFFINITY, Described
 from tare.environments.vmware.govc import Govc
-from tare.environments.vmware.host import Host
+from tare.environments.vmware.host import EsxiHost
 from tare.errors import NodeError
 from tare.host.cgroups import Settings, format_processors
 from tare.nodes.provider import NodeSpec
@@ -75,7 +75,7 @@ class VmwareMachine(CopiedMachine):
 
     def set_limits(self) -> None:
         now = self._told()
-        host = Host.of(self._govc, now.host)
+        host = EsxiHost.of(self._govc, now.host)
         if is_pinned(self.spec.options) and host.moves_machines:
             raise NodeError(
                 "vSphere DRS cannot keep a machine to processors of its host: choose a pool of a host outside the "
@@ -107,7 +107,7 @@ class VmwareMachine(CopiedMachine):
 
     def holds(self) -> Settings:
         now = self._told()
-        limit, host = now.cpu_limit_megahertz, Host.of(self._govc, now.host)
+        limit, host = now.cpu_limit_megahertz, EsxiHost.of(self._govc, now.host)
         return Settings(
             processors=now.affinity,
             memory_byte=now.memory_byte,
@@ -117,7 +117,7 @@ class VmwareMachine(CopiedMachine):
     def facts(self) -> Mapping[str, str]:
         """The hypervisor as it calls itself, and what of its host the machine was promised."""
         now = self._told()
-        host = Host.of(self._govc, now.host)
+        host = EsxiHost.of(self._govc, now.host)
         limit = "none" if now.cpu_limit_megahertz is None else f"{now.cpu_limit_megahertz} MHz"
         memory = f"{now.memory_reservation_mebibyte} MiB"
         return {

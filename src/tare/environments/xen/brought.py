@@ -6,14 +6,14 @@ from pathlib import Path
 
 from tare.environments.managed import INSIDE_OPTIONS, Machine, Managed, inside_complaints
 from tare.environments.xen import xl
-from tare.environments.xen.domain import BroughtDomain
+from tare.environments.xen.domain import BroughtXenDomain
 from tare.errors import NodeError
 from tare.host.privileges import ordinary_user
 from tare.nodes.provider import NodeSpec, Probe
 from tare.records import OptionValue
 
 
-class BroughtDomains(Managed):
+class BroughtXenDomains(Managed):
     technology = "xen"
     option_names: Mapping[str, str] = {
         "domain": "xl's configuration file of the user's own domain that is to be the node; or a list, node by node",
@@ -33,7 +33,7 @@ class BroughtDomains(Managed):
         return found
 
     def machine(self, spec: NodeSpec) -> Machine:
-        return BroughtDomain(spec)
+        return BroughtXenDomain(spec)
 
     def probe(self) -> Probe:
         found = probe_xen()

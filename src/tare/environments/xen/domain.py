@@ -13,7 +13,7 @@ from tare.host.cgroups import Settings
 _NAME = re.compile(r"""^[ \t]*name[ \t]*=[ \t]*(["'])([\w.+-]+)\1""", re.MULTILINE)
 
 
-class BroughtDomain(Machine):
+class BroughtXenDomain(Machine):
     """It starts with the node's limits in place of those of its file, which stays as it is (xl(1), create)."""
 
     @property

@@ -24,7 +24,7 @@ _LIMIT_S = 30.0
 _MEBIBYTE = 1 << 20
 
 
-class OwnDomains(GuestProvider):
+class OwnXenDomains(GuestProvider):
     technology = "xen"
     bounds_processes = False
     option_names: Mapping[str, str] = {

@@ -4,14 +4,14 @@
 from collections.abc import Mapping
 
 from tare.environments.managed import Either
-from tare.environments.xen.brought import BroughtDomains
-from tare.environments.xen.own import OwnDomains
+from tare.environments.xen.brought import BroughtXenDomains
+from tare.environments.xen.own import OwnXenDomains
 
 
 class Xen(Either):
     technology = "xen"
     bounds_processes = False
-    own = OwnDomains()
-    brought = BroughtDomains()
+    own = OwnXenDomains()
+    brought = BroughtXenDomains()
     option_names: Mapping[str, str] = {**brought.option_names, **own.option_names}
     networks = own.networks | brought.networks

@@ -24,7 +24,7 @@ _MANY_PROCESSES = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class _Setting:
+class _GroupSetting:
     """One thing along the path: the controller, its files (the first that says something), and how texts are shown."""
 
     controller: str
@@ -46,7 +46,7 @@ def path_settings(group: Group, host: Hierarchies, node: str, weight: int = 1) -
     return {label: text for label, text in shown.items() if text}
 
 
-def _along(setting: _Setting, group: Group, host: Hierarchies, node: str, weight: int) -> str:
+def _along(setting: _GroupSetting, group: Group, host: Hierarchies, node: str, weight: int) -> str:
     path, root = group.path(setting.controller), host.mounts.get(setting.controller)
     if path is None or root is None or path == str(root):
         return ""
@@ -116,19 +116,19 @@ def _all(texts: list[str]) -> str:
 _THROTTLES = tuple(
     f"blkio.throttle.{way}_{unit}_device" for way in ("read", "write") for unit in ("bps", "iops")
 )
-_VERSION_1: Mapping[str, _Setting] = {
-    "CPU weight": _Setting("cpu", ("cpu.shares",), _weights, shared_out=True),
-    "CPU quota above": _Setting("cpu", ("cpu.cfs_quota_us",), _least_us, above=True),
-    "I/O weight": _Setting("blkio", ("blkio.bfq.weight", "blkio.weight"), _weights),
-    "I/O limits": _Setting("blkio", _THROTTLES, _all),
-    "process limit above": _Setting("pids", ("pids.max",), _least_processes, above=True),
-    "memory limit above": _Setting("memory", ("memory.limit_in_bytes",), _least, above=True),
+_VERSION_1: Mapping[str, _GroupSetting] = {
+    "CPU weight": _GroupSetting("cpu", ("cpu.shares",), _weights, shared_out=True),
+    "CPU quota above": _GroupSetting("cpu", ("cpu.cfs_quota_us",), _least_us, above=True),
+    "I/O weight": _GroupSetting("blkio", ("blkio.bfq.weight", "blkio.weight"), _weights),
+    "I/O limits": _GroupSetting("blkio", _THROTTLES, _all),
+    "process limit above": _GroupSetting("pids", ("pids.max",), _least_processes, above=True),
+    "memory limit above": _GroupSetting("memory", ("memory.limit_in_bytes",), _least, above=True),
 }
-_VERSION_2: Mapping[str, _Setting] = {
-    "CPU weight": _Setting("cpu", ("cpu.weight",), _weights, shared_out=True),
-    "CPU quota above": _Setting("cpu", ("cpu.max",), _quota, above=True),
-    "I/O weight": _Setting("io", ("io.bfq.weight", "io.weight"), _weights),
-    "I/O limits": _Setting("io", ("io.max",), _all),
-    "process limit above": _Setting("pids", ("pids.max",), _least_processes, above=True),
-    "memory limit above": _Setting("memory", ("memory.max",), _least, above=True),
+_VERSION_2: Mapping[str, _GroupSetting] = {
+    "CPU weight": _GroupSetting("cpu", ("cpu.weight",), _weights, shared_out=True),
+    "CPU quota above": _GroupSetting("cpu", ("cpu.max",), _quota, above=True),
+    "I/O weight": _GroupSetting("io", ("io.bfq.weight", "io.weight"), _weights),
+    "I/O limits": _GroupSetting("io", ("io.max",), _all),
+    "process limit above": _GroupSetting("pids", ("pids.max",), _least_processes, above=True),
+    "memory limit above": _GroupSetting("memory", ("memory.max",), _least, above=True),
 }

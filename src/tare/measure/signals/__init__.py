@@ -7,7 +7,7 @@ judge, nor turn what is missing into 0.
 
 from tare.measure.signals.disks import Disks
 from tare.measure.signals.exits import Exits
-from tare.measure.signals.family import Family
+from tare.measure.signals.family import SignalFamily
 from tare.measure.signals.hardware import Energy, Frequency, Temperature, Throttling
 from tare.measure.signals.host_memory import HostMemory
 from tare.measure.signals.memory import MemoryLimit, NodeMemory
@@ -18,7 +18,7 @@ from tare.measure.signals.processors import Processors, SoftInterrupts
 from tare.measure.signals.queues import Queues
 from tare.measure.signals.quota import Quota
 
-FAMILIES: tuple[Family, ...] = (
+FAMILIES: tuple[SignalFamily, ...] = (
     Quota(),
     NodePressure("cpu"),
     NodePressure("io"),

@@ -8,7 +8,7 @@ the same bytes again.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tare.measure.signals.family import Family, File, Kind, Source
+from tare.measure.signals.family import File, Kind, SignalFamily, TextSource
 from tare.measure.signals.place import Place
 from tare.records import Scope
 
@@ -23,7 +23,7 @@ def hardware_disks(folder: Path = Path("/sys/block")) -> frozenset[str]:
     return frozenset(path.name for path in folder.glob("*") if (path / "device").exists())
 
 
-class Disks(Family):
+class Disks(SignalFamily):
     kinds = (
         Kind(name="block_read_byte", unit="byte", scope=Scope.HOST),
         Kind(name="block_written_byte", unit="byte", scope=Scope.HOST),
@@ -35,7 +35,7 @@ class Disks(Family):
         """``disks``: those to count; ``None``: this host's."""
         self._disks = disks
 
-    def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
+    def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - the same for every place
         if self._disks is None:
             self._disks = hardware_disks()
         return [File("/proc/diskstats")]

@@ -4,19 +4,19 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tare.measure.signals.family import Family, File, Kind, Source, Unreadable
+from tare.measure.signals.family import File, Kind, SignalFamily, TextSource, Unreadable
 from tare.measure.signals.hardware import number
 from tare.measure.signals.place import Place
 from tare.records import Scope
 
 
-class Exits(Family):
+class Exits(SignalFamily):
     kinds = (Kind(name="kvm_exits", unit="1", scope=Scope.HOST),)
 
     def __init__(self, path: Path = Path("/sys/kernel/debug/kvm/exits")) -> None:
         self._path = path
 
-    def sources(self, place: Place) -> Sequence[Source]:
+    def sources(self, place: Place) -> Sequence[TextSource]:
         if not place.own_kernel:
             raise Unreadable("the nodes are no guests")
         try:

@@ -35,7 +35,7 @@ class Kind:
     """Whether it is of the nodes' network, and so of the whole host where they share the host's."""
 
 
-class Source(Protocol):
+class TextSource(Protocol):
     """Where one text is read."""
 
     def read(self) -> bytes:
@@ -47,12 +47,12 @@ class Source(Protocol):
         return
 
 
-class Family(Protocol):
+class SignalFamily(Protocol):
     """Signals that come from the same texts; the explicit list is in ``measure/signals/__init__.py``."""
 
     kinds: tuple[Kind, ...]
 
-    def sources(self, place: Place) -> Sequence[Source]:
+    def sources(self, place: Place) -> Sequence[TextSource]:
         """One for each node, disk or namespace of this trial; ``Unreadable`` says why there is none."""
         ...
 
@@ -69,7 +69,7 @@ class Family(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class File(Source):
+class File(TextSource):
     """A file of the kernel's; what it cannot be called by is its path, where that is another one in every trial."""
 
     path: str

@@ -5,18 +5,18 @@ import os
 from collections.abc import Sequence
 
 from tare.host.cgroups.hierarchies import UNIFIED, V1
-from tare.measure.signals.family import File, Source, Unreadable
+from tare.measure.signals.family import File, TextSource, Unreadable
 from tare.measure.signals.place import Place
 
 
-def group_files(place: Place, controller: str, name: str, *, unified: bool = False) -> Sequence[Source]:
+def group_files(place: Place, controller: str, name: str, *, unified: bool = False) -> Sequence[TextSource]:
     """That file of each node's group; ``unified``: what version 2 has, which a hybrid host gives too.
 
     ``Unreadable`` where a node has no such file.
     """
     if not place.groups:
         raise Unreadable("no control group of this host holds the nodes")
-    found: list[Source] = []
+    found: list[TextSource] = []
     for group in place.groups:
         directory = group.path(UNIFIED if unified and group.version == V1 else controller)
         path = f"{directory}/{name}"

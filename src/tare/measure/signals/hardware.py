@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tare.measure.signals.family import Family, File, Kind, Source, Unreadable
+from tare.measure.signals.family import File, Kind, SignalFamily, TextSource, Unreadable
 from tare.measure.signals.place import Place
 from tare.records import Scope
 
@@ -28,7 +28,7 @@ def _of_each(place: Place, folder: Path, name: str) -> list[str]:
     return paths if all(map(os.path.exists, paths)) else []
 
 
-class Frequency(Family):
+class Frequency(SignalFamily):
     """The mean of the trial's processors, as the kernel's cpufreq tells it (admin-guide/pm/cpufreq.rst)."""
 
     kinds = (Kind(name="frequency_hz", unit="Hz", scope=Scope.HOST, level=True),)
@@ -36,7 +36,7 @@ class Frequency(Family):
     def __init__(self, folder: Path = _PROCESSORS) -> None:
         self._folder = folder
 
-    def sources(self, place: Place) -> Sequence[Source]:
+    def sources(self, place: Place) -> Sequence[TextSource]:
         paths = _of_each(place, self._folder, "cpufreq/scaling_cur_freq")
         if not paths:
             raise Unreadable("this host does not tell its processors' frequency (no cpufreq)")
@@ -49,7 +49,7 @@ class Frequency(Family):
         return sum(values) / len(values)
 
 
-class Temperature(Family):
+class Temperature(SignalFamily):
     """The hottest of the host's thermal zones (the kernel's driver-api/thermal/sysfs-api.rst)."""
 
     kinds = (Kind(name="temperature_c", unit="°C", scope=Scope.HOST, level=True),)
@@ -57,7 +57,7 @@ class Temperature(Family):
     def __init__(self, folder: Path = Path("/sys/class/thermal")) -> None:
         self._folder = folder
 
-    def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
+    def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - the same for every place
         found = sorted(self._folder.glob("thermal_zone*/temp"))
         if not found:
             raise Unreadable("this host has no thermal zone")
@@ -70,7 +70,7 @@ class Temperature(Family):
         return max(values)
 
 
-class Throttling(Family):
+class Throttling(SignalFamily):
     """How often the trial's processors slowed down for heat (x86: thermal_throttle/core_throttle_count)."""
 
     kinds = (Kind(name="thermal_throttles", unit="1", scope=Scope.HOST),)
@@ -78,7 +78,7 @@ class Throttling(Family):
     def __init__(self, folder: Path = _PROCESSORS) -> None:
         self._folder = folder
 
-    def sources(self, place: Place) -> Sequence[Source]:
+    def sources(self, place: Place) -> Sequence[TextSource]:
         paths = _of_each(place, self._folder, "thermal_throttle/core_throttle_count")
         if not paths:
             raise Unreadable("this host does not count throttling for heat")
@@ -88,7 +88,7 @@ class Throttling(Family):
         return {"thermal_throttles": number(text)}
 
 
-class Energy(Family):
+class Energy(SignalFamily):
     """Of all processor packages, by RAPL (the kernel's power/powercap/powercap.rst). Its counter wraps.
 
     A difference below 0 is a wrap and is left out: once in about an hour at full load.
@@ -99,7 +99,7 @@ class Energy(Family):
     def __init__(self, folder: Path = Path("/sys/class/powercap")) -> None:
         self._folder = folder
 
-    def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
+    def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - the same for every place
         found = [path for path in sorted(self._folder.glob("intel-rapl:*")) if _PACKAGE.fullmatch(path.name)]
         if not found:
             raise Unreadable("this host counts no energy (no RAPL)")

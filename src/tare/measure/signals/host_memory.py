@@ -7,7 +7,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from tare.measure.signals.family import Family, File, Kind, Source, keyed
+from tare.measure.signals.family import File, Kind, SignalFamily, TextSource, keyed
 from tare.measure.signals.place import Place
 from tare.records import Scope
 
@@ -26,10 +26,10 @@ _KEYS = {
 }
 
 
-class HostMemory(Family):
+class HostMemory(SignalFamily):
     kinds = tuple(Kind(name=name, unit="1", scope=Scope.HOST) for name in _KEYS)
 
-    def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
+    def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - the same for every place
         return [File("/proc/vmstat")]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place

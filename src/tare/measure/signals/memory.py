@@ -8,7 +8,7 @@ memory.rst and cgroup-v2.rst). Version 1 does not count pages taken back; the ho
 from collections.abc import Mapping, Sequence
 
 from tare.host.cgroups.hierarchies import V1
-from tare.measure.signals.family import Family, Kind, Source, Unreadable, keyed
+from tare.measure.signals.family import Kind, SignalFamily, TextSource, Unreadable, keyed
 from tare.measure.signals.groups import group_files
 from tare.measure.signals.place import Place
 from tare.records import Scope
@@ -17,7 +17,7 @@ _BOTH = ("pgfault", "pgmajfault", "workingset_refault_anon", "workingset_refault
 _KEYS = (*_BOTH, *(f"total_{key}" for key in _BOTH), "pgsteal")
 
 
-class NodeMemory(Family):
+class NodeMemory(SignalFamily):
     kinds = (
         Kind(name="minor_faults", unit="1", scope=Scope.NODE),
         Kind(name="major_faults", unit="1", scope=Scope.NODE),
@@ -25,7 +25,7 @@ class NodeMemory(Family):
         Kind(name="pages_refaulted", unit="1", scope=Scope.NODE),
     )
 
-    def sources(self, place: Place) -> Sequence[Source]:
+    def sources(self, place: Place) -> Sequence[TextSource]:
         return group_files(place, "memory", "memory.stat")
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
@@ -47,12 +47,12 @@ class NodeMemory(Family):
         return told
 
 
-class MemoryLimit(Family):
+class MemoryLimit(SignalFamily):
     """How often the group wanted more than its limit, and pages had to be taken back first."""
 
     kinds = (Kind(name="memory_limit_hits", unit="1", scope=Scope.NODE),)
 
-    def sources(self, place: Place) -> Sequence[Source]:
+    def sources(self, place: Place) -> Sequence[TextSource]:
         if not place.groups:
             raise Unreadable("no control group of this host holds the nodes")
         name = "memory.failcnt" if place.groups[0].version == V1 else "memory.events"

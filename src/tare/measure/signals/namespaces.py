@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import network_namespace as namespace
-from tare.measure.signals.family import Source, Unreadable
+from tare.measure.signals.family import TextSource, Unreadable
 
 HEADER = struct.Struct("=IHHII")
 """Length, type, flags, sequence number and port of a netlink message (netlink(7))."""
@@ -22,7 +22,7 @@ _LARGEST_BYTE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class HeldFile(Source):
+class HeldFile(TextSource):
     """A file of /proc/net, which stays that of the namespace in which it was opened."""
 
     descriptor: int
@@ -38,7 +38,7 @@ class HeldFile(Source):
 
 
 @dataclass(frozen=True, slots=True)
-class Dump(Source):
+class Dump(TextSource):
     """All objects of a kind, as rtnetlink(7) lists them: a socket stays in the namespace in which it was made."""
 
     kernel: socket.socket

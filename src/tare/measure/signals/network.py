@@ -7,13 +7,13 @@ networking/snmp_counter.rst. In a node that shares the host's network the counts
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tare.measure.signals.family import Family, File, Kind, Source, Unreadable
+from tare.measure.signals.family import File, Kind, SignalFamily, TextSource, Unreadable
 from tare.measure.signals.namespaces import opened_in
 from tare.measure.signals.place import Place
 from tare.records import Scope
 
 
-def _files(place: Place, name: str) -> Sequence[Source]:
+def _files(place: Place, name: str) -> Sequence[TextSource]:
     if not place.network_processes:
         raise Unreadable("this host's kernel does not keep the nodes' network")
     return [
@@ -34,7 +34,7 @@ def parse_counters(text: bytes, prefix: str, names: Iterable[str]) -> dict[str, 
     return {wanted[name]: int(number) for name, number in zip(*rows, strict=True) if name in wanted}
 
 
-class _Tcp(Family):
+class _Tcp(SignalFamily):
     file: str
     prefix: str
     names: Mapping[str, str]
@@ -44,7 +44,7 @@ class _Tcp(Family):
             Kind(name=name, unit="1", scope=Scope.NODE, of_network=True) for name in self.names.values()
         )
 
-    def sources(self, place: Place) -> Sequence[Source]:
+    def sources(self, place: Place) -> Sequence[TextSource]:
         if place.own_kernel:
             raise Unreadable(
                 "the nodes' TCP is in kernels of their own, which this host's kernel cannot read"
@@ -71,7 +71,7 @@ class TcpExtended(_Tcp):
     }
 
 
-class Interfaces(Family):
+class Interfaces(SignalFamily):
     """All interfaces of the nodes but for loopback: what was dropped there, and how much went through."""
 
     kinds = (
@@ -81,7 +81,7 @@ class Interfaces(Family):
         Kind(name="interface_sent_byte", unit="byte", scope=Scope.NODE, of_network=True),
     )
 
-    def sources(self, place: Place) -> Sequence[Source]:
+    def sources(self, place: Place) -> Sequence[TextSource]:
         return _files(place, "dev")
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
@@ -100,12 +100,12 @@ _SENT = {"bytes": 8, "errs": 10, "drop": 11}
 _COLUMNS = 16
 
 
-class Switch(Family):
+class Switch(SignalFamily):
     """Drops at every interface of the namespace in which the nodes' links meet: ports, taps, the bridge."""
 
     kinds = (Kind(name="switch_drops", unit="1", scope=Scope.NODE),)
 
-    def sources(self, place: Place) -> Sequence[Source]:
+    def sources(self, place: Place) -> Sequence[TextSource]:
         if not place.switches:
             raise Unreadable("no links of the nodes meet in a namespace of the trial's own")
         return [opened_in(path, "dev") for path in place.switches]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.host.cgroups import parse_processors
-from tare.measure.signals.family import Family, Kind, Source, Unreadable
+from tare.measure.signals.family import Kind, SignalFamily, TextSource, Unreadable
 from tare.measure.signals.groups import group_files
 from tare.measure.signals.place import Place
 from tare.records import Scope
@@ -36,10 +36,10 @@ def numa_nodes(folder: Path = _NODES) -> Mapping[int, frozenset[int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _NearAndFar(Source):
+class _NearAndFar(TextSource):
     """The text with a line before it that says which NUMA nodes are near: each node of a trial has its own."""
 
-    text: Source
+    text: TextSource
     near: tuple[int, ...]
 
     def read(self) -> bytes:
@@ -51,14 +51,14 @@ def near_line(near: Iterable[int]) -> bytes:
     return b" ".join((_NEAR, *(b"%d" % node for node in near))) + b"\n"
 
 
-class RemoteMemory(Family):
+class RemoteMemory(SignalFamily):
     kinds = (Kind(name="remote_memory_byte", unit="byte", scope=Scope.NODE, level=True),)
 
     def __init__(self, nodes: Mapping[int, frozenset[int]] | None = None) -> None:
         """``nodes``: the host's, as ``numa_nodes`` says; ``None``: this host's."""
         self._nodes = nodes
 
-    def sources(self, place: Place) -> Sequence[Source]:
+    def sources(self, place: Place) -> Sequence[TextSource]:
         if self._nodes is None:
             self._nodes = numa_nodes()
         if not self._nodes:

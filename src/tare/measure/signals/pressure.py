@@ -7,7 +7,7 @@ It is the union over tasks: two that wait together for a second make one. ``full
 
 from collections.abc import Mapping, Sequence
 
-from tare.measure.signals.family import Family, File, Kind, Source
+from tare.measure.signals.family import File, Kind, SignalFamily, TextSource
 from tare.measure.signals.groups import group_files
 from tare.measure.signals.place import Place
 from tare.records import Scope
@@ -29,7 +29,7 @@ def parse_pressure(text: bytes) -> dict[str, float]:
     return found
 
 
-class NodePressure(Family):
+class NodePressure(SignalFamily):
     """Of one resource, in the nodes' control groups."""
 
     def __init__(self, resource: str) -> None:
@@ -39,14 +39,14 @@ class NodePressure(Family):
             Kind(name=f"psi_{resource}_full_s", unit="s", scope=Scope.NODE),
         )
 
-    def sources(self, place: Place) -> Sequence[Source]:
+    def sources(self, place: Place) -> Sequence[TextSource]:
         return group_files(place, "cpu", f"{self._resource}.pressure", unified=True)
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         return {f"psi_{self._resource}_{name}_s": time_s for name, time_s in parse_pressure(text).items()}
 
 
-class HostPressure(Family):
+class HostPressure(SignalFamily):
     """Of one resource, on the whole host."""
 
     def __init__(self, resource: str) -> None:
@@ -56,7 +56,7 @@ class HostPressure(Family):
             Kind(name=f"host_psi_{resource}_{name}_s", unit="s", scope=Scope.HOST) for name in self._told
         )
 
-    def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
+    def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - the same for every place
         return [File(f"{_FOLDER}/{self._resource}")]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place

@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tare.measure.signals.family import Family, File, Kind, Source
+from tare.measure.signals.family import File, Kind, SignalFamily, TextSource
 from tare.measure.signals.place import Place
 from tare.records import Scope
 
@@ -47,7 +47,7 @@ def parse_times(text: bytes, processors: Sequence[int]) -> ProcessorTimes:
     )
 
 
-class Processors(Family):
+class Processors(SignalFamily):
     """Of the trial's processors; and the whole host's switches from one task to another."""
 
     kinds = (
@@ -58,7 +58,7 @@ class Processors(Family):
         Kind(name="host_switches", unit="1", scope=Scope.HOST),
     )
 
-    def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
+    def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - the same for every place
         return [File("/proc/stat")]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:
@@ -76,12 +76,12 @@ class Processors(Family):
         return told
 
 
-class SoftInterrupts(Family):
+class SoftInterrupts(SignalFamily):
     """How often the host's kernel had packets to take in, on any processor: NET_RX of /proc/softirqs."""
 
     kinds = (Kind(name="network_softirqs", unit="1", scope=Scope.HOST),)
 
-    def sources(self, place: Place) -> Sequence[Source]:  # noqa: ARG002 - the same for every place
+    def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - the same for every place
         return [File("/proc/softirqs")]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place

@@ -8,7 +8,7 @@ a packet back. Numbers are those of the kernel's headers linux/rtnetlink.h and l
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 
-from tare.measure.signals.family import Family, Kind, Source, Unreadable
+from tare.measure.signals.family import Kind, SignalFamily, TextSource, Unreadable
 from tare.measure.signals.namespaces import DONE, HEADER, dump_in
 from tare.measure.signals.place import Place
 from tare.records import Scope
@@ -24,7 +24,7 @@ _FIGURES = struct.Struct("=5I")
 _TYPE_MASK = 0x3FFF
 
 
-class Queues(Family):
+class Queues(SignalFamily):
     kinds = (
         Kind(name="queue_drops", unit="1", scope=Scope.NODE),
         Kind(name="queue_overlimits", unit="1", scope=Scope.NODE),
@@ -32,7 +32,7 @@ class Queues(Family):
         Kind(name="queue_backlog_byte", unit="byte", scope=Scope.NODE, level=True),
     )
 
-    def sources(self, place: Place) -> Sequence[Source]:
+    def sources(self, place: Place) -> Sequence[TextSource]:
         if not place.namespaces:
             raise Unreadable("the trial has no network namespace of its own")
         body = _MESSAGE.pack(0, 0, 0, 0, 0, 0)

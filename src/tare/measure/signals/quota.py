@@ -8,7 +8,7 @@ all tasks of the group waited for a processor; kernels count it where schedstats
 
 from collections.abc import Mapping, Sequence
 
-from tare.measure.signals.family import Family, Kind, Source, keyed
+from tare.measure.signals.family import Kind, SignalFamily, TextSource, keyed
 from tare.measure.signals.groups import group_files
 from tare.measure.signals.place import Place
 from tare.records import Scope
@@ -23,14 +23,14 @@ _UNITS = {
 """Key → signal, and the unit in which it is counted."""
 
 
-class Quota(Family):
+class Quota(SignalFamily):
     kinds = (
         Kind(name="throttled_s", unit="s", scope=Scope.NODE, lost_time=True),
         Kind(name="throttled_periods", unit="1", scope=Scope.NODE),
         Kind(name="runnable_wait_s", unit="s", scope=Scope.NODE, lost_time=True),
     )
 
-    def sources(self, place: Place) -> Sequence[Source]:
+    def sources(self, place: Place) -> Sequence[TextSource]:
         return group_files(place, "cpu", "cpu.stat")
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place

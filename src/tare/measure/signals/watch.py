@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TypeAlias
 
-from tare.measure.signals.family import Family, Kind, Source, Unreadable
+from tare.measure.signals.family import Kind, SignalFamily, TextSource, Unreadable
 from tare.measure.signals.place import Place
 from tare.records import Scope, Signal
 
@@ -23,7 +23,7 @@ _Texts: TypeAlias = tuple[bytes, ...] | Unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class SignalTexts:
     """One snapshot."""
 
     at_s: float
@@ -50,12 +50,12 @@ class Found:
 class SignalWatch:
     """The signals of one trial, from ``begin`` to ``end``."""
 
-    def __init__(self, place: Place, families: Sequence[Family]) -> None:
+    def __init__(self, place: Place, families: Sequence[SignalFamily]) -> None:
         self.place = place
         self._families = families
         self._sources = {number: _sources(family, place) for number, family in enumerate(families)}
-        self.before: Look | None = None
-        self.after: Look | None = None
+        self.before: SignalTexts | None = None
+        self.after: SignalTexts | None = None
         self._between: list[Mapping[int, _Texts]] = []
         self._levels = {
             number: self._sources[number]
@@ -84,13 +84,13 @@ class SignalWatch:
         before, after = self.looks()
         return after.at_s - before.at_s
 
-    def looks(self) -> tuple[Look, Look]:
+    def looks(self) -> tuple[SignalTexts, SignalTexts]:
         """Both of them; ``ValueError`` before they were taken."""
         if self.before is None or self.after is None:
             raise ValueError("there are not two looks yet")
         return self.before, self.after
 
-    def text_of(self, family: type[Family]) -> tuple[bytes, bytes] | None:
+    def text_of(self, family: type[SignalFamily]) -> tuple[bytes, bytes] | None:
         """Of a family of one source, before and after; ``None`` where it could not be read."""
         before, after = self.looks()
         number = next(index for index, one in enumerate(self._families) if isinstance(one, family))
@@ -108,13 +108,13 @@ class SignalWatch:
             _tell(family, self.place, [before.texts[number], *between, after.texts[number]], told)
         return told
 
-    def _look(self) -> Look:
+    def _look(self) -> SignalTexts:
         texts = {number: _texts(sources) for number, sources in self._sources.items()}
-        return Look(at_s=time.monotonic(), runner_cpu_s=time.process_time(), texts=texts)
+        return SignalTexts(at_s=time.monotonic(), runner_cpu_s=time.process_time(), texts=texts)
 
 
 @contextmanager
-def watched_signals(place: Place, families: Sequence[Family]) -> Iterator[SignalWatch]:
+def watched_signals(place: Place, families: Sequence[SignalFamily]) -> Iterator[SignalWatch]:
     """A watch that gives back what it holds."""
     watch = SignalWatch(place, families)
     try:
@@ -123,7 +123,7 @@ def watched_signals(place: Place, families: Sequence[Family]) -> Iterator[Signal
         watch.close()
 
 
-def _sources(family: Family, place: Place) -> Sequence[Source] | Unreadable:
+def _sources(family: SignalFamily, place: Place) -> Sequence[TextSource] | Unreadable:
     if place.elsewhere:
         return Unreadable(_ELSEWHERE)
     try:
@@ -132,7 +132,7 @@ def _sources(family: Family, place: Place) -> Sequence[Source] | Unreadable:
         return reason
 
 
-def _texts(sources: Sequence[Source] | Unreadable) -> _Texts:
+def _texts(sources: Sequence[TextSource] | Unreadable) -> _Texts:
     if isinstance(sources, Unreadable):
         return sources
     try:
@@ -141,7 +141,7 @@ def _texts(sources: Sequence[Source] | Unreadable) -> _Texts:
         return reason
 
 
-def _tell(family: Family, place: Place, taken: Sequence[_Texts], told: Found) -> None:
+def _tell(family: SignalFamily, place: Place, taken: Sequence[_Texts], told: Found) -> None:
     """``taken``: before, of levels what was read between, after."""
     reasons = [texts for texts in taken if isinstance(texts, Unreadable)]
     if reasons:
@@ -167,7 +167,7 @@ def _tell(family: Family, place: Place, taken: Sequence[_Texts], told: Found) ->
             told.signals.append(_signal(kind, place, values[-1] - values[0]))
 
 
-def _figures(family: Family, place: Place, texts: _Texts) -> Mapping[str, float]:
+def _figures(family: SignalFamily, place: Place, texts: _Texts) -> Mapping[str, float]:
     """Of all sources together; a signal that one of them does not tell is left out."""
     parsed = [family.parse(text, place) for text in (() if isinstance(texts, Unreadable) else texts)]
     names = set.intersection(*map(set, parsed)) if parsed else ()

@@ -17,7 +17,7 @@ from tare.host.cgroups.freezer import Freezer
 from tare.host.memory import lacking_memory
 from tare.measure.context import Context
 from tare.measure.failures import refuse_bomb
-from tare.measure.freezer_turns import Arm, ArmRun, stopwatch_limit_s, take_turns
+from tare.measure.freezer_turns import ArmRun, FrozenArm, stopwatch_limit_s, take_turns
 from tare.measure.iterations import MOST_RUNS
 from tare.measure.stopping import cell_of
 from tare.measure.thawed import Turn, cpu_s, freezing, unsuited
@@ -140,11 +140,11 @@ class _FrozenArm:
     def spent_s(self) -> float:
         return sum(turn.counted_s for turn in self.turns)
 
-    def ready(self, number: int, arms: int, stack: ExitStack) -> Arm:
+    def ready(self, number: int, arms: int, stack: ExitStack) -> FrozenArm:
         """Its commands for the next run; none where they could not be started, so that its turns are over at once."""
         limit_s = self.player.attempt.trial.limits.time_s
         self.player.start(number, stack, limit_s=stopwatch_limit_s(limit_s, arms))
-        return Arm(
+        return FrozenArm(
             stopwatches=self.player.stopwatches if self.player.playing else [],
             freezers=self.freezers,
             groups=self.player.ready.watched.groups,

@@ -15,7 +15,7 @@ from tare.measure.counted import CpuUsage
 from tare.measure.failures import refuse_victims
 from tare.measure.instances import OUTPUT, Instance, ended_runs, ready_instances
 from tare.measure.iterations import with_start
-from tare.measure.look import Look, looked_at
+from tare.measure.look import TrialLooks, looked_at
 from tare.measure.prepared import Prepared, Up, prepared
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.trial import bring_back, kept_output, parse
@@ -38,7 +38,7 @@ _LEAST_JUDGED_S = 1.0
 class Player:
     """What goes wrong ends this arm's trial alone; the others go on."""
 
-    def __init__(self, attempt: Attempt, ready: Prepared, look: Look) -> None:
+    def __init__(self, attempt: Attempt, ready: Prepared, look: TrialLooks) -> None:
         self.attempt, self.ready, self.look = attempt, ready, look
         self.stopwatches: list[Stopwatch] = []
         self._instances: Sequence[Instance] = ()
@@ -235,7 +235,7 @@ def _player(
 ) -> Player | None:
     attempt, ready = own
     others: list[NodeGroup] = [group for _, other in able if other is not ready for group in other.up.groups]
-    looks: list[Look] = []
+    looks: list[TrialLooks] = []
     with attempt.guarded():
         looks.append(stack.enter_context(looked_at(context, ready, attempt.measured, others)))
     return Player(attempt, ready, looks[0]) if looks else None

@@ -21,7 +21,7 @@ from tare.workloads import pieces_of
 
 
 @dataclass(slots=True)
-class _Arm:
+class _SharedStart:
     """An environment's or a native slot's trials, which share one start of its nodes."""
 
     attempts: list[Attempt] = field(default_factory=list)
@@ -95,15 +95,15 @@ def _by_turns(context: Context, trials: Sequence[Trial]) -> tuple[list[Outcome],
     return [attempt.outcome(elapsed_s) for attempt in attempts], next(filter(None, reasons), None)
 
 
-def _arms(attempts: Sequence[Attempt]) -> list[_Arm]:
-    arms: dict[tuple[str, int], _Arm] = {}
+def _arms(attempts: Sequence[Attempt]) -> list[_SharedStart]:
+    arms: dict[tuple[str, int], _SharedStart] = {}
     for attempt in attempts:
         trial = attempt.trial
-        arms.setdefault((trial.environment.name, trial.replicate), _Arm()).attempts.append(attempt)
+        arms.setdefault((trial.environment.name, trial.replicate), _SharedStart()).attempts.append(attempt)
     return list(arms.values())
 
 
-def _by_workload(arms: Sequence[_Arm]) -> Iterator[list[tuple[Attempt, Up]]]:
+def _by_workload(arms: Sequence[_SharedStart]) -> Iterator[list[tuple[Attempt, Up]]]:
     """In the order of the trials; each with those arms whose nodes are up."""
     names = dict.fromkeys(attempt.trial.workload.name for arm in arms for attempt in arm.attempts)
     for name in names:

@@ -18,7 +18,7 @@ from tare.nodes import attended, confined, layer
 from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
 from tare.nodes.unprivileged import limits, members, work
 from tare.nodes.unprivileged.group import UserGroup
-from tare.nodes.unprivileged.order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, Order
+from tare.nodes.unprivileged.order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, StartOrder
 from tare.records import NetworkKind, Storage
 
 NETWORKS = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
@@ -62,7 +62,7 @@ def start(
     for name in ("layer", "root"):
         (spec.directory / name).mkdir()
     limits.establish(spec)
-    order = Order(
+    order = StartOrder(
         argv=(*technology, *(attended.first_process(spec) if attends else [f"{TOOLS_DIRECTORY}/init"])),
         in_image=not technology,
         system=system or not technology,

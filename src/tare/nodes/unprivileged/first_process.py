@@ -16,14 +16,14 @@ from tare.errors import NodeError
 from tare.nodes.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, NodeSpec
 from tare.nodes.unprivileged import inside
 from tare.nodes.unprivileged.limits import hold_self
-from tare.nodes.unprivileged.order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, Order
+from tare.nodes.unprivileged.order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, StartOrder
 
 _CLONE_NEWNS, _CLONE_NEWUSER, _CLONE_NEWNET = 0x00020000, 0x10000000, 0x40000000
 _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 1
 
 
-def become(order: Order, spec: NodeSpec) -> None:
+def become(order: StartOrder, spec: NodeSpec) -> None:
     """Make the node and execute the argv. The working directory, by which the runner finds it, is the node's."""
     _enter_namespaces(own_network=order.own_network)
     _mount(order, spec)
@@ -53,7 +53,7 @@ def _enter_namespaces(*, own_network: bool) -> None:
             fcntl.ioctl(asked, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 
 
-def _mount(order: Order, spec: NodeSpec) -> None:
+def _mount(order: StartOrder, spec: NodeSpec) -> None:
     inside.make_layer(spec)
     (spec.directory / MAKER_FILE).write_text(inside.mount_root(spec))
     if order.system:
@@ -76,9 +76,9 @@ def _leave_keeper(spec: NodeSpec) -> None:
 
 
 def main() -> int:
-    """``first_process ORDER`` as ``Order.command`` writes it; returns only when it failed."""
+    """``first_process ORDER`` as ``StartOrder.command`` writes it; returns only when it failed."""
     try:
-        become(*Order.read(sys.argv[1]))
+        become(*StartOrder.read(sys.argv[1]))
     except (NodeError, OSError) as error:
         sys.stderr.write(f"{error}\n")
     return 1

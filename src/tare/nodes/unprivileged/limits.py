@@ -94,7 +94,7 @@ def process_limit(bounds: Bounds) -> Mapping[str, int]:
     return {} if found is not None and "pids" in found.controllers else {"nproc": bounds.processes}
 
 
-class _Written(TypedDict):
+class _WrittenLimits(TypedDict):
     group: str | None
     controllers: list[str]
 
@@ -102,7 +102,7 @@ class _Written(TypedDict):
 def recall(spec: NodeSpec) -> Means:
     """What ``establish`` wrote down; a node that has nothing written is held by nothing."""
     try:
-        found = of_kind(_Written, from_json((spec.directory / _FILE).read_text()))
+        found = of_kind(_WrittenLimits, from_json((spec.directory / _FILE).read_text()))
     except (OSError, ValueError):
         return Means()
     group = found["group"]

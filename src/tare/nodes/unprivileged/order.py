@@ -16,7 +16,7 @@ _MODULE = "tare.nodes.unprivileged.first_process"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class StartOrder:
     """How the node is to be made around ``argv``."""
 
     argv: tuple[str, ...]

@@ -10,7 +10,7 @@ MISSING = -1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class HpccMetric:
     """One figure of the summary; ``factor`` times hpcc's value is in ``unit``."""
 
     key: str
@@ -20,15 +20,15 @@ class Metric:
     direction: Direction
 
 
-def _rate(key: str, name: str, unit: str, factor: float = 1e9) -> Metric:
-    return Metric(key, name, unit, factor, Direction.MORE)
+def _rate(key: str, name: str, unit: str, factor: float = 1e9) -> HpccMetric:
+    return HpccMetric(key, name, unit, factor, Direction.MORE)
 
 
-def _latency(key: str, name: str) -> Metric:
-    return Metric(key, name, "s", 1e-6, Direction.LESS)
+def _latency(key: str, name: str) -> HpccMetric:
+    return HpccMetric(key, name, "s", 1e-6, Direction.LESS)
 
 
-def _stream() -> tuple[Metric, ...]:
+def _stream() -> tuple[HpccMetric, ...]:
     return tuple(
         _rate(f"{mode}STREAM_{kernel}", f"stream_{kernel.lower()}_{mode.lower()}_byte_per_s", "B/s")
         for mode in ("Star", "Single")
@@ -36,7 +36,7 @@ def _stream() -> tuple[Metric, ...]:
     )
 
 
-def _random_access() -> tuple[Metric, ...]:
+def _random_access() -> tuple[HpccMetric, ...]:
     return tuple(
         _rate(
             f"{mode}RandomAccess{generator}_GUPs",
@@ -48,7 +48,7 @@ def _random_access() -> tuple[Metric, ...]:
     )
 
 
-METRICS: tuple[Metric, ...] = (
+METRICS: tuple[HpccMetric, ...] = (
     _rate("HPL_Tflops", "hpl_flop_per_s", "flop/s", 1e12),
     _rate("StarDGEMM_Gflops", "dgemm_star_flop_per_s", "flop/s"),
     _rate("SingleDGEMM_Gflops", "dgemm_single_flop_per_s", "flop/s"),

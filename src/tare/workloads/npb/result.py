@@ -12,17 +12,17 @@ from tare.workloads import excerpt
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-class _Read(BaseModel):
+class _NpbRead(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
 
-class Rank(_Read):
+class Rank(_NpbRead):
     rank: int
     wall_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
     """``None``, or 0 of kernels before: this rank took no part, as the second of two in BT."""
 
 
-class Check(_Read):
+class NpbCheck(_NpbRead):
     name: str
     computed: float
     published: float
@@ -30,7 +30,7 @@ class Check(_Read):
     """Relative; 0: it must be equal, as the ranks of keys."""
 
 
-class Result(_Read):
+class Result(_NpbRead):
     """One run. ``wall_s`` is the slowest rank's time in the timed region, by MPI_Wtime."""
 
     kernel: str
@@ -43,7 +43,7 @@ class Result(_Read):
     million_operations_per_s: _Positive
     operation: str
     verification: str
-    checks: tuple[Check, ...]
+    checks: tuple[NpbCheck, ...]
     per_rank: Annotated[tuple[Rank, ...], Field(min_length=1)]
     simd: str
     simd_rule: str | None = None
@@ -80,7 +80,7 @@ def parse_result(stdout: str, kernel: str, problem_class: str) -> Result:
     return result
 
 
-def _all_right(checks: tuple[Check, ...]) -> bool:
+def _all_right(checks: tuple[NpbCheck, ...]) -> bool:
     """Whether each value is what it must be, judged once more from the figures: a wrong result may be a fast one."""
     return all(
         abs(check.computed - check.published) <= check.tolerance * abs(check.published) for check in checks
