@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from tare.calibrate.bench import WORK
-from tare.calibrate.estimators import ALIGNED_RANKS, Estimator
 from tare.calibrate.evidence import Evidence
+from tare.calibrate.judged import ALIGNED_RANKS, Estimator
 from tare.calibrate.sizes import FULL, Size
 from tare.records import (
     NATIVE,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tare.calibrate.estimators import ALIGNED_RANKS, TRIMMED_T, Array, Estimator
 from tare.calibrate.evidence import Evidence
+from tare.calibrate.judged import ALIGNED_RANKS, TRIMMED_T, Array, Estimator
 from tare.calibrate.phases import p1_truth, p2_equivalence, p3_redrawn
 from tare.calibrate.sizes import FULL
 from tare.records import Estimate, Outcome, Passing

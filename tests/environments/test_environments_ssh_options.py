@@ -15,7 +15,7 @@ from tests.environments import custom_examples
 from tests.environments.environment_example import described
 
 from tare.environments import ssh
-from tare.environments.remote import words
+from tare.environments.remote import become_ssh
 from tare.environments.remote.connection import Far, complaints, unreachable
 from tare.errors import NodeError
 from tare.records import OptionValue
@@ -123,12 +123,23 @@ class TestWords:
 
     @given(st.lists(TEXT))
     def test_any_words_survive_the_far_shells_reading(self, given_words: list[str]) -> None:
-        assert words.quoted(2, ["ssh", "host", *given_words])[:2] == ["ssh", "host"]
-        assert shlex.split(words.quoted(2, ["ssh", "host", *given_words])[2]) == given_words
+        assert become_ssh.quoted(2, ["ssh", "host", *given_words])[:2] == ["ssh", "host"]
+        assert shlex.split(become_ssh.quoted(2, ["ssh", "host", *given_words])[2]) == given_words
 
     def test_a_real_shell_reads_them_so(self) -> None:
         given_words = ["a b", "", "'", '"', "$HOME", "`id`", "*", "line\nend", "~", "\\", "!", ";#&|"]
-        argv = [sys.executable, "-I", "-S", words.__file__, "2", "sh", "-c", "printf", r"%s\0", *given_words]
+        argv = [
+            sys.executable,
+            "-I",
+            "-S",
+            become_ssh.__file__,
+            "2",
+            "sh",
+            "-c",
+            "printf",
+            r"%s\0",
+            *given_words,
+        ]
         said = subprocess.run(argv, capture_output=True, check=True).stdout
         assert said.decode().split("\0")[:-1] == given_words
 

@@ -31,7 +31,7 @@ from pathlib import Path
 from tests.contract.contract_nodes import execute, make_spec, running
 from tare.environments import PROVIDERS
 from tare.nodes.unprivileged.members import members
-from tare.nodes.unprivileged.order import Order
+from tare.nodes.unprivileged.start_order import Order
 from tare.image.store import find_image
 real = Order.command
 def command(order, spec):

@@ -11,8 +11,8 @@ from typing import Protocol
 
 from tare import __version__
 from tare.calibrate.bench import Bench, PhaseSetting, Run, campaign
-from tare.calibrate.estimators import DEFAULT, ESTIMATORS
 from tare.calibrate.evidence import Evidence
+from tare.calibrate.judged import DEFAULT, ESTIMATORS
 from tare.calibrate.phases import p0_noise, p6_quota
 from tare.calibrate.phases.phase import Phase
 from tare.calibrate.sizes import Size

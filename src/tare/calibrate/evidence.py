@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tare.analyze import controls
 from tare.analyze.contrasts import contrast_of
 from tare.calibrate.bench import WORK
-from tare.calibrate.estimators import Estimator
+from tare.calibrate.judged import Estimator
 from tare.calibrate.sizes import EXPERIMENT_BLOCKS, Size
 from tare.records import CONTROL_NAME, Outcome, Summary
 from tare.statistics.contrasts import Contrast, part

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.calibrate.conduct import CalibrationRequest, Conductor
-from tare.calibrate.estimators import DEFAULT, ESTIMATORS
+from tare.calibrate.judged import DEFAULT, ESTIMATORS
 from tare.calibrate.phases.phase import Phase
 from tare.calibrate.sizes import FULL, QUICK
 from tare.commands.audience import Progress

@@ -2,6 +2,7 @@
 """Outcomes in, summaries out: pure functions, no input or output."""
 
 from tare.treat.activities import activity_summaries
+from tare.treat.blocks_in_order import order_summaries
 from tare.treat.busy import arm_loads
 from tare.treat.curves import curves
 from tare.treat.exclusions import exclusions
@@ -10,7 +11,6 @@ from tare.treat.helpers import helper_summaries
 from tare.treat.instances import InstanceFigure, per_instance
 from tare.treat.levels import levels
 from tare.treat.order import blocks_out_of_order
-from tare.treat.ordered import order_summaries
 from tare.treat.pairing import summaries
 from tare.treat.predecessors import predecessors
 from tare.treat.repeated import compared, iteration_series

@@ -12,7 +12,7 @@ from tare.analyze.attribution.excess import Excess, excesses_of, lost_s
 from tare.analyze.attribution.gates import Chances, Gauge, clue_of, times_s
 from tare.analyze.attribution.known import known
 from tare.analyze.attribution.ranking import ranked
-from tare.analyze.attribution.words import sentence
+from tare.analyze.attribution.sentences import sentence
 from tare.records import Attribution, Clue, Correlation, Estimate, SignalEvidence, Verdict, Word
 from tare.statistics.exchange import chance_above
 from tare.statistics.median import median_estimate

@@ -12,7 +12,7 @@ import math
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from tare.analyze.attribution.words import interval, percent
+from tare.analyze.attribution.sentences import interval, percent
 from tare.analyze.contrasts import between_two, unwidened_of
 from tare.analyze.judgement import word_of
 from tare.records import Change, Estimate, Intervention, InterventionVerdict, Role, Shift, Summary, Word

@@ -9,7 +9,7 @@ import numpy as np
 
 from tare.analyze.attribution.gates import LEVEL
 from tare.analyze.attribution.known import title_of
-from tare.analyze.attribution.words import grounds_said
+from tare.analyze.attribution.sentences import grounds_said
 from tare.causes import ANY, DEARER, KNOWN_CAUSES, KnownCause
 from tare.records import (
     NATIVE,

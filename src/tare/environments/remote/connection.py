@@ -24,7 +24,7 @@ OPTION_NAMES: Mapping[str, str] = {
     "python": "Python 3.11 or newer on that host",
     "become": "what to put before a command there to be root, such as sudo -n",
 }
-_WORDS = Path(__file__).with_name("words.py")
+_WORDS = Path(__file__).with_name("become_ssh.py")
 _LISTS = ("ssh_options", "below_options", "become")
 _STATE = "/var/lib/tare"
 _INSISTED = (

@@ -18,7 +18,7 @@ from tare.nodes import attended, confined, layer
 from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
 from tare.nodes.unprivileged import limits, members, work
 from tare.nodes.unprivileged.group import UserGroup
-from tare.nodes.unprivileged.order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, StartOrder
+from tare.nodes.unprivileged.start_order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, StartOrder
 from tare.records import NetworkKind, Storage
 
 NETWORKS = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})

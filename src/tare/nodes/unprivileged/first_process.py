@@ -16,7 +16,7 @@ from tare.errors import NodeError
 from tare.nodes.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, NodeSpec
 from tare.nodes.unprivileged import inside
 from tare.nodes.unprivileged.limits import hold_self
-from tare.nodes.unprivileged.order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, StartOrder
+from tare.nodes.unprivileged.start_order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, StartOrder
 
 _CLONE_NEWNS, _CLONE_NEWUSER, _CLONE_NEWNET = 0x00020000, 0x10000000, 0x40000000
 _SIOCSIFFLAGS = 0x8914

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program of its own: becomes ssh, with every further word quoted for the shell that waits at the other end.
 
-``words.py COUNT WORD...`` takes the first COUNT words as they are and makes the others one, because ssh(1) joins a
+``become_ssh.py COUNT WORD...`` takes the first COUNT words as they are and makes the others one, because ssh(1) joins a
 command's words with spaces, and the far login shell takes them apart again.
 """
 

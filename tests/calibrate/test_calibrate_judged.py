@@ -6,8 +6,8 @@ import pytest
 
 from tare.analyze import overhead
 from tare.analyze.contrasts import contrast_of
-from tare.calibrate.estimators import ALIGNED_RANKS, DEFAULT, ESTIMATORS, TRIMMED_T, Estimator
 from tare.calibrate.evidence import found
+from tare.calibrate.judged import ALIGNED_RANKS, DEFAULT, ESTIMATORS, TRIMMED_T, Estimator
 from tare.statistics.contrasts import Blocks
 from tare.statistics.estimate import as_fraction
 from tests.calibrate.outcomes import outcomes_of

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.environments.environment_example import described
 
 from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
-from tare.nodes.unprivileged.order import StartOrder
+from tare.nodes.unprivileged.start_order import StartOrder
 from tare.records import NetworkKind, Storage
 
 paths = st.text(st.characters(exclude_characters="\0/", exclude_categories=["Cs"]), min_size=1).map(
