@@ -14,7 +14,7 @@ import pytest
 from tare.environments import PROVIDERS
 from tare.host.facts import memory_byte
 from tare.plan.campaign import resolve
-from tare.plan.presets import preset_names
+from tare.plan.source import preset_names
 from tare.plan.trials import plan_trials
 from tests.conftest import REPOSITORY
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from tare.calibrate.bench import Bench, PhaseSetting
-from tare.calibrate.phases import p0_noise, p4_drift, p5_link, p6_quota, p7_clocks, p8_boots
+from tare.calibrate.phases import STAGES, p0_noise, p4_drift, p5_link, p6_quota, p7_clocks, p8_boots
 from tare.calibrate.sizes import FULL, QUICK
-from tare.calibrate.stages import STAGES
 from tare.environments.planted import PLANTED
 from tare.records import NATIVE, Outcome, Passing, Scope, Signal, Status
 from tare.treat import blocks_out_of_order

@@ -18,7 +18,7 @@ from tare.errors import NodeError
 from tare.host.cgroups import V2, Group, group_of
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure.helper_cost import cpu_ns
+from tare.measure.counted import cpu_ns
 from tare.network import plan_networks
 from tare.nodes.group import SandboxGroup
 from tare.nodes.provider import Bind, Node, NodeNetwork, NodeSpec, Provider

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from tare.errors import HostError
 from tare.host import facts, readings
 from tare.host.cgroups import parse_processors
-from tare.host.facts import cpu_flags, host_facts, memory_byte, online_processors
+from tare.host.facts import cpu_flags, host_facts, lacking_memory, memory_byte, online_processors
 
 RECORDED = Path(__file__).parent.parent / "outputs" / "host" / "virtual-machine"
 CPU = "sys/devices/system/cpu"
+GIBIBYTE = 1 << 30
+MEMINFO = "MemTotal:        8131620 kB\nMemFree:          312345 kB\nMemAvailable:    4194304 kB\n"
 
 
 def tree(root: Path, texts: Mapping[str, str]) -> Path:
@@ -196,3 +198,26 @@ def test_without_proc_the_memory_is_a_host_error_and_the_flags_are_none(
             memory_byte()
     finally:
         cpu_flags.cache_clear()
+
+
+@pytest.fixture
+def meminfo(tmp_path: Path) -> Path:
+    path = tmp_path / "meminfo"
+    path.write_text(MEMINFO)
+    return path
+
+
+def test_what_fits_exactly_is_not_refused(meminfo: Path) -> None:
+    assert lacking_memory(4, GIBIBYTE, meminfo) is None
+
+
+def test_what_does_not_fit_is_said_with_both_sizes(meminfo: Path) -> None:
+    words = lacking_memory(5, GIBIBYTE, meminfo)
+    assert words is not None
+    assert "5 nodes of 1 GiB at the same time need 5 GiB, and this host has 4 GiB available" in words
+
+
+def test_a_host_that_does_not_tell_is_an_error(meminfo: Path) -> None:
+    meminfo.write_text("MemTotal: 1 kB\n")
+    with pytest.raises(HostError, match="does not tell the available memory"):
+        lacking_memory(1, 1, meminfo)

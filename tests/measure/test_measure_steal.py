@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tare.measure.helper_cost import HelperMeter, cpu_ns
+from tare.measure.counted import HelperMeter, cpu_ns
 from tare.measure.steal import ThreadTimes, ThreadWatch, parse_schedstat, thread_times
 
 NO_THREAD = 1 << 22  # beyond the kernel's largest number

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tare.errors import CampaignError
 from tare.plan.campaign import Campaign, preset_names
-from tare.plan.presets import preset_path
+from tare.plan.source import preset_path
 from tare.plan.trials import plan_trials
 from tests.plan.plan_example import GOOD, kept_and_read, load
 

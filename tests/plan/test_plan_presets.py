@@ -4,7 +4,7 @@ import pytest
 from tare.errors import CampaignError
 from tare.plan.budget import fits
 from tare.plan.campaign import Campaign, load_preset, preset_names, resolve
-from tare.plan.presets import preset_path
+from tare.plan.source import preset_path
 from tare.plan.trials import plan_trials
 from tare.statistics.aligned_ranks import reaches
 from tare.statistics.boundary import spending

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tare.errors import JournalError
 from tare.plan.campaign import Campaign, resolve
-from tare.plan.presets import preset_names
+from tare.plan.source import preset_names
 from tare.plan.trials import plan_block, plan_trials, refuse_misnamed, trial_identity
 from tare.records import NATIVE, Environment, HostLoad, Layout, Limits, Trial, Workload
 

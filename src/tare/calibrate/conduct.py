@@ -13,10 +13,9 @@ from tare import __version__
 from tare.calibrate.bench import Bench, PhaseSetting, Run, campaign
 from tare.calibrate.evidence import Evidence
 from tare.calibrate.judged import DEFAULT, ESTIMATORS
-from tare.calibrate.phases import p0_noise, p6_quota
+from tare.calibrate.phases import STAGES, p0_noise, p6_quota
 from tare.calibrate.phases.phase import Phase
 from tare.calibrate.sizes import Size
-from tare.calibrate.stages import STAGES
 from tare.errors import HostError
 from tare.host.identity import host_identity
 from tare.host.own_files import read_plain

@@ -1,17 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gates from counts and from intervals: the forms that several phases share."""
+"""Gates from counts and from intervals: the forms that several phases share, and how many misses a gate forgives."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from scipy.stats import binom
+
 from tare.calibrate.evidence import Evidence, Series, experiments
-from tare.calibrate.limits import most_misses
 from tare.records import Estimate, Gate, Passing
 from tare.statistics.contrasts import Contrast, joined
 from tare.statistics.estimate import as_fraction
 
 POOLED_LEVEL = 0.99
 LEVEL = 0.95
+MISS = 0.05
+"""Chance of a miss when an interval keeps its 95 %."""
+FALSE_ALARM = 0.01
+"""Largest chance that a sound interval fails one gate."""
+
+
+def most_misses(experiments: int, miss: float = MISS, false_alarm: float = FALSE_ALARM) -> int:
+    """Find the smallest c with P(X > c) <= ``false_alarm`` for X binomial with ``experiments`` tries of ``miss``.
+
+    6 of 40, 7 of 60, 11 of 100, 12 of 120, 18 of 200. ``ValueError`` without experiments.
+    """
+    if experiments < 1:
+        raise ValueError("no experiments to count misses in")
+    return int(binom.isf(false_alarm, experiments, miss))
+
+
+def power(experiments: int, coverage: float) -> float:
+    """Give the chance that the gate fails an interval that truly covers only ``coverage``."""
+    return float(binom.sf(most_misses(experiments), experiments, 1 - coverage))
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,3 +193,20 @@ _FACTS: dict[str, Callable[[Path], str]] = {
     "uptime": _uptime,
 }
 """Label → how it is read, in the order of every report."""
+
+
+def lacking_memory(arms: int, limit_byte: int, meminfo: Path = Path("/proc/meminfo")) -> str | None:
+    """Why ``arms`` times ``limit_byte`` do not fit what is available now (proc(5), MemAvailable); ``None``: they do.
+
+    ``HostError`` when the host does not tell.
+    """
+    try:
+        available_byte = readings.memory_size_byte(meminfo.read_text(), "MemAvailable")
+    except (OSError, ValueError) as error:
+        raise HostError(f"{meminfo} does not tell the available memory ({error}); mount /proc") from error
+    if arms * limit_byte <= available_byte:
+        return None
+    return (
+        f"{arms} nodes of {format_byte(limit_byte)} at the same time need {format_byte(arms * limit_byte)}, and this "
+        f"host has {format_byte(available_byte)} available; give them less memory, or run them one after the other"
+    )

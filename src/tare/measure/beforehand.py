@@ -10,10 +10,9 @@ command.
 from collections.abc import Mapping, Sequence
 
 from tare.measure.context import Arm, Context
-from tare.measure.instances import UNKNOWN, Instance, gather_evidence, run_preflight
-from tare.measure.program import program_digest
+from tare.measure.instances import UNKNOWN, Instance, gather_evidence, run_aside, run_preflight
 from tare.nodes.provider import Node
-from tare.records import Trial
+from tare.records import PROGRAM, Trial
 
 
 def facts_beforehand(
@@ -45,3 +44,18 @@ def forget(context: Context, trial: Trial) -> None:
 def arm_of(trial: Trial) -> Arm:
     """Its environment, workload and setting: all of them launch alike."""
     return trial.environment.name, trial.workload.name, trial.setting
+
+
+_OUTPUT = ".program"
+_DIGEST = 'found=$(command -v -- "$1") && exec sha256sum -- "$found"'
+_HEXADECIMAL = 64
+
+
+def program_digest(instance: Instance) -> dict[str, str]:
+    """The fact ``PROGRAM``: SHA-256 of the file, by the node's own sha256sum(1); or that it is not known, and why."""
+    program = instance.job.program or instance.job.argv[0]
+    said = run_aside(instance, ("sh", "-c", _DIGEST, "sh", program), _OUTPUT)
+    digest = (instance.printed(_OUTPUT, "stdout") or "").partition(" ")[0].lstrip("\\")
+    if said["exit_code"] == 0 and len(digest) == _HEXADECIMAL:
+        return {PROGRAM: f"sha256:{digest}"}
+    return {PROGRAM: f"not known: {program} cannot be read in the node by sha256sum"}

@@ -10,10 +10,9 @@ from tare.host.process_stats import ProcessStats
 from tare.measure.counted import CpuUsage, Watched
 from tare.measure.exclusion import Excluded, Own, add_foreign_load, excluded
 from tare.measure.others import OthersWatch
-from tare.measure.signals import FAMILIES
+from tare.measure.signals import FAMILIES, UNREAD
 from tare.measure.signals.beside import add_costs, add_switches, add_waits
 from tare.measure.signals.place import place_of
-from tare.measure.signals.unread import UNREAD
 from tare.measure.signals.watch import Found, SignalWatch, watched_signals
 from tare.measure.verify_unprivileged import rusage_s
 from tare.nodes.provider import NodeGroup

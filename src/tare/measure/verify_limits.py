@@ -7,16 +7,13 @@ from typing import Any
 from tare.errors import NodeError
 from tare.host.cgroups import can_bound_processes, format_processors
 from tare.measure.command_limits import command_limits
-from tare.measure.limit_checks import near, same
-from tare.measure.verify_unprivileged import PROCESSES, verify_held
+from tare.measure.verify_unprivileged import PROCESSES, near, same, verify_held
 from tare.nodes.provider import Chosen, Node, NodeGroup, NodeSpec
 from tare.nodes.unprivileged.group import UserGroup
 
 _QUOTA_TOLERANCE = 0.011
 """Quotas are written in whole microseconds per 100 ms, and Docker rounds."""
 _PAGE_BYTE = 4096
-
-
 _AS_STATED = Chosen()
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tare.errors import NodeError
-from tare.measure.limit_checks import near, same
 from tare.nodes.provider import NodeSpec
 from tare.nodes.unprivileged.group import UserGroup
 from tare.records import InstanceRun
@@ -99,3 +98,15 @@ def _processes(spec: NodeSpec, group: UserGroup) -> dict[str, str]:
 def _tighter(what: str, own: str) -> NodeError:
     """The login or the batch job may itself be held to less than the node is to have."""
     return NodeError(f"this session's own {what} is {own}, less than the node is to have: ask for less")
+
+
+def same(what: str, wanted: object, found: object) -> None:
+    if wanted != found:
+        raise NodeError(f"the node's limits do not hold: {what} should be {wanted} and are {found}")
+
+
+def near(what: str, wanted: float | None, found: float | None, tolerance: float) -> None:
+    if wanted is None or found is None:
+        same(what, wanted, found)
+    elif abs(wanted - found) > tolerance:
+        raise NodeError(f"the node's limits do not hold: {what} should be {wanted} and is {found}")

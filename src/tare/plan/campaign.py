@@ -15,14 +15,12 @@ from tare.plan.checks import whole_problems
 from tare.plan.comparison import differences
 from tare.plan.definition import Campaign, shape_of
 from tare.plan.fail_if import parse_fail_if
-from tare.plan.numbers import number_problems
 from tare.plan.order_entries import orders
-from tare.plan.presets import preset_names, preset_path
-from tare.plan.problems import Problem, failure, nearest, printable
+from tare.plan.problems import Problem, failure, nearest, number_problems, printable
 from tare.plan.schema import LARGEST_SEED, CampaignTable, Host
 from tare.plan.sharing import Sharing
 from tare.plan.sharing_entries import sharings
-from tare.plan.source import CampaignSource, read_source
+from tare.plan.source import CampaignSource, preset_names, preset_path, read_source
 from tare.records import Environment, FailIf, Layout, check_user
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What only the whole campaign can get wrong."""
+"""What only the whole campaign can get wrong, its sharing experiments among it."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from tare.errors import TareError
 from tare.nodes.provider import Provider
 from tare.plan.definition import Campaign, shape_of
 from tare.plan.problems import Problem, printable, shown
-from tare.plan.sharing_checks import sharing_problems
+from tare.plan.schema import LEAST_MEMORY_BYTE
+from tare.plan.sharing import Sharing
+from tare.plan.trials import plan_block
 from tare.records import Layout, Limits, NetworkKind, Ordering, Workload
+from tare.units import format_byte
 from tare.workloads.kind import WorkloadKind
 
 _MOST_TRIALS = 100_000
@@ -116,3 +120,35 @@ def _misfit(kind: WorkloadKind, workload: Workload, layout: Layout, limits: Limi
     except TareError as error:
         return error
     return None
+
+
+def sharing_problems(campaign: Campaign) -> Iterator[Problem]:
+    """Find instances that would get too little or unequal parts, and trials that could not be told apart."""
+    for position, sharing in enumerate(campaign.sharings):
+        path = ("sharing", position)
+        share_byte = sharing.instance_memory_byte(campaign.limits.memory_byte) // sharing.alone.nodes
+        if share_byte < LEAST_MEMORY_BYTE:
+            text = (
+                f"leaves each node {format_byte(share_byte)} of the memory of "
+                f"{format_byte(campaign.limits.memory_byte)}; raise limits.memory"
+            )
+            yield Problem(path, text)
+        if campaign.limits.cpu_quota is not None and (uneven := _uneven_nodes(sharing)):
+            text = (
+                f"limits.cpu_quota is of a node, so an instance would get less of it in {uneven} than in "
+                f"{sharing.alone}; leave it out or give the instances nodes of their own"
+            )
+            yield Problem(path, text)
+    if name := _repeated_name(campaign):
+        yield Problem(("sharing",), f"two trials would be called {name}; rename an environment or a workload")
+
+
+def _uneven_nodes(sharing: Sharing) -> str | None:
+    """The first layout with several instances in one node."""
+    return next((str(layout) for layout in sharing.together if layout.instances > layout.nodes), None)
+
+
+def _repeated_name(campaign: Campaign) -> str | None:
+    """Names may contain what separates them: a neighbour's ``a`` and ``b-c`` read like ``a-b`` and ``c``."""
+    counts = Counter(trial.identity for trial in plan_block(campaign, 0, 0) if trial.neighbour)
+    return next((name for name, count in counts.items() if count > 1), None)

@@ -2,6 +2,7 @@
 """What is wrong with a campaign, in words: one line for each problem."""
 
 import difflib
+import math
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from tare.plan.toml_lines import Path, line_of
 
 _MOST_LINES = 50
 _LONGEST_VALUE = 60
+_LARGEST_WHOLE = 2**63 - 1
 _TYPE_NAMES: Mapping[str, str] = {
     "string_type": "text in quotes",
     "int_type": "a whole number",
@@ -136,3 +138,28 @@ def _keys(model: type[BaseModel], tables: Iterable[str | int]) -> Iterable[str]:
 
 def _reworded(message: str) -> str:
     return message.replace("Input should", "must").replace(" should ", " must ")
+
+
+def number_problems(data: Any) -> list[Problem]:
+    """Find every integer beyond 64 bits and every float that is not finite.
+
+    TOML 1.0.0 asks for 64 bits, ``tomllib`` takes any size, and Python refuses to print the largest.
+    """
+    problems = []
+    left: list[tuple[Path, Any]] = [((), data)]
+    while left:
+        path, value = left.pop()
+        if isinstance(value, dict):
+            left += [((*path, key), part) for key, part in value.items()]
+        elif isinstance(value, list):
+            left += [((*path, position), part) for position, part in enumerate(value)]
+        elif _is_strange(value):
+            text = f"must be a finite number of at most 64 bits, but is {shown(value)}"
+            problems.append(Problem(path, text))
+    return problems
+
+
+def _is_strange(value: object) -> bool:
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    return isinstance(value, int) and abs(value) > _LARGEST_WHOLE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A campaign file read from disk: text, tables, and the lines of its keys."""
+"""A campaign file read from disk, one of Tare's own or the user's: text, tables, and the lines of its keys."""
 
 import difflib
 import re
@@ -10,10 +10,10 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from tare.errors import CampaignError
-from tare.plan.presets import preset_names
 from tare.plan.problems import printable
 from tare.plan.toml_lines import Path, key_lines
 
+_PRESETS = FilePath(__file__).with_name("presets")
 _LARGEST_BYTE = 256 * 1024
 _MOST_DOTS = 100
 _BETWEEN_KEYS = re.compile(r"[=\n\[\]{},]")
@@ -27,6 +27,15 @@ class CampaignSource:
     label: str
     data: dict[str, Any]
     lines: dict[Path, int]
+
+
+def preset_names() -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in _PRESETS.glob("*.toml")))
+
+
+def preset_path(name: str) -> FilePath:
+    """Return the file of one of ``preset_names()``."""
+    return _PRESETS / f"{name}.toml"
 
 
 def read_source(path: FilePath, label: str | None = None) -> CampaignSource:

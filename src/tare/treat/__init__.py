@@ -2,12 +2,12 @@
 """Outcomes in, summaries out: pure functions, no input or output."""
 
 from tare.treat.activities import activity_summaries
+from tare.treat.beside import helper_summaries, wait_summaries
 from tare.treat.blocks_in_order import order_summaries
 from tare.treat.busy import arm_loads
 from tare.treat.curves import curves
 from tare.treat.exclusions import exclusions
 from tare.treat.finished import finished_blocks
-from tare.treat.helpers import helper_summaries
 from tare.treat.instances import InstanceFigure, per_instance
 from tare.treat.levels import levels
 from tare.treat.order import blocks_out_of_order
@@ -19,7 +19,6 @@ from tare.treat.sharing import sharing_summaries
 from tare.treat.signals import signal_evidence
 from tare.treat.timers import timer_summaries
 from tare.treat.traits import traits
-from tare.treat.waiting import wait_summaries
 
 __all__ = [
     "InstanceFigure",

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from tests.conftest import REPOSITORY
 from tests.measure.signals.signal_texts import PLACE, RECORDED, texts_of
 
-from tare.measure.signals import FAMILIES
+from tare.measure.signals import FAMILIES, UNREAD
 from tare.measure.signals.disks import Disks
 from tare.measure.signals.family import SignalFamily, Unreadable
 from tare.measure.signals.place import Place
-from tare.measure.signals.unread import UNREAD
 
 UNITS = {"s", "1", "byte", "J", "Hz", "°C"}
 BESIDE = {

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from tare.analyze.looks import courses, looks_at
 from tare.calibrate.bench import WORK
 from tare.calibrate.evidence import Evidence
-from tare.calibrate.gates import LEVEL, Named
+from tare.calibrate.gates import LEVEL, Named, most_misses
 from tare.calibrate.judged import DEFAULT, Array
-from tare.calibrate.limits import most_misses
 from tare.calibrate.phases.p1_truth import NO_OP, RUN
 from tare.calibrate.phases.phase import Phase
 from tare.calibrate.sizes import EXPERIMENT_BLOCKS

@@ -5,6 +5,8 @@ In: the running nodes of a trial. Out: signals, and the names of those that are 
 judge, nor turn what is missing into 0.
 """
 
+from collections.abc import Mapping
+
 from tare.measure.signals.disks import Disks
 from tare.measure.signals.exits import Exits
 from tare.measure.signals.family import SignalFamily
@@ -45,3 +47,7 @@ FAMILIES: tuple[SignalFamily, ...] = (
     Exits(),
 )
 """All that are read, in the order in which they are told."""
+UNREAD: Mapping[str, str] = {
+    "dtlb_misses": "this version does not read the processors' own counters (perf_event_open)",
+}
+"""Signals that could explain a loss and that this version does not read: named in every trial, with why."""

@@ -14,7 +14,7 @@ from functools import partial
 
 from tare.errors import HostError, NodeError
 from tare.host.cgroups.freezer import Freezer
-from tare.host.memory import lacking_memory
+from tare.host.facts import lacking_memory
 from tare.measure.context import Context
 from tare.measure.failures import refuse_bomb
 from tare.measure.freezer_turns import ArmRun, FrozenArm, stopwatch_limit_s, take_turns

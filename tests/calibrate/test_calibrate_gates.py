@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.calibrate.limits import FALSE_ALARM, MISS, most_misses, power
+from tare.calibrate.gates import FALSE_ALARM, MISS, most_misses, power
 
 
 def chance_of_more(count: int, experiments: int, miss: float) -> float:
