@@ -21,7 +21,8 @@ from typing import cast
 
 from bench.plant_list import NONE, PLANTED, PLANTS, WORK, Plant
 from bench.quiet import Quiet
-from tare.commands.explain import ExplainOptions, run_explain
+from tare.commands.explain import run_explain
+from tare.commands.explained import ExplainOptions
 from tare.environments import PROVIDERS
 from tare.errors import LockedError
 from tare.journal.result import ResultFolder

@@ -217,7 +217,8 @@ def explain(
     as_json: Json = False,
 ) -> int:
     """Find the cause of every claim and its cure, by turning one knob at a time."""
-    from tare.commands.explain import ExplainOptions, run_explain
+    from tare.commands.explain import run_explain
+    from tare.commands.explained import ExplainOptions
 
     options = ExplainOptions(
         toggles=tuple(toggle or ()),

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from tests.fake_campaign import FAKES, Listener, fake_campaign, fake_environment, fake_request, fake_workload
 
-from tare.commands.explain import ExplainOptions, intervention_request, run_explain
-from tare.commands.explained import Explained
+from tare.commands import explain
+from tare.commands.explain import run_explain
+from tare.commands.explained import Explained, ExplainOptions, narrowed
+from tare.commands.explained import explained as explained_of
 from tare.errors import ExitCode, InputError
 from tare.journal.reader import read_journal
-from tare.measure.campaign import measure_campaign
+from tare.measure.campaign import Request, measure_campaign
 from tare.pipeline import analyse_result, run_campaign
 from tare.records import Attributed, Shift
 from tare.report.document import render_report
@@ -20,6 +22,12 @@ from tare.report.machine import to_json
 
 pytestmark = pytest.mark.usefixtures("fake_image")
 TOGGLE = "slowdown=0"
+
+
+def intervention_request(result: Path, options: ExplainOptions) -> Request:
+    """What ``tare explain`` runs for the knobs that the user names."""
+    analysis = analyse_result(result)
+    return explain._by_hand(explained_of(result, analysis, options), narrowed(analysis, options))
 
 
 def explained(tmp_path: Path, toggle: str = TOGGLE, blocks: int = 6) -> Path:

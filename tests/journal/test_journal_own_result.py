@@ -13,7 +13,8 @@ from tests.journal.one_fault import put
 from tests.unprivileged.ordinary_user import AS_ROOT, USER
 
 from tare.commands import noise
-from tare.commands.explain import ExplainOptions, run_explain
+from tare.commands.explain import run_explain
+from tare.commands.explained import ExplainOptions
 from tare.commands.report import run_report
 from tare.commands.show import run_show
 from tare.errors import JournalError

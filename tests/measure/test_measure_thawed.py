@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from tare.measure.thawed import Turn, cpu_s, freezing, idle_share, thawed_s, thawing, unsuited
+from tare.measure.thawed import Turn, cpu_s, freezing, idle_share, thawed_s, unsuited
 
 MS = 1_000_000
 
@@ -36,10 +36,7 @@ def test_an_end_told_while_frozen_counts_no_more_than_the_turn() -> None:
 def test_latencies_are_told_apart_from_the_time() -> None:
     found = freezing(TURNS)
     assert found is not None
-    assert (found.sum_s, found.median_s, found.worst_s) == pytest.approx((0.0035, 0.0005, 0.0025))
-    found = thawing(TURNS)
-    assert found is not None
-    assert found.worst_s == pytest.approx(0.0001)
+    assert (found.median_s, found.worst_s) == pytest.approx((0.0005, 0.0025))
     assert freezing([]) is None
 
 

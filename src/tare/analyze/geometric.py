@@ -5,6 +5,7 @@ Fleming and Wallace, Communications of the ACM 29 (1986) 218-221: of ratios to o
 does not depend on which arm is the base.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -14,7 +15,6 @@ from tare.records import AcrossWorkloads, Estimate, Overhead, Verdict
 from tare.statistics.contrasts import widened
 from tare.statistics.estimate import as_fraction
 from tare.statistics.evidence import interval
-from tare.statistics.means import Quantity, arithmetic_mean
 from tare.statistics.multiplicity import ERROR
 
 _FEWEST_WORKLOADS = 2
@@ -80,4 +80,5 @@ def _means(
 
 
 def _mean(logarithms: Iterable[float]) -> float:
-    return arithmetic_mean(list(logarithms), Quantity.LOGARITHM)
+    values = list(logarithms)
+    return math.fsum(values) / len(values)

@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from tare.records import ArmFigure, BlockValue, Direction, Overhead, Replication, Treatment
 from tare.statistics.student import mean_estimate
 
-LARGEST_VARIATION = 0.5
-"""B17 calls a sample with a larger coefficient of variation not homogeneous."""
 _BEST_OF = 5
 _FEWEST_TRIMMED = 3
 

@@ -29,11 +29,6 @@ def most_misses(experiments: int, miss: float = MISS, false_alarm: float = FALSE
     return int(binom.isf(false_alarm, experiments, miss))
 
 
-def power(experiments: int, coverage: float) -> float:
-    """Give the chance that the gate fails an interval that truly covers only ``coverage``."""
-    return float(binom.sf(most_misses(experiments), experiments, 1 - coverage))
-
-
 @dataclass(frozen=True, slots=True)
 class Named:
     """Which gate it is, and what it claims."""

@@ -63,4 +63,3 @@ QUICK = Size(
     iterations=5,
     cpu_bias=0.01,
 )
-SIZES = {size.name: size for size in (FULL, QUICK)}

@@ -23,8 +23,6 @@ from tare.plan.knobs import KNOBS
 from tare.records import Analysis
 from tare.units import format_duration
 
-__all__ = ["ExplainOptions", "intervention_request", "run_explain"]
-
 _BLIND = "nothing speaks for it, nor against it"
 
 
@@ -177,14 +175,6 @@ def _by_hand(own: Explained, analysis: Analysis) -> Request:
     subject = _chosen(subjects(analysis))
     choice = subject.choice if subject else _choice(own, analysis)
     return own.planned(choice, toggles, own.options.blocks, subject.claims if subject else ())
-
-
-def intervention_request(result: Path, options: ExplainOptions) -> Request:
-    """The same from a result's path: the knobs that ``options`` names."""
-    from tare.pipeline import analyse_result
-
-    analysis = analyse_result(result)
-    return _by_hand(explained(result, analysis, options), narrowed(analysis, options))
 
 
 def _chosen(own: Sequence[Subject]) -> Subject | None:

@@ -37,15 +37,12 @@ def scratch_folder(purpose: str) -> Iterator[Path]:
                 os.close(lock)
 
 
-def remove_unused() -> list[str]:
-    """Remove this user's scratch folders that nobody uses any more; returns their names."""
-    removed = []
+def remove_unused() -> None:
+    """Remove this user's scratch folders that nobody uses any more."""
     with suppress(OSError):  # no folder for temporary files can be written
         for folder in _left(Path(tempfile.gettempdir()).resolve()):
             with suppress(OSError), _held(folder):
                 remove_tree(folder)
-                removed.append(folder.name)
-    return removed
 
 
 def _prefix() -> str:

@@ -36,9 +36,8 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
-    """How long freezing, or thawing, took: none of it is counted as the program's."""
+    """How long freezing took: none of it is counted as the program's."""
 
-    sum_s: float
     median_s: float
     worst_s: float
 
@@ -48,15 +47,10 @@ def freezing(turns: Sequence[Turn]) -> Latency | None:
     return _latency([(turn.frozen_ns - turn.freeze_asked_ns) * _NS for turn in turns])
 
 
-def thawing(turns: Sequence[Turn]) -> Latency | None:
-    """``None`` without a turn."""
-    return _latency([(turn.thawed_ns - turn.thaw_asked_ns) * _NS for turn in turns])
-
-
 def _latency(spans_s: Sequence[float]) -> Latency | None:
     if not spans_s:
         return None
-    return Latency(sum_s=sum(spans_s), median_s=statistics.median(spans_s), worst_s=max(spans_s))
+    return Latency(median_s=statistics.median(spans_s), worst_s=max(spans_s))
 
 
 def thawed_s(turns: Sequence[Turn], start_ns: float, end_ns: float) -> float:

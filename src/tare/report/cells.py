@@ -49,7 +49,6 @@ class CellSection:
     decided: Figure | None
     """The metrics beside the primary one on which some environment is decided."""
     undecided: Figure | None
-    decided_count: int
     undecided_count: int
     primary_panels: tuple[Panel, ...]
     other_panels: tuple[Panel, ...]
@@ -166,7 +165,6 @@ def _section(
         metrics=metrics,
         decided=_groups(artist, decided, f"Overhead by metric, {where}"),
         undecided=_groups(artist, undecided, f"Overhead by undecided metric, {where}"),
-        decided_count=len(decided),
         undecided_count=len(undecided),
         primary_panels=tuple(
             panel for metric in metrics if metric.primary for panel in _samples(artist, metric)

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-_PLACES = 3
 _MOST_EXACT = 10
 """Blocks up to which all placements are counted: 59 049."""
 _DRAWS = 19_999
