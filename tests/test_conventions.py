@@ -22,6 +22,19 @@ SPDX = re.compile(r"(#|//|/\*|\{#)-? SPDX-License-Identifier: Apache-2\.0")
 SOURCES = {".py", ".cpp", ".hpp", ".toml", ".sh", ".cmake", ".css", ".j2"}
 SOURCE_NAMES = {"CMakeLists.txt", "Makefile", ".clang-format", ".clang-tidy"}
 MOST_LINES = 400
+CITED = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*[\w.-]+\.md\b|DESIGN §")
+SECTION = re.compile(r'docs/([\w-]+\.md), "([^"\n]+)"')
+ELSEWHERE = {
+    "config.md": "the OCI runtime specification",
+    "image-index.md": "the OCI image specification",
+    "image-layout.md": "the OCI image specification",
+    "layer.md": "the OCI image specification",
+    "manifest.md": "the OCI image specification",
+    "docs/ENVIRONMENT.md": "systemd",
+    "build/npb-long.md": "written by `make npb-long`",
+    "npb-long.md": "the same",
+}
+"""Documents that are cited and are not the repository's → whose they are."""
 SHELL = re.compile(r"shell\s*=\s*True|\bos\.(system|popen)\(")
 SOMEBODYS_HOME = re.compile(r"(?<![\w.])/(home|Users)/[a-z]\w*")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -148,6 +161,32 @@ def test_the_blocks_of_every_document_parse(document: Path) -> None:
                 [shell, "-n"], input=block, capture_output=True, text=True, check=False, timeout=10
             )
             assert done.returncode == 0, done.stderr
+
+
+def is_there(cited: str, path: Path) -> bool:
+    """Beside the file that cites it, by its path in the repository, or by its name alone among the documents."""
+    places = (path.parent, REPOSITORY, REPOSITORY / "docs")
+    return cited in ELSEWHERE or any((place / cited).is_file() for place in places)
+
+
+def test_every_document_that_is_cited_is_in_the_repository() -> None:
+    texts = {path: path.read_text(errors="replace") for path in TEXTS if path != Path(__file__).resolve()}
+    missing = {
+        name(path): lost
+        for path, text in texts.items()
+        if (lost := [cited for cited in CITED.findall(text) if not is_there(cited, path)])
+    }
+    assert missing == {}
+
+
+def test_every_section_that_is_cited_is_in_its_document() -> None:
+    cited = {found for path in TEXTS for found in SECTION.findall(path.read_text(errors="replace"))}
+    assert cited
+    assert [
+        (document, section)
+        for document, section in sorted(cited)
+        if f"# {section}\n" not in (REPOSITORY / "docs" / document).read_text()
+    ] == []
 
 
 def test_every_environment_is_in_the_documentation() -> None:

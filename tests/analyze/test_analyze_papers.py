@@ -71,7 +71,7 @@ def test_our_own_estimate_stands_beside() -> None:
 
 
 def test_an_interval_from_runs_less_the_extremes_promises_too_much() -> None:
-    """method.md 2.2: a plain t interval on what is left."""
+    """As the papers did (docs/method.md): a plain t interval on what is left."""
     generator = np.random.default_rng(12)
     arms = np.sort(generator.normal(0, 0.03, (2, 8000, 10)), axis=-1)[..., 1:-1]
     means, variances = arms.mean(axis=-1), arms.var(axis=-1, ddof=1) / 8

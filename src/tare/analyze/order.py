@@ -27,7 +27,7 @@ from tare.statistics.estimate import as_fraction
 from tare.statistics.signed_rank import hodges_lehmann
 
 MARGIN = 0.005
-"""Growth over a whole series that is not material: method.md, section 5."""
+"""Growth over a whole series that is not material (docs/order.md, "What is estimated")."""
 _LEVEL = 0.05
 _DRAWS = 9999
 _SEED = 20120821

@@ -8,7 +8,9 @@ from dataclasses import replace
 from tare.records import BLAS, Cell, Exclusions, Unlike, Verdict
 
 MOST_EXCLUDED = 0.1
-"""Share of an arm's trials; when rules take out more, what is left may be another population (method.md, §0)."""
+"""Share of an arm's trials; when rules take out more, what is left may be another population.
+
+docs/signals.md, "Rules that take a trial out"."""
 
 
 def with_warnings(

@@ -63,6 +63,6 @@ ALIGNED_RANKS = Estimator(
     name="aligned-ranks", interval=estimate, bounds=_aligned_bounds, misses=_aligned_misses
 )
 TRIMMED_T = Estimator(name="trimmed-t", interval=_trimmed, bounds=_trimmed_bounds, misses=_trimmed_misses)
-"""Broken on purpose: the runs that are dropped leave the standard error too (method.md, the papers' treatments)."""
+"""Broken on purpose: the runs that are dropped leave the standard error too (docs/method.md, "As the papers did")."""
 ESTIMATORS = {estimator.name: estimator for estimator in (ALIGNED_RANKS, TRIMMED_T)}
 DEFAULT = ALIGNED_RANKS.name

@@ -28,7 +28,7 @@ class NodePlace:
 
 
 def effective_layout(trial: Trial) -> Layout:
-    """Native is one node with all the processors, whatever the layout it is compared with (DESIGN §2)."""
+    """Native is one node with all the processors, whatever the layout it is compared with (docs/campaign.md)."""
     layout = trial.layout
     if trial.environment.technology != NATIVE:
         return layout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every environment owes: probe, start, the argv prefix that enters, stop (DESIGN §3.2)."""
+"""What every environment owes: probe, start, the argv prefix that enters, stop (docs/add-an-environment.md)."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One figure for several workloads, and how an arm's runs spread: method.md."""
+"""One figure for several workloads, and how an arm's runs spread: docs/method.md."""
 
 from dataclasses import dataclass
 

@@ -56,7 +56,7 @@ class SlowRuns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overhead:
-    """The overhead of one environment against native for one metric: method.md §0."""
+    """The overhead of one environment against native for one metric (docs/method.md, "The typical overhead")."""
 
     summary: Summary
     typical: Estimate

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was checked of the values behind an interval, and what follows: method.md, "Checks of each interval"."""
+"""What was checked of the values behind an interval, and what follows: docs/method.md, "Checks of each interval"."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

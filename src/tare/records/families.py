@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which family of claims a verdict belongs to, and what is left of it there: method.md, "Many comparisons"."""
+"""Which family of claims a verdict belongs to, and what is left of it there: docs/method.md, "Many comparisons"."""
 
 from dataclasses import dataclass
 from enum import StrEnum

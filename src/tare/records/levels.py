@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""At which level runs vary: from block to block, from start to start, from iteration to iteration (method.md)."""
+"""At which level runs vary: from block to block, from start to start, from iteration to iteration (docs/method.md)."""
 
 from dataclasses import dataclass
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The environments of a cell against each other: method.md, "Ranking"."""
+"""The environments of a cell against each other: docs/method.md, "Ranking"."""
 
 from dataclasses import dataclass
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a paper would have computed from the same runs, for replication alone: method.md, "As the papers did"."""
+"""What a paper would have computed from the same runs, for replication alone: docs/method.md, "As the papers did"."""
 
 from dataclasses import dataclass
 from enum import StrEnum

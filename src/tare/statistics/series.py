@@ -46,7 +46,7 @@ def _lag_one(values: Floats) -> Floats:
 
 
 def lag_limit(n: int) -> float:
-    """2 / sqrt(n): above it the values are not independent (method.md R32)."""
+    """2 / sqrt(n): above it the values are not independent (docs/method.md, "Checks of each interval")."""
     return 2 / math.sqrt(n)
 
 

@@ -25,8 +25,8 @@ _WAITS = ("runnable_wait_s", "throttled_s", "vcpu_wait_s", "steal_s")
 """Times in which a thread wanted to run and could not. They overlap, so the largest stands for all."""
 
 _OF_OWN_LINKS = ("queue_overlimits", "queue_drops", "queue_requeues", "queue_backlog_byte", "switch_drops")
-"""What happens on links that a trial has for itself. Native has none (DESIGN.md §2), so there it cannot happen: 0 is
-then what was, and not what is missing."""
+"""What happens on links that a trial has for itself. Native has none (docs/networks.md), so there it cannot happen: 0
+is then what was, and not what is missing."""
 
 RETRANSMISSION_TIMEOUT_S = 0.2
 """Linux's TCP_RTO_MIN (include/net/tcp.h)."""

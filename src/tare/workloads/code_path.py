@@ -2,7 +2,7 @@
 """Which compiled variant of a program runs: pinned alike in every arm, so that a guest's CPUID cannot change it.
 
 In: the host's CPU flags and those that some environments' nodes lack. Out: a variant's name, and why in words
-(DESIGN §3.13).
+(docs/npb.md).
 """
 
 from collections.abc import Collection, Mapping

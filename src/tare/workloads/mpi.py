@@ -101,7 +101,7 @@ def _here(shape: Shape) -> list[str]:
 
 
 def _across(shape: Shape, span: Span, variables: Mapping[str, str]) -> list[str]:
-    """Tare's agent starts the daemons (DESIGN §3.7); without the last setting a daemon that dies is never missed."""
+    """Tare's agent starts the daemons (docs/mpi.md); without the last setting a daemon that dies is never missed."""
     slots = shape.processors // shape.threads // len(span.hosts)
     argv = ["--host", ",".join(f"{host}:{slots}" for host in span.hosts)]
     argv += [part for name in variables for part in ("-x", name)]
