@@ -263,6 +263,12 @@ def ended_within(child: "subprocess.Popen[bytes]", limit_s: float) -> bool:
     return child.poll() is not None
 
 
+def end_session(child: "subprocess.Popen[bytes]", limit_s: float) -> None:
+    """Wait for its end, then kill it with what it started; ``NodeError`` if it does not die."""
+    if not ended_within(child, limit_s):
+        _kill_session(child)
+
+
 def kill_idle(pid: int) -> None:
     """End a process of ``start_idle``, if it is this runner's, and collect it."""
     child = _idle.pop(pid, None)

@@ -3,19 +3,17 @@
 
 import os
 import select
-import signal
 import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 
 from tare.errors import NodeError
-from tare.host.process import USUAL_UMASK, ended_within, tool_environment
+from tare.host.process import USUAL_UMASK, end_session, tool_environment
 from tare.measure import protocol
 
 _CHATTER_LIMIT_BYTE = 1 << 20
 _END_LIMIT_S = 5.0
-_KILL_LIMIT_S = 10.0
 _SEND_LIMIT_S = 20.0
 _PIPE_BYTE = 1 << 16
 
@@ -59,20 +57,11 @@ class NodePipe:
         """End its input, wait for its own end, and take its session with it."""
         self.close_input()
         try:
-            self._end()
+            end_session(self._process, _END_LIMIT_S)
         finally:
             for stream in (self._process.stdout, self._process.stderr):
                 if stream is not None:
                     stream.close()
-
-    def _end(self) -> None:
-        if ended_within(self._process, _END_LIMIT_S):
-            return
-        os.killpg(self._process.pid, signal.SIGKILL)
-        try:
-            self._process.wait(timeout=_KILL_LIMIT_S)
-        except subprocess.TimeoutExpired as error:
-            raise NodeError(f"process {self._process.pid} on the way into the node does not die") from error
 
     def has_said(self) -> bool:
         """Whether something waits to be read."""

@@ -7,7 +7,6 @@ The connection is what keeps a node alive: when it ends, for whatever reason, th
 import json
 import os
 import select
-import signal
 import subprocess
 import tempfile
 import time
@@ -20,7 +19,7 @@ from typing import Any, NotRequired, Self, TypedDict, TypeVar
 from tare.environments.remote.code import place, start_file
 from tare.environments.remote.connection import Far, unreachable, variables
 from tare.errors import NodeError
-from tare.host.process import tool_environment
+from tare.host.process import end_session, tool_environment
 from tare.host.told import part
 from tare.untrusted import from_json, of_kind
 
@@ -124,10 +123,7 @@ class Channel:
         assert self._process.stdout is not None  # noqa: S101
         self._process.stdin.close()
         try:
-            self._process.wait(timeout=_END_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait(timeout=_KILL_LIMIT_S)
+            end_session(self._process, _END_LIMIT_S)
         finally:
             self._process.stdout.close()
             self._errors.close()
