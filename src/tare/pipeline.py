@@ -48,7 +48,7 @@ from tare.analyze import (
 from tare.causes import LABELS
 from tare.collection import without_collection
 from tare.errors import InputError, JournalError
-from tare.journal.calibrations import read_calibration
+from tare.journal.calibrations import cite_calibration, read_calibration
 from tare.journal.calls import read_calls
 from tare.journal.large import Samples, read_result
 from tare.journal.reader import Journal
@@ -100,7 +100,6 @@ if TYPE_CHECKING:
 def run_campaign(request: "Request", audience: "Audience") -> Analysis:
     """Measure what is missing of the campaign, then judge all of it."""
     from tare.measure.campaign import measure_campaign  # noqa: PLC0415 - all that measures, which a reader needs not
-    from tare.measure.citation import cite_calibration  # noqa: PLC0415 - the same
 
     measure_campaign(replace(request, stopping=stopped), audience)
     cite_calibration(request.folder)

@@ -7,8 +7,13 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from tare import __version__
 from tare.errors import JournalError
+from tare.host.facts import host_facts
+from tare.host.identity import host_identity
 from tare.host.own_files import read_plain
+from tare.host.paths import calibrations_directory
+from tare.journal.result import ResultFolder
 from tare.journal.whole import write_whole
 from tare.records import SCHEMA, Calibration
 
@@ -59,3 +64,13 @@ def newest_calibration(directory: Path, host_identity: str, version: str) -> Cal
         if one is not None and (one.host_identity, one.tare_version) == (host_identity, version)
     ]
     return max(fitting, key=lambda one: one.ended_utc, default=None)
+
+
+def cite_calibration(folder: ResultFolder) -> None:
+    """Copy the newest of this host as it is now, by this version, into the result folder.
+
+    So the report is the same wherever it is drawn.
+    """
+    fitting = newest_calibration(calibrations_directory(), host_identity(host_facts()), __version__)
+    if fitting is not None and folder.exists():
+        write_calibration(folder.calibration, fitting)

@@ -19,9 +19,9 @@ from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import compare, host_ns, host_start_ns
 from tare.measure.counted import CpuUsage
 from tare.measure.instances import record, refuse_unexecuted, start_offsets_s
+from tare.measure.steal import ProcessorWaits
 from tare.measure.stopwatch import Stopwatch, go_together
 from tare.measure.thawed import Turn, thawed_s
-from tare.measure.waits import ProcessorWaits
 from tare.nodes.provider import NodeGroup
 from tare.records import InstanceRun
 from tare.units import format_duration

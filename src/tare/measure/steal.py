@@ -5,12 +5,18 @@ Of a thread of another process no clock can be read (the kernel's posix-cpu-time
 come from /proc/PID/task/TID/schedstat: time on a processor and time on a run queue, in nanoseconds (the kernel's
 Documentation/scheduler/sched-stats.rst). The time of a thread that is on a processor just now is as of the last timer
 tick. Time in which a quota keeps the thread from running counts as waiting.
+
+The same of all threads in control groups, so that a busy machine is not taken for idleness.
 """
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tare.host.busy import steal_s
+from tare.host.cgroups.freezer import Freezer
 from tare.untrusted import whole
 
 
@@ -63,3 +69,32 @@ class ThreadWatch:
             run_ns += after.run_ns - before.run_ns
             wait_ns += after.wait_ns - before.wait_ns
         return ThreadTimes(run_ns=run_ns, wait_ns=wait_ns) if self._before else None
+
+
+class ProcessorWaits:
+    """Of all threads in these groups from now on, added up; threads that have ended meanwhile are missed."""
+
+    def __init__(self, freezers: Sequence[Freezer]) -> None:
+        self._freezers = freezers
+        self._before = self._now()
+        self._stolen_before_s = _stolen_s()
+
+    def waited_s(self) -> float:
+        return sum(wait_ns - self._before.get(thread, 0) for thread, wait_ns in self._now().items()) * 1e-9
+
+    def stolen_s(self) -> float:
+        """What a hypervisor took of this host's processors, whoever had them; 0 where it does not say."""
+        return max(0.0, _stolen_s() - self._stolen_before_s)
+
+    def _now(self) -> Mapping[str, int]:
+        found: dict[str, int] = {}
+        for process in {pid for freezer in self._freezers for pid in freezer.processes()}:
+            for task in Path(f"/proc/{process}/task").glob("*"):
+                with suppress(OSError):
+                    times = parse_schedstat((task / "schedstat").read_text())
+                    found[task.name] = 0 if times is None else times.wait_ns
+        return found
+
+
+def _stolen_s() -> float:
+    return steal_s(Path("/proc/stat").read_bytes(), os.sched_getaffinity(0)) or 0.0

@@ -69,6 +69,7 @@ from tare.records.measured import (
     Direction,
     InstanceRun,
     Outcome,
+    Parity,
     Rule,
     Sample,
     Session,
@@ -84,9 +85,10 @@ from tare.records.order import (
     OrderVerdict,
     OrderWord,
 )
-from tare.records.parity import Parity
 from tare.records.planned import (
     NATIVE,
+    ORDINARY,
+    ROOT,
     USUAL_BOUNDS,
     USUAL_OPEN_FILES,
     USUAL_PROCESSES,
@@ -99,18 +101,21 @@ from tare.records.planned import (
     OptionValue,
     Storage,
     Trial,
+    User,
     Workload,
+    check_user,
 )
 from tare.records.rankings import PairDifference, Ranked, Ranking
 from tare.records.replications import ArmFigure, Replication, Treatment
-from tare.records.sameness import BLAS, PROGRAM, Unlike
 from tare.records.series import Ordering, Series
 from tare.records.signal_differences import SignalDifference, SignalTable
 from tare.records.signals import Scope, Signal
 from tare.records.steadiness import IterationCourse, IterationSeries, Steadiness
 from tare.records.timers import TimerAgreement, TimerSummary
 from tare.records.treated import (
+    BLAS,
     CONTROL_NAME,
+    PROGRAM,
     BlockRounds,
     BlockValue,
     Cell,
@@ -120,10 +125,10 @@ from tare.records.treated import (
     SharedCell,
     SharingSummary,
     Summary,
+    Unlike,
     WaitSummary,
 )
 from tare.records.turns import CPU_TIME, NET_OF_LOAD, Turns, TurnsTaken, Way, is_without_load
-from tare.records.user import ORDINARY, ROOT, User, check_user
 from tare.statistics.estimate import Estimate
 
 __all__ = [

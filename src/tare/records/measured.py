@@ -8,10 +8,20 @@ from enum import StrEnum
 from tare.records.busy import HostLoad
 from tare.records.clock_quality import ClockQuality
 from tare.records.integrity import Seen
-from tare.records.parity import Parity
 from tare.records.planned import Trial
 from tare.records.signals import Signal
 from tare.records.turns import TurnsTaken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parity:
+    """Label → value, as read in the trial; what could not be read is left out."""
+
+    own: Mapping[str, str] = field(default_factory=dict)
+    """What the technology gives its payload: filters, capabilities, namespaces. Part of what is weighed."""
+    host: Mapping[str, str] = field(default_factory=dict)
+    """What the host or Tare gives: priorities, resource limits, the place among the control groups. A difference
+    from the runner's own makes the trial void."""
 
 
 class Direction(StrEnum):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign asks for: environments, layouts, workloads, limits, and the trials made of them."""
+"""What a campaign asks for: environments, layouts, workloads, limits, users, and the trials made of them."""
 
 import re
 from collections.abc import Mapping
@@ -11,6 +11,10 @@ from tare.records.series import Series
 from tare.records.turns import Turns, Way
 
 NATIVE = "native"
+ORDINARY, ROOT = "ordinary", "root"
+"""Words of the campaign's key ``user``, beside ``UID:GID``."""
+_LARGEST_ID = (1 << 32) - 2
+"""The largest but one of 32 bits: the largest means "leave as it is" (setresuid(2))."""
 
 OptionValue: TypeAlias = str | int | float | bool | list[str]
 
@@ -216,3 +220,29 @@ class Trial:
         if self.series is None:
             return (self.workload.options,) * self.workload.iterations
         return tuple({**self.workload.options, self.series.option: value} for value in self.series.values)
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """By numbers, so that no node needs a name for it; never root."""
+
+    uid: int
+    gid: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Undo ``str``; ``ValueError`` for what is no ``UID:GID``, or is root's."""
+        found = re.fullmatch(r"([0-9]{1,10}):([0-9]{1,10})", text)
+        if found is None or not all(0 < int(number) <= _LARGEST_ID for number in found.groups()):
+            raise ValueError(f"must be {ORDINARY}, {ROOT} or UID:GID, both numbers above 0, but is {text!r}")
+        return cls(int(found[1]), int(found[2]))
+
+    def __str__(self) -> str:
+        return f"{self.uid}:{self.gid}"
+
+
+def check_user(text: str) -> str:
+    """The text itself; ``ValueError`` when it says nobody."""
+    if text not in {ORDINARY, ROOT}:
+        User.parse(text)
+    return text

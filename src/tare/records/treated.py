@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from tare.records.busy import HostLoad
 from tare.records.measured import Direction
 
+PROGRAM = "program digest"
+"""The fact that holds the SHA-256 of the measured program's file, as the node sees it."""
+BLAS = "blas"
+"""The fact that names the BLAS library and the kernel that it chose."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
@@ -163,3 +168,15 @@ class Curve:
     x_unit: str
     points: tuple[CurvePoint, ...]
     """By rising ``x``; a place without a complete block has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unlike:
+    """A fact that differs between native and an environment."""
+
+    cell: Cell
+    environment: str
+    fact: str
+    """``PROGRAM`` or ``BLAS``."""
+    native: str
+    here: str

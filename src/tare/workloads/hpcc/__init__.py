@@ -15,9 +15,8 @@ from tare.records import Sample
 from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.blas import blas_facts, blas_variables
 from tare.workloads.hpcc.checks import check_input_was_read, check_residuals, check_success
-from tare.workloads.hpcc.facts import run_facts
 from tare.workloads.hpcc.input import check_fits, input_text, problem_size, process_grid
-from tare.workloads.hpcc.metrics import METRICS, MISSING
+from tare.workloads.hpcc.metrics import METRICS, MISSING, run_facts
 from tare.workloads.hpcc.summary import last_run, number, parse_summary
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 

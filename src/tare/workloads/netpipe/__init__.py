@@ -17,8 +17,7 @@ from tare.records import Sample
 from tare.units import MEBIBYTE, format_byte
 from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.kind import Job, Options, Output, Shape, Span, WorkloadKind, own
-from tare.workloads.netpipe.metrics import samples_of
-from tare.workloads.netpipe.output import parse_points
+from tare.workloads.netpipe.output import parse_points, samples_of
 from tare.workloads.netpipe.sizes import message_sizes
 
 OUTPUT = "np.out"

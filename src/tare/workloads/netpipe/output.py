@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NetPIPE's output file: from its lines of bytes, rate and seconds to one-way times."""
+"""NetPIPE's output file: from its lines of bytes, rate and seconds to one-way times, and those as samples."""
 
 import re
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tare.errors import WrongOutput
+from tare.records import Direction, Sample
 from tare.workloads import excerpt
 
 STOP_S = 1.0
@@ -13,6 +15,8 @@ STOP_S = 1.0
 BIT_PER_MEGABIT = 2**20
 """What NetPIPE calls Mbps is this many bits in a second."""
 
+SMALL_BYTE = 64
+"""Below this size netpipe(1) calls the one-way time the latency."""
 _LINE = re.compile(r" *(\d{1,10}) (\d{1,12}\.\d{6}) +(\d{1,12}\.\d{8})", re.ASCII)
 _RATE_ERROR, _TIME_ERROR_S = 0.5e-6, 0.5e-8
 """Half of the last digit that is printed."""
@@ -82,3 +86,33 @@ def _why_cut(points: Sequence[Point], sizes: Sequence[int]) -> str:
     if last.time_s >= STOP_S:
         return f"{reached}: NetPIPE stops when a message takes a second; give a smaller largest"
     return f"{reached}: the run was cut short"
+
+
+def samples_of(points: Sequence[Point]) -> list[Sample]:
+    """Give all samples of one run; ``points`` is not empty, and its sizes rise."""
+    small = [point.time_s for point in points if point.size_byte < SMALL_BYTE] or [points[0].time_s]
+    return [
+        _time("small_latency_s", statistics.median(small)),
+        _rate("large_bandwidth_byte_per_s", points[-1]),
+        *_curves(points),
+    ]
+
+
+def _curves(points: Sequence[Point]) -> Iterator[Sample]:
+    for point in points:
+        yield _time("latency_s", point.time_s, x=float(point.size_byte))
+    for point in points:
+        yield _rate("bandwidth_byte_per_s", point, x=float(point.size_byte))
+
+
+def _time(name: str, time_s: float, x: float | None = None) -> Sample:
+    return Sample(
+        name=name, value=time_s, unit="s", direction=Direction.LESS, x=x, x_unit=None if x is None else "B"
+    )
+
+
+def _rate(name: str, point: Point, x: float | None = None) -> Sample:
+    rate = point.size_byte / point.time_s
+    return Sample(
+        name=name, value=rate, unit="B/s", direction=Direction.MORE, x=x, x_unit=None if x is None else "B"
+    )
