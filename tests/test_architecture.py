@@ -49,7 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     "treat": {"records"},
     "analyze": {"causes", "records", "statistics", "treat", "units"},
     "drawing": {"errors", "foreign", "records", "units"},
-    "report": BASE | {"analyze", "drawing", "treat"},
+    "report": BASE | {"analyze", "drawing", "statistics", "treat"},
     "calibrate": BASE
     | {"analyze", "environments", "host", "journal", "measure", "nodes", "plan", "treat", "workloads"},
     "pipeline": BASE | {"analyze", "journal", "measure", "plan", "treat", "workloads"},
@@ -150,6 +150,12 @@ def test_treat_and_analyze_have_no_input_or_output(path: Path) -> None:
 def test_the_statistics_import_nothing_of_tare() -> None:
     texts = (path.read_text() for path in FILES if part_of(path) == "statistics")
     assert set().union(*map(own_parts, texts)) <= {"statistics"}
+
+
+def test_the_report_computes_no_statistics() -> None:
+    texts = (path.read_text() for path in FILES if part_of(path) == "report")
+    modules = {name.split(".")[0] for text in texts for name in imported(text)}
+    assert modules & {"statistics", "numpy", "scipy"} == set()
 
 
 @pytest.mark.parametrize(

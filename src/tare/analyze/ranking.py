@@ -9,11 +9,13 @@ from tare.analyze.busy import drowns
 from tare.analyze.contrasts import between_two
 from tare.analyze.looks import by_block, common_reach, seen
 from tare.records import NATIVE, Estimate, Overhead, PairDifference, Ranked, Ranking, Verdict
+from tare.statistics.blocks import fewest_blocks
 from tare.statistics.contrasts import Contrast, mirrored, widened
 from tare.statistics.estimate import as_fraction
 from tare.statistics.evidence import difference_p, equivalence_p, interval
 from tare.statistics.letters import letters
 from tare.statistics.multiplicity import ERROR, adjusted, holds
+from tare.statistics.signed_rank import fewest_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,19 @@ def _ranking(verdicts: Sequence[Verdict]) -> Ranking:
         )
         for name in names
     )
-    return Ranking(cell=summary.cell, metric=summary.metric, places=places, pairs=pairs)
+    return Ranking(
+        cell=summary.cell,
+        metric=summary.metric,
+        places=places,
+        pairs=pairs,
+        fewest_blocks=_fewest_blocks(len(pairs)),
+    )
+
+
+def _fewest_blocks(pairs: int) -> int:
+    """Common blocks with which each of so many pairs has an interval that leaves its part of the error."""
+    error = ERROR / pairs
+    return max(fewest_blocks(error), fewest_values(1 - error))
 
 
 def _unclaimed(pair: _Pair) -> _Pair:

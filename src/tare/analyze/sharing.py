@@ -2,7 +2,7 @@
 """What company costs an instance, how fairly the instances share, and what an environment adds to it."""
 
 from collections.abc import Sequence
-from statistics import fmean
+from statistics import fmean, median
 
 from tare.analyze.contrasts import between_two
 from tare.analyze.judgement import word_of
@@ -29,4 +29,6 @@ def _loss(summary: SharingSummary, margin: float) -> SharingLoss:
         beyond_native=as_fraction(estimate(between_two(beyond))) if beyond else None,
         spread=median_estimate(summary.spreads) if summary.spreads else None,
         jain_index=median_estimate(summary.jain_indices) if summary.jain_indices else None,
+        skew_s=median(summary.skews_s) if summary.skews_s else None,
+        longest_skew_s=max(summary.skews_s, default=None),
     )

@@ -168,6 +168,9 @@ class SharingLoss:
     """Median of the blocks' spreads; ``None`` with one instance."""
     jain_index: Estimate | None
     """Median of the blocks' indices; ``None`` with one instance."""
+    skew_s: float | None
+    """Median over trials of how much later than the first an instance started; ``None`` with one instance."""
+    longest_skew_s: float | None
     withheld: Withheld | None = None
     """As in ``Verdict``."""
 

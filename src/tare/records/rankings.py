@@ -43,3 +43,5 @@ class Ranking:
     metric: str
     places: tuple[Ranked, ...]
     pairs: tuple[PairDifference, ...]
+    fewest_blocks: int
+    """Of a pair of fewer common blocks two may not be told apart whatever these show."""

@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from tare.drawing.words import NO_VALUE, counted, quantity, quantity_interval
 from tare.foreign import one_line
 from tare.records import Analysis, ArmSpread, Effect, Estimate, Family, Ranking, VarianceSplit, Verdict, Word
-from tare.statistics.blocks import fewest_blocks
-from tare.statistics.multiplicity import ERROR
-from tare.statistics.signed_rank import fewest_values
 from tare.units import DASH
 
 RANKING_TITLE = "Ranking on the primary metric"
@@ -96,8 +93,7 @@ def equals_said(ranking: Ranking) -> str:
 
 def reach_said(ranking: Ranking) -> str:
     """Whether some pairs have so few blocks that they may not be told apart whatever they show; else empty."""
-    error = ERROR / len(ranking.pairs)
-    needed = max(fewest_blocks(error), fewest_values(1 - error))
+    needed = ranking.fewest_blocks
     if all(pair.difference.n >= needed for pair in ranking.pairs):
         return ""
     return f"Among {len(ranking.pairs)} pairs fewer than {needed} common blocks may be too few to tell two apart."

@@ -3,7 +3,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
 from rich.console import Console
@@ -84,8 +83,9 @@ def company_note(cells: SharedCell) -> str:
 
 def skew_said(loss: SharingLoss) -> str:
     """Median and largest start of an instance after the first, over trials, in ms; empty with one instance."""
-    skews_ms = [1000 * skew_s for skew_s in loss.summary.skews_s]
-    return f"{median(skews_ms):.2f}, {max(skews_ms):.2f}" if skews_ms else ""
+    if loss.skew_s is None or loss.longest_skew_s is None:
+        return ""
+    return f"{1000 * loss.skew_s:.2f}, {1000 * loss.longest_skew_s:.2f}"
 
 
 def json(analysis: Analysis) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _loss(loss: SharingLoss) -> dict[str, Any]:
         "beyond_native": loss.beyond_native and in_json.estimate(loss.beyond_native),
         "spread": loss.spread and in_json.estimate(loss.spread),
         "jain_index": loss.jain_index and in_json.estimate(loss.jain_index),
-        "barrier_skew": _skew(summary.skews_s),
+        "barrier_skew": _skew(loss),
         "blocks": [
             {"block": block, "log_losses": [in_json.number(value) for value in values]}
             for block, values in zip(summary.blocks, summary.log_losses, strict=True)
@@ -118,12 +118,12 @@ def _loss(loss: SharingLoss) -> dict[str, Any]:
     }
 
 
-def _skew(skews_s: Sequence[float]) -> dict[str, Any] | None:
-    if not skews_s:
+def _skew(loss: SharingLoss) -> dict[str, Any] | None:
+    if loss.skew_s is None:
         return None
     return {
-        "median": in_json.without_interval(median(skews_s), "s", len(skews_s)),
-        "maximum": in_json.number(max(skews_s)),
+        "median": in_json.without_interval(loss.skew_s, "s", len(loss.summary.skews_s)),
+        "maximum": in_json.number(loss.longest_skew_s),
     }
 
 
