@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Payloads that the bare tools start, without Tare: what the confinement of a measured command is held against."""
 
+import json
 import os
 import secrets
 import shutil
@@ -12,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from tare.environments import engine
+from tare.environments.crun import hiding as crun_hiding
 from tare.environments.nspawn import _resource_limits
 from tare.host import cgroups, standing
 from tare.host.process import tool_environment
@@ -158,6 +160,23 @@ def _lxc(root: Path, words: list[str]) -> Iterator[list[str]]:
                 directory.rmdir()
 
 
+@contextmanager
+def _crun(root: Path, words: list[str]) -> Iterator[list[str]]:
+    """With what `crun spec` writes, root that may become another user, and the limits that Tare states."""
+    with tempfile.TemporaryDirectory(prefix="bare-", dir="/run") as bundle:
+        crun = ["crun", "--cgroup-manager=disabled", f"--root={bundle}/notes"]
+        subprocess.run([*crun, "spec", f"--bundle={bundle}"], check=True)
+        file = Path(bundle, "config.json")
+        configuration = json.loads(file.read_text())
+        first = configuration["process"]
+        first |= {"args": words, "terminal": False, "rlimits": []}
+        for kind in ("bounding", "effective", "permitted"):
+            first["capabilities"][kind] += ["CAP_CHOWN", "CAP_SETGID", "CAP_SETUID"]
+        configuration["root"] = {"path": str(root)}
+        file.write_text(json.dumps(configuration))
+        yield [*crun_hiding(), *crun, "run", f"--bundle={bundle}", words[-1]]
+
+
 OF_THE_USER = {"charliecloud"}
 BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]]] = {
     "native": _plain(lambda root, words: ["chroot", str(root), *words]),
@@ -176,6 +195,7 @@ BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]
             *("bwrap", "--bind", str(root), "/", "--proc", "/proc", "--dev", "/dev", "--unshare-pid", *words)
         ]
     ),
+    "crun": _crun,
     "charliecloud": _plain(lambda root, words: ["ch-run", "--write", str(root), "--", *words]),
 }
 """Technology → the argv of the bare tool, with what it needs around it."""

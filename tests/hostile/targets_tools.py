@@ -126,7 +126,7 @@ def _of_containers() -> Iterator[Target]:
     )
     yield Target(
         name="OCI runtime's spec",
-        seeds=[_read("oci/runc-spec.json")],
+        seeds=[_read(f"oci/{runtime}-spec.json") for runtime in ("crun", "runc")],
         parse=lambda text: oci_runtime.completed(oci_runtime.parse(text, "runc"), _SPEC, Path("/root")),
     )
     yield Target(

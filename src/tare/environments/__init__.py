@@ -22,6 +22,7 @@ PROVIDERS: Mapping[str, Provider] = OnDemand(
         "vserver": "vserver:Vserver",
         "custom": "custom:Custom",
         "ssh": "ssh:Ssh",
+        "crun": "crun:Crun",
         "gvisor": "gvisor:Gvisor",
         "qemu": "qemu:Qemu",
         "libvirt": "libvirt:Libvirt",
