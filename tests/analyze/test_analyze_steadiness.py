@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tests.report.report_example import example
 
 from tare.analyze import steadiness, without_steady_claims
-from tare.analyze.steadiness import course, levels
+from tare.analyze.steadiness import course
 from tare.records import Cell, IterationCourse, IterationSeries, Steadiness, Word
 
 Values = NDArray[np.float64]
@@ -64,12 +64,6 @@ def test_a_single_spike_is_no_level() -> None:
         return values
 
     assert share(made, IterationCourse.FLAT) >= 0.9
-
-
-def test_a_cold_first_run_is_a_level_of_its_own() -> None:
-    values = series(np.random.default_rng(1), 20)
-    values[0] += 0.5
-    assert levels(list(values)) == [0, 1]
 
 
 def test_changes_of_less_than_half_a_percent_are_none() -> None:

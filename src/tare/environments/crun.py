@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from tare.environments.oci_runtime import OciRuntime
-from tare.environments.provider import NodeSpec
+from tare.nodes.provider import NodeSpec
 
 _UNIFIED = Path("/sys/fs/cgroup/unified")
 _HIDING = f'mount -t tmpfs tmpfs {_UNIFIED} && exec "$@"'
