@@ -3,7 +3,7 @@
 
 It imports nothing of Tare, and needs numpy alone. What is where:
 
-- one sample: ``signed_rank`` (Hodges and Lehmann's estimate), ``median``, ``student``, ``means``, ``variance``;
+- one sample: ``signed_rank`` (Hodges and Lehmann's estimate), ``median``, ``student``, ``variance``;
 - a run against two runs of its block: ``aligned_ranks``, ``placements``, ``sharper`` (both together), ``exchange``;
 - samples with their intervals and p-values: ``contrasts``, where a further interval is one function, an ``Interval``;
 - several looks at growing data: ``boundary``; p-values and equivalence under looks: ``evidence``;
