@@ -1,46 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks whose trials were not run together are told by when these started."""
+"""Order experiments, start by start; part of a block is no block."""
 
+import math
 from dataclasses import replace
 
-import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
-from tests.calibrate.outcomes import outcome, outcomes_of
+import pytest
+from tests.series_example import ordered
 
-from tare.analyze import verdicts, with_order_warnings
-from tare.treat import blocks_out_of_order, summaries
+from tare.records import NATIVE, Cell, Ordering, Outcome, Rule, Status
+from tare.treat import order_summaries
 
-
-@given(st.integers(1, 6), st.integers(1, 4), st.randoms(use_true_random=False))
-def test_block_after_block_is_in_order_whatever_the_order_within(
-    blocks: int, arms: int, source: object
-) -> None:
-    names = [f"arm-{number}" for number in range(arms)]
-    order = [(name, block) for block in range(blocks) for name in source.sample(names, arms)]  # type: ignore[attr-defined]
-    made = [outcome(name, block, at_s=place, wall_s=1.0) for place, (name, block) in enumerate(order)]
-    source.shuffle(made)  # type: ignore[attr-defined]
-    assert blocks_out_of_order(made) == ()
+METRICS = {(Cell(workload="work", layout="1c1p1i"), "size"): ("time_s",)}
+ORDERS = {
+    Ordering.ASCENDING: [1, 2, 4],
+    Ordering.DESCENDING: [4, 2, 1],
+    Ordering.RANDOM: [2, 4, 1],
+}
 
 
-def test_a_trial_of_another_block_in_between_is_told_with_both_blocks() -> None:
-    order = [("a", 0), ("a", 1), ("b", 0), ("b", 1), ("a", 2), ("b", 2)]
-    made = [outcome(name, block, at_s=place, wall_s=1.0) for place, (name, block) in enumerate(order)]
-    assert [block for _, block in blocks_out_of_order(made)] == [0, 1]
+def block(number: int, name: str = "box") -> list[Outcome]:
+    return [
+        ordered(number, name, ordering, values, [2.0 * value for value in values])
+        for ordering, values in ORDERS.items()
+    ]
 
 
-def test_trials_of_other_cells_may_lie_in_between() -> None:
-    made = [outcome("a", block, at_s=10 * block, wall_s=1.0) for block in (0, 1)]
-    made += [outcome("b", block, at_s=10 * block + 5, wall_s=1.0) for block in (0, 1)]
-    other = replace(made[0].trial.workload, name="other")
-    beside = [replace(one, trial=replace(one.trial, workload=other, block=9)) for one in made]
-    assert blocks_out_of_order((*made, *beside[1:2])) == ()
+def test_every_run_keeps_its_value_its_uptime_and_its_place() -> None:
+    (found,) = order_summaries(block(0), METRICS)
+    assert (found.environment, found.option, found.metric, found.unit) == ("box", "size", "time_s", "s")
+    falling = found.blocks[0].starts[1]
+    assert falling.ordering is Ordering.DESCENDING
+    assert [(run.value, run.uptime_s) for run in falling.runs] == [(4, 0.0), (2, 1.0), (1, 2.0)]
+    assert [run.log_time for run in falling.runs] == pytest.approx([math.log(8), math.log(4), math.log(2)])
 
 
-def test_a_verdict_says_how_many_of_its_blocks_were_torn_apart() -> None:
-    made = outcomes_of({"a": 0.1}, blocks=6, source=np.random.default_rng(1))
-    judged = verdicts(summaries(made, {"work": ("wall_s",)}), 0.01)
-    cell = judged[0].overhead.summary.cell
-    assert with_order_warnings(judged, ()) == judged
-    assert "a block was not run together" in with_order_warnings(judged, [(cell, 3)])[0].warnings[-1]
-    assert "2 blocks were not" in with_order_warnings(judged, [(cell, 3), (cell, 4)])[0].warnings[-1]
+def test_native_is_an_environment_and_comes_first() -> None:
+    found = order_summaries([*block(0, "alpha"), *block(0, NATIVE)], METRICS)
+    assert [summary.environment for summary in found] == [NATIVE, "alpha"]
+
+
+def test_a_block_without_one_of_its_starts_is_dropped_and_counted() -> None:
+    (found,) = order_summaries([*block(0), *block(1)[:2]], METRICS)
+    assert ([each.block for each in found.blocks], found.dropped_blocks) == ([0], 1)
+
+
+def test_a_failed_start_drops_its_block() -> None:
+    broken = [*block(0), *block(1)]
+    broken[4] = replace(broken[4], status=Status.FAILED, samples=())
+    (found,) = order_summaries(broken, METRICS)
+    assert ([each.block for each in found.blocks], found.dropped_blocks) == ([0], 1)
+
+
+def test_a_run_without_its_value_drops_its_block() -> None:
+    lacking = block(0)
+    lacking[0] = replace(lacking[0], samples=lacking[0].samples[:2])
+    (found,) = order_summaries(lacking, METRICS)
+    assert (found.blocks, found.dropped_blocks) == ((), 1)
+
+
+def test_a_disturbed_host_takes_the_block_of_every_environment() -> None:
+    outcomes = [*block(0), *block(1), *block(0, NATIVE), *block(1, NATIVE)]
+    outcomes[0] = replace(outcomes[0], status=Status.INVALID, excluded_by=Rule.FOREIGN_LOAD)
+    found = order_summaries(outcomes, METRICS)
+    assert [[each.block for each in summary.blocks] for summary in found] == [[1], [1]]
+
+
+def test_what_the_campaign_does_not_ask_for_is_not_judged() -> None:
+    assert order_summaries(block(0), {}) == ()

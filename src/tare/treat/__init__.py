@@ -3,14 +3,14 @@
 
 from tare.treat.activities import activity_summaries
 from tare.treat.beside import helper_summaries, wait_summaries
-from tare.treat.blocks_in_order import order_summaries
+from tare.treat.blocks_in_order import blocks_out_of_order
 from tare.treat.busy import arm_loads
 from tare.treat.curves import curves
 from tare.treat.exclusions import exclusions
 from tare.treat.finished import finished_blocks
 from tare.treat.instances import InstanceFigure, per_instance
 from tare.treat.levels import levels
-from tare.treat.order import blocks_out_of_order
+from tare.treat.order import order_summaries
 from tare.treat.pairing import summaries
 from tare.treat.predecessors import predecessors
 from tare.treat.repeated import compared, iteration_series

@@ -1,113 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outcomes of order experiments, arranged block by block and start by start."""
+"""Whether a result was measured block by block, as pairing takes for granted."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
-from tare.records import (
-    NATIVE,
-    Cell,
-    OrderedBlock,
-    OrderedRun,
-    OrderedStart,
-    Ordering,
-    OrderSummary,
-    Outcome,
-    Status,
-)
-from tare.treat.aggregate import log_time_per_work, whole_trial
-from tare.treat.pairing import OF_THE_HOST
-from tare.treat.repeated import by_iteration
-
-_Arm = tuple[Cell, str, str]
-"""Cell, option and environment."""
+from tare.records import Cell, Outcome
+from tare.treat.pairing import cell_of
 
 
-def order_summaries(
-    outcomes: Sequence[Outcome], metrics: Mapping[tuple[Cell, str], Sequence[str]]
-) -> tuple[OrderSummary, ...]:
-    """One per cell, option, metric and environment, native first; only ``OK`` outcomes count.
+def blocks_out_of_order(outcomes: Sequence[Outcome]) -> tuple[tuple[Cell, int], ...]:
+    """Cells and numbers of the blocks in the middle of which trials of another block of the cell were run.
 
-    ``metrics`` maps the cell of an order experiment, named without the order, and its option to what is judged. A block
-    counts when all three starts have a usable value and a known uptime in every run; every other begun block is
-    dropped as a whole, and counted. So is one in which the host was disturbed.
+    Such a block compares what was measured at different times, so a drift of the machine is in its log-ratio.
+    Trials are taken in the order in which they started, equal times in the order given.
     """
-    arms: dict[_Arm, dict[int, list[Outcome]]] = {}
-    for outcome in outcomes:
-        if outcome.trial.series is not None:
-            key = _cell(outcome), outcome.trial.series.option, outcome.trial.environment.name
-            arms.setdefault(key, {}).setdefault(outcome.trial.block, []).append(outcome)
-    return tuple(
-        _summary(arm, metric, arms[arm], _disturbed(arms, arm))
-        for arm in sorted(arms, key=_order)
-        for metric in metrics.get(arm[:2], ())
-    )
+    cells: dict[Cell, list[int]] = {}
+    for outcome in sorted(outcomes, key=lambda each: each.started_utc):
+        cells.setdefault(cell_of(outcome), []).append(outcome.trial.block)
+    return tuple((cell, block) for cell, blocks in cells.items() for block in _interrupted(blocks))
 
 
-def _order(arm: _Arm) -> tuple[str, str, str, bool, str]:
-    cell, option, environment = arm
-    return cell.workload, cell.layout, option, environment != NATIVE, environment
-
-
-def _disturbed(arms: Mapping[_Arm, Mapping[int, Sequence[Outcome]]], arm: _Arm) -> set[int]:
-    """The blocks of an experiment that go for every environment, as the host was disturbed."""
-    return {
-        block
-        for other, blocks in arms.items()
-        if other[:2] == arm[:2]
-        for block, outcomes in blocks.items()
-        if any(outcome.excluded_by in OF_THE_HOST for outcome in outcomes)
-    }
-
-
-def _cell(outcome: Outcome) -> Cell:
-    return Cell(workload=outcome.trial.workload.name, layout=str(outcome.trial.layout))
-
-
-def _summary(
-    arm: _Arm, metric: str, blocks: Mapping[int, Sequence[Outcome]], disturbed: set[int]
-) -> OrderSummary:
-    cell, option, environment = arm
-    complete = [
-        OrderedBlock(block=block, starts=starts)
-        for block in sorted(blocks.keys() - disturbed)
-        if len(starts := tuple(_starts(blocks[block], metric))) == len(Ordering)
-    ]
-    units = [
-        sample.unit
-        for found in blocks.values()
-        for one in found
-        for sample in one.samples
-        if sample.name == metric
-    ]
-    return OrderSummary(
-        cell=cell,
-        environment=environment,
-        option=option,
-        metric=metric,
-        unit=units[0] if units else "",
-        blocks=tuple(complete),
-        dropped_blocks=len(blocks) - len(complete),
-    )
-
-
-def _starts(outcomes: Sequence[Outcome], metric: str) -> Iterator[OrderedStart]:
-    for outcome in sorted(outcomes, key=lambda each: each.trial.slot):
-        series = outcome.trial.series
-        if series is not None and outcome.status is Status.OK and (runs := _runs(outcome, metric)):
-            yield OrderedStart(ordering=series.ordering, runs=runs)
-
-
-def _runs(outcome: Outcome, metric: str) -> tuple[OrderedRun, ...]:
-    """All runs of a series; none when one lacks its value."""
-    assert outcome.trial.series is not None  # noqa: S101 - the caller has looked
-    values = outcome.trial.series.values
-    uptimes_s = [run.uptime_s for run in outcome.instances if run.instance == 0]
-    samples = by_iteration(outcome.samples, metric)
-    found = []
-    if len(samples) == len(uptimes_s) == len(values):
-        for value, uptime_s, own in zip(values, uptimes_s, samples, strict=True):
-            whole = whole_trial(own, outcome.trial.layout.instances)
-            if whole is not None and uptime_s is not None:
-                log_time = log_time_per_work(whole, own[0].direction)
-                found.append(OrderedRun(value=value, uptime_s=uptime_s, log_time=log_time))
-    return tuple(found) if len(found) == len(values) else ()
+def _interrupted(blocks: Sequence[int]) -> list[int]:
+    """Numbers that stand in more than one run of equal numbers."""
+    begun: dict[int, int] = {}
+    for place, block in enumerate(blocks):
+        if not place or blocks[place - 1] != block:
+            begun[block] = begun.get(block, 0) + 1
+    return sorted(block for block, count in begun.items() if count > 1)

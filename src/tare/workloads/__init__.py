@@ -22,8 +22,8 @@ KINDS: Mapping[str, WorkloadKind] = OnDemand(
         "netpipe": "netpipe:Netpipe",
         "npb": "npb:Npb",
         "npb-reference": "npb_reference:NpbReference",
-        "command": "command:Command",
-        "fake": "fake:Fake",
+        "command": "command:AnyCommand",
+        "fake": "fake:FakeWorkload",
     },
 )
 
