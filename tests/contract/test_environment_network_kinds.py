@@ -3,18 +3,31 @@
 
 import ast
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.conftest import REPOSITORY
 
 from tare.environments import PROVIDERS
-from tare.errors import CampaignError
+from tare.errors import CampaignError, NodeError
+from tare.measure.context import network_kind
 from tare.nodes.provider import MADE_NETWORKS, Provider
 from tare.plan.campaign import load_campaign
-from tare.records import NetworkKind
+from tare.records import Environment, Layout, Limits, NetworkKind, Trial, Workload
 
 GIBIBYTE = 1 << 30
+TRIAL = Trial(
+    identity="any",
+    block=0,
+    slot=0,
+    environment=Environment(name="any", technology="fake"),
+    replicate=0,
+    layout=Layout(nodes=1, processors=1, instances=1),
+    workload=Workload(name="any", kind="fake"),
+    limits=Limits(memory_byte=GIBIBYTE, shm_byte=GIBIBYTE, time_s=60.0),
+)
 
 
 def refusal(tmp_path: Path, technology: str, kind: NetworkKind) -> str:
@@ -38,6 +51,20 @@ def test_a_kind_that_is_not_listed_is_refused_with_words(
         assert said == ""
     else:
         assert f"{technology} has no network {kind}; it has " in said
+
+
+@pytest.mark.parametrize("kind", ["wormhole", *NetworkKind])
+@pytest.mark.parametrize("technology", PROVIDERS)
+def test_no_node_is_given_a_kind_that_is_not_listed(technology: str, kind: str) -> None:
+    """Nor one that comes later: a campaign that was kept may ask for what its technology no longer has."""
+    provider = PROVIDERS[technology]
+    environment = Environment(name="any", technology=technology, network=cast("NetworkKind", kind))
+    asked = replace(TRIAL, environment=environment)
+    if kind in provider.networks:
+        assert network_kind(asked, provider) == kind
+    else:
+        with pytest.raises(NodeError, match=f"{technology} has no network {kind}; it has "):
+            network_kind(asked, provider)
 
 
 @pytest.mark.parametrize("technology", PROVIDERS)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tare.environments import PROVIDERS
+from tare.errors import NodeError
 from tare.host.cgroups.group import MOST_WEIGHT
 from tare.host.paths import nodes_directory
 from tare.host.process_stats import ProcessStats
@@ -16,7 +17,7 @@ from tare.measure.idle_ranks import IdleRanks
 from tare.measure.placement import NodePlace
 from tare.measure.turns.allotment import Allotment
 from tare.network import plan_networks
-from tare.nodes.provider import Bind, NodeSpec, Provider
+from tare.nodes.provider import Bind, NodeSpec, Provider, missing_network
 from tare.records import Bounds, Cell, Exclude, NetworkKind, Trial, User
 
 MINIMAL_VARIABLES = {
@@ -147,7 +148,13 @@ def _bounds(trial: Trial, nodes: int) -> Bounds:
 
 
 def network_kind(trial: Trial, provider: Provider) -> NetworkKind:
-    """What the campaign says; else several nodes are connected, one is not, if the technology can do that at all."""
+    """What the campaign says; else several nodes are connected, one is not, if the technology can do that at all.
+
+    ``NodeError`` for a kind that the technology does not have.
+    """
     wanted = NetworkKind.VETH if trial.layout.nodes > 1 else NetworkKind.NONE
     usual = wanted if wanted in provider.networks else NetworkKind.HOST
-    return trial.environment.network or usual
+    kind = trial.environment.network or usual
+    if missing := missing_network(provider, kind):
+        raise NodeError(missing)
+    return kind

@@ -320,3 +320,10 @@ class Provider(Protocol):
     def stop(self, spec: NodeSpec) -> None:
         """Remove all of the node; harmless when part of it or all is gone already."""
         ...
+
+
+def missing_network(provider: Provider, kind: NetworkKind) -> str | None:
+    """Why its nodes cannot have this kind of network; ``None``: they can."""
+    if kind in provider.networks:
+        return None
+    return f"{provider.technology} has no network {kind}; it has {', '.join(sorted(provider.networks))}"

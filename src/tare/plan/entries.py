@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from tare.nodes.provider import Provider
+from tare.nodes.provider import Provider, missing_network
 from tare.plan.problems import Problem, from_validation, nearest, shown
 from tare.plan.schema import EnvironmentTable, Host, WorkloadTable
 from tare.plan.toml_lines import Path
@@ -136,9 +136,8 @@ def _in_networks(environment: Environment | None, networks: Sequence[NetworkKind
 
 def _network_problems(environment: Environment, path: Path, provider: Provider) -> list[Problem]:
     kind = environment.network
-    if kind is not None and kind not in provider.networks:
-        text = f"{provider.technology} has no network {kind}; it has {', '.join(sorted(provider.networks))}"
-        return [Problem((*path, "network"), text)]
+    if kind is not None and (missing := missing_network(provider, kind)):
+        return [Problem((*path, "network"), missing)]
     if environment.rto_min_s is not None and kind not in {None, NetworkKind.VETH, NetworkKind.MACVLAN}:
         text = f"needs a route of the node's own: network = veth or macvlan, not {kind}"
         return [Problem((*path, "rto_min"), text)]
