@@ -125,10 +125,10 @@ def by_blocks(plant: Plant, generator: np.random.Generator) -> dict[str, tuple[f
 
 
 def _rank_interval(contrast: Contrast) -> tuple[float, float]:
-    found = estimate(contrast)
-    assert found.low is not None
-    assert found.high is not None
-    return math.expm1(found.low), math.expm1(found.high)
+    result = estimate(contrast)
+    assert result.low is not None
+    assert result.high is not None
+    return math.expm1(result.low), math.expm1(result.high)
 
 
 def by_hyperfine(plant: Plant, _: np.random.Generator) -> dict[str, tuple[float, float]]:
@@ -165,25 +165,25 @@ METHODS: tuple[Method, ...] = (by_blocks, by_hyperfine, by_loop)
 
 def measured(plant: Plant, repeats: int, seed: int) -> dict[str, list[Found]]:
     generator = np.random.default_rng(seed)
-    found: dict[str, list[Found]] = {}
+    result: dict[str, list[Found]] = {}
     for repeat in range(repeats):
         for place in generator.permutation(len(METHODS)).tolist():
             begun = time.monotonic()
             bounds = METHODS[place](plant, generator)
             took_s = time.monotonic() - begun
             for name, (low, high) in bounds.items():
-                found.setdefault(name, []).append(Found(low, high, took_s))
+                result.setdefault(name, []).append(Found(low, high, took_s))
         print(f"{repeat + 1} of {repeats}", file=sys.stderr)
-    return found
+    return result
 
 
 def table(found: dict[str, list[Found]], truth: float) -> str:
     """Markdown."""
     lines = ["| method and interval | covers the truth | median width | median time |", "|---|---|---|---|"]
     for name, results in sorted(found.items(), key=lambda item: not item[0].startswith("Tare")):
-        covered = sum(one.low <= truth <= one.high for one in results)
-        width = 100 * statistics.median(one.high - one.low for one in results)
-        took_s = statistics.median(one.took_s for one in results)
+        covered = sum(result.low <= truth <= result.high for result in results)
+        width = 100 * statistics.median(result.high - result.low for result in results)
+        took_s = statistics.median(result.took_s for result in results)
         share = covered / len(results)
         lines.append(
             f"| {name} | {covered}/{len(results)} = {share:.0%} | {width:.1f} points | {took_s:.1f} s |"
@@ -206,10 +206,10 @@ def main() -> int:
         f"planted {plant.truth:+.2%}; {BLOCKS} blocks of 3 runs, or {RUNS} runs of each, about {RUN_S:g} s a run\n"
     )
     with loaded(processor):
-        found = measured(plant, chosen.repeats, chosen.seed)
-    print(table(found, plant.truth))
-    ours = next(results for name, results in found.items() if name.startswith("Tare"))
-    return 0 if sum(one.low <= plant.truth <= one.high for one in ours) >= 0.93 * len(ours) else 1
+        result = measured(plant, chosen.repeats, chosen.seed)
+    print(table(result, plant.truth))
+    ours = next(results for name, results in result.items() if name.startswith("Tare"))
+    return 0 if sum(our.low <= plant.truth <= our.high for our in ours) >= 0.93 * len(ours) else 1
 
 
 if __name__ == "__main__":

@@ -94,14 +94,17 @@ def variables(spec: NodeSpec) -> dict[str, str]:
 
 def group_script() -> str:
     """Make the groups and set the limits, as cgroups(7) has it."""
-    found = cgroups.find_hierarchies()
+    hierarchies = cgroups.find_hierarchies()
     lines = ["mkdir -p $GROUPS"]
-    for group, parent in ((f"{point}/tare/$N", f"{point}/tare") for point in found.mounts.values()):
-        if found.version == cgroups.V2:
+    for group, parent in ((f"{point}/tare/$N", f"{point}/tare") for point in hierarchies.mounts.values()):
+        if hierarchies.version == cgroups.V2:
             lines += [f"echo '+cpu +cpuset +memory' > {parent}/cgroup.subtree_control"]
             lines += [f"echo $CPUS > {group}/cpuset.cpus", f"echo $MEMORY > {group}/memory.max"]
         elif "cpuset" in group:
-            lines += [f"cat {parent}/../cpuset.{one} > {parent}/cpuset.{one}" for one in ("mems", "cpus")]
+            lines += [
+                f"cat {parent}/../cpuset.{literal} > {parent}/cpuset.{literal}"
+                for literal in ("mems", "cpus")
+            ]
             lines += [f"cat {parent}/cpuset.mems > {group}/cpuset.mems", f"echo $CPUS > {group}/cpuset.cpus"]
         elif "/memory" in group:
             lines += [f"echo $MEMORY > {group}/memory.limit_in_bytes"]

@@ -70,7 +70,7 @@ def compare(image: Image, devices: str, rounds: int) -> bool:
             else:
                 ours.append(by_tare(spec_of(image, devices)))
     no_ops = commands_that_do_nothing(spec_of(image, devices))
-    ratios = [math.log(one / other) for one, other in zip(ours[1:], bare[1:], strict=True)]
+    ratios = [math.log(value / other) for value, other in zip(ours[1:], bare[1:], strict=True)]
     estimate = as_fraction(hodges_lehmann(ratios, LEVEL))
     median_s = statistics.median(no_ops)
     print(
@@ -134,9 +134,9 @@ def company(*, busy: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        for one in running:
-            one.kill()
-            one.wait()
+        for process in running:
+            process.kill()
+            process.wait()
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def show_ways(image: Image, rounds: int, kernel: str | None) -> None:
                 times[name].append(ways[name]())
     for name, taken in times.items():
         usual = times[COMMAND_AS_NOW if name.startswith("Tare") else AS_NOW]
-        ratio = statistics.median(one / other for one, other in zip(taken[1:], usual[1:], strict=True))
+        ratio = statistics.median(value / other for value, other in zip(taken[1:], usual[1:], strict=True))
         print(f"{name}: {statistics.median(taken[1:]):.2f} s, {ratio:.2f} of the usual (n = {rounds})")
 
 
@@ -75,7 +75,10 @@ def all_ways(image: Image, kernel: str | None) -> Iterator[Mapping[str, Timed]]:
             "q35 with fewer devices": partial(first_word_s, spec, on(f"q35,{FEWER_DEVICES}", usual)),
             "microvm, PCI": partial(first_word_s, spec, on(f"{MICRO},pcie=on", usual)),
             "microvm, virtio-mmio": partial(first_word_s, by_mmio, by_virtio_mmio(on(MICRO, usual))),
-            **{name: partial(first_word_s, one, argv(other)) for name, (one, other) in kernels.items()},
+            **{
+                name: partial(first_word_s, node_spec, argv(other))
+                for name, (node_spec, other) in kernels.items()
+            },
             "restored, memory read from a stream": streamed(*made(start="snapshot")),
             "restored, memory mapped from a file": mapped(*made(start="snapshot")),
             COMMAND_AS_NOW: partial(to_a_command, Qemu(), spec_of(image, "paravirtual")),

@@ -246,7 +246,7 @@ def forget(result: Path) -> None:
 
 def said(reads: Sequence[Took]) -> str:
     cpu_s, peak_byte = (
-        statistics.median(one) for one in zip(*((r.cpu_s, r.peak_byte) for r in reads), strict=True)
+        statistics.median(entry) for entry in zip(*((r.cpu_s, r.peak_byte) for r in reads), strict=True)
     )
     return f"{cpu_s:.2f} s | {peak_byte / 2**20:.0f} MiB"
 
@@ -293,9 +293,9 @@ def meets(once: Sequence[Took], later: Sequence[Took], trials: int) -> bool:
     """Whether the goals for 100,000 trials are met, in proportion for more."""
     scale = max(1.0, trials / GOAL_TRIALS)
     return (
-        statistics.median(one.cpu_s for one in once) <= MOST_CONDENSING_S * scale
-        and statistics.median(one.cpu_s for one in later) <= MOST_LATER_S * scale
-        and statistics.median(one.peak_byte for one in later) <= MOST_LATER_BYTE * scale
+        statistics.median(item.cpu_s for item in once) <= MOST_CONDENSING_S * scale
+        and statistics.median(item.cpu_s for item in later) <= MOST_LATER_S * scale
+        and statistics.median(item.peak_byte for item in later) <= MOST_LATER_BYTE * scale
     )
 
 

@@ -58,7 +58,7 @@ def main() -> int:
     image = find_image()
     for name in chosen.technology:
         PROVIDERS[name].prepare(image.root, image.digest)
-    left = [one for number in range(chosen.count) for one in kill_one(number, chosen.technology)]
+    left = [text for number in range(chosen.count) for text in kill_one(number, chosen.technology)]
     print(f"{chosen.count} campaigns, {len(left)} things left behind")
     return 1 if left else 0
 

@@ -60,9 +60,9 @@ def hold(claims: Sequence[bool | None]) -> bool:
 def compare(technology: str, image: Image, rounds: int) -> bool | None:
     """Print the line of one technology; whether the claim holds for it, ``None`` where it is not here."""
     provider = PROVIDERS[technology]
-    found = provider.probe()
-    if not found.usable:
-        print(f"{technology}: not here: {found.reason}")
+    probe = provider.probe()
+    if not probe.usable:
+        print(f"{technology}: not here: {probe.reason}")
         return None
     provider.prepare(image.root, image.digest)
     bare = twin(technology, image)
@@ -85,7 +85,7 @@ def twin(technology: str, image: Image) -> Lean | Bare:
 
 
 def report(technology: str, ours: list[float], bare: list[float]) -> bool:
-    ratios = [math.log(one / other) for one, other in zip(ours, bare, strict=True)]
+    ratios = [math.log(value / other) for value, other in zip(ours, bare, strict=True)]
     estimate = as_fraction(hodges_lehmann(ratios, LEVEL))
     assert estimate.low is not None
     assert estimate.high is not None

@@ -81,12 +81,12 @@ class Programs:
     def of(self, case: Case) -> dict[str, Program]:
         ours = [str(PROGRAMS / f"npb-{case.kernel}"), "--class", case.problem_class, "--json"]
         ours += ["--simd", self.simd] if self.simd else []
-        found = {"ours": Program(ours)}
+        programs = {"ours": Program(ours)}
         for label, folder in self.folders.items():
-            found[label] = Program([str(folder / f"{case.kernel}.{case.problem_class}.x")])
+            programs[label] = Program([str(folder / f"{case.kernel}.{case.problem_class}.x")])
         if self.threads is not None:
-            found[self.labels[-1]] = Program([*ours, "--threads", str(self.threads)], self.threads)
-        return found
+            programs[self.labels[-1]] = Program([*ours, "--threads", str(self.threads)], self.threads)
+        return programs
 
 
 def main() -> int:
@@ -135,13 +135,13 @@ def compare(cases: Sequence[Case], programs: Programs, rounds: int) -> bool:
 
 def measured(case: Case, programs: Mapping[str, Program], rounds: int) -> dict[str, list[Run]]:
     """All programs once in each round, in random order; the first round warms up and is not kept."""
-    found: dict[str, list[Run]] = {label: [] for label in programs}
+    runs: dict[str, list[Run]] = {label: [] for label in programs}
     for number in range(rounds + 1):
         for label in random.sample(sorted(programs), len(programs)):
             done = run_once(programs[label], case.ranks)
             if number > 0:
-                found[label].append(done)
-    return found
+                runs[label].append(done)
+    return runs
 
 
 def run_once(program: Program, ranks: int) -> Run:
@@ -163,8 +163,8 @@ def rate_of(said: str) -> float | None:
     if said.lstrip().startswith("{"):
         line = json.loads(said)
         return line["million_operations_per_s"] if line["verification"] == "SUCCESSFUL" else None
-    found = _RATE.search(said)
-    return float(found[1]) if found and _VERIFIED.search(said) else None
+    match = _RATE.search(said)
+    return float(match[1]) if match and _VERIFIED.search(said) else None
 
 
 def log_ratios(ours: Sequence[Run], theirs: Sequence[Run]) -> list[float]:
@@ -225,12 +225,12 @@ def rates(runs: Sequence[Run]) -> str:
 
 def interval(ours: Sequence[Run], theirs: Sequence[Run]) -> str:
     """The ratio of medians; with six rounds or more the interval of the paired ratios too."""
-    told = f"{ratio_of(ours, theirs):.2f}"
-    found = hodges_lehmann(log_ratios(ours, theirs), LEVEL)
+    text = f"{ratio_of(ours, theirs):.2f}"
+    estimate = hodges_lehmann(log_ratios(ours, theirs), LEVEL)
     return (
-        told
-        if found.low is None or found.high is None
-        else f"{told} [{math.exp(found.low):.2f} to {math.exp(found.high):.2f}]"
+        text
+        if estimate.low is None or estimate.high is None
+        else f"{text} [{math.exp(estimate.low):.2f} to {math.exp(estimate.high):.2f}]"
     )
 
 

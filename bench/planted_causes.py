@@ -182,14 +182,16 @@ def campaign(plant: Plant, folder: Path, blocks: int) -> Campaign:
 
 
 def judged(analysis: Analysis, plant: Plant, measured_s: float, explained_s: float) -> Run:
-    own = [one for one in analysis.explanations if _is_planted(one, plant)]
-    suspected = [one for one in analysis.suspicions if _is_planted(one, plant)]
+    own = [explanation for explanation in analysis.explanations if _is_planted(explanation, plant)]
+    suspected = [suspicion for suspicion in analysis.suspicions if _is_planted(suspicion, plant)]
     sentences = [reason.text for reason in reasons(analysis)]
     return Run(
         first=suspected[0].cause if suspected else "nothing" if own else _CLAIM,
         strength=suspected[0].strength.name.lower() if suspected else "-",
         explanation=own[0] if own else None,
-        named=tuple(one.cause for one in analysis.explanations if one.cause is not None),
+        named=tuple(
+            explanation.cause for explanation in analysis.explanations if explanation.cause is not None
+        ),
         sentence="; ".join(sentences) or _CLAIM,
         measured_s=measured_s,
         explained_s=explained_s,

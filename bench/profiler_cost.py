@@ -109,13 +109,13 @@ def compiled(folder: Path) -> Path:
 def cases(kernels: Sequence[str], ranks: Sequence[int]) -> list[Case]:
     """Each once: 2 ranks of BT are 1. More ranks than processors only where a square needs them."""
     processors = os.cpu_count() or 1
-    found = [
+    result = [
         Case(kernel=kernel, ranks=active_ranks(kernel, count))
         for kernel in kernels
         for count in ranks
         if count <= processors or kernel in SQUARES
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(result))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +225,7 @@ def block_calls(launch: Launch, iterations: int) -> list[BlockCalls]:
         return []
     pairs = zip(launch.iterate(SHORT), launch.iterate(LONGER), strict=True)
     of_iteration = [(round((more.calls - less.calls) / (LONGER - SHORT)), less.calls) for less, more in pairs]
-    return [BlockCalls(calls - (SHORT - 1) * one, iterations * one) for one, calls in of_iteration]
+    return [BlockCalls(calls - (SHORT - 1) * value, iterations * value) for value, calls in of_iteration]
 
 
 def log_ratios(ranks: Sequence[RankBlocks]) -> Iterator[float]:
@@ -279,10 +279,10 @@ def not_above(measured: Mapping[Case, Estimate]) -> bool:
         for case, cost in measured.items()
         if cost.low is not None and math.expm1(cost.low) > MOST_COST
     ]
-    told = f"no kernel's cost is surely above {MOST_COST:.0%}" + (
+    text = f"no kernel's cost is surely above {MOST_COST:.0%}" + (
         f", but {', '.join(above)}" if above else ""
     )
-    return said(told, holds=not above)
+    return said(text, holds=not above)
 
 
 if __name__ == "__main__":

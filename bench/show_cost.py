@@ -64,7 +64,7 @@ def within(trials: int, found: Cost) -> bool:
 
 
 def row(trials: int, costs: list[Cost]) -> str:
-    cells = [f"{one.cpu_s:.2f} s, {one.peak_byte >> 20} MiB" for one in costs]
+    cells = [f"{entry.cpu_s:.2f} s, {entry.peak_byte >> 20} MiB" for entry in costs]
     ratio = f"{costs[1].cpu_s / costs[0].cpu_s:.1f}" if len(costs) > 1 else ""
     return (
         f"| {trials} | {' | '.join([*cells, *[''] * (2 - len(cells))])} | {ratio} | {MOST[trials][0]:g} s |"

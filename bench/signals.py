@@ -40,9 +40,9 @@ def main() -> int:
 def measured(technology: str, rounds: int) -> bool:
     """Print the lines of one technology; whether the claim holds for it."""
     provider = PROVIDERS[technology]
-    found = provider.probe()
-    if not found.usable:
-        print(f"{technology}: not here: {found.reason}")
+    probe = provider.probe()
+    if not probe.usable:
+        print(f"{technology}: not here: {probe.reason}")
         return True
     image = find_image()
     provider.prepare(image.root, image.digest)
@@ -76,10 +76,10 @@ def look(technology: str, node: Node, rounds: int) -> bool:
     with watched_signals(place, FAMILIES) as watch:
         before_ms = times_ms(watch.begin, rounds)
         after_ms = times_ms(watch.end, rounds)
-        told = watch.found()
+        result = watch.found()
     print(f"{technology}: a look: {said(before_ms)} before, {said(after_ms)} after ({rounds} each)")
-    print(f"  {len(told.signals)} signals there, {len(told.missing)} missing")
-    for name, why in told.missing.items():
+    print(f"  {len(result.signals)} signals there, {len(result.missing)} missing")
+    for name, why in result.missing.items():
         print(f"    {name}: {why}")
     for family in FAMILIES:
         with watched_signals(place, [family]) as alone:
@@ -90,12 +90,12 @@ def look(technology: str, node: Node, rounds: int) -> bool:
 
 
 def times_ms(action: Callable[[], None], rounds: int) -> list[float]:
-    found = []
+    collected = []
     for _ in range(rounds):
         begun = time.perf_counter()
         action()
-        found.append(1000 * (time.perf_counter() - begun))
-    return found
+        collected.append(1000 * (time.perf_counter() - begun))
+    return collected
 
 
 def said(values_ms: list[float]) -> str:

@@ -97,14 +97,14 @@ def in_turns(trees: Sequence[Path], technology: str, asked: argparse.Namespace) 
 
 
 def row(technology: str, costs: Sequence[Cost]) -> str:
-    cells = [f"{seconds * 1e3:.1f}" for one in costs for seconds in one]
+    cells = [f"{seconds * 1e3:.1f}" for entry in costs for seconds in entry]
     return f"| {technology} | {' | '.join(cells)} |"
 
 
 def met(costs: Sequence[Cost]) -> bool:
     now, *before = costs
     return now.runner_cpu_s <= MOST_RUNNER_S and all(
-        now.wall_s <= one.wall_s + MOST_LONGER_S for one in before
+        now.wall_s <= entry.wall_s + MOST_LONGER_S for entry in before
     )
 
 

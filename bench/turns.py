@@ -177,9 +177,11 @@ def _print_row(planted: str, name: str, judged: Sequence[Verdict]) -> None:
 
 
 def _waiting(outcomes: Sequence[Outcome]) -> str:
-    turns = [one.turns for one in outcomes if one.turns and one.turns.waiting_cpu_s is not None]
-    cpu_s = sum(one.waiting_cpu_s or 0.0 for one in turns)
-    waited_s = sum(one.waiting_s or 0.0 for one in turns)
+    turns = [
+        outcome.turns for outcome in outcomes if outcome.turns and outcome.turns.waiting_cpu_s is not None
+    ]
+    cpu_s = sum(turns_taken.waiting_cpu_s or 0.0 for turns_taken in turns)
+    waited_s = sum(turns_taken.waiting_s or 0.0 for turns_taken in turns)
     return f"waiting nodes used {cpu_s:.3f} s of CPU time in {waited_s:.0f} s ({cpu_s / waited_s:.4%})"
 
 

@@ -46,11 +46,11 @@ class Decided:
 def statistic(arms: Arms, shift: float | Floats = 0.0) -> Floats:
     """Give ``aligned_ranks.statistic`` of each campaign; ``shift``: one, or one per campaign. Nothing is widened."""
     shifts = np.broadcast_to(np.asarray(shift, dtype=np.float64), (arms.campaigns,))
-    found = [
+    values = [
         aligned_ranks.statistic(part.log_ratios, part.control_log_ratios, shifts[rows])
         for rows, part in _parts(arms)
     ]
-    return np.concatenate(found)
+    return np.concatenate(values)
 
 
 def bounds(arms: Arms, error: float = ERROR) -> Bounds:
@@ -89,13 +89,13 @@ def beyond(arms: Arms, value: float | Floats, error: float) -> tuple[Bools, Bool
     if not has_interval(arms, error):
         return above, below
     values = np.broadcast_to(np.asarray(value, dtype=np.float64), (arms.campaigns,))
-    found, least = np.array(statistic(arms, values)), weakest(arms.blocks, error)
-    far = np.flatnonzero(np.abs(found) > least)
+    result, least = np.array(statistic(arms, values)), weakest(arms.blocks, error)
+    far = np.flatnonzero(np.abs(result) > least)
     if far.size:
-        found[far] = statistic(arms.chosen(far), pulled(arms.chosen(far), values[far]))
+        result[far] = statistic(arms.chosen(far), pulled(arms.chosen(far), values[far]))
     limit = quantile(error) if aligned_ranks.reaches(arms.blocks, error) else np.inf
-    above, below = found > limit, found < -limit
-    rows = np.flatnonzero((np.abs(found) > least) & ~above & ~below)
+    above, below = result > limit, result < -limit
+    rows = np.flatnonzero((np.abs(result) > least) & ~above & ~below)
     if rows.size:
         low, high = own.bounds(arms.chosen(rows), error)
         above[rows], below[rows] = low > values[rows], high < values[rows]
@@ -148,14 +148,14 @@ def levels(looks: Sequence[int] = LOOKS, error: float = ERROR) -> list[tuple[int
 
 def ever_differs(arms: Arms, looks: Sequence[int] = LOOKS, truth: float = 0.0) -> Bools:
     """Whether the repeated interval of any look leaves out ``truth``."""
-    found = [~contains(arms.leading(n), truth, level) for n, level in levels(looks)]
-    return np.asarray(np.any(found, axis=0))
+    values = [~contains(arms.leading(n), truth, level) for n, level in levels(looks)]
+    return np.asarray(np.any(values, axis=0))
 
 
 def ever_equivalent(arms: Arms, margin: float, looks: Sequence[int] = LOOKS) -> Bools:
     """Whether any look's equivalence test passes."""
-    found = [equivalent(arms.leading(n), margin, level) for n, level in levels(looks, 1 - EQUIVALENCE_LEVEL)]
-    return np.asarray(np.any(found, axis=0))
+    values = [equivalent(arms.leading(n), margin, level) for n, level in levels(looks, 1 - EQUIVALENCE_LEVEL)]
+    return np.asarray(np.any(values, axis=0))
 
 
 def decided(arms: Arms, threshold: float, looks: Sequence[int] = LOOKS) -> Decided:

@@ -36,12 +36,12 @@ class Stopped:
 
     def contains(self, value: float) -> Bools:
         """Whether each campaign's last interval holds ``value``."""
-        found = np.ones(self.arms.campaigns, dtype=np.bool_)
+        values = np.ones(self.arms.campaigns, dtype=np.bool_)
         for n, level in self.levels.items():
             rows = np.flatnonzero(self.blocks == n)
             if rows.size:
-                found[rows] = contains(self.arms.chosen(rows).leading(n), value, level)
-        return found
+                values[rows] = contains(self.arms.chosen(rows).leading(n), value, level)
+        return values
 
 
 def stopped(arms: Arms, design: Design) -> Stopped:

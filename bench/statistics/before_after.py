@@ -181,7 +181,7 @@ def families(campaigns: int, seed: int) -> str:
         for _ in range(campaigns):
             first, second, other = generator.normal(0.0, 0.05, (3, FAMILY, 10))
             other[0] += LOSS
-            adjusted = holm([p_of(one) for one in _contrasts(Arms(first, second, other))]) <= ERROR
+            adjusted = holm([p_of(blocks) for blocks in _contrasts(Arms(first, second, other))]) <= ERROR
             lost, false = lost + bool(adjusted[0]), false + bool(adjusted[1:].any())
         rows.append([name, percent(lost / campaigns), percent(false / campaigns, 1)])
     return table(["128 claims, n = 10", "the loss of one half is claimed", "any false claim"], rows)
@@ -189,11 +189,11 @@ def families(campaigns: int, seed: int) -> str:
 
 def _normal_p(blocks: Blocks) -> float:
     own, controls = np.asarray(blocks.log_ratios), np.asarray(blocks.controls)
-    found = min(abs(float(aligned_ranks.statistic(own, controls, np.asarray(0.0)))), farthest(len(own)))
+    least = min(abs(float(aligned_ranks.statistic(own, controls, np.asarray(0.0)))), farthest(len(own)))
     low, high = 1e-9, 1.0
     for _ in range(60):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if quantile(middle) > found else (low, middle)
+        low, high = (middle, high) if quantile(middle) > least else (low, middle)
     return high
 
 
@@ -208,7 +208,9 @@ def turns(campaigns: int, seed: int) -> str:
     log_ratios, controls = aligned_ranks.log_ratios_of(blocks)
     ours = estimate(widened(Blocks(tuple(log_ratios.tolist()), tuple(controls.tolist()))))
     per_run = round(RUN_S / SLICE_S)
-    runs = np.log([np.exp(one).sum() for one in np.split(pieces, range(per_run, len(pieces), per_run))[:-1]])
+    runs = np.log(
+        [np.exp(values).sum() for values in np.split(pieces, range(per_run, len(pieces), per_run))[:-1]]
+    )
     half = len(runs) // 2
     theirs = _welch(runs[:half], runs[half : 2 * half])
     own = ((ours.high or math.nan) - (ours.low or math.nan)) / 2
@@ -221,7 +223,7 @@ def turns(campaigns: int, seed: int) -> str:
 
 def _welch(native: Floats, other: Floats) -> float:
     """Half-width; both samples are of one size, so the pooled degrees of freedom differ little."""
-    errors = [np.std(one, ddof=1) ** 2 / len(one) for one in (native, other)]
+    errors = [np.std(values, ddof=1) ** 2 / len(values) for values in (native, other)]
     both = mean_estimate(tuple((other - native).tolist()))
     factor = ((both.high or math.nan) - both.point) / (np.std(other - native, ddof=1) / math.sqrt(len(other)))
     return float(factor * math.sqrt(sum(errors)))

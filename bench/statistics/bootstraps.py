@@ -40,7 +40,7 @@ def _resampled(native: Floats, here: Floats, statistic: Statistic, *, paired: bo
     """(campaigns, draws)."""
     generator = np.random.default_rng(7)
     rows, n = native.shape
-    found = np.empty((rows, DRAWS))
+    empty = np.empty((rows, DRAWS))
     step = max(1, _AT_ONCE // (DRAWS * n))
     for begin in range(0, rows, step):
         part = slice(begin, begin + step)
@@ -51,8 +51,8 @@ def _resampled(native: Floats, here: Floats, statistic: Statistic, *, paired: bo
             np.take_along_axis(values[part], chosen, axis=1).reshape(-1, DRAWS, n)
             for values, chosen in ((native, places), (here, others))
         )
-        found[part] = statistic(*drawn)
-    return found
+        empty[part] = statistic(*drawn)
+    return empty
 
 
 def percentile(
@@ -99,8 +99,8 @@ def studentized(native: Floats, here: Floats) -> Bounds:
         return np.asarray(drawn.mean(axis=-1) / np.maximum(drawn.std(axis=-1, ddof=1) / np.sqrt(n), 1e-9))
 
     centred = values - mean[:, None]
-    found = _resampled(centred, centred, pivots, paired=True)
-    low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
+    resampled = _resampled(centred, centred, pivots, paired=True)
+    low, high = np.quantile(resampled, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
     return mean - high * error, mean - low * error
 
 

@@ -27,10 +27,10 @@ MANY = 600_000
 
 def coverage(campaigns: int, seed: int) -> str:
     own = ("**Tare: aligned ranks, studentized**", _tare), ("signed ranks against the mean of both", _former)
-    rows = [[name, *(row(one, campaigns, seed) for one in SCENARIOS)] for name, row in own]
+    rows = [[name, *(row(text, campaigns, seed) for text in SCENARIOS)] for name, row in own]
     for estimators, count in ((PLAIN, campaigns), (RESAMPLED, campaigns // 2)):
         rows += [
-            [estimator.name, *(_cell(estimator, one, count, seed) for one in SCENARIOS.values())]
+            [estimator.name, *(_cell(estimator, item, count, seed) for item in SCENARIOS.values())]
             for estimator in estimators
         ]
     apart = [
@@ -43,7 +43,7 @@ def coverage(campaigns: int, seed: int) -> str:
 
 
 def _only(scenario: str, name: str, cell: str) -> list[str]:
-    return [name, *(cell if one == scenario else "" for one in SCENARIOS)]
+    return [name, *(cell if text == scenario else "" for text in SCENARIOS)]
 
 
 def _arms(scenario: Scenario, n: int, campaigns: int, seed: int) -> tuple[Floats, Floats]:
@@ -56,42 +56,42 @@ def _many(scenario: Scenario, n: int) -> Arms:
 
 
 def _cell(estimator: Estimator, scenario: Scenario, campaigns: int, seed: int) -> str:
-    found = []
+    collected = []
     for n in BLOCKS:
         large = _many(scenario, n)
         truth = estimator.estimand(large.first, large.environment)
-        found.append(_covered_and_width(estimator.interval(*_arms(scenario, n, campaigns, seed)), truth))
-    return _joined(found)
+        collected.append(_covered_and_width(estimator.interval(*_arms(scenario, n, campaigns, seed)), truth))
+    return _joined(collected)
 
 
 def _tare(name: str, campaigns: int, seed: int) -> str:
     """Two native runs; the truth is what is planted wherever the runs' noise is alike or symmetric."""
-    found: list[tuple[float, float] | None] = [None]
+    result: list[tuple[float, float] | None] = [None]
     for n in BLOCKS[1:]:
         truth = intervals.centre(SCENARIOS[name], n) if name == UNLIKE else PLANTED
         arms = SCENARIOS[name](np.random.default_rng([seed, n]), campaigns, n)
-        found.append(_covered_and_width(intervals.bounds(arms), truth))
-    return _joined(found)
+        result.append(_covered_and_width(intervals.bounds(arms), truth))
+    return _joined(result)
 
 
 def _former(name: str, campaigns: int, seed: int) -> str:
     """What Tare showed before, against the same truths."""
-    found: list[tuple[float, float] | None] = [None]
+    result: list[tuple[float, float] | None] = [None]
     for n in BLOCKS[1:]:
         own = pseudo_median(_many(SCENARIOS[name], n).log_ratios, np.random.default_rng(1))
         rows = SCENARIOS[name](np.random.default_rng([seed, n]), campaigns, n).log_ratios
-        found.append(_covered_and_width(signed_rank(rows), own if name == UNLIKE else PLANTED))
-    return _joined(found)
+        result.append(_covered_and_width(signed_rank(rows), own if name == UNLIKE else PLANTED))
+    return _joined(result)
 
 
 def _starts(campaigns: int, seed: int) -> list[tuple[float, float]]:
     """S6 judged by its starts, of which each serves five blocks."""
-    found = []
+    collected = []
     for n in BLOCKS[1:]:
         native, here = _arms(SCENARIOS["S6"], n, campaigns, seed)
         means = (here - native).reshape(campaigns, n // 5, 5).mean(axis=2)
-        found.append(_covered_and_width(t_interval(means), PLANTED))
-    return found
+        collected.append(_covered_and_width(t_interval(means), PLANTED))
+    return collected
 
 
 def _covered_and_width(bounds: Bounds, truth: float) -> tuple[float, float]:
@@ -101,8 +101,10 @@ def _covered_and_width(bounds: Bounds, truth: float) -> tuple[float, float]:
 
 
 def _joined(found: list[tuple[float, float] | None] | list[tuple[float, float]]) -> str:
-    shares = "/".join("-" if one is None else f"{100 * one[0]:.0f}" for one in found)
-    widths = "/".join("-" if one is None or not math.isfinite(one[1]) else f"{one[1]:.1f}" for one in found)
+    shares = "/".join("-" if entry is None else f"{100 * entry[0]:.0f}" for entry in found)
+    widths = "/".join(
+        "-" if entry is None or not math.isfinite(entry[1]) else f"{entry[1]:.1f}" for entry in found
+    )
     return f"{shares} · {widths}"
 
 
@@ -126,14 +128,14 @@ def _of_starts(starts: int, each: int, campaigns: int, seed: int) -> list[str]:
     first, second = generator.normal(0.0, 0.01 / math.sqrt(each), (2, campaigns, starts))
     arms = Arms(first, second, runs.mean(axis=2))
     against = runs - ((first + second) / 2)[..., None]
-    found = [
+    result = [
         t_interval(against.reshape(campaigns, -1)),
         t_interval(arms.log_ratios),
         hierarchical(arms.log_ratios, against, generator),
     ]
     if starts >= LEAST_BLOCKS:
-        found.append(intervals.bounds(arms))
-    figures = [_covered_and_width(one, 0.0) for one in found]
+        result.append(intervals.bounds(arms))
+    figures = [_covered_and_width(entry, 0.0) for entry in result]
     cells = [f"{percent(share)}, {width:.1f}" for share, width in figures]
     return cells if starts >= LEAST_BLOCKS else [*cells, "none is given"]
 
@@ -193,8 +195,8 @@ def of_papers(campaigns: int, seed: int) -> str:
                 f"{name} ({100 * math.expm1(truth):.1f} %)",
                 f"{100 * float(np.median(trimmed[0].mean / trimmed[1].mean - 1)):.1f} %",
                 *(
-                    percent(np.mean(intervals.covers(papers.ratio(*one), truth)), 1)
-                    for one in (trimmed, plain)
+                    percent(np.mean(intervals.covers(papers.ratio(*entry), truth)), 1)
+                    for entry in (trimmed, plain)
                 ),
                 percent(np.mean(intervals.covers(yuen_unpaired(below, above), truth)), 1),
                 f"{100 * float(np.median(best)):.1f} %; {percent(far)}",

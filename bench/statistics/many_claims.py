@@ -26,9 +26,9 @@ def claims(campaigns: int, seed: int) -> str:
     for name, adjusted in WAYS.items():
         false_alone = adjusted(nothing) <= ERROR * (1 + 1e-9)
         claimed = adjusted(something) <= ERROR * (1 + 1e-9)
-        found, false = claimed[:, :TRUE_ONES], claimed[:, TRUE_ONES:]
+        values, false = claimed[:, :TRUE_ONES], claimed[:, TRUE_ONES:]
         rate = np.mean(false.sum(axis=1) / np.maximum(1, claimed.sum(axis=1)))
-        shares = (np.mean(false_alone.any(axis=1)), np.mean(found), rate, np.mean(false.any(axis=1)))
+        shares = (np.mean(false_alone.any(axis=1)), np.mean(values), rate, np.mean(false.any(axis=1)))
         rows.append([name, *(percent(share, 1) for share in shares)])
     head = [
         "p-values adjusted by",
@@ -44,6 +44,6 @@ def _p_values(campaigns: int, seed: int, true_ones: int) -> Floats:
     generator = np.random.default_rng([seed, true_ones])
     native = generator.normal(0.0, RUN, (2, campaigns, 1, METRICS, BLOCKS))
     here = generator.normal(0.0, RUN, (campaigns, ENVIRONMENTS, METRICS, BLOCKS))
-    first, second = (np.broadcast_to(one, here.shape).reshape(-1, BLOCKS) for one in native)
+    first, second = (np.broadcast_to(entry, here.shape).reshape(-1, BLOCKS) for entry in native)
     here.reshape(campaigns, -1, BLOCKS)[:, :true_ones] += TRUE_EFFECT
     return difference_p(Arms(first, second, here.reshape(-1, BLOCKS))).reshape(campaigns, -1)

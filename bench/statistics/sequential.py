@@ -49,8 +49,8 @@ def rules(campaigns: int, seed: int) -> str:
 
 
 def _greedy(arms: Arms, least: int) -> Bools:
-    found = [~intervals.contains(arms.leading(n), 0.0) for n in range(least, arms.blocks + 1)]
-    return np.asarray(np.any(found, axis=0))
+    values = [~intervals.contains(arms.leading(n), 0.0) for n in range(least, arms.blocks + 1)]
+    return np.asarray(np.any(values, axis=0))
 
 
 def _at_stop(arms: Arms) -> Bools:
@@ -112,8 +112,8 @@ def decisions(campaigns: int, seed: int) -> str:
         cells = []
         for effect in (0.0, 0.01, 0.05, 0.20):
             arms = clean(deviation, math.log1p(effect))(np.random.default_rng(seed), campaigns, LOOKS[-1])
-            found = intervals.decided(arms, 0.01)
-            shares = percent(np.mean(found.exceeded)), percent(np.mean(found.kept))
-            cells.append(f"{shares[0]} / {shares[1]}, {np.mean(found.blocks):.1f}")
+            decided = intervals.decided(arms, 0.01)
+            shares = percent(np.mean(decided.exceeded)), percent(np.mean(decided.kept))
+            cells.append(f"{shares[0]} / {shares[1]}, {np.mean(decided.blocks):.1f}")
         rows.append([f"{100 * deviation:g} %", *cells])
     return table(["a run's coefficient of variation", "no overhead", "1 %", "5 %", "20 %"], rows)

@@ -32,9 +32,9 @@ def check_sums(repository: Path) -> Finding:
 
 def _without_sum(repository: Path, module: str) -> Iterator[str]:
     lines = (repository / "scripts" / module / "go.sum").read_text().splitlines()
-    found = [(line, SUM.match(line)) for line in lines]
-    yield from (f"{module}/go.sum: {line!r} is no hash" for line, match in found if match is None)
-    there = {(match[1], match[2]) for _, match in found if match and not match[3]}
+    without_sum = [(line, SUM.match(line)) for line in lines]
+    yield from (f"{module}/go.sum: {line!r} is no hash" for line, match in without_sum if match is None)
+    there = {(match[1], match[2]) for _, match in without_sum if match and not match[3]}
     yield from (
         f"{module}: {name} {version} has no hash"
         for name, version in set(required(repository, module)) - there

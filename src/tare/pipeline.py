@@ -128,35 +128,37 @@ def _analysed(path: Path) -> Analysis:
     outcomes = compared(journal.outcomes)
     primary = _primary_metrics(campaign)
     headlines = {name: metrics[0] for name, metrics in primary.items()}
-    found = summaries(outcomes, primary)
+    analysed = summaries(outcomes, primary)
     shared = sharing_summaries(outcomes, campaign.shared_cells, headlines)
     now = plan_now(campaign, journal, _missing_last(journal))
     skipped = skipped_in(journal, now)
     done = finished_blocks(outcomes, now.passed_over)
     spared = spared_trials(
-        campaign, now.usable, stopped_arms(courses(found, done, campaign.design, ended=False))
+        campaign, now.usable, stopped_arms(courses(analysed, done, campaign.design, ended=False))
     )
     planned = journal.sessions[-1].planned_trials - spared if journal.sessions else 0
     cut = campaign.budget_s is not None and len(journal.outcomes) < planned
-    looked = courses(found, done, campaign.design, ended=cut)
+    looked = courses(analysed, done, campaign.design, ended=cut)
     taken_out = exclusions(outcomes)
-    single = diagnosed(verdicts(found, campaign.margin, looked), predecessors(outcomes))
+    single = diagnosed(verdicts(analysed, campaign.margin, looked), predecessors(outcomes))
     steady = steadiness(iteration_series(outcomes, headlines))
     told = without_busy_claims(in_families(without_steady_claims(single, steady)))
     judged = with_clock_warnings(with_warnings(told, taken_out, unlike(outcomes)), journal.outcomes)
     judged = with_order_warnings(judged, blocks_out_of_order(outcomes))
     claimed = () if campaign.intervention else claims(judged)
     own = [verdict.overhead.summary for verdict in claimed]
-    evidence = signal_evidence(outcomes, [one for one in found if one.primary or one in own])
+    evidence = signal_evidence(
+        outcomes, [summary for summary in analysed if summary.primary or summary in own]
+    )
     attributed = attributions(evidence, judged)
-    interventions = _interventions(folder, campaign, journal.sessions, found)
+    interventions = _interventions(folder, campaign, journal.sessions, analysed)
     suspected = suspicions(scenes(claimed, attributed, evidence, traits(outcomes, LABELS), _traced(folder)))
     return Analysis(
         campaign=campaign.name,
         result=str(path),
         sessions=journal.sessions,
         verdicts=with_unseen_iterations(judged, _repeated(campaign)) if journal.condensed else judged,
-        controls=controls(found, looked),
+        controls=controls(analysed, looked),
         outcomes=journal.outcomes,
         skipped=skipped,
         margin=campaign.margin,
@@ -168,7 +170,11 @@ def _analysed(path: Path) -> Analysis:
         busy=busyness(journal.outcomes, journal.sessions, judged),
         spared_trials=spared,
         decisions=decisions(
-            found, looked, campaign.design, [one.name for one in campaign.environments], skipped
+            analysed,
+            looked,
+            campaign.design,
+            [environment.name for environment in campaign.environments],
+            skipped,
         ),
         sharing=without_busy_losses(sharing_losses(shared, campaign.margin), arm_loads(outcomes)),
         helper_costs=helper_costs(helper_summaries(outcomes)),
@@ -176,7 +182,7 @@ def _analysed(path: Path) -> Analysis:
         curves=curve_estimates(curves(outcomes)),
         rankings=rankings(judged),
         across_workloads=across_workloads(judged),
-        spreads=arm_spreads(found),
+        spreads=arm_spreads(analysed),
         variances=() if journal.condensed else variance_splits(levels(outcomes, headlines)),
         exclusions=taken_out,
         calibration=read_calibration(folder.calibration),
@@ -184,7 +190,10 @@ def _analysed(path: Path) -> Analysis:
         interventions=interventions,
         suspicions=suspected,
         explanations=explanations(
-            claimed, suspected, interventions, {one.name: one.technology for one in campaign.environments}
+            claimed,
+            suspected,
+            interventions,
+            {environment.name: environment.technology for environment in campaign.environments},
         ),
         signals=signal_tables(evidence, outcomes),
         orders=without_busy_orders(
@@ -199,7 +208,7 @@ def _analysed(path: Path) -> Analysis:
 
 def _missing_last(journal: Journal) -> frozenset[str]:
     """The environments that the last session skipped."""
-    return frozenset(one.environment for session in journal.sessions[-1:] for one in session.skipped)
+    return frozenset(skipped.environment for session in journal.sessions[-1:] for skipped in session.skipped)
 
 
 def _ordered_metrics(campaign: Campaign) -> dict[tuple[Cell, str], Sequence[str]]:
@@ -273,5 +282,7 @@ def _child_verdicts(child: ResultFolder, parent_session: str | None) -> Sequence
         return ()
     known = summaries(outcomes, _primary_metrics(campaign))
     claimed = set(campaign.intervention.claims)
-    own = [one for one in known if one.primary or (one.cell.workload, one.metric) in claimed]
+    own = [
+        summary for summary in known if summary.primary or (summary.cell.workload, summary.metric) in claimed
+    ]
     return without_busy_causes(intervention_verdicts(own, campaign.intervention, campaign.margin), own)

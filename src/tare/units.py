@@ -33,12 +33,12 @@ _SECOND = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 def parse_byte(text: str) -> int:
     """``"512 MiB"`` → 536870912; ``ValueError`` names the units."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
-    if not found or found[2] not in _BYTE:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
+    if not match or match[2] not in _BYTE:
         raise ValueError(
             f"{text[:_LONGEST]!r} is not a size; write a number and one of {', '.join(filter(None, _BYTE))}"
         )
-    return round(float(found[1]) * _BYTE[found[2]])
+    return round(float(match[1]) * _BYTE[match[2]])
 
 
 def parse_duration_s(text: str) -> float:

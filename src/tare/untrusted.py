@@ -152,11 +152,11 @@ def _refuse_constant(name: str) -> NoReturn:
 def _refuse_depth(value: Any) -> None:
     """Level by level, since a walk that calls itself is what a deep value breaks."""
     level, depth = [value], 0
-    while level := [one for one in level if isinstance(one, dict | list)]:
+    while level := [entry for entry in level if isinstance(entry, dict | list)]:
         depth += 1
         if depth > MOST_DEPTH:
             raise ValueError(_too_deep())
-        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+        level = [inner for entry in level for inner in (entry.values() if isinstance(entry, dict) else entry)]
 
 
 def _too_deep() -> str:

@@ -18,8 +18,8 @@ def activity_splits(
     Overheads are those of ``verdicts``, so that none is told in two ways.
     """
     overheads = {
-        (one.summary.cell, one.summary.environment, one.summary.metric): one.typical
-        for one in (verdict.overhead for verdict in verdicts)
+        (overhead.summary.cell, overhead.summary.environment, overhead.summary.metric): overhead.typical
+        for overhead in (verdict.overhead for verdict in verdicts)
     }
     return tuple(_split(summary, overheads) for summary in summaries)
 

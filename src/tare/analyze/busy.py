@@ -85,8 +85,8 @@ def names(busy: Iterable[HostLoad]) -> tuple[str, ...]:
     """Of the programs that used most, over all of these loads; a tenth of it all is worth a name."""
     spent: dict[str, float] = {}
     for load in busy:
-        for one in load.others:
-            spent[one.name] = spent.get(one.name, 0.0) + one.processors
+        for busy_program in load.others:
+            spent[busy_program.name] = spent.get(busy_program.name, 0.0) + busy_program.processors
     least = _WORTH_A_NAME * math.fsum(spent.values())
     worth_it = [name for name in sorted(spent, key=lambda name: -spent[name]) if spent[name] >= least]
     return tuple(worth_it[:_MOST_NAMED])
@@ -127,7 +127,9 @@ def busyness(
     """What to say of the host over the whole result; ``None`` where it was quiet and nothing was withheld."""
     loads = block_loads(outcomes)
     busy = [load for load in loads.values() if load.busy]
-    decided = any(one.word is not Word.UNDECIDED for one in verdicts if one.overhead.summary.primary)
+    decided = any(
+        verdict.word is not Word.UNDECIDED for verdict in verdicts if verdict.overhead.summary.primary
+    )
     sentence = _whole(loads, busy, decided=decided) or _before(sessions, measured=bool(loads))
     if not sentence:
         return None
@@ -147,7 +149,7 @@ def _whole(loads: Mapping[int, HostLoad], busy: Collection[HostLoad], *, decided
 
 def _before(sessions: Sequence[Session], *, measured: bool) -> str:
     """Of the look before the start: it may see what trials of a few ticks cannot."""
-    busy = [one.load for one in sessions if one.load is not None and one.load.busy]
+    busy = [session.load for session in sessions if session.load is not None and session.load.busy]
     if not busy:
         return ""
     end = "the trials show nothing of it" if measured else "nothing was measured to its end"

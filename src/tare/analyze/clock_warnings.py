@@ -15,7 +15,9 @@ def with_clock_warnings(verdicts: Sequence[Verdict], outcomes: Sequence[Outcome]
             for words in _backward(quality):
                 name = outcome.trial.environment.name
                 found.setdefault(name, f"a clock of {name} went backward: {words}")
-    return tuple(replace(one, warnings=(*one.warnings, *_own(one, found))) for one in verdicts)
+    return tuple(
+        replace(verdict, warnings=(*verdict.warnings, *_own(verdict, found))) for verdict in verdicts
+    )
 
 
 def _own(verdict: Verdict, found: dict[str, str]) -> list[str]:

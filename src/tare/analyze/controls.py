@@ -54,11 +54,11 @@ def _as_control(block: BlockValue) -> BlockValue:
 
 
 def _control_summary(group: Sequence[Summary]) -> Summary:
-    found: dict[int, tuple[BlockValue, float]] = {}
+    control_summary: dict[int, tuple[BlockValue, float]] = {}
     for summary in group:
         for block, control in zip(summary.blocks, summary.control_log_ratios, strict=True):
-            found[block.block] = (_as_control(block), control)
-    rows = [found[number] for number in sorted(found)]
+            control_summary[block.block] = (_as_control(block), control)
+    rows = [control_summary[number] for number in sorted(control_summary)]
     begun = len(group[0].blocks) + group[0].dropped_blocks
     log_ratios = tuple(log_ratio for _, log_ratio in rows)
     return replace(

@@ -55,19 +55,28 @@ def decisions(
         for arm, metrics in arms.items()
         for ruled in rulings(metrics, courses.get(arm), design, arm)
     ]
-    reasons = {one.environment: f"it was skipped: {one.reason}; {one.remedy}" for one in skipped}
+    reasons = {
+        skipped.environment: f"it was skipped: {skipped.reason}; {skipped.remedy}" for skipped in skipped
+    }
     measured = {arm[1] for arm in arms}
     missing = [name for name in expected if name not in measured]
-    return (*found, *(one for name in missing for one in _absent(design.fail_if, name, reasons.get(name))))
+    return (
+        *found,
+        *(decision for name in missing for decision in _absent(design.fail_if, name, reasons.get(name))),
+    )
 
 
 def rulings(
     metrics: Sequence[Summary], course: Course | None, design: Design, arm: tuple[Cell, str]
 ) -> tuple[Ruled, ...]:
     """What each condition that is about this arm shows at the looks that ``course`` passed; ``metrics``: the arm's."""
-    asked = [one for one in design.fail_if if one.environment in (None, arm[1])]
+    asked = [fail_if for fail_if in design.fail_if if fail_if.environment in (None, arm[1])]
     planned = design.looks_of(arm[0])
-    return tuple(_ruled(one, summary, course, planned) for one in asked for summary in _metrics(one, metrics))
+    return tuple(
+        _ruled(fail_if, summary, course, planned)
+        for fail_if in asked
+        for summary in _metrics(fail_if, metrics)
+    )
 
 
 def _metrics(condition: FailIf, metrics: Sequence[Summary]) -> Sequence[Summary | None]:

@@ -117,7 +117,7 @@ def _by_p(check: Check, statistic: float, p: float, n: int, sentence: str) -> Fi
 
 
 def _finding(check: Check, effect: Effect, statistic: float, p: float, n: int, sentence: str) -> Finding:
-    found = p <= REMARKABLE
+    finding = p <= REMARKABLE
     return Finding(
         check=check,
         effect=effect,
@@ -125,8 +125,8 @@ def _finding(check: Check, effect: Effect, statistic: float, p: float, n: int, s
         limit=None,
         p=p,
         n=n,
-        found=found,
-        sentence=sentence if found else "",
+        found=finding,
+        sentence=sentence if finding else "",
     )
 
 

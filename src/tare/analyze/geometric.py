@@ -63,7 +63,7 @@ def _across(group: Sequence[Overhead]) -> Estimate | None:
         return None
     names = [overhead.summary.cell.workload for overhead in group]
     means = _means(names, values, common)
-    controls = _means(names, [controls_by_block(one) for one in group], common)
+    controls = _means(names, [controls_by_block(overhead) for overhead in group], common)
     reach = common_reach(group, len(means))
     return as_fraction(interval(widened(against_natives(means, controls)), reach, ERROR))
 

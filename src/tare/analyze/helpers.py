@@ -12,11 +12,11 @@ def helper_costs(summaries: Sequence[HelperSummary]) -> tuple[HelperCost, ...]:
     return tuple(
         HelperCost(
             summary=summary,
-            cpu_s=found.time_s if found else None,
-            share=found.share if found else None,
+            cpu_s=time_estimate.time_s if time_estimate else None,
+            share=time_estimate.share if time_estimate else None,
         )
         for summary in summaries
-        for found in [_estimate(summary.cpu_s, summary.shares)]
+        for time_estimate in [_estimate(summary.cpu_s, summary.shares)]
     )
 
 

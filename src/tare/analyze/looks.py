@@ -126,12 +126,12 @@ def _look(summary: Summary, planned: Sequence[int], course: Course, *, final: bo
     spent = (*spent, 1.0 if final else spending(ns[-1], course.total))
     nominal = boundary(ns, spent)[-1]
     contrast = contrast_of(summary, range(planned[-1]))
-    found = contrast.bounds(nominal)
+    bounds = contrast.bounds(nominal)
     return Look(
         blocks=planned[-1],
         n=ns[-1],
         spent=spent[-1],
-        level=found[2] if found else 1 - ERROR,
+        level=bounds[2] if bounds else 1 - ERROR,
         estimate=as_fraction(looked(contrast, nominal, ERROR, fixed=spent == (1.0,))),
     )
 
@@ -159,7 +159,7 @@ def _stop(metrics: Sequence[Summary], course: Course, design: Design, arm: Arm) 
     """Whether this look is the last, for all primary metrics; an arm that ``--fail-if`` asks for goes on for that."""
     if asked := rulings(metrics, course, design, arm):
         return Stop.DECIDED if all(one.ruling is not Ruling.UNDECIDED for one in asked) else None
-    stops = {_stop_of(one, course, design) for one in metrics if one.primary}
+    stops = {_stop_of(summary, course, design) for summary in metrics if summary.primary}
     if not stops or None in stops:
         return None
     return Stop.PRECISE if Stop.PRECISE in stops else Stop.EQUIVALENT

@@ -113,11 +113,11 @@ def _exchanged(log_times: _Table, uptimes: _Table) -> NDArray[np.float64]:
 def _contrasts(blocks: Sequence[OrderedBlock]) -> list[OrderContrast]:
     """Each value's latest place in a block's starts over its earliest."""
     values = sorted(run.value for run in blocks[0].starts[0].runs)
-    found = []
+    contrasts = []
     for value in values:
         logs = [_late_over_early(block, value) for block in blocks]
-        found.append(OrderContrast(value=value, late_over_early=as_fraction(hodges_lehmann(logs))))
-    return found
+        contrasts.append(OrderContrast(value=value, late_over_early=as_fraction(hodges_lehmann(logs))))
+    return contrasts
 
 
 def _late_over_early(block: OrderedBlock, value: float) -> float:

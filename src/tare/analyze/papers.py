@@ -61,17 +61,17 @@ def _trimmed(values: Sequence[float], _: Direction) -> ArmFigure | None:
 
 def _trimmed_with_variation(values: Sequence[float], direction: Direction) -> ArmFigure | None:
     """B17: the same, and the coefficient of variation."""
-    found = _trimmed(values, direction)
-    if found is None or found.deviation is None:
-        return found
+    arm_figure = _trimmed(values, direction)
+    if arm_figure is None or arm_figure.deviation is None:
+        return arm_figure
     return ArmFigure(
-        value=found.value,
+        value=arm_figure.value,
         low=None,
         high=None,
-        deviation=found.deviation,
-        variation=found.deviation / found.value,
-        runs=found.runs,
-        used=found.used,
+        deviation=arm_figure.deviation,
+        variation=arm_figure.deviation / arm_figure.value,
+        runs=arm_figure.runs,
+        used=arm_figure.used,
     )
 
 

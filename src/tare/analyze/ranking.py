@@ -62,12 +62,12 @@ def _ranking(verdicts: Sequence[Verdict]) -> Ranking:
             for pair in (_pair(*names_of, overheads, margin) for names_of in combinations(names, 2))
         ]
     )
-    told = letters(names, ((pair.first, pair.second) for pair in pairs if pair.distinguished))
+    ranking = letters(names, ((pair.first, pair.second) for pair in pairs if pair.distinguished))
     places = tuple(
         Ranked(
             environment=name,
             overhead=overheads[name].typical if name in overheads else None,
-            letters=told[name],
+            letters=ranking[name],
         )
         for name in names
     )

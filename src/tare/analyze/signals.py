@@ -19,12 +19,12 @@ def signal_tables(evidence: Sequence[SignalEvidence], outcomes: Sequence[Outcome
         arms.setdefault((cell_of(outcome), outcome.trial.environment.name), []).append(outcome)
     return tuple(
         SignalTable(
-            cell=one.cell,
-            environment=one.environment,
-            differences=tuple(_differences(one)),
+            cell=signal_evidence.cell,
+            environment=signal_evidence.environment,
+            differences=tuple(_differences(signal_evidence)),
             missing=_missing(arms.get(arm, [])),
         )
-        for arm, one in first.items()
+        for arm, signal_evidence in first.items()
     )
 
 
@@ -41,5 +41,5 @@ def _differences(evidence: SignalEvidence) -> Iterator[SignalDifference]:
 
 
 def _missing(own: Sequence[Outcome]) -> dict[str, str]:
-    had = {signal.name for one in own for signal in one.signals}
-    return {name: why for one in own for name, why in one.missing_signals.items() if name not in had}
+    had = {signal.name for outcome in own for signal in outcome.signals}
+    return {name: why for outcome in own for name, why in outcome.missing_signals.items() if name not in had}

@@ -28,14 +28,14 @@ def steadiness(series: Sequence[IterationSeries]) -> tuple[Steadiness, ...]:
     """The classes of each environment's starts; only of those with a complete series."""
     return tuple(
         Steadiness(
-            cell=one.cell,
-            environment=one.environment,
-            metric=one.metric,
-            iterations=max(map(len, one.starts)),
-            counts=dict(Counter(map(course, one.starts))),
+            cell=iteration_series.cell,
+            environment=iteration_series.environment,
+            metric=iteration_series.metric,
+            iterations=max(map(len, iteration_series.starts)),
+            counts=dict(Counter(map(course, iteration_series.starts))),
         )
-        for one in series
-        if one.starts
+        for iteration_series in series
+        if iteration_series.starts
     )
 
 
@@ -74,7 +74,7 @@ def _judged(verdict: Verdict, unsteady: Sequence[Steadiness]) -> Verdict:
     own = [one for one in unsteady if one.cell == summary.cell and one.environment in arms]
     if not own or summary.metric.endswith(FIRST):
         return verdict
-    told = ", ".join(
+    text = ", ".join(
         f"{one.counts[IterationCourse.UNSTEADY]} of {one.starts} starts of {one.environment}" for one in own
     )
     overhead = verdict.overhead
@@ -90,7 +90,7 @@ def _judged(verdict: Verdict, unsteady: Sequence[Steadiness]) -> Verdict:
         within=None,
         at_most=None,
         sentence=(
-            f"{summary.environment}: undecided: {told} reached no steady state (n = {overhead.typical.n})"
+            f"{summary.environment}: undecided: {text} reached no steady state (n = {overhead.typical.n})"
         ),
         more_blocks=None,
         below_noise_floor=False,

@@ -47,9 +47,15 @@ def _apart(count: int) -> str:
 
 def _warnings(verdict: Verdict, exclusions: Sequence[Exclusions], different: Sequence[Unlike]) -> list[str]:
     summary = verdict.overhead.summary
-    taken = [_taken_out(one) for one in exclusions if one.cell == summary.cell and one.share > MOST_EXCLUDED]
+    taken = [
+        _taken_out(exclusions)
+        for exclusions in exclusions
+        if exclusions.cell == summary.cell and exclusions.share > MOST_EXCLUDED
+    ]
     others = [
-        _other(one) for one in different if (one.cell, one.environment) == (summary.cell, summary.environment)
+        _other(unlike)
+        for unlike in different
+        if (unlike.cell, unlike.environment) == (summary.cell, summary.environment)
     ]
     return [*taken, *others]
 

@@ -138,9 +138,9 @@ def without_busy_causes(
 def _without_cause(verdict: InterventionVerdict, summaries: Sequence[Summary]) -> InterventionVerdict:
     arms = {verdict.intervention.environment, *verdict.turned.arms}
     reasons = (
-        blocks_said(one)
-        for one in summaries
-        if one.cell == verdict.cell and one.metric == verdict.metric and one.environment in arms
+        blocks_said(summary)
+        for summary in summaries
+        if summary.cell == verdict.cell and summary.metric == verdict.metric and summary.environment in arms
     )
     said = next(filter(None, reasons), None)
     if said is None:

@@ -184,11 +184,11 @@ def iterations_for(run_s: float, outcomes: Sequence[Outcome]) -> int:
 
     Rounded to two digits. ``HostError`` when no run ended well.
     """
-    ended = [one for one in outcomes if one.status is Status.OK]
+    ended = [outcome for outcome in outcomes if outcome.status is Status.OK]
     if not ended:
-        reason = next((one.reason for one in outcomes if one.reason), "nothing was run")
+        reason = next((outcome.reason for outcome in outcomes if outcome.reason), "nothing was run")
         raise HostError(f"no run of native ended well: {reason}; see `tare doctor`")
-    took_s = statistics.median(_took_s(one) for one in ended)
+    took_s = statistics.median(_took_s(outcome) for outcome in ended)
     wanted = _FIRST_ITERATIONS * run_s / took_s
     return int(float(f"{wanted:.2g}"))
 

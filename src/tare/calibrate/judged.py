@@ -36,8 +36,8 @@ def _aligned_bounds(log_ratios: Array, controls: Array, level: float) -> tuple[A
 
 
 def _aligned_misses(log_ratios: Array, controls: Array, centre: float, level: float) -> NDArray[np.bool_]:
-    found = aligned_ranks.statistic(log_ratios, controls, np.asarray(centre))
-    return np.asarray(np.abs(found) > quantile(1 - level))
+    values = aligned_ranks.statistic(log_ratios, controls, np.asarray(centre))
+    return np.asarray(np.abs(values) > quantile(1 - level))
 
 
 def _trimmed(contrast: Contrast, error: float) -> Estimate:

@@ -108,7 +108,7 @@ class CalibrationProgress(Progress):
 
     def phase(self, phases: Sequence[Phase], again: bool) -> None:
         repeated = ", again: a gate failed, and both runs decide together" if again else ""
-        self.says(f"{'; '.join(f'{one.name} {one.title}' for one in phases)}{repeated}")
+        self.says(f"{'; '.join(f'{phase.name} {phase.title}' for phase in phases)}{repeated}")
 
     def judged(self, gates: Sequence[Gate]) -> None:
         for gate in gates:

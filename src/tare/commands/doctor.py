@@ -58,7 +58,7 @@ class Diagnosis:
 
     @property
     def native_works(self) -> bool:
-        return all(found[NATIVE].usable for found in (self.environments, self.tried) if NATIVE in found)
+        return all(probes[NATIVE].usable for probes in (self.environments, self.tried) if NATIVE in probes)
 
 
 def run_doctor(
@@ -91,9 +91,9 @@ def run_doctor(
 
 def probe_all(providers: Mapping[str, Provider], limit_s: float) -> dict[str, Probe]:
     """Probe all at once; one that throws, or takes longer than ``limit_s``, is not usable for that reason."""
-    found: dict[str, Probe] = {}
+    probes: dict[str, Probe] = {}
     threads = {
-        name: threading.Thread(target=_probe, args=(name, provider, found), daemon=True)
+        name: threading.Thread(target=_probe, args=(name, provider, probes), daemon=True)
         for name, provider in providers.items()
     }
     deadline = time.monotonic() + limit_s
@@ -106,7 +106,7 @@ def probe_all(providers: Mapping[str, Provider], limit_s: float) -> dict[str, Pr
         reason=f"its probe did not end within {limit_s:g} s",
         remedy="see with ps which of its programs hangs, and restart its daemon",
     )
-    return {name: found.get(name, late) for name in providers}
+    return {name: probes.get(name, late) for name in providers}
 
 
 def _probe(name: str, provider: Provider, found: dict[str, Probe]) -> None:
@@ -201,7 +201,7 @@ def _as_json(findings: Diagnosis) -> dict[str, object]:
                 "technology": name,
                 **asdict(probe),
                 "tried": asdict(findings.tried[name]) if name in findings.tried else None,
-                "networks": [asdict(one) for one in findings.networks[name]]
+                "networks": [asdict(network_finding) for network_finding in findings.networks[name]]
                 if name in findings.networks
                 else None,
             }
@@ -245,8 +245,8 @@ def _probe_lines(name: str, probe: Probe, good: str, width: int) -> list[str]:
 def _network_lines(found: NetworkFinding, width: int) -> list[str]:
     """As a probe's: the figures where it works, the reason and the way out where not."""
     if found.usable:
-        told = ", ".join([*_figures(found), *found.remarks])
-        return [f"  {'':<{width}}network {found.network or found.kind} worked: {told}"]
+        text = ", ".join([*_figures(found), *found.remarks])
+        return [f"  {'':<{width}}network {found.network or found.kind} worked: {text}"]
     probe = Probe(usable=False, reason=found.reason, remedy=found.remedy)
     name = "networks" if found.kind is None else f"network {found.kind}"
     first, *rest = _probe_lines("", probe, "", width)

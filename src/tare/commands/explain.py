@@ -182,8 +182,8 @@ def _chosen(own: Sequence[Subject]) -> Subject | None:
     if len(own) < 2:  # noqa: PLR2004 - one leaves no choice
         return own[0] if own else None
     names = {
-        "--environment": dict.fromkeys(one.environment for one in own),
-        "--layout": dict.fromkeys(one.layout for one in own),
+        "--environment": dict.fromkeys(subject.environment for subject in own),
+        "--layout": dict.fromkeys(subject.layout for subject in own),
     }
     option, several = next((option, list(each)) for option, each in names.items() if len(each) > 1)
     raise InputError(f"the result has claims on {', '.join(several)}; say which by {option}")
@@ -192,7 +192,11 @@ def _chosen(own: Sequence[Subject]) -> Subject | None:
 def _choice(own: Explained, analysis: Analysis) -> Choice:
     """Where nothing is claimed: all workloads that have a verdict there."""
     options = own.options
-    judged = [one.cell.workload for one in analysis.attributions if one.environment == options.environment]
+    judged = [
+        attribution.cell.workload
+        for attribution in analysis.attributions
+        if attribution.environment == options.environment
+    ]
     return Choice(
         environment=options.environment, workloads=tuple(dict.fromkeys(judged)) or None, layout=options.layout
     )

@@ -101,8 +101,8 @@ class Explained:
         traced = read_calls(self.folder.explanation)
         reasons = {
             (name, reason): None
-            for one in subject.explanations
-            for name, reason in (traced.untraced.get(one.cell, {}) if traced else {}).items()
+            for explanation in subject.explanations
+            for name, reason in (traced.untraced.get(explanation.cell, {}) if traced else {}).items()
             if name in {NATIVE, subject.environment}
         }
         return [f"  the system calls of {name} are not counted: {reason}" for name, reason in reasons]
@@ -191,7 +191,7 @@ def narrowed(analysis: Analysis, options: ExplainOptions) -> Analysis:
         own = (environment, cell.workload, cell.layout)
         return all(asked in {None, had} for asked, had in zip(wanted, own, strict=True))
 
-    kept = tuple(one for one in analysis.attributions if fits(one))
+    kept = tuple(attribution for attribution in analysis.attributions if fits(attribution))
     if any(wanted) and not kept:
         asked = ", ".join(filter(None, wanted))
         raise InputError(f"the result has no verdict on {asked}; `tare show` lists what it has")
@@ -200,5 +200,9 @@ def narrowed(analysis: Analysis, options: ExplainOptions) -> Analysis:
         attributions=kept,
         explanations=tuple(filter(fits, analysis.explanations)),
         suspicions=tuple(filter(fits, analysis.suspicions)),
-        interventions=tuple(one for one in analysis.interventions if fits_turned(one)),
+        interventions=tuple(
+            intervention_verdict
+            for intervention_verdict in analysis.interventions
+            if fits_turned(intervention_verdict)
+        ),
     )

@@ -20,10 +20,10 @@ def print_foresights(found: Sequence[Foresight], campaign: Campaign) -> None:
     """Print one row for each arm whose noise is known, and what the columns mean."""
     console = PlainConsole()
     console.print("What the looks can decide at the noise of this host:")
-    for looks in dict.fromkeys(tuple(look.blocks for look in one.looks) for one in found):
-        rows = [one for one in found if tuple(look.blocks for look in one.looks) == looks]
+    for looks in dict.fromkeys(tuple(look.blocks for look in foresight.looks) for foresight in found):
+        rows = [foresight for foresight in found if tuple(look.blocks for look in foresight.looks) == looks]
         console.print(_table(rows, campaign.margin))
-    for source in dict.fromkeys((one.noise.source, one.noise.n) for one in found):
+    for source in dict.fromkeys((foresight.noise.source, foresight.noise.n) for foresight in found):
         console.print(f"Noise from {source[0]} (n = {counted(source[1], 'block')}).")
     console.print(
         f"Slower: the smallest overhead that is found so with a chance of {100 * POWER:g} %. "
@@ -33,7 +33,7 @@ def print_foresights(found: Sequence[Foresight], campaign: Campaign) -> None:
 
 def to_json(found: Sequence[Foresight]) -> list[dict[str, Any]]:
     """The same for programs: docs/campaign.md says what it means."""
-    return [dataclasses.asdict(one) | {"within_from": one.within_from} for one in found]
+    return [dataclasses.asdict(foresight) | {"within_from": foresight.within_from} for foresight in found]
 
 
 def _table(rows: Sequence[Foresight], margin: float) -> Table:
@@ -51,7 +51,7 @@ def _table(rows: Sequence[Foresight], margin: float) -> Table:
 
 
 def _cells(row: Foresight) -> list[str]:
-    expected = {one.overhead: one.blocks for one in row.expected}
+    expected = {expected_blocks.overhead: expected_blocks.blocks for expected_blocks in row.expected}
     within = "not in reach" if row.within_from is None else f"at block {row.within_from}"
     return [
         row.environment,

@@ -150,12 +150,12 @@ def pilot(campaign: Campaign, audience: Audience, providers: Mapping[str, Provid
     )
     with scratch_folder("pilot") as folder:
         request = Request(campaign=alone, folder=ResultFolder(folder / "result"), providers=providers)
-        found = _told(run_campaign(request, audience), alone, "the pilot")
+        history = _told(run_campaign(request, audience), alone, "the pilot")
     # What was measured is native, three times: it says nothing of one environment more than of another.
     natives = [
-        replace(arm, environment=CONTROL_NAME) for arm in found.arms if arm.environment != CONTROL_NAME
+        replace(arm, environment=CONTROL_NAME) for arm in history.arms if arm.environment != CONTROL_NAME
     ]
-    return replace(found, arms=natives)
+    return replace(history, arms=natives)
 
 
 def _alike(before: Workload, now: Workload) -> bool:

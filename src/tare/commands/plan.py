@@ -83,13 +83,13 @@ def _foresights(campaign: Campaign, history: Path | None, pilot: bool) -> Sequen
     if not pilot:
         return noise.foresights(campaign, noise.histories(history))
     progress = Progress()
-    found = noise.foresights(campaign, [noise.pilot(campaign, progress)])
+    foresights = noise.foresights(campaign, [noise.pilot(campaign, progress)])
     progress.finish()
-    if not found:
+    if not foresights:
         progress.says(
             "the pilot could not run six blocks in a minute and a half, so it says nothing of the noise"
         )
-    return found
+    return foresights
 
 
 def _machine(

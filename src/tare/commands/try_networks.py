@@ -41,10 +41,10 @@ def _try(image: Image, provider: Provider, kind: NetworkKind) -> NetworkFinding:
     specs = _specs(image, provider, kind)
     try:
         with running_nodes(specs, {provider.technology: provider}, times) as nodes:
-            found = _reached(nodes, provider, kind)
+            network_finding = _reached(nodes, provider, kind)
     except NodeError as error:
         return _failed(kind, [str(error), *times.problems])
-    return _failed(kind, times.problems) if times.problems else found
+    return _failed(kind, times.problems) if times.problems else network_finding
 
 
 def _failed(kind: NetworkKind, reasons: Sequence[str]) -> NetworkFinding:

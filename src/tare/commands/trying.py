@@ -38,12 +38,12 @@ class Subject:
 
     @property
     def workloads(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.cell.workload for one in self.explanations))
+        return tuple(dict.fromkeys(explanation.cell.workload for explanation in self.explanations))
 
     @property
     def claims(self) -> tuple[tuple[str, str], ...]:
         """Workload and metric of each."""
-        return tuple((one.cell.workload, one.metric) for one in self.explanations)
+        return tuple((explanation.cell.workload, explanation.metric) for explanation in self.explanations)
 
     @property
     def choice(self) -> Choice:
@@ -74,9 +74,9 @@ class ChosenTries:
 def subjects(analysis: Analysis) -> tuple[Subject, ...]:
     """In the order of the claims; not of what runs in company, whose neighbours cannot be had again."""
     groups: dict[tuple[str, str], list[Explanation]] = {}
-    for one in analysis.explanations:
-        if "+" not in one.cell.layout:
-            groups.setdefault((one.environment, one.cell.layout), []).append(one)
+    for explanation in analysis.explanations:
+        if "+" not in explanation.cell.layout:
+            groups.setdefault((explanation.environment, explanation.cell.layout), []).append(explanation)
     return tuple(
         Subject(
             environment=environment,
@@ -90,7 +90,7 @@ def subjects(analysis: Analysis) -> tuple[Subject, ...]:
 
 def _of(claims: Sequence[Explanation], suspicions: Iterable[Suspicion]) -> Iterator[Suspicion]:
     keys = {_key(claim) for claim in claims}
-    return (one for one in suspicions if _key(one) in keys)
+    return (suspicion for suspicion in suspicions if _key(suspicion) in keys)
 
 
 def _key(one: Explanation | Suspicion) -> tuple[Cell, str, str]:
@@ -104,7 +104,11 @@ def tracing_s(subject: Subject, outcomes: Sequence[Outcome]) -> float:
 
 def _traced_run_s(workload: str, outcomes: Sequence[Outcome]) -> float:
     """What takes turns has more to do in a whole run than its share of the turns shows."""
-    whole_s = [one.elapsed_s for one in outcomes if one.trial.workload.name == workload and one.turns is None]
+    whole_s = [
+        outcome.elapsed_s
+        for outcome in outcomes
+        if outcome.trial.workload.name == workload and outcome.turns is None
+    ]
     return min(_LONGEST_TRACED_RUN_S, _SLOWED_DOWN * median(whole_s)) if whole_s else _LONGEST_TRACED_RUN_S
 
 
@@ -140,10 +144,10 @@ def _turnable(subject: Subject, parent: Parent) -> Mapping[str, int]:
 
 def _blind(subject: Subject, arms: Mapping[str, int], taken: set[str]) -> Iterator[Try]:
     """Where nothing speaks for any cause of some claim: what costs one arm, in the table's order."""
-    suspected = {_key(one) for one in subject.suspicions}
-    dark = [one for one in subject.explanations if _key(one) not in suspected]
+    suspected = {_key(suspicion) for suspicion in subject.suspicions}
+    dark = [explanation for explanation in subject.explanations if _key(explanation) not in suspected]
     for cause in KNOWN_CAUSES.values():
-        can_be = any(cause.speeds_up or not one.is_gain for one in dark)
+        can_be = any(cause.speeds_up or not explanation.is_gain for explanation in dark)
         for knob in cause.knobs if can_be else ():
             if arms.get(knob) == 1 and knob not in taken:
                 taken.add(knob)
@@ -192,7 +196,7 @@ def require_blocks(blocks: int) -> None:
 def block_duration_s(campaign: Campaign, outcomes: Sequence[Outcome]) -> float | None:
     """Of one block, by the parent's trials: a turned knob is taken to change nothing."""
     own = campaign.intervention
-    like = {one.changed: own.environment for one in own.changes} if own else {}
+    like = {change.changed: own.environment for change in own.changes} if own else {}
     trials = [
         replace(trial, environment=_like(trial.environment, like)) for trial in plan_block(campaign, 0, 0)
     ]

@@ -37,9 +37,9 @@ def uncompared_said(analysis: Analysis, folder: ResultFolder) -> str:
 
 
 def _skips(analysis: Analysis) -> Iterator[str]:
-    for one in analysis.skipped[:_NAMED]:
-        name, reason, remedy = map(one_line, (one.environment, one.reason, one.remedy))
-        yield f"{name} {skip_said(one)} ({reason}; to get it: {remedy})"
+    for skipped in analysis.skipped[:_NAMED]:
+        name, reason, remedy = map(one_line, (skipped.environment, skipped.reason, skipped.remedy))
+        yield f"{name} {skip_said(skipped)} ({reason}; to get it: {remedy})"
     if (more := len(analysis.skipped) - _NAMED) > 0:
         yield f"{more} more were skipped (tare doctor says how to get them)"
 

@@ -127,14 +127,14 @@ def _layout(options: WeighOptions) -> Layout:
     if options.layout is None:
         return Layout(nodes=1, processors=processors, instances=1)
     try:
-        found = parse_layout(options.layout, Host(processors, memory_byte()))
+        layout = parse_layout(options.layout, Host(processors, memory_byte()))
     except ValueError as error:
         raise InputError(f"--layout: {error}") from error
-    if found.cooperative and not options.mpi:
+    if layout.cooperative and not options.mpi:
         raise InputError(
-            f"--layout: in {found} an instance spans nodes, which takes an MPI program: add --mpi"
+            f"--layout: in {layout} an instance spans nodes, which takes an MPI program: add --mpi"
         )
-    return found
+    return layout
 
 
 def _network(text: str | None) -> NetworkKind | None:

@@ -41,9 +41,9 @@ class Charliecloud(AlsoUnprivileged):
 
     def probe(self) -> Probe:
         """ch-checkns(1) tells whether the kernel lets ch-run make its namespaces."""
-        found = unprivileged.probe() if ordinary_user() else confined.probe_root()
-        if not found.usable:
-            return found
+        probe = unprivileged.probe() if ordinary_user() else confined.probe_root()
+        if not probe.usable:
+            return probe
         try:
             version = process.run(["ch-run", "--version"], timeout_s=_PROBE_LIMIT_S, variables=_USER)
             checked = process.run(["ch-checkns"], timeout_s=_PROBE_LIMIT_S, variables=_USER)

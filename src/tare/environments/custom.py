@@ -47,8 +47,8 @@ class Custom(Provider):
         if self._options is None:
             reason = "its commands stand in a campaign file, and are tried with it"
             return Probe(usable=False, reason=reason, remedy=f"write them as {custom_commands.PAGE} shows")
-        found = confined.probe_root()
-        return _probe_tool(self._options) if found.usable else found
+        probe = confined.probe_root()
+        return _probe_tool(self._options) if probe.usable else probe
 
     def prepare(self, image_root: Path, image_digest: str) -> None:
         argv = custom_commands.for_image(self._options or {}, "prepare", str(image_root), image_digest)

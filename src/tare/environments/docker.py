@@ -61,11 +61,11 @@ class Docker(Provider):
         self.memory_victim = Victim.NODE if _is_gvisor(self._options) else Victim.PROCESS
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
-        found = engine.check_run(options)
+        check_run = engine.check_run(options)
         runtime = options.get("runtime", "runc")
         if not isinstance(runtime, str) or not runtime:
-            found["runtime"] = f"must be the name of a runtime, but is {runtime!r}"
-        return found
+            check_run["runtime"] = f"must be the name of a runtime, but is {runtime!r}"
+        return check_run
 
     def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:
         return engine_arguments.chosen(options)

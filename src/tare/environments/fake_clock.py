@@ -63,10 +63,10 @@ def parse(text: object) -> PlantedFault | None:
     """The fault in words, or none of them."""
     if text == "honest":
         return PlantedFault("", 0.0)
-    found = _WRITTEN.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
+    match = _WRITTEN.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
         return None
-    rate, percent, step, ms, stop, stop_s = found.groups()
+    rate, percent, step, ms, stop, stop_s = match.groups()
     if rate == "cpu":
         return PlantedFault(rate, float(percent) / 100)
     if rate:
@@ -111,13 +111,13 @@ class _Bent:
         if word == b"PONG":
             return b"PONG %d" % self._bent(int(rest))
         if word == b"CLOCKS":
-            told = json.loads(rest)
-            error_ns = self._error_ns(told["monotonic_raw_ns"])
-            return b"CLOCKS " + json.dumps({name: ns + error_ns for name, ns in told.items()}).encode()
+            document = json.loads(rest)
+            error_ns = self._error_ns(document["monotonic_raw_ns"])
+            return b"CLOCKS " + json.dumps({name: ns + error_ns for name, ns in document.items()}).encode()
         if word == b"DONE":
-            told = json.loads(rest)
-            times = {name: self._bent(told[name]) for name in _TIMES if told[name] is not None}
-            return b"DONE " + json.dumps({**told, **times, **self._cpu_time(times)}).encode()
+            document = json.loads(rest)
+            times = {name: self._bent(document[name]) for name in _TIMES if document[name] is not None}
+            return b"DONE " + json.dumps({**document, **times, **self._cpu_time(times)}).encode()
         return line
 
     def _cpu_time(self, times: dict[str, int]) -> dict[str, float]:

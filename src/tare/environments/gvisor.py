@@ -71,21 +71,21 @@ class Gvisor(Provider):
         self._options = options or {}
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
-        found = engine.check_storage(options)
+        check_storage = engine.check_storage(options)
         if (platform := options.get("platform", PLATFORMS[0])) not in PLATFORMS:
-            found["platform"] = f"must be one of {', '.join(PLATFORMS)}, but is {platform!r}"
+            check_storage["platform"] = f"must be one of {', '.join(PLATFORMS)}, but is {platform!r}"
         if not isinstance(program := options.get("runsc", "runsc"), str) or not program:
-            found["runsc"] = f"must be the path of a program, but is {program!r}"
-        return found
+            check_storage["runsc"] = f"must be the path of a program, but is {program!r}"
+        return check_storage
 
     def configured(self, options: Mapping[str, OptionValue]) -> Self:
         return type(self)(options)
 
     def probe(self) -> Probe:
         """The version, and a sandbox that runs true(1): a platform can be there and yet run nothing."""
-        found = confined.probe_root()
-        if not found.usable:
-            return found
+        probe = confined.probe_root()
+        if not probe.usable:
+            return probe
         try:
             runsc = _Runsc.of(self._options)
             version = _version(runsc.program)

@@ -149,7 +149,7 @@ def _mounts(spec: NodeSpec) -> str:
     shm = f"tmpfs dev/shm tmpfs nosuid,size={spec.shm_byte},mode=1777,create=dir 0 0"
     entries = [shm, _bind(spec.work, WORK_DIRECTORY, writable=True)]
     entries += [
-        _bind(source, str(one.path), writable=one.writable) for source, one in layer.bound_sources(spec)
+        _bind(source, str(bind.path), writable=bind.writable) for source, bind in layer.bound_sources(spec)
     ]
     return "".join(f"lxc.mount.entry = {entry}\n" for entry in entries)
 

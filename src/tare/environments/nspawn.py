@@ -49,7 +49,10 @@ def _nspawn(spec: NodeSpec) -> list[str]:
         *("--resolv-conf=off", "--timezone=off", "--link-journal=no"),
         f"--tmpfs=/dev/shm:mode=1777,size={spec.shm_byte}",
         _bind(spec.work, WORK_DIRECTORY, writable=True),
-        *(_bind(source, str(one.path), writable=one.writable) for source, one in layer.bound_sources(spec)),
+        *(
+            _bind(source, str(bind.path), writable=bind.writable)
+            for source, bind in layer.bound_sources(spec)
+        ),
     ]
 
 

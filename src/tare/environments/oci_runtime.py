@@ -90,7 +90,7 @@ def completed(own: OwnConfiguration, spec: NodeSpec, root: Path) -> dict[str, An
 
     The limits of resources are the runner's, as in all nodes.
     """
-    namespaces = [one for one in own["linux"]["namespaces"] if one.get("type") != "network"]
+    namespaces = [entry for entry in own["linux"]["namespaces"] if entry.get("type") != "network"]
     return {
         **own,
         "process": {

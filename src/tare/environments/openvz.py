@@ -79,8 +79,8 @@ class Openvz(Provider):
     def stop(self, spec: NodeSpec) -> None:
         tool = _installed()
         started = (spec.directory / "layer").exists()
-        if tool is not None and started and (found := _status(tool.identity(spec))) is not None:
-            state, private = found
+        if tool is not None and started and (status := _status(tool.identity(spec))) is not None:
+            state, private = status
             if private == tool.private(spec):
                 tool.remove(spec, running=state == "running")
         layer.remove(spec)
@@ -197,8 +197,8 @@ class _Vzctl(_Tool):
                 lines = path.read_text(errors="replace").splitlines()
             except OSError:
                 continue
-            found = {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
-            if wanted.items() <= found.items():
+            init_pid = {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+            if wanted.items() <= init_pid.items():
                 return int(path.parent.name)
         return None
 
@@ -219,14 +219,14 @@ _TOOLS: tuple[_Tool, ...] = (_Prlctl(), _Vzctl())
 
 def _installed() -> _Tool | None:
     path = process.tool_environment()["PATH"]
-    return next((one for one in _TOOLS if shutil.which(one.program, path=path)), None)
+    return next((tool for tool in _TOOLS if shutil.which(tool.program, path=path)), None)
 
 
 def _tool() -> _Tool:
-    found = _installed()
-    if found is None:
+    tool = _installed()
+    if tool is None:
         raise NodeError("neither prlctl nor vzctl is on this host any more")
-    return found
+    return tool
 
 
 def _probe_version(tool: _Tool) -> Probe:
@@ -234,8 +234,8 @@ def _probe_version(tool: _Tool) -> Probe:
         said = process.run_checked([tool.program, "--version"], timeout_s=_PROBE_LIMIT_S).stdout.strip()
     except NodeError as error:
         return Probe(usable=False, reason=str(error), remedy=f"reinstall {tool.program}")
-    found = re.match(tool.pattern, said)
-    if found is None or (int(found[1]), int(found[2])) < tool.least:
+    match = re.match(tool.pattern, said)
+    if match is None or (int(match[1]), int(match[2])) < tool.least:
         least = ".".join(map(str, tool.least))
         reason = f"{tool.program} is of an unknown or too old version: {said[:80] or 'it printed nothing'}"
         return Probe(usable=False, reason=reason, remedy=f"install {tool.program} {least} or later")

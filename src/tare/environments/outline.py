@@ -34,7 +34,7 @@ def ensure(tool: Sequence[str], root: Path) -> None:
 
 def mounts(spec: NodeSpec, root: Path) -> list[str]:
     """What lays ``root`` over its outline; where the user has bound something, that is mounted instead."""
-    taken = {f"/{name}" for name in _DOCKERS} | {str(one.path) for one in spec.binds}
+    taken = {f"/{name}" for name in _DOCKERS} | {str(bind.path) for bind in spec.binds}
     words: list[str] = []
     for path in _top(root):
         if not path.is_symlink() and f"/{path.name}" not in taken:

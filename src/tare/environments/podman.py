@@ -70,11 +70,11 @@ class Podman(AlsoUnprivileged):
             reason = f"without root its nodes have no control group to keep {', '.join(flags)}"
             return Probe(usable=False, reason=reason, remedy="leave that out of arguments, or run as root")
         probe_tool = unprivileged.probe_tool if user else confined.probe_tool
-        found = probe_tool(["podman", "--version"], "podman")
-        if found.usable and (runtime := _runtime()) is not None:
+        probe = probe_tool(["podman", "--version"], "podman")
+        if probe.usable and (runtime := _runtime()) is not None:
             beneath = confined.probe_version([runtime, "--version"], runtime)
-            return found if beneath.usable else beneath
-        return found
+            return probe if beneath.usable else beneath
+        return probe
 
     def prepare(self, image_root: Path, image_digest: str) -> None:
         if engine.has_own_storage(self._options):
@@ -175,13 +175,13 @@ def _variables(spec: NodeSpec | None) -> list[str]:
     """For an ordinary user's Podman what it sets itself for what it starts in the namespace that it made."""
     if spec is None or not ordinary_user():
         return []
-    found = {
+    variables = {
         "_CONTAINERS_USERNS_CONFIGURED": "done",
         "_CONTAINERS_ROOTLESS_UID": os.geteuid(),
         "XDG_RUNTIME_DIR": _notes(spec),
         "CONTAINERS_CONF": _notes(spec) / _CONFIGURATION,
     }
-    return ["env", *(f"{name}={value}" for name, value in found.items())]
+    return ["env", *(f"{name}={value}" for name, value in variables.items())]
 
 
 def _enough(data_byte: int) -> int:

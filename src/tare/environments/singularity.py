@@ -73,9 +73,9 @@ class Singularity(Provider):
     shares = frozenset({Shared.DEVICES})
 
     def probe(self) -> Probe:
-        found = confined.probe_root()
-        if not found.usable:
-            return found
+        probe = confined.probe_root()
+        if not probe.usable:
+            return probe
         program = _installed()
         if program is None:
             return Probe(
@@ -126,21 +126,21 @@ def _reason(done: process.Completed) -> str:
 
 def _installed() -> str | None:
     path = process.tool_environment()["PATH"]
-    return next((one.name for one in _FLAVOURS if shutil.which(one.name, path=path)), None)
+    return next((flavour.name for flavour in _FLAVOURS if shutil.which(flavour.name, path=path)), None)
 
 
 def _program() -> str:
-    found = _installed()
-    if found is None:
+    program = _installed()
+    if program is None:
         raise NodeError("neither apptainer nor singularity is on this host any more")
-    return found
+    return program
 
 
 def _probe_version(program: str) -> Probe:
     said = process.run_checked([program, "--version"], timeout_s=_PROBE_LIMIT_S).stdout.strip()
     for flavour in _FLAVOURS:
-        if found := re.match(flavour.pattern, said, re.IGNORECASE):
-            if (int(found[1]), int(found[2])) >= flavour.least:
+        if match := re.match(flavour.pattern, said, re.IGNORECASE):
+            if (int(match[1]), int(match[2])) >= flavour.least:
                 return _probe_cgroups(program, said)
             wanted = f"{flavour.name} {'.'.join(map(str, flavour.least))}"
             return Probe(usable=False, reason=f"{said} is too old", remedy=f"install {wanted} or later")
@@ -260,8 +260,8 @@ def _is_listed(spec: NodeSpec, program: str) -> bool:
     done = process.run([program, "--silent", "instance", "list", "--json", spec.name])
     if done.code != 0:
         raise NodeError(f"cannot ask {program} for the instance {spec.name}: {done.last_words}")
-    found = told(_Instances, done.stdout, f"{program} instance list")["instances"]
-    return any(one["img"] == str(spec.directory / "root") for one in found)
+    listed = told(_Instances, done.stdout, f"{program} instance list")["instances"]
+    return any(one["img"] == str(spec.directory / "root") for one in listed)
 
 
 def _kill_processes(spec: NodeSpec) -> None:
@@ -291,16 +291,16 @@ def _processes_in(root: Path) -> list[int]:
 
 def _remove_groups(spec: NodeSpec) -> None:
     """Empty groups that the tool leaves when it is killed or fails: the instance's, and what no process is named by."""
-    common = [group for one in _FLAVOURS for group in cgroups.named_groups(one.name).directories]
+    common = [group for flavour in _FLAVOURS for group in cgroups.named_groups(flavour.name).directories]
     own = []
     with suppress(NodeError):
         own = [group / str(_first_process(spec)) for group in common]
     deadline = time.monotonic() + (0 if own else _FAILED_START_LIMIT_S)
     while True:
-        groups = [group for one in common for group in one.glob("[0-9]*")]
+        groups = [group for path in common for group in path.glob("[0-9]*")]
         dead = [group for group in groups if not Path("/proc", group.name).exists()]
         _remove_empty([*own, *dead, *common])
-        if time.monotonic() > deadline or not any(one.exists() for one in common):
+        if time.monotonic() > deadline or not any(path.exists() for path in common):
             return
         time.sleep(0.02)  # a first process that never got to its command is still on its way out
 

@@ -84,12 +84,12 @@ class Ssh(Provider):
             reason = "its host stands in a campaign file, and is tried with it"
             return Probe(usable=False, reason=reason, remedy="write one as docs/ssh.md shows")
         try:
-            found = [_probed(far) for far in Far.all(self._options)]
+            probes = [_probed(far) for far in Far.all(self._options)]
         except NodeError as error:
             return Probe(usable=False, reason=str(error), remedy="try it by hand: ssh HOST true")
-        versions = dict.fromkeys(one.version for one in found if one.version)
-        bad = next((one for one in found if not one.usable), None)
-        return bad or replace(found[0], version="; ".join(versions))
+        versions = dict.fromkeys(probe.version for probe in probes if probe.version)
+        bad = next((probe for probe in probes if not probe.usable), None)
+        return bad or replace(probes[0], version="; ".join(versions))
 
     def prepare(self, image_root: Path, image_digest: str) -> None:
         for far in Far.all(self._options or {}):

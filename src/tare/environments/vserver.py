@@ -29,17 +29,17 @@ class Vserver(Provider):
     shares = frozenset({Shared.PROCESS_IDS})
 
     def probe(self) -> Probe:
-        found = confined.probe_root()
-        if not found.usable:
-            return found
+        probe = confined.probe_root()
+        if not probe.usable:
+            return probe
         if shutil.which("vserver", path=process.tool_environment()["PATH"]) is None:
             return Probe(
                 usable=False,
                 reason="the vserver command is missing",
                 remedy="install util-vserver 0.30.216 from linux-vserver.org; Debian 12 has none",
             )
-        found = confined.probe_version(["vserver", "--version"], "util-vserver")
-        return _probe_kernel(found.version) if found.usable else found
+        probe = confined.probe_version(["vserver", "--version"], "util-vserver")
+        return _probe_kernel(probe.version) if probe.usable else probe
 
     def start(self, spec: NodeSpec) -> Node:
         layer.prepare(spec)

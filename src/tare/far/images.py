@@ -49,11 +49,11 @@ class FarImage:
 
     def finish(self) -> None:
         """Put it in its place; ``NodeError`` if what arrived is not what was sent."""
-        found = _digest(self._part / "rootfs")
-        if found != self.digest:
+        digest = _digest(self._part / "rootfs")
+        if digest != self.digest:
             _remove(self._part)
             raise NodeError(
-                f"what arrived has the digest {found[:19]}... and not {self.digest[:19]}...; send it again"
+                f"what arrived has the digest {digest[:19]}... and not {self.digest[:19]}...; send it again"
             )
         _remove(self.root.parent)
         self._part.rename(self.root.parent)

@@ -40,7 +40,7 @@ def share_host(state: Path) -> int:
 
 def _holder(state: Path) -> str:
     try:
-        found = json.loads((state / "lock").read_text())
-        return f"{found['purpose']}, process {found['pid']}"
+        document = json.loads((state / "lock").read_text())
+        return f"{document['purpose']}, process {document['pid']}"
     except (OSError, ValueError, KeyError, TypeError):
         return "unknown"

@@ -106,7 +106,7 @@ def _write_down(spec: NodeSpec) -> int:
 @contextmanager
 def _taken(directory: Path) -> Iterator[bytes | None]:
     """The record's text, while nobody else holds it; ``None`` when there is none. Whoever holds it is told to end."""
-    deadline, told = time.monotonic() + _TAKE_LIMIT_S, False
+    deadline, tell_keeper = time.monotonic() + _TAKE_LIMIT_S, False
     while (directory / RECORD).exists():
         held = _held(directory / RECORD, fcntl.LOCK_EX)
         if held is not None:
@@ -115,8 +115,8 @@ def _taken(directory: Path) -> Iterator[bytes | None]:
             finally:
                 os.close(held)
             return
-        if not told:
-            told = _tell_keeper(directory)
+        if not tell_keeper:
+            tell_keeper = _tell_keeper(directory)
         if time.monotonic() > deadline:
             raise NodeError(
                 f"somebody still holds {directory} after {_TAKE_LIMIT_S:.0f} s: see what hangs with ps"

@@ -49,11 +49,11 @@ class OwnMachineGroup(SandboxGroup):
     """Tells why the machine has ended."""
 
     def settings(self) -> Settings:
-        found = self.group.settings()
+        settings = self.group.settings()
         return replace(
-            found,
+            settings,
             memory_byte=self._memory_byte(),
-            processors=self.held.processors or found.processors,
+            processors=self.held.processors or settings.processors,
             processes=self._processes(),
         )
 
@@ -91,5 +91,5 @@ class OwnMachineGroup(SandboxGroup):
 
 def parse_kills(vmstat: str) -> int | None:
     """How often the kernel killed for want of memory, of /proc/vmstat (proc(5)); ``None`` if it does not count."""
-    found = re.search(r"^oom_kill (\d+)$", vmstat, re.MULTILINE)
-    return number(found[1], "the guest's /proc/vmstat") if found else None
+    match = re.search(r"^oom_kill (\d+)$", vmstat, re.MULTILINE)
+    return number(match[1], "the guest's /proc/vmstat") if match else None

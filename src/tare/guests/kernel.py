@@ -61,11 +61,11 @@ def find_kernel(asked: str | None) -> GuestKernel:
 
 def stored_kernels() -> list[GuestKernel]:
     """All that are kept, the newest last; an ordinary user's own before root's of the same release."""
-    found: dict[str, GuestKernel] = {}
+    guest_kernels: dict[str, GuestKernel] = {}
     for folder in kernels_directories():
         for kernel in _kept_in(folder):
-            found.setdefault(kernel.release, kernel)
-    return sorted(found.values(), key=lambda kernel: _version(kernel.release))
+            guest_kernels.setdefault(kernel.release, kernel)
+    return sorted(guest_kernels.values(), key=lambda kernel: _version(kernel.release))
 
 
 def needed_modules(kernel: GuestKernel, names: Sequence[str]) -> list[Path]:

@@ -78,8 +78,8 @@ def install_kernel(
     if source is None and not refresh and (there := stored_kernels()):
         return there[-1]
     with bringing_kernel(), staging(kernels_directory()) as staged:
-        found = _given(source, modules) if source is not None else _debian_or_own(staged, progress)
-        return _install(found, staged, progress)
+        kernel_source = _given(source, modules) if source is not None else _debian_or_own(staged, progress)
+        return _install(kernel_source, staged, progress)
 
 
 def describe(kernel: GuestKernel) -> dict[str, str | bool]:
@@ -116,20 +116,20 @@ def _install(source: KernelSource, staged: Path, progress: Progress) -> GuestKer
     made = staged / "kernel"
     made.mkdir()
     try:
-        found = boot_image(source.image.read_bytes())
-        modules = source.modules or modules_of(source.image, found.release)
+        image = boot_image(source.image.read_bytes())
+        modules = source.modules or modules_of(source.image, image.release)
         if modules is not None:
             progress(f"taking the modules that guests need from {modules}")
-            _take_modules(modules, found.release, made)
+            _take_modules(modules, image.release, made)
     except NodeError as error:
         raise InputError(f"{source.image} cannot be a guest's kernel: {error}.") from error
     except OSError as error:
         raise HostError(f"{error.filename} cannot be read or written: {error.strerror}.") from error
-    (made / (DIRECT if found.direct else PACKED)).write_bytes(found.content)
-    about = {"schema": SCHEMA, "release": found.release, "origin": source.origin}
+    (made / (DIRECT if image.direct else PACKED)).write_bytes(image.content)
+    about = {"schema": SCHEMA, "release": image.release, "origin": source.origin}
     (made / "about.json").write_text(json.dumps(about, indent=1) + "\n")
-    _replace(made, kernels_directory() / found.release)
-    return find_kernel(found.release)
+    _replace(made, kernels_directory() / image.release)
+    return find_kernel(image.release)
 
 
 def _replace(made: Path, final: Path) -> None:

@@ -46,8 +46,8 @@ def fetch(folder: Path, progress: Progress) -> tuple[Path, Path, str]:
 
 def depended_image(shown: str) -> str | None:
     """The package that holds the kernel, from what ``apt-cache show`` says of ``PACKAGE``."""
-    found = _DEPENDED.search(shown)
-    return found[1] if found else None
+    match = _DEPENDED.search(shown)
+    return match[1] if match else None
 
 
 @contextmanager
@@ -87,8 +87,8 @@ def _shown(options: list[str]) -> str:
 
 
 def _version(shown: str) -> str:
-    found = _VERSION.search(shown)
-    return found[1] if found else "of unknown version"
+    match = _VERSION.search(shown)
+    return match[1] if match else "of unknown version"
 
 
 def _apt(folder: Path, arguments: list[str], limit_s: float) -> None:

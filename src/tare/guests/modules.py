@@ -27,11 +27,11 @@ class ModuleIndex:
     @cached_property
     def files(self) -> dict[str, tuple[str, list[str]]]:
         """Module → its file below ``folder``, and the names of those it needs, the first to load first."""
-        found = {}
+        files = {}
         for line in self._lines("modules.dep"):
             path, _, needed = line.partition(":")
-            found[module_name(path)] = (path, [module_name(one) for one in reversed(needed.split())])
-        return found
+            files[module_name(path)] = (path, [module_name(word) for word in reversed(needed.split())])
+        return files
 
     @cached_property
     def built_in(self) -> frozenset[str]:
@@ -71,7 +71,7 @@ class ModuleIndex:
         if name in self.built_in or name in waiting:
             return
         _, needed = self.files[name]
-        soft = (found for wanted in self.wanted_before.get(name, []) for found in self._provider(wanted))
+        soft = (text for wanted in self.wanted_before.get(name, []) for text in self._provider(wanted))
         for other in (*soft, *needed):
             yield from self._before(other, waiting | {name})
         yield name
@@ -83,8 +83,8 @@ class ModuleIndex:
         """
         if self.has(wanted):
             return [_normal(wanted)]
-        found = [module for pattern, module in self.aliases if _fits(wanted, pattern) and self.has(module)]
-        return sorted(found, key=lambda module: not module.endswith(_GENERIC))[:1]
+        modules = [module for pattern, module in self.aliases if _fits(wanted, pattern) and self.has(module)]
+        return sorted(modules, key=lambda module: not module.endswith(_GENERIC))[:1]
 
     def _lines(self, name: str) -> list[str]:
         try:

@@ -139,7 +139,7 @@ def used(before: Mapping[int, Process], after: Mapping[int, Process]) -> list[Us
 
     A child that ended is in its parent's time as a whole, with what it had used before: that is taken off again.
     """
-    spent = {pid: one.cpu_s - _earlier(one, before) for pid, one in after.items()}
+    spent = {pid: process.cpu_s - _earlier(process, before) for pid, process in after.items()}
     for pid, ended in before.items():
         if _same(ended, after.get(pid)):
             continue
@@ -195,7 +195,7 @@ def programs(spent: Iterable[Used], span_s: float) -> list[Program]:
         )
         for (name, user), own in groups.items()
     ]
-    return sorted(grouped, key=lambda one: -one.processors)
+    return sorted(grouped, key=lambda program: -program.processors)
 
 
 def user_of(pid: int) -> str | None:

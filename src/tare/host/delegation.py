@@ -60,12 +60,12 @@ def find_delegation(own: Path | None = None) -> Delegation | None:
 def own_directory() -> Path | None:
     """The folder of this process's group where the controllers belong to version 2, else ``None``."""
     try:
-        found = cgroups.find_hierarchies()
+        hierarchies = cgroups.find_hierarchies()
         lines = Path("/proc/self/cgroup").read_text().splitlines()
     except (NodeError, OSError):
         return None
     paths = [line.removeprefix("0::") for line in lines if line.startswith("0::")]
-    return found.roots[0] / paths[0].lstrip("/") if found.version == V2 and paths else None
+    return hierarchies.roots[0] / paths[0].lstrip("/") if hierarchies.version == V2 and paths else None
 
 
 def create_group(
@@ -124,11 +124,11 @@ def _processes(directory: Path) -> set[int]:
 
 def _descendants(pid: int) -> set[int]:
     """Process ids of all that this process and its children have started (proc(5), task/TID/children)."""
-    found: set[int] = set()
+    descendants: set[int] = set()
     for file in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in map(int, _text(file).split()):
-            found |= {child, *_descendants(child)}
-    return found
+            descendants |= {child, *_descendants(child)}
+    return descendants
 
 
 def _text(path: Path) -> str:
@@ -145,7 +145,7 @@ def privileges() -> str:
     """
     if not ordinary_user():
         return "root"
-    found = find_delegation()
-    if found is None:
+    delegation = find_delegation()
+    if delegation is None:
         return "an ordinary user's, without control groups"
-    return f"an ordinary user's, with delegated control groups ({' '.join(sorted(found.controllers))})"
+    return f"an ordinary user's, with delegated control groups ({' '.join(sorted(delegation.controllers))})"

@@ -119,8 +119,8 @@ def _virtualization(root: Path) -> str:
 
 def _container(root: Path) -> str:
     marks = {"run/.containerenv": "podman", ".dockerenv": "docker"}
-    if found := [name for mark, name in marks.items() if (root / mark).exists()]:
-        return found[0]
+    if names := [name for mark, name in marks.items() if (root / mark).exists()]:
+        return names[0]
     return _optional(root, "run/systemd/container") or "none seen"
 
 
@@ -146,10 +146,10 @@ def _swap(root: Path) -> str:
 
 def _mitigations(root: Path) -> str:
     paths = sorted((root / f"{_CPU}/vulnerabilities").glob("*"))
-    told = readings.mitigations({path.name: path.read_text().strip() for path in paths})
+    mitigations = readings.mitigations({path.name: path.read_text().strip() for path in paths})
     command_line = (_optional(root, "proc/cmdline") or "").split()
     switched = [word for word in command_line if word.startswith("mitigations=")]
-    return "; ".join([*switched, told])
+    return "; ".join([*switched, mitigations])
 
 
 def _uptime(root: Path) -> str:

@@ -28,5 +28,5 @@ def host_identity(facts: Mapping[str, str], machine_id: Path = _MACHINE_ID) -> s
         own = machine_id.read_text().strip()
     except OSError:
         own = ""
-    told = "\n".join((f"tare calibrate {own}", *(f"{label}: {facts.get(label, '')}" for label in _LABELS)))
-    return hashlib.sha256(told.encode()).hexdigest()[:32]
+    text = "\n".join((f"tare calibrate {own}", *(f"{label}: {facts.get(label, '')}" for label in _LABELS)))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

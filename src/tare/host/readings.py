@@ -59,10 +59,10 @@ def memory_size_byte(meminfo: str, key: str) -> int:
 
 def selected(text: str) -> str:
     """Read the choice in brackets, ``always [madvise] never`` → madvise."""
-    found = _BRACKETED.search(text)
-    if not found:
+    match = _BRACKETED.search(text)
+    if not match:
         raise ValueError("it marks no choice with brackets")
-    return found[1]
+    return match[1]
 
 
 def control_groups(mounts: str, v2_controllers: str | None) -> str:
@@ -106,10 +106,10 @@ def virtualization(
         return named
     vendor = next((name for mark, name in _FIRMWARE.items() if mark in firmware), None)
     clock = next((name for mark, name in _CLOCKSOURCES.items() if mark in clocksources.split()), None)
-    found = " on ".join(dict.fromkeys(filter(None, (vendor, clock))))
+    text = " on ".join(dict.fromkeys(filter(None, (vendor, clock))))
     if "hypervisor" in cpu_flags:
-        return found or "a virtual machine of unknown make"
-    return found or "none"
+        return text or "a virtual machine of unknown make"
+    return text or "none"
 
 
 _FIRMWARE = {

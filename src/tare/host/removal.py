@@ -227,5 +227,5 @@ def _place(folder: int, name: str) -> str:
         path = f"{os.readlink(f'/proc/self/fd/{folder}')}/{name}"  # noqa: PTH115 - a descriptor's
     except OSError:  # longer than a path can be
         path = f".../{name}"
-    shown = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in path)
+    shown = "".join(text if text.isprintable() else text.encode("unicode_escape").decode() for text in path)
     return shown if len(shown) <= _LONGEST_NAME else f"{shown[:_LONGEST_NAME]}..."

@@ -40,11 +40,11 @@ class Threat:
 def find_threats(facts: Mapping[str, str], processors: int) -> list[Threat]:
     """Judge the facts of ``host_facts``; a fact that could not be read threatens nothing."""
     readable = {label: value for label, value in facts.items() if not value.startswith(_UNREADABLE)}
-    found = []
+    threats = []
     for subject, judge in _JUDGES.items():
         if subject in readable and (said := judge(readable[subject], processors)):
-            found.append(Threat(subject=subject, remark=said[0], remedy=said[1]))
-    return found
+            threats.append(Threat(subject=subject, remark=said[0], remedy=said[1]))
+    return threats
 
 
 _Said: TypeAlias = tuple[str, str] | None
@@ -147,11 +147,11 @@ _JUDGES: dict[str, Callable[[str, int], _Said]] = {
 def device_threats(null: Path = Path("/dev/null")) -> Iterator[Threat]:
     """Yield a threat when ``null`` is no longer the null device: a root program may have overwritten it."""
     try:
-        found = null.stat()
+        status = null.stat()
     except OSError as error:
         remark = f"cannot be looked at: {error.strerror}"
     else:
-        if stat.S_ISCHR(found.st_mode) and (os.major(found.st_rdev), os.minor(found.st_rdev)) == _NULL:
+        if stat.S_ISCHR(status.st_mode) and (os.major(status.st_rdev), os.minor(status.st_rdev)) == _NULL:
             return
         remark = "is not the null device: what programs throw away is kept, or fails"
     yield Threat(subject=str(null), remark=remark, remedy=f"rm -f {null} && mknod -m 666 {null} c 1 3")
@@ -169,5 +169,5 @@ def space_threats(directory: Path, free_byte: Callable[[Path], int] | None = Non
 
 
 def _free_byte(path: Path) -> int:
-    found = os.statvfs(path)
-    return found.f_bavail * found.f_frsize
+    file_system = os.statvfs(path)
+    return file_system.f_bavail * file_system.f_frsize

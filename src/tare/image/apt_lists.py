@@ -47,16 +47,16 @@ def _unpacked(root: Path) -> Iterator[tuple[str, str, str]]:
 
 def _listed(file: Path) -> Iterator[tuple[tuple[str, str, str], str]]:
     """Read line by line: Debian's list of a suite has 50 MB."""
-    found: dict[bytes, str] = {}
+    listed: dict[bytes, str] = {}
     with file.open("rb") as lines:
         for line in lines:
             if line.startswith(_FIELDS):
                 name, _, value = line.partition(b" ")
-                found[name] = value.decode(errors="replace").strip()
+                listed[name] = value.decode(errors="replace").strip()
             elif line == b"\n":
-                yield from _whole(found)
-                found = {}
-    yield from _whole(found)
+                yield from _whole(listed)
+                listed = {}
+    yield from _whole(listed)
 
 
 def _whole(found: dict[bytes, str]) -> Iterator[tuple[tuple[str, str, str], str]]:

@@ -47,8 +47,8 @@ def builder(progress: Progress) -> Path:
 
 def origin(root: Path) -> Origin:
     """What ``base`` or ``builder`` was made of."""
-    found: Origin = json.loads((root.parent / ORIGIN).read_bytes())
-    return found
+    document: Origin = json.loads((root.parent / ORIGIN).read_bytes())
+    return document
 
 
 @contextmanager

@@ -60,8 +60,8 @@ def builder_origin(source: Path | None) -> Origin | None:
     if source is None:
         return prebuilt.prebuilt_origin()
     file = cache_directory() / "native" / ORIGIN
-    found: Origin | None = json.loads(file.read_bytes()) if file.is_file() else None
-    return found
+    document: Origin | None = json.loads(file.read_bytes()) if file.is_file() else None
+    return document
 
 
 def _take_origin(root: Path | None, work: Path) -> None:

@@ -97,9 +97,9 @@ def _oci_layers(folder: Path) -> tuple[list[Path], list[str]]:
 def _manifest(folder: Path, index: Mapping[str, Any], depth: int) -> dict[str, Any]:
     fitting = [descriptor for descriptor in index["manifests"] if _fits(descriptor.get("platform"))]
     if len(fitting) != 1 or depth == MAXIMUM_DEPTH:
-        found = ", ".join(_label(descriptor) for descriptor in index["manifests"]) or "none"
+        text = ", ".join(_label(descriptor) for descriptor in index["manifests"]) or "none"
         raise InputError(
-            f"The archive must hold one image for {os.uname().machine}; it holds: {found}. Export that one."
+            f"The archive must hold one image for {os.uname().machine}; it holds: {text}. Export that one."
         )
     content: dict[str, Any] = _read_json(_blob(folder, fitting[0]))
     return _manifest(folder, content, depth + 1) if "manifests" in content else content
@@ -124,8 +124,8 @@ def _blob(folder: Path, descriptor: Mapping[str, Any]) -> Path:
         )
     path = _inside(folder, f"blobs/sha256/{sha256[1]}")
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != sha256[1] or path.stat().st_size != descriptor["size"]:
+        hexdigest = hashlib.file_digest(file, "sha256").hexdigest()
+    if hexdigest != sha256[1] or path.stat().st_size != descriptor["size"]:
         raise InputError(f"The image archive is refused: the content of {sha256[0]} is not what it says.")
     return path
 

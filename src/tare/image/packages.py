@@ -55,12 +55,12 @@ def installed_paragraphs(text: str) -> Iterator[dict[str, str]]:
 
 def parse_apk(text: str) -> dict[str, str]:
     """Name → version of Alpine's list of installed packages (apk(5)): lines ``P:`` and ``V:``."""
-    found = {}
+    apk = {}
     for paragraph in text.split("\n\n"):
         fields = dict(line.split(":", 1) for line in paragraph.splitlines() if ":" in line)
         if "P" in fields and "V" in fields:
-            found[fields["P"]] = fields["V"]
-    return found
+            apk[fields["P"]] = fields["V"]
+    return apk
 
 
 def read_rpm(database: Path) -> dict[str, str]:

@@ -103,8 +103,8 @@ def _packages(image: Image) -> Iterator[Component]:
 
 def _system_id(root: Path) -> str:
     for file in files_inside(root, ["etc/os-release", "usr/lib/os-release"]):
-        if found := _SYSTEM_ID.search(file.read_text(errors="replace")):
-            return found[1]
+        if match := _SYSTEM_ID.search(file.read_text(errors="replace")):
+            return match[1]
     return "unknown"
 
 

@@ -63,15 +63,15 @@ def _is_there(directory: Path) -> bool:
 def _found(name: str, directory: Path) -> Image:
     try:
         manifest = json.loads((directory / "manifest.json").read_bytes())
-        found = Image(name, directory / "rootfs", str(manifest["digest"]), manifest)
-        usable = manifest["schema"] == SCHEMA and found.root.is_dir()
+        image = Image(name, directory / "rootfs", str(manifest["digest"]), manifest)
+        usable = manifest["schema"] == SCHEMA and image.root.is_dir()
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ImageError(
             f"The manifest of image {name!r} in {directory} is unreadable ({error}). {_remake(name)}"
         ) from None
     if not usable:
         raise ImageError(f"The image {name!r} in {directory} is not one that this Tare made. {_remake(name)}")
-    return found
+    return image
 
 
 def require_own_programs(image: Image) -> None:
@@ -111,19 +111,19 @@ def verify(image: Image) -> None:
     require_own_programs(image)
     ordinary = ordinary_user()
     try:
-        found = tree_digest.list_tree(
+        tree = tree_digest.list_tree(
             image.root, single_owner=_has_single_owner(image.manifest), pass_unreadable=ordinary
         )
     except OSError as error:
         raise ImageError(
             f"The image {image.name!r} cannot be read whole ({error}). {_remake(image.name)}"
         ) from None
-    if tree_digest.digest(found) == image.digest:
+    if tree_digest.digest(tree) == image.digest:
         return
     kept = _kept_listing(image)
     if ordinary:
-        kept, found = tree_digest.as_far_as_readable(kept, found)
-    changes = tree_digest.differences(kept, found)
+        kept, tree = tree_digest.as_far_as_readable(kept, tree)
+    changes = tree_digest.differences(kept, tree)
     if ordinary and not changes:
         return
     shown = changes[:SHOWN_DIFFERENCES]

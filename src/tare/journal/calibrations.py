@@ -48,9 +48,9 @@ def write_calibration(path: Path, calibration: Calibration) -> Path:
 def read_calibration(path: Path) -> Calibration | None:
     """``None`` when there is none, or one that this version cannot read: it is cited, and nothing rests on it."""
     try:
-        found = json.loads(read_plain(path))
-        fields = {name: value for name, value in found.items() if name not in {"schema", "passed"}}
-        return _adapter().validate_python(fields, strict=False) if found["schema"] == SCHEMA else None
+        document = json.loads(read_plain(path))
+        fields = {name: value for name, value in document.items() if name not in {"schema", "passed"}}
+        return _adapter().validate_python(fields, strict=False) if document["schema"] == SCHEMA else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError):
         return None
 
@@ -59,11 +59,12 @@ def newest_calibration(directory: Path, host_identity: str, version: str) -> Cal
     """The one that ended last of those that are about this host and this version of Tare."""
     kept = (read_calibration(path) for path in directory.glob("*.json"))
     fitting = [
-        one
-        for one in kept
-        if one is not None and (one.host_identity, one.tare_version) == (host_identity, version)
+        calibration
+        for calibration in kept
+        if calibration is not None
+        and (calibration.host_identity, calibration.tare_version) == (host_identity, version)
     ]
-    return max(fitting, key=lambda one: one.ended_utc, default=None)
+    return max(fitting, key=lambda calibration: calibration.ended_utc, default=None)
 
 
 def cite_calibration(folder: ResultFolder) -> None:

@@ -54,8 +54,8 @@ class Faults:
 
     def damage(self) -> tuple[Damage, ...]:
         """All of it, by line; what concerns the file comes last."""
-        found = [*(self._told(run) for run in self._runs), *self._others]
-        return tuple(sorted(found, key=lambda one: (one.line is None, one.line or 0)))
+        damages = [*(self._told(run) for run in self._runs), *self._others]
+        return tuple(sorted(damages, key=lambda damage: (damage.line is None, damage.line or 0)))
 
     def _told(self, run: _Run) -> Damage:
         where = f"line {run.line}" if run.lines == 1 else f"lines {run.line} to {run.line + run.lines - 1}"

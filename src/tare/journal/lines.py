@@ -56,9 +56,9 @@ def encode(record: Session | Outcome) -> bytes:
 def decode(line: bytes, where: str) -> Session | Outcome:
     """The record of a line without a seal; ``JournalError`` names the place."""
     try:
-        found = _values(line)
-        _require_schema(found["schema"])
-        return _LINES[found["kind"]].model_validate({"record": found["record"]}).record
+        values = _values(line)
+        _require_schema(values["schema"])
+        return _LINES[values["kind"]].model_validate({"record": values["record"]}).record
     except (ValueError, KeyError, TypeError) as error:
         raise _no_line(where, error) from error
 

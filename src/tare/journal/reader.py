@@ -70,7 +70,7 @@ class Reading:
         """What was seen until now."""
         files = self._files.values()
         return Integrity(
-            damage=(*(one for file in files for one in file.faults.damage()), *self._damage),
+            damage=(*(damage for file in files for damage in file.faults.damage()), *self._damage),
             unchecked=tuple(file.shown for file in files if not file.checked),
             unended=tuple(file.shown for file in files if not file.ended),
         )
@@ -122,7 +122,7 @@ def journal_of(records: Iterable[Record]) -> Journal:
     for record in without_repeats(records, repeated):
         if isinstance(record, Session):
             sessions.append(record)
-            missing = frozenset(one.environment for one in record.skipped)
+            missing = frozenset(skipped.environment for skipped in record.skipped)
         else:
             measured.append((record, missing))
     return Journal(
@@ -159,7 +159,7 @@ def campaign_digest(result: Path) -> str | None:
 def _campaign_of(name: str, directory: Path) -> str | None:
     """The campaign that a file's first session ran; ``None`` where it does not say."""
     records = OneFile(directory / name).records()
-    return next((one.campaign_digest for one in records if isinstance(one, Session)), None)
+    return next((record.campaign_digest for record in records if isinstance(record, Session)), None)
 
 
 def _keep_furthest(known: dict[str, Seen], further: Mapping[str, Seen]) -> None:

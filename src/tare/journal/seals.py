@@ -86,6 +86,6 @@ def open_seal(line: bytes, where: str) -> Opened | None:
         return None
     if int(sealed[2]) > SEALED_SCHEMA:
         raise LaterVersionError(where, int(sealed[2]))
-    if not (found := _LINK.match(line, sealed.end())):
+    if not (match := _LINK.match(line, sealed.end())):
         return None
-    return Opened(ChainLink(int(found[1], 16), int(found[2]), crc), int(found[3], 16), found[4].decode())
+    return Opened(ChainLink(int(match[1], 16), int(match[2]), crc), int(match[3], 16), match[4].decode())

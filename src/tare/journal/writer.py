@@ -96,9 +96,9 @@ def make_folder(folder: Path) -> None:
     No group may write there, whatever the mask: the next run would not trust it.
     """
     missing = [one for one in (folder, *folder.parents) if not one.exists()]
-    for one in reversed(missing):
-        one.mkdir(mode=0o755, exist_ok=True)
-        keep_names(one.parent)
+    for path in reversed(missing):
+        path.mkdir(mode=0o755, exist_ok=True)
+        keep_names(path.parent)
 
 
 def keep_names(folder: Path) -> None:

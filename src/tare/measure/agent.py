@@ -176,10 +176,10 @@ class AgentServer:
 def parse_request(text: bytes) -> tuple[str, str] | None:
     """Node and command of the agent's words; ``None`` when they are something else."""
     try:
-        found = object_from_json(text)
+        request = object_from_json(text)
     except ValueError:
         return None
-    match found.get("node"), found.get("command"):
+    match request.get("node"), request.get("command"):
         case (str() as node, str() as command):
             return node, command
     return None

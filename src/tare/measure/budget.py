@@ -40,7 +40,7 @@ class Budget:
         if trial.block != self._allowed_block:
             done = {outcome.trial.identity for outcome in self.outcomes}
             block = (one for one in self._planned if one.block == trial.block and self.is_wanted(one))
-            rest = [one for one in block if one.identity not in done]
+            rest = [trial for trial in block if trial.identity not in done]
             if not next_block_fits(rest, self.outcomes, remaining):
                 return False
             self._allowed_block = trial.block

@@ -133,7 +133,7 @@ def _ready(request: Request, campaign: Campaign, image: Image, audience: Audienc
     journal = read_result(request.folder)
     refuse_another(request.folder, journal, image.digest)
     skipped = unusable(request, campaign, image)
-    absent = {one.environment for one in skipped}
+    absent = {skipped.environment for skipped in skipped}
     return (*skipped, *cannot_join(campaign.needed_environments, request.providers, journal, absent))
 
 
@@ -150,7 +150,7 @@ def _measure(
     request: Request, campaign: Campaign, image: Image, skipped: tuple[Skipped, ...], audience: Audience
 ) -> bool:
     journal = read_result(request.folder)
-    absent, done, earlier = {one.environment for one in skipped}, journal.done, journal.seen
+    absent, done, earlier = {skipped.environment for skipped in skipped}, journal.done, journal.seen
     now = plan_now(campaign, journal, absent)
     planned, outcomes = now.trials, list(map(without_evidence, journal.outcomes))
     budget = Budget(campaign, planned, outcomes)
@@ -169,13 +169,13 @@ def _measure(
         audience.says(
             "nothing is run: no environment is usable, and native would have nothing to compare with"
         )
-    load = _look_at_host(audience) if any(one.identity not in done for one in still) else None
-    turned = {cell_of(one.trial) for one in outcomes if one.turns}
+    load = _look_at_host(audience) if any(trial.identity not in done for trial in still) else None
+    turned = {cell_of(outcome.trial) for outcome in outcomes if outcome.turns}
     context = replace(
         new_context(request, campaign, image, audience),
         lacking_flags=_lacking_flags(request, campaign, absent, journal),
         idle_ranks=idle_ranks.IdleRanks(outcomes, busy=load is not None and load.busy),
-        counts={one.trial.workload.name: one.turns.counts for one in outcomes if one.turns},
+        counts={outcome.trial.workload.name: outcome.turns.counts for outcome in outcomes if outcome.turns},
         turned=turned,
         whole={
             cell: outcome.facts[WHOLE]
@@ -186,7 +186,11 @@ def _measure(
     ours = {trial.identity: trial for trial in planned}
     # A journal may name workloads that nobody knows; what slices a trial has is for the plan to say.
     context.allotment.learn(
-        [replace(one, trial=ours[one.trial.identity]) for one in outcomes if one.trial.identity in ours]
+        [
+            replace(outcome, trial=ours[outcome.trial.identity])
+            for outcome in outcomes
+            if outcome.trial.identity in ours
+        ]
     )
     for outcome in outcomes:
         remember_peak(context, outcome)
@@ -276,7 +280,7 @@ def _lacking_flags(
     """As they were at the first trial: all of a result take the same code paths."""
     if journal.outcomes and journal.sessions:
         return journal.sessions[-1].lacking_flags
-    present = [one for one in campaign.needed_environments if one.name not in absent]
+    present = [environment for environment in campaign.needed_environments if environment.name not in absent]
     return lacking_flags(present, request.providers)
 
 

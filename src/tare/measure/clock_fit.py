@@ -65,9 +65,9 @@ def fit(probes: Sequence[ClockProbe]) -> ClockFit:
 
 
 def _drift(piece: Sequence[ClockProbe]) -> Drift:
-    found = line_through(piece)
-    assert found is not None  # noqa: S101 - pieces are made so
-    return found
+    drift = line_through(piece)
+    assert drift is not None  # noqa: S101 - pieces are made so
+    return drift
 
 
 def _steady_pieces(probes: Sequence[ClockProbe]) -> Iterator[Sequence[ClockProbe]]:

@@ -34,24 +34,26 @@ def findings(nodes: Mapping[str, Mapping[str, Sequence[ClockProbe]]]) -> ClockFi
 
 
 def _facts(clocks: Mapping[str, ClockFit]) -> dict[str, str]:
-    told = {f"drift of {_NAMES[name]}": _span(found.drift) for name, found in clocks.items()}
+    facts = {f"drift of {_NAMES[name]}": _span(clock_fit.drift) for name, clock_fit in clocks.items()}
     any_clock = next(iter(clocks.values()))
     return {
-        **told,
+        **facts,
         "clock probes": str(any_clock.probes),
         "worst round trip to the clock": f"{any_clock.worst_round_trip_ns * 1e-6:.3f} ms",
-        "clock steps": str(max(len(found.steps) if _stepped(found) else 0 for found in clocks.values())),
+        "clock steps": str(
+            max(len(clock_fit.steps) if _stepped(clock_fit) else 0 for clock_fit in clocks.values())
+        ),
     }
 
 
 def _fault(node: str, clocks: Mapping[str, ClockFit]) -> str | None:
     """Clocks that go wrong in the same way are told of by one of them."""
     alike: dict[tuple[bool, bool], list[str]] = {}
-    for name, found in clocks.items():
-        if found.refuted:
-            alike.setdefault(_kind(found), []).append(name)
-    told = [f"{_joined(names)} of {node} {_words(clocks[names[0]])}" for names in alike.values()]
-    return ", and ".join(told) or None
+    for name, clock_fit in clocks.items():
+        if clock_fit.refuted:
+            alike.setdefault(_kind(clock_fit), []).append(name)
+    fault = [f"{_joined(names)} of {node} {_words(clocks[names[0]])}" for names in alike.values()]
+    return ", and ".join(fault) or None
 
 
 def _joined(names: Sequence[str]) -> str:

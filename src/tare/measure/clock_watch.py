@@ -61,9 +61,9 @@ class NodeClocks:
 
     def heard(self) -> None:
         """Take the answer to ``ask``; ``NodeError`` if it makes no sense, or if nothing was asked."""
-        told = self._stopwatch.told_clocks()
-        if told is not None:
-            self._note(told)
+        told_clocks = self._stopwatch.told_clocks()
+        if told_clocks is not None:
+            self._note(told_clocks)
 
     @property
     def relations(self) -> Mapping[str, str]:
@@ -131,10 +131,10 @@ class ClockWatch:
         return sum(known) if known and len(known) == len(told) else None
 
     def findings(self) -> ClockFindings:
-        found = findings({name: clocks.probes for name, clocks in self._nodes.items()})
-        told = zip(found.facts, self._nodes.values(), strict=True)
+        clock_findings = findings({name: clocks.probes for name, clocks in self._nodes.items()})
+        told = zip(clock_findings.facts, self._nodes.values(), strict=True)
         own = tuple({**facts, **clocks.relations} for facts, clocks in told)
-        return replace(found, facts=own or (relations(self._before, self._after),))
+        return replace(clock_findings, facts=own or (relations(self._before, self._after),))
 
 
 @contextmanager

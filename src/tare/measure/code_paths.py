@@ -42,10 +42,13 @@ def cannot_join(
     if not journal.outcomes:
         return ()
     avoided = {
-        flag for one in journal.sessions[-1:] for flags in one.lacking_flags.values() for flag in flags
+        flag
+        for session in journal.sessions[-1:]
+        for flags in session.lacking_flags.values()
+        for flag in flags
     }
-    missed = {one.environment for session in journal.sessions for one in session.skipped}
-    late = [one for one in environments if one.name in missed - absent]
+    missed = {skipped.environment for session in journal.sessions for skipped in session.skipped}
+    late = [environment for environment in environments if environment.name in missed - absent]
     lacking = lacking_flags(late, providers)
     return tuple(
         Skipped(

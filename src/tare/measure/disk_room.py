@@ -47,10 +47,10 @@ class DiskRoom:
 
 
 def _free_byte(folder: Path) -> int:
-    found = os.statvfs(folder)
-    return found.f_bavail * found.f_frsize
+    file_system = os.statvfs(folder)
+    return file_system.f_bavail * file_system.f_frsize
 
 
 def _reserve_byte(folder: Path) -> int:
-    found = os.statvfs(folder)
-    return min(_MOST_RESERVED_BYTE, int(_RESERVE * found.f_blocks * found.f_frsize))
+    file_system = os.statvfs(folder)
+    return min(_MOST_RESERVED_BYTE, int(_RESERVE * file_system.f_blocks * file_system.f_frsize))

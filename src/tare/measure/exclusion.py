@@ -78,7 +78,7 @@ def _beyond(value: float | None, limit: float | None) -> bool:
 
 def _foreign_load(watch: SignalWatch, found: Found) -> float | None:
     """In processors' worth, less what the ticks cannot tell."""
-    foreign_s = next((one.value for one in found.signals if one.name == FOREIGN), None)
+    foreign_s = next((signal.value for signal in found.signals if signal.name == FOREIGN), None)
     if foreign_s is None or watch.span_s <= 0:
         return None
     return max(0.0, foreign_s - _TICKS * TICK_S * len(watch.place.processors)) / watch.span_s

@@ -14,7 +14,7 @@ class Fuse:
     """Of the nodes that have a group on this host; guests and other hosts keep their own."""
 
     def __init__(self, groups: Sequence[NodeGroup]) -> None:
-        self._groups = [one.group for one in groups if isinstance(one, LocalGroup)]
+        self._groups = [node_group.group for node_group in groups if isinstance(node_group, LocalGroup)]
         self._refused = self._count()
 
     def has_blown(self) -> bool:

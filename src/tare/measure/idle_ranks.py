@@ -31,18 +31,18 @@ class IdleRanks:
 
     def _as_begun(self, block: int, *, busy: bool) -> bool:
         """A layout that asks for too many processors yields in any case, so one that spins is the better witness."""
-        facts = {one.facts.get(FACT) for one in self._outcomes if one.trial.block == block}
+        facts = {outcome.facts.get(FACT) for outcome in self._outcomes if outcome.trial.block == block}
         if SPIN in facts:
             return False
         return busy or YIELD in facts
 
     def _busy_before(self, block: int) -> bool:
         """Of the last block that this session ran, whatever its number."""
-        earlier = [one for one in self._outcomes[self._begun :] if one.trial.block != block]
+        earlier = [outcome for outcome in self._outcomes[self._begun :] if outcome.trial.block != block]
         if not earlier:
             return self._busy
-        last = [one for one in earlier if one.trial.block == earlier[-1].trial.block]
-        return any(one.load is not None and one.load.busy for one in last)
+        last = [outcome for outcome in earlier if outcome.trial.block == earlier[-1].trial.block]
+        return any(outcome.load is not None and outcome.load.busy for outcome in last)
 
 
 def idle_ranks_fact(job: Job) -> Mapping[str, str]:

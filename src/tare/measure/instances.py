@@ -109,11 +109,11 @@ class Instance:
 
     def output(self) -> Output:
         """What it printed and left; ``WrongOutput`` when that is longer than any benchmark's."""
-        found = {name: self.read(name) for name in self.job.collect}
+        output = {name: self.read(name) for name in self.job.collect}
         return Output(
             stdout=self.printed(OUTPUT, "stdout") or "",
             stderr=self.printed(OUTPUT, "stderr") or "",
-            files={name: text for name, text in found.items() if text is not None},
+            files={name: text for name, text in output.items() if text is not None},
         )
 
     def read(self, name: str) -> str | None:
@@ -154,15 +154,15 @@ def make_instances(
     resident: str | None = None,
 ) -> list[Instance]:
     """All instances in the order of their seats, their input files written."""
-    found = []
+    instances = []
     for seat in seats:
         job = kind.job(options, seat.shape) if resident is None else kind.resident(options, seat.shape)
         instance = Instance(seat=seat, job=job, limit_s=limit_s, iteration=iteration, resident=resident)
         for node in seat.members:
             make_folder(node.spec.work / instance.name, node.user, instance.job.files)
             seat.member_provider.send(node, [instance.name])
-        found.append(instance)
-    return found
+        instances.append(instance)
+    return instances
 
 
 def gather_evidence(instance: Instance) -> dict[str, str]:

@@ -137,17 +137,17 @@ def cpu_samples(gathered: Gathered, whole_s: float | None, *, by_rusage: bool) -
     ``by_rusage``: no group counts, so that the commands' own account stands in (getrusage(2)).
     """
     if len(gathered.cpu_s) == 1:
-        told = dict.fromkeys(gathered.cpu_s, whole_s)
+        cpu_s = dict.fromkeys(gathered.cpu_s, whole_s)
     elif by_rusage:
-        told = {
+        cpu_s = {
             number: rusage_s([run for run in gathered.runs if run.iteration == number])
             for number in gathered.cpu_s
         }
     else:
-        told = gathered.cpu_s
+        cpu_s = gathered.cpu_s
     return [
         Sample(name="cpu_s", value=used_s, unit="s", direction=Direction.LESS, iteration=number)
-        for number, used_s in told.items()
+        for number, used_s in cpu_s.items()
         if used_s is not None
     ]
 

@@ -52,13 +52,17 @@ def plan_now(campaign: Campaign, journal: Journal, absent: AbstractSet[str]) -> 
 
 def can_be_compared(campaign: Campaign, absent: AbstractSet[str]) -> bool:
     """Whether some environment is usable, if any was asked for."""
-    return not campaign.environments or any(one.name not in absent for one in campaign.environments)
+    return not campaign.environments or any(
+        environment.name not in absent for environment in campaign.environments
+    )
 
 
 def _all_but_ended(left: Sequence[Trial], lacking: AbstractSet[str], journal: Journal) -> AbstractSet[str]:
     """Those of ``left`` that are not of a cell and block in which native alone is left to run."""
     waiting = {_place(trial) for trial in left if trial.identity in lacking}
-    begun = {_place(one.trial) for one in journal.outcomes if environments_of(one.trial) != {NATIVE}}
+    begun = {
+        _place(outcome.trial) for outcome in journal.outcomes if environments_of(outcome.trial) != {NATIVE}
+    }
     return {trial.identity for trial in left if _place(trial) in waiting or _place(trial) not in begun}
 
 
@@ -81,7 +85,7 @@ def _place(trial: Trial) -> tuple[str, str, int]:
 
 def joining_said(now: PlanNow, journal: Journal, absent: AbstractSet[str], again: str) -> Iterator[str]:
     """A sentence on each environment that was missing in the last session and is not now; ``again`` begins anew."""
-    missed = {one.environment for one in journal.sessions[-1].skipped} if journal.sessions else set()
+    missed = {skipped.environment for skipped in journal.sessions[-1].skipped} if journal.sessions else set()
     done = journal.done
     for name in sorted(missed - absent):
         left = len(_blocks((trial for trial in now.usable if trial.identity not in done), name))
@@ -110,13 +114,13 @@ def _then(one: Skipped, missing: AbstractSet[str]) -> Skipped:
 
 def skipped_in(journal: Journal, now: PlanNow) -> tuple[Skipped, ...]:
     """What was skipped in all of a result, or in blocks of it; the reason is the last that was given."""
-    last = {one.environment: one for session in journal.sessions for one in session.skipped}
+    last = {skipped.environment: skipped for session in journal.sessions for skipped in session.skipped}
     ran = {name for outcome in journal.outcomes for name in environments_of(outcome.trial)}
     waiting = {name for trial in now.waiting for name in environments_of(trial)}
     blocks = {name: len(_blocks(now.passed_over, name)) for name in last}
-    missing = {one.environment for one in journal.sessions[-1].skipped} if journal.sessions else set()
+    missing = {skipped.environment for skipped in journal.sessions[-1].skipped} if journal.sessions else set()
     return tuple(
-        one if name in missing - ran else replace(_then(one, missing), blocks=blocks[name])
-        for name, one in last.items()
+        skipped if name in missing - ran else replace(_then(skipped, missing), blocks=blocks[name])
+        for name, skipped in last.items()
         if blocks[name] or name in missing & waiting
     )

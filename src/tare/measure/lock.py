@@ -115,7 +115,7 @@ def _is_running(pid: int) -> bool:
 
 def _holder(descriptor: int) -> tuple[int | None, str]:
     try:
-        found = json.loads(os.pread(descriptor, 4096, 0))
-        return int(found["pid"]), str(found["purpose"])
+        document = json.loads(os.pread(descriptor, 4096, 0))
+        return int(document["pid"]), str(document["purpose"])
     except (ValueError, KeyError, TypeError):
         return None, "unknown"

@@ -55,7 +55,7 @@ class TrialLooks:
         """Before each start of the commands; ``UnequalArms`` where the host treats them otherwise than native ones."""
         read = require_equal_commands(instances, stopwatches, self._context.expected)
         self._measured.parity = read or self._measured.parity
-        self._seen += [one.seen for one in own_stopwatches(instances, stopwatches)]
+        self._seen += [stopwatch.seen for stopwatch in own_stopwatches(instances, stopwatches)]
 
     def begin(self) -> None:
         """When the first commands are about to start."""

@@ -124,8 +124,8 @@ def _holders(wanted: os.stat_result) -> str:
         rows = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
     except OSError:
         rows = []
-    found = [_said(row[4]) for row in rows if len(row) > 5 and row[5] == place]  # noqa: PLR2004 - its place
-    return ", ".join(found) or "somebody"
+    saids = [_said(row[4]) for row in rows if len(row) > 5 and row[5] == place]  # noqa: PLR2004 - its place
+    return ", ".join(saids) or "somebody"
 
 
 def _said(pid: str) -> str:

@@ -71,10 +71,10 @@ def ready_neighbours(
         nodes = stack.enter_context(running_nodes(specs, context.providers, times))
         ways = stack.enter_context(Ways())
         seen = [inspect(provider, node, ways) for node in nodes]
-        for one in seen:
-            require_equal(one.parity, context.expected, alone.environment.technology)
+        for entry in seen:
+            require_equal(entry.parity, context.expected, alone.environment.technology)
         require_one_parent([*measured, *nodes], context.expected)
-        held = [one.group for one in seen]
+        held = [item.group for item in seen]
         groups = [group for group in held if group is not None]
         placed = Placed(
             nodes=tuple(nodes),
@@ -87,7 +87,7 @@ def ready_neighbours(
             times=times,
         )
         seats = stack.enter_context(seated(context, alone, placed))
-        instances = [_endless(one) for one in _instances(alone, _numbered_on(trial, seats))]
+        instances = [_endless(instance) for instance in _instances(alone, _numbered_on(trial, seats))]
         stopwatches = stack.enter_context(ready_instances(instances))
         yield Neighbours(instances, stopwatches, groups if len(groups) == len(nodes) else None)
 

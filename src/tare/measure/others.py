@@ -55,13 +55,13 @@ def look_before_start(wait_s: float | None = None) -> HostLoad:
         after = busy.snapshot(stats, quotas)
     span_s = after.at_s - before.at_s
     others = [
-        one
-        for one in busy.spent_between(before, after)
-        if not one.process.kernel and os.getpid() not in busy.line_of(one.process.pid, after)
+        used
+        for used in busy.spent_between(before, after)
+        if not used.process.kernel and os.getpid() not in busy.line_of(used.process.pid, after)
     ]
     load = HostLoad(
         processors=len(numbers),
-        foreign=min(len(numbers), sum(one.cpu_s for one in others) / span_s),
+        foreign=min(len(numbers), sum(used.cpu_s for used in others) / span_s),
         steal=busy.stolen(before, after, numbers) or 0.0,
         throttled=busy.throttled_share(before, after),
     )
@@ -114,7 +114,7 @@ class OthersWatch:
         count = len(self._place.processors)
         slack_s = _SLACK_TICKS * busy.TICK_S * count
         beyond_s = _signal(signals, FOREIGN)
-        others_s = sum(max(0.0, one.cpu_s - _SLACK_TICKS * busy.TICK_S) for one in shares.others)
+        others_s = sum(max(0.0, used.cpu_s - _SLACK_TICKS * busy.TICK_S) for used in shares.others)
         unseen_s = 0.0 if beyond_s is None else max(0.0, beyond_s - steal_s - shares.known_s - slack_s)
         most_s = span_s * count if beyond_s is None else beyond_s - steal_s
         load = HostLoad(
@@ -130,13 +130,13 @@ class OthersWatch:
         nodes, own_pid = self._node_processes(), os.getpid()
         others: list[busy.Used] = []
         known_s = 0.0
-        for one in busy.spent_between(before, after):
-            line = busy.line_of(one.process.pid, after)
+        for used in busy.spent_between(before, after):
+            line = busy.line_of(used.process.pid, after)
             of_nodes = not line.isdisjoint(nodes)
-            if not of_nodes and one.process.pid != own_pid:
-                known_s += one.cpu_s
-            if not (of_nodes or own_pid in line or one.process.kernel or one.process.name in _DAEMONS):
-                others.append(one)
+            if not of_nodes and used.process.pid != own_pid:
+                known_s += used.cpu_s
+            if not (of_nodes or own_pid in line or used.process.kernel or used.process.name in _DAEMONS):
+                others.append(used)
         return _Shares(others=others, known_s=known_s)
 
     def _node_processes(self) -> set[int]:
@@ -149,8 +149,8 @@ def said(load: HostLoad) -> str:
     """Such as "stress (pid 123, user alice) uses 1.0 of 2 processors"."""
     of = f"of {load.processors} processor{'s' if load.processors > 1 else ''}"
     parts = [
-        f"{one.name}{_whose(one)} {'use' if one.pid is None else 'uses'} {one.processors:.1f}"
-        for one in load.others
+        f"{program.name}{_whose(program)} {'use' if program.pid is None else 'uses'} {program.processors:.1f}"
+        for program in load.others
     ]
     if load.steal:
         parts.append(f"a hypervisor below takes {load.steal:.1f}")
@@ -164,7 +164,7 @@ def said(load: HostLoad) -> str:
 def said_of_trial(load: HostLoad) -> str:
     """Such as "others take 0.5 of its 1 processor: stress (pid 123, user alice)"."""
     of = f"of its {load.processors} processor{'s' if load.processors > 1 else ''}"
-    who = ", ".join(f"{one.name}{_whose(one)}" for one in load.others)
+    who = ", ".join(f"{busy_program.name}{_whose(busy_program)}" for busy_program in load.others)
     parts = [f"others take {load.foreign:.1f} {of}{f': {who}' if who else ''}"] if load.foreign else []
     if load.steal:
         parts.append(f"a hypervisor below takes {load.steal:.1f} {of}")
@@ -184,17 +184,17 @@ def _whose(one: BusyProgram) -> str:
 
 
 def _signal(signals: Found, name: str) -> float | None:
-    return next((one.value for one in signals.signals if one.name == name), None)
+    return next((signal.value for signal in signals.signals if signal.name == name), None)
 
 
 def _named(load: HostLoad, others: Iterable[busy.Used], span_s: float) -> HostLoad:
     """With the busiest programs, where the host is busy."""
     if not load.busy:
         return load
-    largest = [one for one in busy.programs(others, span_s) if one.processors >= NAMED]
+    largest = [program for program in busy.programs(others, span_s) if program.processors >= NAMED]
     named = (
-        BusyProgram(name=one.name, user=one.user, pid=one.pid, processors=one.processors)
-        for one in largest[:_MOST_NAMED]
+        BusyProgram(name=program.name, user=program.user, pid=program.pid, processors=program.processors)
+        for program in largest[:_MOST_NAMED]
     )
     return replace(load, others=tuple(named))
 

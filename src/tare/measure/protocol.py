@@ -146,8 +146,8 @@ def clock_ns(line: bytes) -> int:
 
 def clock_readings(line: bytes) -> Mapping[str, int]:
     """What each of the node's clocks says, in nanoseconds."""
-    found = _checked(_Readings, line)
-    return {name: found[name] for name in _Readings.model_fields}
+    checked = _checked(_Readings, line)
+    return {name: checked[name] for name in _Readings.model_fields}
 
 
 def took(line: bytes) -> Mapping[str, Any]:

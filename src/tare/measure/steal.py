@@ -87,13 +87,13 @@ class ProcessorWaits:
         return max(0.0, _stolen_s() - self._stolen_before_s)
 
     def _now(self) -> Mapping[str, int]:
-        found: dict[str, int] = {}
+        now: dict[str, int] = {}
         for process in {pid for freezer in self._freezers for pid in freezer.processes()}:
             for task in Path(f"/proc/{process}/task").glob("*"):
                 with suppress(OSError):
                     times = parse_schedstat((task / "schedstat").read_text())
-                    found[task.name] = 0 if times is None else times.wait_ns
-        return found
+                    now[task.name] = 0 if times is None else times.wait_ns
+        return now
 
 
 def _stolen_s() -> float:

@@ -88,7 +88,7 @@ def _trace_all(
     image = find_image(request.image_name)
     with in_use(image):
         skipped = unusable(request, request.campaign, image)
-        found.closed = {one.environment: f"{one.reason}; {one.remedy}" for one in skipped}
+        found.closed = {skipped.environment: f"{skipped.reason}; {skipped.remedy}" for skipped in skipped}
         context = new_context(request, request.campaign, image, audience)
         usable = [trial for trial in trials if trial.environment.name not in found.closed]
         audience.says(

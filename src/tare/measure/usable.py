@@ -34,11 +34,11 @@ def skipped_environments(
     native = Environment(name=NATIVE, technology=NATIVE)
     wanted = {environment.name: environment for environment in (native, *environments)}
     with ThreadPoolExecutor() as pool:
-        found = {
-            name: pool.submit(_ready, providers[one.technology], image, one, wants)
-            for name, one in wanted.items()
+        futures = {
+            name: pool.submit(_ready, providers[environment.technology], image, environment, wants)
+            for name, environment in wanted.items()
         }
-    skipped = [_skipped(name, future) for name, future in found.items() if not future.result().usable]
+    skipped = [_skipped(name, future) for name, future in futures.items() if not future.result().usable]
     for one in skipped:
         if one.environment == NATIVE:
             raise HostError(
@@ -50,14 +50,14 @@ def skipped_environments(
 def _ready(provider: Provider, image: Image, environment: Environment, wants: Wants) -> Probe:
     try:
         provider = provider.configured(environment.options)
-        found = provider.probe()
-        if found.usable:
-            found = _refused(provider, environment, wants) or found
-        if found.usable:
+        probe = provider.probe()
+        if probe.usable:
+            probe = _refused(provider, environment, wants) or probe
+        if probe.usable:
             provider.prepare(image.root, image.digest)
     except Exception as error:  # noqa: BLE001 - one broken environment must not end the others
         return Probe(usable=False, reason=in_words(error), remedy="see `tare doctor`")
-    return found
+    return probe
 
 
 def _refused(provider: Provider, environment: Environment, wants: Wants) -> Probe | None:
@@ -77,5 +77,5 @@ def _refused(provider: Provider, environment: Environment, wants: Wants) -> Prob
 
 
 def _skipped(name: str, future: Future[Probe]) -> Skipped:
-    found = future.result()
-    return Skipped(environment=name, reason=found.reason, remedy=found.remedy)
+    probe = future.result()
+    return Skipped(environment=name, reason=probe.reason, remedy=probe.remedy)

@@ -108,7 +108,9 @@ def root_said(campaign: Campaign, providers: Mapping[str, Provider], kept: str |
     if ordinary_user():
         return None
     root = continued_user(kept, campaign.user) == ROOT
-    arms = {NATIVE: NATIVE} | {one.name: one.technology for one in campaign.needed_environments}
+    arms = {NATIVE: NATIVE} | {
+        environment.name: environment.technology for environment in campaign.needed_environments
+    }
     shared = {name: one for name, technology in arms.items() if not (one := providers[technology]).own_kernel}
     here = [name for name, provider in shared.items() if root or provider.keeps_user]
     if not here:

@@ -90,7 +90,7 @@ def _is_member(group: NodeGroup, inner_pid: int) -> None:
 
 
 def _facts(seen: Mapping[str, Any], memory_byte: int | None, cpu_quota: float | None) -> dict[str, str]:
-    told = {
+    facts = {
         "online processors inside": seen.get("online_processors"),
         "clock source": seen.get("clock_source"),
         "kernel": seen.get("kernel_release") or seen.get("kernel"),
@@ -99,5 +99,5 @@ def _facts(seen: Mapping[str, Any], memory_byte: int | None, cpu_quota: float | 
         "processors": format_processors(tuple(seen["processors"])),
         "memory limit": f"{memory_byte} byte",
         "CPU quota": "none" if cpu_quota is None else f"{cpu_quota:g} processors",
-        **{label: str(value) for label, value in told.items() if value is not None},
+        **{label: str(value) for label, value in facts.items() if value is not None},
     }

@@ -52,9 +52,9 @@ def address_within(subnet: str) -> str:
     """This host's own first IPv4 address in that range; ``NodeError`` when it has none there."""
     done = process.run_checked(["ip", "-json", "-4", "address", "show"], timeout_s=_LIMIT_S)
     around = ipaddress.IPv4Network(subnet)
-    for found in parse_addresses(done.stdout):
-        if found.ip in around:
-            return str(found.ip)
+    for interface in parse_addresses(done.stdout):
+        if interface.ip in around:
+            return str(interface.ip)
     raise NodeError(
         f"{os.uname().nodename} has no address in {subnet}; the option subnet names a range in which all hosts have one"
     )
@@ -150,7 +150,7 @@ def parse_addresses(text: str) -> list[ipaddress.IPv4Interface]:
     links = told(list[_Link], text or "[]", "ip address show")
     written = [f"{one['local']}/{one['prefixlen']}" for link in links for one in link.get("addr_info", [])]
     try:
-        return [ipaddress.IPv4Interface(one) for one in written]
+        return [ipaddress.IPv4Interface(text) for text in written]
     except ValueError as error:
         raise NodeError(f"what ip address show prints is not understood: {error}", text[:400]) from None
 
@@ -160,9 +160,10 @@ def _common_subnet(found: dict[str, list[ipaddress.IPv4Interface]]) -> ipaddress
     first, *others = found.values()
     for subnet in (interface.network for interface in first):
         addresses = [
-            [one.ip for one in interfaces if one.network == subnet] for interfaces in [first, *others]
+            [interface.ip for interface in interfaces if interface.network == subnet]
+            for interfaces in [first, *others]
         ]
         if all(addresses) and len({own[0] for own in addresses}) == len(found):
             return subnet
-    told = "; ".join(f"{name}: {', '.join(map(str, own)) or 'no address'}" for name, own in found.items())
-    raise NodeError(f"these nodes do not meet on a network ({told}); choose network = veth")
+    text = "; ".join(f"{name}: {', '.join(map(str, own)) or 'no address'}" for name, own in found.items())
+    raise NodeError(f"these nodes do not meet on a network ({text}); choose network = veth")

@@ -133,7 +133,7 @@ def _awaits_link_local() -> bool:
     except OSError:
         return False  # a kernel without IPv6
     flags = [int(row[4], 16) for row in rows if row[5] == INTERFACE]
-    return not flags or any(one & _TENTATIVE for one in flags)
+    return not flags or any(flag & _TENTATIVE for flag in flags)
 
 
 def _whole_ms(rto_min_s: float) -> int:

@@ -103,11 +103,11 @@ def _ping(client: Node, address: str, provider: Provider) -> tuple[float | None,
 
 def read_round_trip_s(done: process.Completed, address: str) -> float:
     """The least time that ping(8) tells, of iputils or busybox."""
-    found = _ROUND_TRIP.search(done.stdout)
-    if done.code != 0 or found is None:
+    match = _ROUND_TRIP.search(done.stdout)
+    if done.code != 0 or match is None:
         raise NodeError(f"no ping to {address} is answered: {done.last_words}")
     try:
-        return figure(found[1]) / 1000
+        return figure(match[1]) / 1000
     except ValueError as error:
         raise NodeError(f"what ping prints is not understood: {error}") from None
 

@@ -26,7 +26,7 @@ def encode(record: Any) -> dict[str, Any]:
     """What ``json.dumps`` takes and ``decode`` reads; ``TypeError`` for a field of a type that cannot be read back."""
     kind: Any = type(record)
     _readers(kind)
-    return {one.name: _plain(getattr(record, one.name)) for one in fields(record)}
+    return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
 
 
 def decode(kind: type[Kind], value: Any) -> Kind:
@@ -106,8 +106,8 @@ def _mapping_of(kind: Any) -> _Readers:
 def _record_of(made: Any) -> _Readers:
     kinds = get_type_hints(made)
     parts = fields(made)
-    known = {one.name: kinds[one.name] for one in parts}
-    needed = {one.name for one in parts if one.default is MISSING and one.default_factory is MISSING}
+    known = {field.name: kinds[field.name] for field in parts}
+    needed = {field.name for field in parts if field.default is MISSING and field.default_factory is MISSING}
     for kind in known.values():
         _readers(kind)
 

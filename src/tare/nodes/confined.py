@@ -31,8 +31,8 @@ def probe_root() -> Probe:
 
 def probe_tool(argv: list[str], package: str) -> Probe:
     """Root, control groups, and a tool that prints its version in its first line."""
-    found = probe_root()
-    return probe_version(argv, package) if found.usable else found
+    probe = probe_root()
+    return probe_version(argv, package) if probe.usable else probe
 
 
 def probe_version(argv: list[str], package: str) -> Probe:

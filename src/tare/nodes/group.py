@@ -49,9 +49,9 @@ class SandboxGroup(LocalGroup):
     kernel_pid: int
 
     def settings(self) -> Settings:
-        found = self.group.settings()
-        own = None if found.processes is None else found.processes - SANDBOX_THREADS
-        return replace(found, processes=own)
+        settings = self.group.settings()
+        own = None if settings.processes is None else settings.processes - SANDBOX_THREADS
+        return replace(settings, processes=own)
 
     def lacks(self, inner_pid: int) -> list[str] | None:  # noqa: ARG002 - the host does not know that process
         return self.group.lacks(self.kernel_pid) if self.kernel_pid in self.group.processes() else None

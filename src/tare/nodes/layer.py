@@ -38,7 +38,9 @@ def prepare(spec: NodeSpec) -> None:
 
 def bound_sources(spec: NodeSpec) -> list[tuple[Path, Bind]]:
     """Where the node takes each bound directory from: Docker and LXC would leave what is mounted below it unguarded."""
-    return [(spec.directory / "layer" / "bound" / str(number), one) for number, one in enumerate(spec.binds)]
+    return [
+        (spec.directory / "layer" / "bound" / str(number), bind) for number, bind in enumerate(spec.binds)
+    ]
 
 
 def mount_root(spec: NodeSpec) -> Path:

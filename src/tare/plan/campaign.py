@@ -201,18 +201,18 @@ def _declared(
 ) -> tuple[FailIf, ...]:
     """The conditions of ``[decision]``; what is wrong with one joins the ``problems``."""
     names = [entry.record.name for entry in environments if entry.measured]
-    found = []
+    declared = []
     for text in table.fail_if:
         try:
-            found.append(parse_fail_if(text, names))
+            declared.append(parse_fail_if(text, names))
         except ValueError as error:
             problems.append(Problem(("decision", "fail_if"), str(error)))
-    return tuple(found)
+    return tuple(declared)
 
 
 def _layouts(asked: Sequence[Layout] | None, shared: Sequence[Sharing]) -> tuple[Layout, ...]:
     """Those of the sharing experiments need not be asked for; one of one processor is there if nothing is."""
-    found = list(asked or ())
+    layouts = list(asked or ())
     for sharing in shared:
-        found += [layout for layout in (sharing.alone, *sharing.together) if layout not in found]
-    return tuple(found) or (Layout(nodes=1, processors=1, instances=1),)
+        layouts += [layout for layout in (sharing.alone, *sharing.together) if layout not in layouts]
+    return tuple(layouts) or (Layout(nodes=1, processors=1, instances=1),)

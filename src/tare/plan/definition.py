@@ -109,7 +109,7 @@ class Campaign:
     def limits_of(self, environment: Environment, limits: Limits) -> Limits:
         """Those of one arm: all have the setting's, but for the arms whose limit is the knob of an intervention."""
         changes = self.intervention.changes if self.intervention else ()
-        changed = (one.changed_limits for one in changes if environment.name in one.arms)
+        changed = (change.changed_limits for change in changes if environment.name in change.arms)
         return next(filter(None, changed), limits)
 
     @property

@@ -35,8 +35,8 @@ def validated(
     try:
         return model.model_validate(data, context=host)
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        problems += from_validation(found, path, model, data)
+        errors = error.errors(include_url=False)
+        problems += from_validation(errors, path, model, data)
         return None
 
 
@@ -55,7 +55,8 @@ def environments(
         record = _environment(table, ("environment", position), providers, problems)
         measured = _is_measured(table)
         found += [
-            Entry(position, one, measured) for one in _in_networks(record, networks if measured else ())
+            Entry(position, environment, measured)
+            for environment in _in_networks(record, networks if measured else ())
         ]
     for entry in found:
         provider = providers[entry.record.technology]

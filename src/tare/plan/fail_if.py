@@ -22,13 +22,13 @@ def parse_fail_if(text: str, environments: Sequence[str]) -> FailIf:
 
     ``environments`` are the campaign's: a single word that is none of them is a metric.
     """
-    found = _CONDITION.fullmatch(text.strip())
-    if not found:
+    match = _CONDITION.fullmatch(text.strip())
+    if not match:
         raise ValueError(f"{shown(text)} is no condition; {_EXAMPLE}")
-    percent = float(found["percent"])
+    percent = float(match["percent"])
     if percent <= _LEAST_PERCENT:
         raise ValueError(f"{shown(text)}: no overhead is below -100 %")
-    names = found["what"].replace(":", " ").split()
+    names = match["what"].replace(":", " ").split()
     if len(names) > _MOST_NAMES:
         raise ValueError(f"{shown(text)} names more than an environment and a metric; {_EXAMPLE}")
     environment, metric = _named(names, environments)

@@ -64,7 +64,7 @@ class _TurnedArm:
 def subject_of(parent: Parent, choice: Choice) -> tuple[KnobSubject, tuple[Workload, ...]]:
     """What the choice means; ``InputError`` when it means nothing, or more than one."""
     campaign = parent.campaign
-    environments = {one.name: one for one in campaign.environments}
+    environments = {environment.name: environment for environment in campaign.environments}
     environment = environments[_one("--environment", choice.environment, environments)]
     cells = [(workload, setting) for workload, setting in campaign.cells if setting.company is None]
     known = {workload.name: workload for workload, _ in cells}
@@ -110,7 +110,10 @@ def intervention_campaign(
     return replace(
         parent.campaign,
         name=f"{parent.campaign.name}: {subject.environment.name}, {', '.join(arm.change.knob for arm in arms)}",
-        environments=(subject.environment, *(one for arm in arms for one in arm.environments)),
+        environments=(
+            subject.environment,
+            *(environment for arm in arms for environment in arm.environments),
+        ),
         layouts=(subject.layout,),
         workloads=tuple(replace(workload, layouts=None) for workload in workloads),
         limits=subject.limits,
@@ -169,7 +172,7 @@ def folder_name(campaign: Campaign) -> str:
     """
     own = campaign.intervention
     changes = own.changes if own else ()
-    by_hand = [one.knob for one in changes if one.cause is None]
+    by_hand = [change.knob for change in changes if change.cause is None]
     knobs = "+".join(by_hand) if by_hand else "causes"
     workloads = "+".join(workload.name for workload in campaign.workloads)
     blocks = "" if campaign.blocks == USUAL_BLOCKS else f"-{campaign.blocks}-blocks"

@@ -124,10 +124,10 @@ def knob_of(text: str) -> Knob:
 def _value(text: str) -> OptionValue:
     """As a campaign file would have it; bare words are text."""
     try:
-        found = tomllib.loads(f"value = {text}")["value"]
+        value = tomllib.loads(f"value = {text}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):
         return text
-    return found if isinstance(found, str | int | float | bool) else text
+    return value if isinstance(value, str | int | float | bool) else text
 
 
 def _of_option(option: str, value: OptionValue) -> Knob:

@@ -62,7 +62,7 @@ class _OrderReader:
             return None
         layout = self._layouts[0] if table.layout is None else table.layout
         kind = self._kinds[workload.kind]
-        found = Order(
+        order = Order(
             workload=workload,
             option=table.option,
             values=tuple(sorted(table.values)),
@@ -70,15 +70,15 @@ class _OrderReader:
             layout=layout,
             metrics=tuple(dict.fromkeys(table.metrics)) or (kind.primary_metric,),
         )
-        wrong = [*self._layout_problems(table, layout, path), *_option_problems(found, kind, path)]
+        wrong = [*self._layout_problems(table, layout, path), *_option_problems(order, kind, path)]
         problems += wrong
-        return None if wrong else found
+        return None if wrong else order
 
     def _layout_problems(self, table: OrderTable, layout: Layout, path: Path) -> Iterator[Problem]:
         where = (*path, "layout")
         if table.layout is None and len(self._layouts) > 1:
-            told = ", ".join(map(str, self._layouts))
-            yield Problem(path, f"does not say in which layout; give layout = one of {told}")
+            text = ", ".join(map(str, self._layouts))
+            yield Problem(path, f"does not say in which layout; give layout = one of {text}")
         elif layout.instances > 1:
             yield Problem(where, f"{layout} has {layout.instances} instances; a series has one")
 

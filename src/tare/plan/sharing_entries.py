@@ -37,7 +37,7 @@ def sharings(
         problems += _idle("environment", environments, places)
         ordered = [table.get("workload") for table in data.get("order") or () if isinstance(table, dict)]
         problems += _idle(
-            "workload", workloads, {*(one.workload.name for one in companies), *map(str, ordered)}
+            "workload", workloads, {*(company.workload.name for company in companies), *map(str, ordered)}
         )
     return [sharing for _, sharing in kept]
 

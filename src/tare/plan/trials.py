@@ -33,8 +33,8 @@ def plan_block(campaign: Campaign, seed: int, block: int) -> tuple[Trial, ...]:
     cells = sorted(campaign.cells, key=lambda cell: (cell[0].name, str(cell[1])))
     source.shuffle(cells)
     placed = [(cell, arm) for cell in _joined(cells) for arm in _shuffled_arms(campaign.environments, source)]
-    found = [_trial(campaign, block, slot, cell, arm) for slot, (cell, arm) in enumerate(placed)]
-    return (*found, *_ordered(campaign, seed, block, len(found)))
+    trials = [_trial(campaign, block, slot, cell, arm) for slot, (cell, arm) in enumerate(placed)]
+    return (*trials, *_ordered(campaign, seed, block, len(trials)))
 
 
 def _ordered(campaign: Campaign, seed: int, block: int, first_slot: int) -> Iterator[Trial]:

@@ -55,7 +55,7 @@ class HostLoad:
     def __post_init__(self) -> None:
         figures = self.foreign, self.steal, self.throttled
         if not 1 <= self.processors <= MOST_PROCESSORS or not all(
-            abs(one) <= MOST_PROCESSORS for one in figures
+            abs(figure) <= MOST_PROCESSORS for figure in figures
         ):
             raise ValueError(
                 f"a load of {max(figures):g} on {self.processors} processors is none of a host's"

@@ -71,4 +71,4 @@ class Calibration:
 
     def gate(self, phase: str, name: str) -> Gate | None:
         """The gate of this name, if it is there."""
-        return next((one for one in self.gates if (one.phase, one.name) == (phase, name)), None)
+        return next((gate for gate in self.gates if (gate.phase, gate.name) == (phase, name)), None)

@@ -67,7 +67,7 @@ class Integrity:
         """What is wrong, place by place, and before it what that means; empty when nothing is."""
         if not self.damage:
             return ()
-        return (_MEANING, *(one.sentence for one in self.damage))
+        return (_MEANING, *(damage.sentence for damage in self.damage))
 
     @property
     def remarks(self) -> tuple[str, ...]:

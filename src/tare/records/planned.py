@@ -71,10 +71,10 @@ class Layout:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read ``NcMpKi``; ``ValueError`` says what is wrong with the text."""
-        found = re.fullmatch(r"([1-9]\d*)c([1-9]\d*)p([1-9]\d*)i", text)
-        if not found:
+        match = re.fullmatch(r"([1-9]\d*)c([1-9]\d*)p([1-9]\d*)i", text)
+        if not match:
             raise ValueError(f"{text!r} is not a layout; write NcMpKi, such as 1c2p1i")
-        nodes, processors, instances = (int(part) for part in found.groups())
+        nodes, processors, instances = (int(part) for part in match.groups())
         return cls(nodes=nodes, processors=processors, instances=instances)
 
     @property
@@ -232,10 +232,10 @@ class User:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Undo ``str``; ``ValueError`` for what is no ``UID:GID``, or is root's."""
-        found = re.fullmatch(r"([0-9]{1,10}):([0-9]{1,10})", text)
-        if found is None or not all(0 < int(number) <= _LARGEST_ID for number in found.groups()):
+        match = re.fullmatch(r"([0-9]{1,10}):([0-9]{1,10})", text)
+        if match is None or not all(0 < int(number) <= _LARGEST_ID for number in match.groups()):
             raise ValueError(f"must be {ORDINARY}, {ROOT} or UID:GID, both numbers above 0, but is {text!r}")
-        return cls(int(found[1]), int(found[2]))
+        return cls(int(match[1]), int(match[2]))
 
     def __str__(self) -> str:
         return f"{self.uid}:{self.gid}"

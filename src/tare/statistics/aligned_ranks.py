@@ -97,10 +97,10 @@ def _statistic(runs: Floats, shifts: Floats) -> Floats:
 
 def _scores(runs: Floats, shifts: Floats) -> Floats:
     here = runs[..., 0] - shifts[..., None]
-    one, other = runs[..., 1], runs[..., 2]
-    smaller, larger = np.minimum(one, other), np.maximum(one, other)
+    values, other = runs[..., 1], runs[..., 2]
+    smaller, larger = np.minimum(values, other), np.maximum(values, other)
     middle = np.maximum(smaller, np.minimum(larger, here))
-    aligned = np.stack([here - middle, one - middle, other - middle], axis=-1).round(_DECIMALS)
+    aligned = np.stack([here - middle, values - middle, other - middle], axis=-1).round(_DECIMALS)
     flat = aligned.reshape(*aligned.shape[:-2], -1)
     ranks = average_ranks(flat).reshape(aligned.shape)
     return np.asarray(ranks - ranks.mean(axis=-1, keepdims=True))
@@ -112,10 +112,10 @@ def _ends(log_ratios: Floats, controls: Floats, limit: float, precision: float) 
     flat = runs.reshape(-1, *runs.shape[-2:])
     both = np.concatenate([flat, -flat])
     per_call = max(1, _AT_ONCE // (_SHIFTS * flat[0].size))
-    found = [
+    values = [
         _least(both[begin : begin + per_call], limit, precision) for begin in range(0, len(both), per_call)
     ]
-    low, mirrored = np.concatenate(found).reshape(2, *runs.shape[:-2])
+    low, mirrored = np.concatenate(values).reshape(2, *runs.shape[:-2])
     return low, -mirrored
 
 

@@ -194,8 +194,8 @@ def estimate(contrast: Contrast, error: float = 1 - LEVEL) -> Estimate:
     if n == 0:
         raise ValueError("no blocks to estimate from")
     without = Estimate(point=contrast.point(), low=None, high=None, level=1 - error, n=n)
-    found = contrast.bounds(error)
-    return replace(without, low=found[0], high=found[1], level=found[2]) if found else without
+    bounds = contrast.bounds(error)
+    return replace(without, low=bounds[0], high=bounds[1], level=bounds[2]) if bounds else without
 
 
 def looked(contrast: Contrast, nominal: float, error: float, *, fixed: bool) -> Estimate:

@@ -38,8 +38,8 @@ def adjusted(p_values: Sequence[float], *, exploratory: bool) -> list[float]:
     """Adjust those of one family by the procedure that belongs to it."""
     if not p_values:
         return []
-    found = benjamini_hochberg(p_values) if exploratory else holm(p_values)
-    return [float(value) for value in found]
+    values = benjamini_hochberg(p_values) if exploratory else holm(p_values)
+    return [float(value) for value in values]
 
 
 def holds(adjusted_p: float) -> bool:
@@ -54,6 +54,6 @@ def _sorted(p_values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]
 
 
 def _unsorted(values: NDArray[np.float64], order: NDArray[np.intp]) -> NDArray[np.float64]:
-    found = np.empty_like(values)
-    np.put_along_axis(found, order, values, axis=-1)
-    return found
+    like = np.empty_like(values)
+    np.put_along_axis(like, order, values, axis=-1)
+    return like

@@ -156,5 +156,5 @@ def _between(ranks: Floats, member: Floats) -> Floats:
     """H without the correction for ties, which is the same for every order of the same ranks."""
     n = ranks.shape[-1]
     sums, sizes = ranks @ member, np.sum(member, axis=0)
-    found: Floats = 12 / (n * (n + 1)) * np.sum(sums**2 / sizes, axis=-1) - 3 * (n + 1)
-    return found
+    values: Floats = 12 / (n * (n + 1)) * np.sum(sums**2 / sizes, axis=-1) - 3 * (n + 1)
+    return values

@@ -108,8 +108,8 @@ def _lean(values: Floats) -> Floats:
     centre = _middle(values)
     distance = np.mean(np.abs(values - centre), axis=-1)
     lean = np.mean(values - centre, axis=-1)
-    found: Floats = np.divide(lean, distance, out=np.zeros_like(lean), where=distance > 0)
-    return found
+    divide: Floats = np.divide(lean, distance, out=np.zeros_like(lean), where=distance > 0)
+    return divide
 
 
 def _middle(values: Floats) -> Floats:

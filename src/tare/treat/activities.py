@@ -56,9 +56,9 @@ def _times(outcome: Outcome) -> _Times | None:
     """``None`` without a profile, or when part of it cannot be used: part of a trial is no trial."""
     metrics = {metric.name: samples for metric, samples in by_metric(outcome.samples).items()}
     instances = outcome.trial.layout.instances
-    found = [
+    whole_trials = [
         whole_trial(metrics[activity.metric], instances) if activity.metric in metrics else 0.0
         for activity in Activity
     ]
-    known = [time_s for time_s in found if time_s is not None]
-    return tuple(known) if len(known) == len(found) and any(known) else None
+    known = [time_s for time_s in whole_trials if time_s is not None]
+    return tuple(known) if len(known) == len(whole_trials) and any(known) else None

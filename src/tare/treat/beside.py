@@ -29,7 +29,7 @@ def _known_times(
 
 def helper_summaries(outcomes: Sequence[Outcome]) -> tuple[HelperSummary, ...]:
     """One summary per cell and environment other than native, ordered by both; only ``OK`` outcomes count."""
-    return tuple(_of_helpers(*one) for one in _by_environment(outcomes))
+    return tuple(_of_helpers(*entry) for entry in _by_environment(outcomes))
 
 
 def _of_helpers(cell: Cell, environment: str, outcomes: Sequence[Outcome]) -> HelperSummary:
@@ -42,8 +42,10 @@ def _of_helpers(cell: Cell, environment: str, outcomes: Sequence[Outcome]) -> He
 
 def wait_summaries(outcomes: Sequence[Outcome]) -> tuple[WaitSummary, ...]:
     """One summary per cell and environment that tells of any, ordered by both; only ``OK`` outcomes count."""
-    found = (_of_waits(*one) for one in _by_environment(outcomes))
-    return tuple(one for one in found if one.vcpu_wait_s or one.steal_s)
+    summaries = (_of_waits(*entry) for entry in _by_environment(outcomes))
+    return tuple(
+        wait_summary for wait_summary in summaries if wait_summary.vcpu_wait_s or wait_summary.steal_s
+    )
 
 
 def _of_waits(cell: Cell, environment: str, outcomes: Sequence[Outcome]) -> WaitSummary:

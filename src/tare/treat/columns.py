@@ -81,9 +81,9 @@ def _joined(columns: SampleColumns, instances: NDArray[np.int64], more: NDArray[
 
 def _changes(column: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Where a value differs from the one before; the first always does."""
-    found = np.ones(len(column), dtype=np.bool_)
-    np.not_equal(column[1:], column[:-1], out=found[1:])
-    return found
+    values = np.ones(len(column), dtype=np.bool_)
+    np.not_equal(column[1:], column[:-1], out=values[1:])
+    return values
 
 
 def _run_values(

@@ -37,8 +37,8 @@ def _of_cell(cell: Cell, outcomes: Sequence[Outcome], metric: str) -> Iterator[L
     starts: dict[_Arm, dict[int, Start]] = {}
     for outcome in outcomes:
         trial = outcome.trial
-        if found := _start(outcome, metric):
-            starts.setdefault((trial.environment.name, trial.replicate), {})[trial.block] = found
+        if start := _start(outcome, metric):
+            starts.setdefault((trial.environment.name, trial.replicate), {})[trial.block] = start
     for name in sorted({arm[0] for arm in starts if arm not in _NATIVES}):
         own = [outcome for outcome in outcomes if outcome.trial.environment.name == name]
         yield Levels(

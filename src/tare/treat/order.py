@@ -74,9 +74,9 @@ def _summary(
     ]
     units = [
         sample.unit
-        for found in blocks.values()
-        for one in found
-        for sample in one.samples
+        for outcomes in blocks.values()
+        for outcome in outcomes
+        for sample in outcome.samples
         if sample.name == metric
     ]
     return OrderSummary(
@@ -103,11 +103,11 @@ def _runs(outcome: Outcome, metric: str) -> tuple[OrderedRun, ...]:
     values = outcome.trial.series.values
     uptimes_s = [run.uptime_s for run in outcome.instances if run.instance == 0]
     samples = by_iteration(outcome.samples, metric)
-    found = []
+    runs = []
     if len(samples) == len(uptimes_s) == len(values):
         for value, uptime_s, own in zip(values, uptimes_s, samples, strict=True):
             whole = whole_trial(own, outcome.trial.layout.instances)
             if whole is not None and uptime_s is not None:
                 log_time = log_time_per_work(whole, own[0].direction)
-                found.append(OrderedRun(value=value, uptime_s=uptime_s, log_time=log_time))
-    return tuple(found) if len(found) == len(values) else ()
+                runs.append(OrderedRun(value=value, uptime_s=uptime_s, log_time=log_time))
+    return tuple(runs) if len(runs) == len(values) else ()

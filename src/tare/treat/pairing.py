@@ -97,13 +97,18 @@ def tables(
     Raises ``ValueError`` when a trial stands twice among the outcomes.
     """
     _refuse_repeats(outcomes)
-    found: dict[Cell, BlockTable] = {}
+    block_tables: dict[Cell, BlockTable] = {}
     left_out = blocks_left_out(outcomes)
     for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
         cell = cell_of(outcome)
         whole = (cell, outcome.trial.block) not in left_out
-        _enter(outcome, found.setdefault(cell, BlockTable()), grouped(outcome.samples) if whole else {})
-    return {cell: found[cell] for cell in sorted(found, key=lambda each: (each.workload, each.layout))}
+        _enter(
+            outcome, block_tables.setdefault(cell, BlockTable()), grouped(outcome.samples) if whole else {}
+        )
+    return {
+        cell: block_tables[cell]
+        for cell in sorted(block_tables, key=lambda each: (each.workload, each.layout))
+    }
 
 
 def cell_of(outcome: Outcome) -> Cell:
@@ -151,12 +156,12 @@ def by_point(samples: Sequence[Sample]) -> dict[Metric, list[Sample]]:
 
 
 def _grouped(samples: Iterable[Sample]) -> dict[Metric, list[Sample]]:
-    found: dict[Metric, list[Sample]] = {}
+    grouped: dict[Metric, list[Sample]] = {}
     for sample in samples:
         name = f"{sample.name}{FIRST}" if sample.iteration == 0 else sample.name
         metric = Metric(name, sample.unit, sample.direction, sample.x, sample.x_unit)
-        found.setdefault(metric, []).append(sample)
-    return found
+        grouped.setdefault(metric, []).append(sample)
+    return grouped
 
 
 def _is_native(environment: Environment) -> bool:

@@ -60,7 +60,7 @@ def _enter(outcome: Outcome, table: _Table, *, whole: bool) -> None:
         return
     if outcome.barrier_skew_s is not None:
         skews_s.append(outcome.barrier_skew_s)
-    for metric, samples in by_metric([one for one in outcome.samples if one.x is None]).items():
+    for metric, samples in by_metric([sample for sample in outcome.samples if sample.x is None]).items():
         logs = instance_logs(over_iterations(samples), trial.layout.instances)
         if logs:
             table.metrics.setdefault(metric)
@@ -75,7 +75,9 @@ def instance_logs(samples: Sequence[Sample], instances: int) -> _Logs | None:
     """
     if not all(usable(sample.value) for sample in samples) or len(samples) != instances:
         return None
-    numbers = {0 if instances == 1 and one.instance is None else one.instance: one for one in samples}
+    numbers = {
+        0 if instances == 1 and sample.instance is None else sample.instance: sample for sample in samples
+    }
     if set(numbers) != set(range(instances)):
         return None
     values = (numbers[number] for number in range(instances))
@@ -138,11 +140,11 @@ def _losses(shared: _Table, alone: _Table, environment: str, metric: Metric) -> 
 def _blocks(table: _Table, environment: str, metric: Metric) -> dict[int, list[_Logs]]:
     """The environment's trials of each block that has them all."""
     replicates = (0, 1) if environment == NATIVE else (0,)
-    found = {
+    blocks = {
         block: [table.logs.get((environment, block, replicate, metric)) for replicate in replicates]
         for block in sorted(table.begun)
     }
-    return {block: [one for one in logs if one] for block, logs in found.items() if all(logs)}
+    return {block: [log for log in logs if log] for block, logs in blocks.items() if all(logs)}
 
 
 def _mean(trials: Sequence[_Logs]) -> _Logs:

@@ -48,8 +48,13 @@ class _Block:
 def signal_evidence(outcomes: Sequence[Outcome], summaries: Sequence[Summary]) -> tuple[SignalEvidence, ...]:
     """One for each summary, in the same blocks but those whose wall times nobody knows."""
     placed: dict[_Key, Outcome] = {
-        (cell_of(one), one.trial.block, one.trial.environment.name, one.trial.replicate): one
-        for one in outcomes
+        (
+            cell_of(outcome),
+            outcome.trial.block,
+            outcome.trial.environment.name,
+            outcome.trial.replicate,
+        ): outcome
+        for outcome in outcomes
     }
     counted: dict[tuple[Cell, str, tuple[int, ...]], SignalEvidence] = {}
     return tuple(_evidence(placed, summary, counted) for summary in summaries)
@@ -96,11 +101,11 @@ def _blocks(placed: Mapping[_Key, Outcome], summary: Summary) -> Iterator[_Block
         first, second, own = (placed.get((summary.cell, value.block, *arm)) for arm in arms)
         if first is None or second is None or own is None:
             continue
-        one, two, other = map(_run_facts, (first, second, own))
-        if one is not None and two is not None and other is not None:
+        run_facts, two, other = map(_run_facts, (first, second, own))
+        if run_facts is not None and two is not None and other is not None:
             facts = BlockFacts(
                 block=value.block,
-                native=(one, two),
+                native=(run_facts, two),
                 environment=other,
                 lateness=own.trial.slot - (first.trial.slot + second.trial.slot) / 2,
             )
@@ -138,16 +143,16 @@ def _runnable_threads(outcome: Outcome, wall_s: float) -> float:
     if outcome.cpu_s is None:
         return most
     waits_s = [
-        one.value
-        for one in outcome.signals
-        if one.name in _WAITS and one.scope is Scope.NODE and one.value > 0
+        signal.value
+        for signal in outcome.signals
+        if signal.name in _WAITS and signal.scope is Scope.NODE and signal.value > 0
     ]
     return min(max((outcome.cpu_s + max(waits_s, default=0.0)) / wall_s, 1.0), most)
 
 
 def _signals(blocks: Sequence[_Block]) -> Iterator[SignalSummary]:
     """In the order in which the trials list them."""
-    found: dict[_Kind, list[SignalBlock]] = {}
+    signal_blocks: dict[_Kind, list[SignalBlock]] = {}
     for block in blocks:
         first, second, own = (_by_kind(outcome.signals) for outcome in block.trials)
         for kind, value in own.items():
@@ -156,8 +161,8 @@ def _signals(blocks: Sequence[_Block]) -> Iterator[SignalSummary]:
                 one, two = _natively(first, kind), _natively(second, kind)
             if one is not None and two is not None:
                 own_block = SignalBlock(block=block.facts.block, native=(one, two), environment=value)
-                found.setdefault(kind, []).append(own_block)
-    for (name, unit, scope, lost_time), values in found.items():
+                signal_blocks.setdefault(kind, []).append(own_block)
+    for (name, unit, scope, lost_time), values in signal_blocks.items():
         yield SignalSummary(name=name, unit=unit, scope=scope, lost_time=lost_time, blocks=tuple(values))
 
 
@@ -172,4 +177,4 @@ def _natively(signals: Mapping[_Kind, float], kind: _Kind) -> float | None:
 
 
 def _by_kind(signals: Sequence[Signal]) -> dict[_Kind, float]:
-    return {(one.name, one.unit, one.scope, one.lost_time): one.value for one in signals}
+    return {(signal.name, signal.unit, signal.scope, signal.lost_time): signal.value for signal in signals}

@@ -22,12 +22,12 @@ def timer_summaries(outcomes: Sequence[Outcome]) -> tuple[TimerSummary, ...]:
         if log_rho is not None:
             arm = outcome.trial.environment.name, outcome.trial.replicate
             cells.setdefault(cell_of(outcome), {}).setdefault(arm, {})[outcome.trial.block] = log_rho
-    found = [
+    summaries = [
         _summary(cell, name, cells[cell])
         for cell in sorted(cells, key=lambda each: (each.workload, each.layout))
         for name, _ in sorted(cells[cell].keys() - set(_NATIVES))
     ]
-    return tuple(summary for summary in found if summary.log_ratios)
+    return tuple(summary for summary in summaries if summary.log_ratios)
 
 
 def _summary(cell: Cell, name: str, arms: dict[_Arm, dict[int, float]]) -> TimerSummary:

@@ -68,11 +68,11 @@ class FakeWorkload(WorkloadKind):
     def samples(self, options: Options, output: Output) -> list[Sample]:
         if not output.stdout:
             raise WrongOutput("fake printed nothing", excerpt.tail(output.stderr))
-        found = _WHOLE.fullmatch(output.stdout)
-        if not found:
+        match = _WHOLE.fullmatch(output.stdout)
+        if not match:
             raise WrongOutput("fake's output is cut or not its own", excerpt.tail(output.stdout))
-        time_s = _time_s(found[1], output.stdout)
-        points = [line.split()[1:] for line in found[2].splitlines()]
+        time_s = _time_s(match[1], output.stdout)
+        points = [line.split()[1:] for line in match[2].splitlines()]
         if len(points) != (asked := own(FakeOptions, options).curve):
             raise WrongOutput(
                 f"fake's curve has {len(points)} points of {asked}", excerpt.tail(output.stdout)

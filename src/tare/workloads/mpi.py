@@ -36,8 +36,8 @@ _TRANSPORTS = {"vader": "shared memory", "sm": "shared memory", "tcp": "TCP"}
 
 def refused_single_copy(stderr: str) -> str | None:
     """Return the line that says that the single copy was not allowed, so that both paths are never mixed up."""
-    found = _REFUSED.search(stderr)
-    return found[0] if found else None
+    match = _REFUSED.search(stderr)
+    return match[0] if match else None
 
 
 def launch(

@@ -64,12 +64,12 @@ class NpbReference(WorkloadKind):
 
     def facts(self, options: Options, output: Output) -> dict[str, str]:
         block = _block(output.stdout)
-        found = {
+        facts = {
             f"npb {name.lower()}": excerpt.printable(block[name][:80])
             for name in ("Class", "Size", "Iterations", "Operation type", "Version", "Compile date")
             if name in block
         }
-        return found | mpi_job.facts(own(NpbReferenceOptions, options), output)
+        return facts | mpi_job.facts(own(NpbReferenceOptions, options), output)
 
 
 def _block(stdout: str) -> dict[str, str]:

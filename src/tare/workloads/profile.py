@@ -88,9 +88,11 @@ def _parsed(output: Output) -> _Profile:
         reason = said[0] if said else "was it loaded? It needs the C library of Debian 12 or a newer one"
         raise WrongOutput(f"the profiler wrote no {FILE}: {reason}", excerpt.tail(output.stderr))
     try:
-        found = _Profile.model_validate(from_json(text))
+        profile = _Profile.model_validate(from_json(text))
     except ValueError as error:
         raise WrongOutput(f"{FILE} is cut, partial, or of another version", excerpt.tail(text)) from error
-    if len(found.profile) != found.ranks:
-        raise WrongOutput(f"{found.ranks} ranks ran, {len(found.profile)} are in {FILE}", excerpt.tail(text))
-    return found
+    if len(profile.profile) != profile.ranks:
+        raise WrongOutput(
+            f"{profile.ranks} ranks ran, {len(profile.profile)} are in {FILE}", excerpt.tail(text)
+        )
+    return profile

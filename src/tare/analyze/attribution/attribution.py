@@ -23,11 +23,23 @@ from tare.statistics.signed_rank import hodges_lehmann
 def attributions(evidence: Sequence[SignalEvidence], verdicts: Sequence[Verdict]) -> tuple[Attribution, ...]:
     """One for each piece of evidence that has a verdict; candidates only where this is "slower"."""
     judged = {
-        (one.overhead.summary.cell, one.overhead.summary.environment, one.overhead.summary.metric): one
-        for one in verdicts
+        (
+            verdict.overhead.summary.cell,
+            verdict.overhead.summary.environment,
+            verdict.overhead.summary.metric,
+        ): verdict
+        for verdict in verdicts
     }
-    found = ((one, judged.get((one.cell, one.environment, one.metric))) for one in evidence)
-    return tuple(attribution(one, verdict) for one, verdict in found if verdict is not None)
+    found = (
+        (
+            signal_evidence,
+            judged.get((signal_evidence.cell, signal_evidence.environment, signal_evidence.metric)),
+        )
+        for signal_evidence in evidence
+    )
+    return tuple(
+        attribution(signal_evidence, verdict) for signal_evidence, verdict in found if verdict is not None
+    )
 
 
 def attribution(evidence: SignalEvidence, verdict: Verdict) -> Attribution:

@@ -40,12 +40,12 @@ def correlations(
     others = _unit(_without(columns, average_ranks(signals)))
     changing = np.any(others != 0, axis=1)
     shuffled = own[_shuffles(n)]
-    found = others @ own
+    values = others @ own
     largest = np.max(np.abs(_unit(_without(columns, shuffled)) @ others.T), axis=1)
-    chances = (1 + (largest[:, None] >= np.abs(found) - _ROUNDING).sum(axis=0)) / (1 + SHUFFLES)
+    chances = (1 + (largest[:, None] >= np.abs(values) - _ROUNDING).sum(axis=0)) / (1 + SHUFFLES)
     return [
         Correlation(r=float(r), chance=float(chance), n=n) if changes else None
-        for r, chance, changes in zip(found, chances, changing, strict=True)
+        for r, chance, changes in zip(values, chances, changing, strict=True)
     ]
 
 

@@ -49,12 +49,20 @@ def explanations(
 ) -> tuple[Explanation, ...]:
     """One for each claim. ``technologies``: environment → technology, whose user's words a cure is in."""
     own = [verdict.overhead.summary for verdict in claimed]
-    names = {**primary_names(own), **primary_names(one for one in own if one.primary)}
+    names = {**primary_names(own), **primary_names(summary for summary in own if summary.primary)}
     return tuple(
         _explained(
             _claim(verdict, names),
-            [one for one in interventions if _key_of(one) == _key(verdict)],
-            [one for one in suspected if (one.cell, one.environment, one.metric) == _key(verdict)],
+            [
+                intervention_verdict
+                for intervention_verdict in interventions
+                if _key_of(intervention_verdict) == _key(verdict)
+            ],
+            [
+                suspicion
+                for suspicion in suspected
+                if (suspicion.cell, suspicion.environment, suspicion.metric) == _key(verdict)
+            ],
             technologies.get(verdict.overhead.summary.environment, ""),
         )
         for verdict in claimed
@@ -68,13 +76,17 @@ def _explained(
     technology: str,
 ) -> Explanation:
     own = _longest(tried)
-    cleared = {one.turned.knob for one in own if one.role in {Role.NONE, Role.SMALL}}
-    left = [one for one in suspected if cleared.isdisjoint(KNOWN_CAUSES[one.cause].knobs)]
+    cleared = {
+        intervention_verdict.turned.knob
+        for intervention_verdict in own
+        if intervention_verdict.role in {Role.NONE, Role.SMALL}
+    }
+    left = [suspicion for suspicion in suspected if cleared.isdisjoint(KNOWN_CAUSES[suspicion.cause].knobs)]
     claim = replace(
         claim,
         tried=_subjects(own, Role.NONE, Role.SMALL),
         undecided=_subjects(own, Role.UNDECIDED),
-        is_absent=any(one.role is Role.ABSENT for one in own),
+        is_absent=any(intervention_verdict.role is Role.ABSENT for intervention_verdict in own),
     )
     return _confirmed(claim, own, left, technology) or _suspected(claim, left, technology) or claim
 
@@ -82,15 +94,19 @@ def _explained(
 def _longest(tried: Sequence[InterventionVerdict]) -> list[InterventionVerdict]:
     """Of a knob that was turned in several interventions the one with the most blocks."""
     best: dict[str, InterventionVerdict] = {}
-    for one in tried:
-        known = best.get(one.turned.knob)
-        if known is None or one.after.n > known.after.n:
-            best[one.turned.knob] = one
+    for intervention_verdict in tried:
+        known = best.get(intervention_verdict.turned.knob)
+        if known is None or intervention_verdict.after.n > known.after.n:
+            best[intervention_verdict.turned.knob] = intervention_verdict
     return list(best.values())
 
 
 def _subjects(tried: Iterable[InterventionVerdict], *roles: Role) -> tuple[str, ...]:
-    return tuple(one.turned.subject for one in tried if one.role in roles)
+    return tuple(
+        intervention_verdict.turned.subject
+        for intervention_verdict in tried
+        if intervention_verdict.role in roles
+    )
 
 
 def _claim(verdict: Verdict, names: Mapping[tuple[Cell, str], str]) -> Explanation:
@@ -125,12 +141,18 @@ def _confirmed(
     technology: str,
 ) -> Explanation | None:
     """Of several the one that takes away most; where they take away as much the one with the strongest evidence."""
-    causes = [one for one in tried if one.role is Role.CAUSE]
+    causes = [
+        intervention_verdict for intervention_verdict in tried if intervention_verdict.role is Role.CAUSE
+    ]
     if not causes:
         return None
     least = min(map(_left, causes))
-    first = next(one for one in causes if _left(one) <= least + _ALIKE)
-    others = [one for one in causes if one is not first]
+    first = next(
+        intervention_verdict
+        for intervention_verdict in causes
+        if _left(intervention_verdict) <= least + _ALIKE
+    )
+    others = [intervention_verdict for intervention_verdict in causes if intervention_verdict is not first]
     known = _known(first, claim, suspected)
     return replace(
         claim,
@@ -142,7 +164,7 @@ def _confirmed(
         knob=first.turned.knob,
         before=first.before,
         after=first.after,
-        further=tuple(one.turned.subject for one in others),
+        further=tuple(intervention_verdict.turned.subject for intervention_verdict in others),
     )
 
 
@@ -158,15 +180,15 @@ def _known(
     knob = verdict.turned.knob
     if not verdict.turned.is_cure:
         return None
-    believed = [KNOWN_CAUSES[one.cause] for one in suspected]
-    usual = [one for one in KNOWN_CAUSES.values() if one.knobs[:1] == (knob,)]
-    fitting = (one for one in (*believed, *usual) if knob in one.knobs)
-    return next((one for one in fitting if one.speeds_up or not claim.is_gain), None)
+    believed = [KNOWN_CAUSES[suspicion.cause] for suspicion in suspected]
+    usual = [known_cause for known_cause in KNOWN_CAUSES.values() if known_cause.knobs[:1] == (knob,)]
+    fitting = (known_cause for known_cause in (*believed, *usual) if knob in known_cause.knobs)
+    return next((known_cause for known_cause in fitting if known_cause.speeds_up or not claim.is_gain), None)
 
 
 def _suspected(claim: Explanation, suspected: Iterable[Suspicion], technology: str) -> Explanation | None:
     """What more than a possibility speaks for."""
-    left = [one for one in suspected if one.strength >= Strength.SEEN]
+    left = [suspicion for suspicion in suspected if suspicion.strength >= Strength.SEEN]
     if not left:
         return None
     first, *others = left
@@ -178,7 +200,7 @@ def _suspected(claim: Explanation, suspected: Iterable[Suspicion], technology: s
         title=known.title,
         grounds=first.grounds,
         cure=_cure(known, technology, claim),
-        further=tuple(KNOWN_CAUSES[one.cause].title for one in others),
+        further=tuple(KNOWN_CAUSES[suspicion.cause].title for suspicion in others),
     )
 
 

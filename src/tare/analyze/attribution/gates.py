@@ -75,11 +75,11 @@ def _usual(excess: Excess) -> float:
 
 def _share(excess: Excess, gauge: Gauge) -> Estimate | None:
     """Median over the blocks that lost time: the exact interval of a median holds for ratios, whatever their tails."""
-    found = times_s(excess, gauge)
+    values = times_s(excess, gauge)
     losing = excess.lost_s > 0
-    if found is None or not gauge.accountable or not losing.any():
+    if values is None or not gauge.accountable or not losing.any():
         return None
-    return median_estimate((found[losing] / excess.lost_s[losing]).tolist())
+    return median_estimate((values[losing] / excess.lost_s[losing]).tolist())
 
 
 def _grounds(excess: Excess, gauge: Gauge, chances: Chances, share: Estimate | None) -> Iterator[Ground]:

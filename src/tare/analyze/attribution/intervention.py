@@ -62,9 +62,9 @@ def intervention_verdicts(
 
 
 def _moves(summaries: Sequence[Summary], intervention: Intervention, margin: float) -> Iterator[_MovedMetric]:
-    own = [one for one in summaries if one.environment == intervention.environment]
+    own = [summary for summary in summaries if summary.environment == intervention.environment]
     for turned in intervention.changes:
-        for before in sorted(own, key=lambda one: not one.primary):
+        for before in sorted(own, key=lambda summary: not summary.primary):
             moved = _moved(before, summaries, turned, margin)
             if moved is not None:
                 yield moved
@@ -119,8 +119,12 @@ def _numbers(summary: Summary | None) -> tuple[int, ...]:
 def _of(environment: str | None, like: Summary, summaries: Sequence[Summary]) -> Summary | None:
     """The same metric of another environment."""
     key = (like.cell, like.metric, like.unit, like.direction)
-    alike = (one for one in summaries if (one.cell, one.metric, one.unit, one.direction) == key)
-    return next((one for one in alike if one.environment == environment), None)
+    alike = (
+        summary
+        for summary in summaries
+        if (summary.cell, summary.metric, summary.unit, summary.direction) == key
+    )
+    return next((summary for summary in alike if summary.environment == environment), None)
 
 
 def _p_value(differences: Sequence[float]) -> float:

@@ -31,7 +31,9 @@ def _enter(clue: Clue, candidates: Sequence[Clue], found: list[Clue]) -> None:
     if any(_same(clue, one) for one in found):
         return
     names = _within(clue)
-    inner = [one for one in candidates if one.signal in names and not _same(one, clue)]
+    inner = [
+        candidate for candidate in candidates if candidate.signal in names and not _same(candidate, clue)
+    ]
     for one in inner:
         _enter(one, candidates, found)
     found.append(replace(clue, after=inner[0].signal) if inner else clue)

@@ -66,7 +66,7 @@ class _Ground:
 
 def suspicions(scenes: Iterable[Scene]) -> tuple[Suspicion, ...]:
     """Claim by claim, the strongest first; where they are as strong the more specific."""
-    return tuple(one for scene in scenes for one in _suspected(scene))
+    return tuple(suspicion for scene in scenes for suspicion in _suspected(scene))
 
 
 def scenes(
@@ -78,14 +78,22 @@ def scenes(
 ) -> tuple[Scene, ...]:
     """One for each claim, in their order."""
     tracing_s = _tracing_s(traced)
-    attributed = {(one.cell, one.environment, one.metric): one for one in attributions}
-    counted = {(one.cell, one.environment, one.metric): one for one in evidence}
+    attributed = {
+        (attribution.cell, attribution.environment, attribution.metric): attribution
+        for attribution in attributions
+    }
+    counted = {
+        (signal_evidence.cell, signal_evidence.environment, signal_evidence.metric): signal_evidence
+        for signal_evidence in evidence
+    }
     return tuple(
         Scene(
             verdict=verdict,
             attribution=attributed.get((own.cell, own.environment, own.metric)),
             evidence=counted.get((own.cell, own.environment, own.metric)),
-            traits=[one for one in traits if (one.cell, one.environment) == (own.cell, own.environment)],
+            traits=[
+                trait for trait in traits if (trait.cell, trait.environment) == (own.cell, own.environment)
+            ],
             calls=traced.counts.get(own.cell, {}).get(own.environment),
             native_calls=traced.counts.get(own.cell, {}).get(NATIVE),
             tracing_s=tracing_s,
@@ -110,7 +118,7 @@ def _suspected(scene: Scene) -> list[Suspicion]:
         for cause, grounds in rated
         if grounds and (cause.speeds_up or not scene.is_gain)
     ]
-    return sorted(judged, key=lambda one: (-one.strength, _place(one, scene)))
+    return sorted(judged, key=lambda suspicion: (-suspicion.strength, _place(suspicion, scene)))
 
 
 def _place(suspicion: Suspicion, scene: Scene) -> int:
@@ -239,8 +247,10 @@ def _share(signal: str, excess_s: float, scene: Scene) -> float | None:
 
 def _tracing_s(traced: TracedCalls) -> float:
     """At most what it was in the run that made the most calls in its time."""
-    counts = [one for own in traced.counts.values() for one in own.values()]
-    spans_s = (one.traced_s / sum(one.made.values()) for one in counts if one.made)
+    counts = [call_counts for own in traced.counts.values() for call_counts in own.values()]
+    spans_s = (
+        call_counts.traced_s / sum(call_counts.made.values()) for call_counts in counts if call_counts.made
+    )
     return min([_MOST_TRACING_S, *spans_s])
 
 

@@ -33,7 +33,7 @@ def judge(evidence: Evidence) -> tuple[Gate, ...]:
     outcomes = evidence.outcomes(RUN)
     if not outcomes:
         return (_CLOCKS.not_run("no run was made"),)
-    wrong = sum(one.status is Status.INVALID or bool(one.timer_inversions) for one in outcomes)
+    wrong = sum(outcome.status is Status.INVALID or bool(outcome.timer_inversions) for outcome in outcomes)
     figures = [_noise(outcomes, metric) for metric in evidence.metrics(RUN)]
     share = evidence.measured.get(f"fixed_share_{evidence.headline}")
     if share is not None:
@@ -63,10 +63,14 @@ def _noise(outcomes: Sequence[Outcome], metric: str) -> str:
 
 def _logarithms(outcomes: Sequence[Outcome], metric: str) -> list[float]:
     natives = sorted(
-        (one for one in outcomes if one.trial.environment.name == NATIVE and one.status is Status.OK),
-        key=lambda one: (one.trial.block, one.trial.slot),
+        (
+            outcome
+            for outcome in outcomes
+            if outcome.trial.environment.name == NATIVE and outcome.status is Status.OK
+        ),
+        key=lambda outcome: (outcome.trial.block, outcome.trial.slot),
     )
-    values = [sample.value for one in natives for sample in one.samples if sample.name == metric]
+    values = [sample.value for outcome in natives for sample in outcome.samples if sample.name == metric]
     return [math.log(value) for value in values if value > 0]
 
 

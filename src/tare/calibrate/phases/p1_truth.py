@@ -60,7 +60,7 @@ def _named(name: str, claim: str) -> Named:
 
 def _complete(evidence: Evidence) -> Gate:
     rounds = evidence.rounds.get(RUN, ())
-    begun = sum(len({one.trial.block for one in outcomes}) for outcomes in rounds)
+    begun = sum(len({outcome.trial.block for outcome in outcomes}) for outcomes in rounds)
     complete = len(pooled(evidence.series(RUN, _LARGEST, evidence.headline)))
     claim = f"at least {_LEAST_COMPLETE:.0%} of the blocks are complete"
     return _named("complete", claim).passed(

@@ -55,7 +55,7 @@ def _sequential(evidence: Evidence) -> Gate:
     joined = [sequential(before, after) for before, after in rounds]
     if not joined:
         return named.not_run("no run was made")
-    blocks = [len({one.trial.block for one in outcomes}) for outcomes in joined]
+    blocks = [len({outcome.trial.block for outcome in outcomes}) for outcomes in joined]
     flagged = sum(len(blocks_out_of_order(outcomes)) for outcomes in joined)
     series = tuple(
         contrast_of(summary)
@@ -73,10 +73,13 @@ def sequential(before: Sequence[Outcome], after: Sequence[Outcome]) -> tuple[Out
     arm = Environment(name=_ARM, technology=NATIVE)
     again = [
         replace(
-            one, trial=replace(one.trial, environment=arm, identity=f"{one.trial.identity}-{_ARM}", slot=2)
+            outcome,
+            trial=replace(
+                outcome.trial, environment=arm, identity=f"{outcome.trial.identity}-{_ARM}", slot=2
+            ),
         )
-        for one in after
-        if one.trial.replicate == 0
+        for outcome in after
+        if outcome.trial.replicate == 0
     ]
     return (*before, *again)
 

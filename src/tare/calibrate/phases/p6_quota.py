@@ -55,13 +55,13 @@ def measured() -> Mapping[str, float]:
 
 def _readings() -> dict[str, float]:
     """Seconds so far of CPU pressure (some) and of steal, all processors together."""
-    found: dict[str, float] = {}
+    readings: dict[str, float] = {}
     for name, read in (("pressure", _pressure_s), ("steal", _steal_s)):
         try:
-            found[name] = read()
+            readings[name] = read()
         except (OSError, ValueError, IndexError):
             continue
-    return found
+    return readings
 
 
 def _pressure_s() -> float:
@@ -101,9 +101,9 @@ def _formula(evidence: Evidence, name: str, share: float, busy: str | None) -> G
     estimate = pooled_estimate(evidence, evidence.series(RUN, name, "wall_s"))
     native_s = [
         sample.value
-        for one in evidence.outcomes(RUN)
-        if one.trial.environment.name == NATIVE and one.status is Status.OK
-        for sample in one.samples
+        for outcome in evidence.outcomes(RUN)
+        if outcome.trial.environment.name == NATIVE and outcome.status is Status.OK
+        for sample in outcome.samples
         if sample.name == "wall_s"
     ]
     if estimate is None or not native_s:
@@ -125,20 +125,20 @@ def planted_range(cpu_s: float, share: float) -> tuple[float, float]:
 def _throttling(outcomes: tuple[Outcome, ...]) -> Iterator[Gate]:
     claim = "throttling is seen in runs with a quota of 50 %, and in none without"
     named = Named("P6", "throttling", claim)
-    limited = [one for one in outcomes if one.trial.environment.name == "quota-50"]
-    free = [one for one in outcomes if one.trial.environment.name == NATIVE]
-    known = [one for one in (*limited, *free) if _throttled_s(one) is not None]
+    limited = [outcome for outcome in outcomes if outcome.trial.environment.name == "quota-50"]
+    free = [outcome for outcome in outcomes if outcome.trial.environment.name == NATIVE]
+    known = [outcome for outcome in (*limited, *free) if _throttled_s(outcome) is not None]
     if not limited or len(known) < len(limited) + len(free):
         yield named.not_run("the time for which a node is throttled is not counted here")
         return
-    seen = sum((_throttled_s(one) or 0.0) > 0 for one in limited)
-    wrong = sum((_throttled_s(one) or 0.0) > 0 for one in free)
+    seen = sum((_throttled_s(outcome) or 0.0) > 0 for outcome in limited)
+    wrong = sum((_throttled_s(outcome) or 0.0) > 0 for outcome in free)
     words = f"{seen} of {len(limited)} runs with it, {wrong} of {len(free)} without"
     yield named.passed(seen >= _LEAST_FLAGGED * len(limited) and wrong == 0, words)
 
 
 def _throttled_s(outcome: Outcome) -> float | None:
-    return next((one.value for one in outcome.signals if one.name == _THROTTLED), None)
+    return next((signal.value for signal in outcome.signals if signal.name == _THROTTLED), None)
 
 
 QUOTA_PHASE = Phase(name="P6", title="a CPU quota", runs=runs, judge=judge, obstacle=obstacle)

@@ -44,11 +44,11 @@ def judge(evidence: Evidence) -> tuple[Gate, ...]:
 
 def _gates(outcomes: Sequence[Outcome]) -> Iterator[Gate]:
     for name, (_, words) in PLANTS.items():
-        own = [one for one in outcomes if one.trial.environment.name == name]
-        missed = sum(not accused(one) for one in own)
+        own = [outcome for outcome in outcomes if outcome.trial.environment.name == name]
+        missed = sum(not accused(outcome) for outcome in own)
         yield _all_or_none(Named("P7", name, f"{words} stays unnoticed"), missed, len(own))
-    clean = [one for one in outcomes if one.trial.environment.name not in PLANTS]
-    wrong = sum(accused(one) for one in clean)
+    clean = [outcome for outcome in outcomes if outcome.trial.environment.name not in PLANTS]
+    wrong = sum(accused(outcome) for outcome in clean)
     yield _all_or_none(Named("P7", "clean", "an honest clock is accused"), wrong, len(clean))
 
 

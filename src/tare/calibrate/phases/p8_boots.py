@@ -49,12 +49,12 @@ def judge(evidence: Evidence) -> tuple[Gate, ...]:
 
 
 def _counted(evidence: Evidence) -> Gate:
-    blocks = [len({one.trial.block for one in outcomes}) for outcomes in evidence.rounds[RUN]]
+    blocks = [len({outcome.trial.block for outcome in outcomes}) for outcomes in evidence.rounds[RUN]]
     most = [
         max((len(summary.log_ratios) for summary in found(outcomes)), default=0)
         for outcomes in evidence.rounds[RUN]
     ]
-    runs_made = max(one.trial.workload.iterations for one in evidence.outcomes(RUN))
+    runs_made = max(outcome.trial.workload.iterations for outcome in evidence.outcomes(RUN))
     good = all(0 < n <= begun for n, begun in zip(most, blocks, strict=True))
     words = f"n = {' and '.join(map(str, most))} of {' and '.join(map(str, blocks))} blocks of {runs_made} runs each"
     return _COUNTED.passed(good, words)
@@ -62,9 +62,16 @@ def _counted(evidence: Evidence) -> Gate:
 
 def _split(evidence: Evidence) -> Gate:
     """The variance between the starts of the one environment, less that of the other, against what was planted."""
-    splits = {one.environment: one for one in variance_splits(_joined(evidence.rounds[RUN]))}
+    splits = {
+        variance_split.environment: variance_split
+        for variance_split in variance_splits(_joined(evidence.rounds[RUN]))
+    }
     own, no_op = splits.get(_ARM), splits.get(_NO_OP)
-    planted = [math.log1p(float(one.facts[PLANTED])) for one in evidence.outcomes(RUN) if _is_planted(one)]
+    planted = [
+        math.log1p(float(outcome.facts[PLANTED]))
+        for outcome in evidence.outcomes(RUN)
+        if _is_planted(outcome)
+    ]
     if own is None or no_op is None or len(planted) < _FEWEST_STARTS:
         return _SPLIT.not_run(f"fewer than {_FEWEST_STARTS} complete blocks with CPU time")
     natural = math.sqrt(max(0.0, no_op.between_starts.point))
@@ -94,10 +101,10 @@ def _joined(rounds: Sequence[Sequence[Outcome]]) -> tuple[Levels, ...]:
     """The levels of all rounds, whose blocks are blocks of their own."""
     joined: dict[str, Levels] = {}
     for outcomes in rounds:
-        for one in levels(outcomes, {WORK: _METRIC}):
-            before = joined.get(one.environment)
-            blocks = one.blocks if before is None else (*before.blocks, *one.blocks)
-            joined[one.environment] = replace(one, blocks=blocks)
+        for level in levels(outcomes, {WORK: _METRIC}):
+            before = joined.get(level.environment)
+            blocks = level.blocks if before is None else (*before.blocks, *level.blocks)
+            joined[level.environment] = replace(level, blocks=blocks)
     return tuple(joined.values())
 
 

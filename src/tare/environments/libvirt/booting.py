@@ -30,13 +30,13 @@ _DAEMON_BYTE = 192 * MEBIBYTE
 def start(spec: NodeSpec) -> dict[str, str]:
     """Have the guest up; returns the facts of one that is as it was asked for, else ``NodeError``."""
     machine = boot.plan(spec)
-    found = _files(spec, machine)
+    files = _files(spec, machine)
     boot.make(spec, machine)
     daemon, join = OwnDaemon.of(spec.name), _join(spec, machine)
     daemon.start(join)
-    (spec.directory / "domain.xml").write_text(description.described(machine, spec.processors, found))
+    (spec.directory / "domain.xml").write_text(description.described(machine, spec.processors, files))
     daemon.virsh.ask("create", str(spec.directory / "domain.xml"), limit_s=_START_LIMIT_S)
-    _keep(spec, join, found, machine)
+    _keep(spec, join, files, machine)
     return _look(spec, machine)
 
 

@@ -28,12 +28,12 @@ class BroughtLibvirtDomains(Managed):
         """The connection, and whether the domains are there; a network away it may take longer than one here."""
         options = self._options or {}
         virsh = words.connection(options)
-        found = probe_connection(virsh)
+        probe = probe_connection(virsh)
         names = options.get("domain", [])
         for name in names if isinstance(names, list) else [str(names)]:
-            if found.usable:
-                found = _probe_domain(virsh, name, found)
-        return found
+            if probe.usable:
+                probe = _probe_domain(virsh, name, probe)
+        return probe
 
 
 def probe_connection(virsh: Virsh) -> Probe:

@@ -90,7 +90,7 @@ def last_event(log: str) -> str:
     >>> last_event("2026-11-21 12:00:00.000+0000: starting up libvirt version: 9.0.0\n-msg timestamp=on\n")
     ''
     """
-    return next((found for found in reversed(_EVENT.findall(log)) if not found.startswith("starting up")), "")
+    return next((match for match in reversed(_EVENT.findall(log)) if not match.startswith("starting up")), "")
 
 
 def _keep_abilities(folder: Path) -> None:

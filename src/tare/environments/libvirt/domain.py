@@ -114,8 +114,8 @@ class BroughtLibvirtDomain(Machine):
         }
 
     def helpers(self) -> list[int]:
-        found = monitor.process(monitor.state_folder(self._virsh), self.name)
-        return [] if found is None else [found]
+        process = monitor.process(monitor.state_folder(self._virsh), self.name)
+        return [] if process is None else [process]
 
     def virtual_processors(self) -> list[int]:
         return [thread for pid in self.helpers() for thread in monitor.processor_threads(pid)]

@@ -31,8 +31,8 @@ def limited(
     """The description ``text`` with one processor for each of these, each kept to its own if ``pinned``."""
     domain = parsed(text)
     for tag in _CONFLICTING:
-        for found in domain.findall(tag):
-            domain.remove(found)
+        for match in domain.findall(tag):
+            domain.remove(match)
     _forget_topology(domain)
     for tag in ("memory", "currentMemory"):
         element(domain, tag, str(memory_byte // _KIBIBYTE), unit="KiB")
@@ -78,5 +78,5 @@ def _forget_topology(domain: ET.Element) -> None:
     """Sockets and memory nodes of the user's own number of processors."""
     for cpu in domain.findall("cpu"):
         for tag in ("topology", "numa"):
-            for found in cpu.findall(tag):
-                cpu.remove(found)
+            for match in cpu.findall(tag):
+                cpu.remove(match)

@@ -45,14 +45,14 @@ def connection_complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
 
 def domain_complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
     """Option → what is wrong, among ``DOMAIN_OPTIONS``."""
-    found = connection_complaints(options)
+    complaints = connection_complaints(options)
     names = options.get("domain")
     for name in names if isinstance(names, list) else [names]:
         if not isinstance(name, str) or not name or name.startswith("-"):
-            found["domain"] = f"must be a domain's name, but is {name!r}"
+            complaints["domain"] = f"must be a domain's name, but is {name!r}"
     if names == []:
-        found["domain"] = "is an empty list"
+        complaints["domain"] = "is an empty list"
     snapshot = options.get("snapshot", "clean")
     if not isinstance(snapshot, str) or not snapshot or snapshot.startswith("-"):
-        found["snapshot"] = f"must be a snapshot's name, but is {snapshot!r}"
-    return found
+        complaints["snapshot"] = f"must be a snapshot's name, but is {snapshot!r}"
+    return complaints

@@ -58,9 +58,9 @@ class OwnLibvirtDomains(GuestProvider):
 
     def probe(self) -> Probe:
         """What the ``qemu`` environment needs, and libvirt."""
-        found = Qemu(_shared(self._options)).probe()
-        if not found.usable:
-            return found
+        probe = Qemu(_shared(self._options)).probe()
+        if not probe.usable:
+            return probe
         programs = [
             "virsh",
             "libvirtd",
@@ -73,7 +73,7 @@ class OwnLibvirtDomains(GuestProvider):
                 )
                 return Probe(usable=False, reason=f"{program} is not on this host", remedy=remedy)
         version = confined.probe_version(["virsh", "--version"], "libvirt-clients").version
-        return replace(found, version=f"libvirt {version}, QEMU {found.version}")
+        return replace(probe, version=f"libvirt {version}, QEMU {probe.version}")
 
     def lacking_flags(self, flags: AbstractSet[str]) -> AbstractSet[str]:
         """As libvirt's words for the processor mean what the ``qemu`` environment gives by default."""

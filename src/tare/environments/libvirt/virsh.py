@@ -69,8 +69,8 @@ class Virsh:
         """From the DHCP leases, else from the agent in the domain, else from the host's ARP table."""
         for source in ("lease", "agent", "arp"):
             done = self.run("domifaddr", domain, "--source", source)
-            if done.code == 0 and (found := parse_address(done.stdout)) is not None:
-                return found
+            if done.code == 0 and (address := parse_address(done.stdout)) is not None:
+                return address
         return None
 
 
@@ -80,8 +80,8 @@ def parse_cpu_s(text: str) -> float | None:
     >>> parse_cpu_s("Domain: 'a'\n  cpu.time=1500000000\n")
     1.5
     """
-    found = re.search(r"^[ \t]*cpu\.time=(\d+)$", text, re.MULTILINE)
-    return number(found[1], "virsh domstats") / 1e9 if found else None
+    match = re.search(r"^[ \t]*cpu\.time=(\d+)$", text, re.MULTILINE)
+    return number(match[1], "virsh domstats") / 1e9 if match else None
 
 
 def parse_affinity(text: str) -> tuple[int, ...] | None:
@@ -101,8 +101,8 @@ def parse_memory_byte(text: str) -> int | None:
     >>> parse_memory_byte("Max memory:     2048 KiB\nUsed memory:    1024 KiB\n")
     1048576
     """
-    found = re.search(r"^Used memory:\s+(\d+) KiB$", text, re.MULTILINE)
-    return number(found[1], "virsh dominfo") * _KIBIBYTE if found else None
+    match = re.search(r"^Used memory:\s+(\d+) KiB$", text, re.MULTILINE)
+    return number(match[1], "virsh dominfo") * _KIBIBYTE if match else None
 
 
 def parse_quota(text: str) -> float | None:
@@ -124,7 +124,7 @@ def parse_quota(text: str) -> float | None:
 
 def parse_address(text: str) -> str | None:
     """From ``domifaddr``: the first IPv4 address that is not of the loopback."""
-    return next((found for found in _IPV4.findall(text) if not found.startswith("127.")), None)
+    return next((match for match in _IPV4.findall(text) if not match.startswith("127.")), None)
 
 
 def _carried() -> dict[str, str]:

@@ -39,7 +39,7 @@ def _refusal(far: Far) -> NodeError | None:
     done = process.run([*far.ssh(), "true"], timeout_s=_TRY_LIMIT_S, variables=variables())
     if done.code != _SSH_FAILED:
         return None
-    found = unreachable(far, done.stderr)
+    node_error = unreachable(far, done.stderr)
     if not any(words in done.stderr for words in _BOOTING):
-        raise found
-    return found
+        raise node_error
+    return node_error

@@ -67,8 +67,8 @@ class CopiedMachine(Machine):
 
     @property
     def snapshot(self) -> str | None:
-        found = self.spec.options.get("snapshot")
-        return None if found is None else str(found)
+        snapshot = self.spec.options.get("snapshot")
+        return None if snapshot is None else str(snapshot)
 
     @property
     def name(self) -> str:

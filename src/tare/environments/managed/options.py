@@ -23,14 +23,14 @@ _PLACEHOLDER = "machine"
 
 def inside_complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
     """Option → what is wrong with it, among ``INSIDE_OPTIONS``."""
-    found = connection.complaints(far_options(options, _PLACEHOLDER))
+    complaints = connection.complaints(far_options(options, _PLACEHOLDER))
     for name, least in (("boot_limit", 1), ("system_memory", 64)):
         value = options.get(name, least)
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            found[name] = f"must be a whole number, {least} or more, but is {value!r}"
+            complaints[name] = f"must be a whole number, {least} or more, but is {value!r}"
     if not isinstance(pinned := options.get("pinned", True), bool):
-        found["pinned"] = f"must be true or false, but is {pinned!r}"
-    return found
+        complaints["pinned"] = f"must be true or false, but is {pinned!r}"
+    return complaints
 
 
 def far_options(options: Mapping[str, OptionValue], address: str | None) -> dict[str, OptionValue]:

@@ -94,14 +94,14 @@ def _remembered(key: Sequence[str | int], kernel: GuestKernel) -> str | None:
         with known.open("a+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
-            told = _told(file.read(), key)
-            if told is None:
-                told = {"key": list(key), "boots": boots(kernel, Accelerator.KVM)}
+            remembered = _told(file.read(), key)
+            if remembered is None:
+                remembered = {"key": list(key), "boots": boots(kernel, Accelerator.KVM)}
                 file.truncate(0)
-                file.write(json.dumps(told))
+                file.write(json.dumps(remembered))
     except OSError as error:
         raise NodeError(f"{known} cannot be written ({error.strerror}): set TARE_STATE") from error
-    return None if told["boots"] else CANNOT_BOOT
+    return None if remembered["boots"] else CANNOT_BOOT
 
 
 def _told(text: str, key: Sequence[str | int]) -> dict[str, object] | None:

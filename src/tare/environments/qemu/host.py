@@ -29,8 +29,8 @@ def qemu_version() -> str:
         done = process.run_checked([PROGRAM, "--version"], timeout_s=_LIMIT_S)
     except NodeError as error:
         raise NodeError(f"{error}; apt-get install qemu-system-x86") from error
-    found = re.search(r"version (\S+)", done.stdout)
-    return found[1] if found else done.stdout.partition("\n")[0]
+    match = re.search(r"version (\S+)", done.stdout)
+    return match[1] if match else done.stdout.partition("\n")[0]
 
 
 @cache
@@ -79,17 +79,17 @@ def huge_pages_for(memory_byte: int, root: Path = _ROOT) -> Path:
             f"the guest needs {needed} huge pages of {format_byte(page_byte)}, and {free} are reserved and free: "
             f"`sysctl vm.nr_hugepages={needed - free}` more, or leave the option huge_pages out"
         )
-    mounted = [one.point for one in parse_mounts(mounts_text()) if one.kind == "hugetlbfs"]
+    mounted = [mount.point for mount in parse_mounts(mounts_text()) if mount.kind == "hugetlbfs"]
     if not mounted:
         raise NodeError("no hugetlbfs is mounted: `mount -t hugetlbfs none /dev/hugepages`")
     return mounted[0]
 
 
 def _huge_page_byte(meminfo: str) -> int:
-    found = re.search(r"^Hugepagesize:\s*(\d+) kB$", meminfo, re.MULTILINE)
-    if found is None:
+    match = re.search(r"^Hugepagesize:\s*(\d+) kB$", meminfo, re.MULTILINE)
+    if match is None:
         raise NodeError("this host's kernel has no huge pages; leave the option huge_pages out")
-    return int(found[1]) * 1024
+    return int(match[1]) * 1024
 
 
 def _free_huge_pages(root: Path, page_byte: int) -> int:

@@ -89,7 +89,7 @@ def facts(machine: QemuMachine, seen: Mapping[str, Any]) -> dict[str, str]:
         "devices": str(machine.options.devices),
         "disk driver": _listed(sorted(disks & machine.devices.disk_drivers())),
         "network driver": _listed(_network_drivers(seen)),
-        "virtio devices": _listed([str(one["driver"]) for one in seen["virtio_devices"] or ()]),
+        "virtio devices": _listed([str(entry["driver"]) for entry in seen["virtio_devices"] or ()]),
         "booted on": str(seen["booted_on"] or "not told"),
         "paravirtual features": _listed(seen["kvm_features"] or ()),
         "clock sources": _listed(seen["clock_sources"] or ()),
@@ -105,13 +105,13 @@ def _other_network(machine: QemuMachine, seen: Mapping[str, Any]) -> Iterator[st
 
 def _network_drivers(seen: Mapping[str, Any]) -> list[str]:
     """Of each interface the driver of the device itself; what has none is no device."""
-    return [one["drivers"][0] for one in seen["network_interfaces"] or () if one["drivers"]]
+    return [entry["drivers"][0] for entry in seen["network_interfaces"] or () if entry["drivers"]]
 
 
 def _missing(machine: QemuMachine, seen: Mapping[str, Any]) -> Iterator[str]:
     """Of paravirtual devices and, under KVM, of what KVM offers to kernels that know it."""
-    consoles = [one for one in seen["virtio_devices"] or () if one["id"] == CONSOLE_ID]
-    if not any(one["driver"] == "virtio_console" for one in consoles):
+    consoles = [entry for entry in seen["virtio_devices"] or () if entry["id"] == CONSOLE_ID]
+    if not any(console["driver"] == "virtio_console" for console in consoles):
         yield "no virtio device carries its channel"
     if machine.accelerator is Accelerator.TCG or machine.options.cpu is not None:
         return
@@ -124,8 +124,8 @@ def _missing(machine: QemuMachine, seen: Mapping[str, Any]) -> Iterator[str]:
 
 def _superfluous(machine: QemuMachine, seen: Mapping[str, Any]) -> Iterator[str]:
     """Anything that a real machine would not have."""
-    if found := [str(one["driver"]) for one in seen["virtio_devices"] or ()]:
-        yield f"it has virtio devices: {', '.join(found)}"
+    if strs := [str(entry["driver"]) for entry in seen["virtio_devices"] or ()]:
+        yield f"it has virtio devices: {', '.join(strs)}"
     if seen["clock_source"] == "kvm-clock":
         yield "its clock is KVM's"
     if seen["hypervisor_bit"] and machine.options.cpu is None:

@@ -49,8 +49,8 @@ class Monitor:
 
 
 def _words(error: Any) -> str:
-    told = error.get("desc", error) if isinstance(error, dict) else error
-    return str(told)[:_LONGEST_WORDS]
+    words = error.get("desc", error) if isinstance(error, dict) else error
+    return str(words)[:_LONGEST_WORDS]
 
 
 @contextmanager

@@ -130,18 +130,18 @@ def _shown(value: OptionValue) -> str:
 
 
 def _wrong_forms(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    found = {}
+    wrong_forms = {}
     if not isinstance(kernel := options.get("kernel", "-"), str) or not kernel:
-        found["kernel"] = f"must be a release or the path of a file, but is {kernel!r}"
+        wrong_forms["kernel"] = f"must be a release or the path of a file, but is {kernel!r}"
     if not isinstance(machine := options.get("machine", "q35"), str) or not _MACHINE.fullmatch(machine):
-        found["machine"] = (
+        wrong_forms["machine"] = (
             f"must be q35, pc or one of their versions, but is {machine!r}: others have no such devices"
         )
     if not isinstance(cpu := options.get("cpu", "max"), str) or not _CPU.fullmatch(cpu):
-        found["cpu"] = f"must be a model as QEMU's option -cpu has it, but is {cpu!r}"
+        wrong_forms["cpu"] = f"must be a model as QEMU's option -cpu has it, but is {cpu!r}"
     if not _is_processors(vmm := options.get("vmm_processors", "same")):
-        found["vmm_processors"] = f'must be "same" or a list such as "0-1", but is {vmm!r}'
-    return found
+        wrong_forms["vmm_processors"] = f'must be "same" or a list such as "0-1", but is {vmm!r}'
+    return wrong_forms
 
 
 def _is_processors(given: OptionValue) -> bool:

@@ -65,7 +65,7 @@ def questions(flags: frozenset[str]) -> bytes:
 
 def lacking(said: str, flags: frozenset[str]) -> frozenset[str]:
     """From all that QEMU answered; a property that it does not know is one that it cannot give."""
-    answers = {one["id"]: one for one in _parsed(said.splitlines()) if isinstance(one.get("id"), str)}
+    answers = {entry["id"]: entry for entry in _parsed(said.splitlines()) if isinstance(entry.get("id"), str)}
     kind = answers.get(_TYPE, {}).get("return")
     if not isinstance(kind, str) or not kind.endswith(_KIND) or not flags <= answers.keys():
         raise NodeError(f"QEMU does not tell what its processor has: {said[-200:]!r}")

@@ -59,9 +59,9 @@ class Qemu(GuestProvider):
 
     def probe(self) -> Probe:
         """Boots a guest with KVM, if that was not tried yet since this host's own boot: some seconds then."""
-        found = confined.probe_root()
-        if not found.usable:
-            return found
+        probe = confined.probe_root()
+        if not probe.usable:
+            return probe
         if shutil.which("mkfs.erofs") is None:
             reason = "mkfs.erofs is missing, which makes the image a disk"
             return Probe(usable=False, reason=reason, remedy="apt-get install erofs-utils")

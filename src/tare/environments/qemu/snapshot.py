@@ -154,9 +154,9 @@ def _save(monitor: Monitor, saved: Saved) -> None:
     monitor.ask("migrate-set-parameters", **{"max-bandwidth": _UNLIMITED_BYTE})
     monitor.ask("migrate", uri=f"exec:cat > {saved.path}")
     deadline = time.monotonic() + _SAVE_LIMIT_S
-    while (told := monitor.ask("query-migrate")).get("status") != "completed":
-        if told.get("status") == "failed" or time.monotonic() > deadline:
+    while (save := monitor.ask("query-migrate")).get("status") != "completed":
+        if save.get("status") == "failed" or time.monotonic() > deadline:
             raise NodeError(
-                f"QEMU does not save the guest ({told.get('error-desc', 'it takes too long')}): choose start = boot"
+                f"QEMU does not save the guest ({save.get('error-desc', 'it takes too long')}): choose start = boot"
             )
         time.sleep(_SAVE_STEP_S)

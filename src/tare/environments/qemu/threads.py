@@ -15,7 +15,7 @@ from tare.host.told import part
 def virtual_processors(monitor: Monitor) -> tuple[int, ...]:
     """Thread ids on this host, in the order of the guest's processors."""
     found = part(list[dict[str, Any]], monitor.ask("query-cpus-fast"), "query-cpus-fast")
-    numbers = [(_whole(one, "cpu-index"), _whole(one, "thread-id")) for one in found]
+    numbers = [(_whole(entry, "cpu-index"), _whole(entry, "thread-id")) for entry in found]
     return tuple(thread for _, thread in sorted(numbers))
 
 

@@ -137,10 +137,10 @@ class Channel:
                 f"{self._far.host} says {said!r} before the first command: its login shell may print only when "
                 "a person is there (in .bashrc: after a test of $PS1)"
             )
-        found = self._fields(line)
-        if "error" in found:
-            raise NodeError(f"{self._far.host}: {str(found['error'])[:_LONGEST_ERROR]}")
-        return FarAnswer(self._far.host, found).told(Greeting)
+        fields = self._fields(line)
+        if "error" in fields:
+            raise NodeError(f"{self._far.host}: {str(fields['error'])[:_LONGEST_ERROR]}")
+        return FarAnswer(self._far.host, fields).told(Greeting)
 
     def _fields(self, line: bytes) -> Mapping[str, Any]:
         try:

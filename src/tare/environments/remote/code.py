@@ -100,8 +100,8 @@ def _digest() -> str:
 
 def _modules() -> list[Path]:
     parts = [_source() / part for part in _PARTS]
-    found = [part.rglob("*.py") if part.is_dir() else [part.with_suffix(".py")] for part in parts]
-    return sorted(path for paths in found for path in paths)
+    modules = [part.rglob("*.py") if part.is_dir() else [part.with_suffix(".py")] for part in parts]
+    return sorted(path for paths in modules for path in paths)
 
 
 def _source() -> Path:

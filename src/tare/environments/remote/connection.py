@@ -81,7 +81,10 @@ class Far:
 
     @property
     def options_below(self) -> Mapping[str, OptionValue]:
-        return {name: _value(text) for name, _, text in (one.partition("=") for one in self.below_options)}
+        return {
+            name: _value(text)
+            for name, _, text in (below_option.partition("=") for below_option in self.below_options)
+        }
 
     def ssh(self, control: Path | None = None, *, master: bool = False) -> list[str]:
         """The argv to which a command's words are added; over the connection at ``control`` if there is one."""
@@ -115,8 +118,8 @@ def variables() -> dict[str, str]:
 
 
 def _agent() -> list[str]:
-    found = [f"{name}={value}" for name, value in variables().items()]
-    return ["env", *found] if found else []
+    agent = [f"{name}={value}" for name, value in variables().items()]
+    return ["env", *agent] if agent else []
 
 
 def unreachable(far: Far, said: str) -> NodeError:
@@ -141,7 +144,7 @@ def _complaint(name: str, value: OptionValue) -> str | None:
     if name in _LISTS:
         return None if isinstance(value, list) else f"must be a list of texts, but is {value!r}"
     if name == "host" and isinstance(value, list):
-        words = [_complaint(name, one) for one in value] or ["is an empty list"]
+        words = [_complaint(name, text) for text in value] or ["is an empty list"]
         return next(filter(None, words), None)
     if not isinstance(value, str) or not value:
         return f"must be a text, but is {value!r}"
@@ -169,14 +172,18 @@ def _complaints_below(options: Mapping[str, OptionValue]) -> dict[str, str]:
     if below not in known:
         return {"below": f"unknown technology {below!r}; allowed: {', '.join(known)}"}
     given = options.get("below_options", [])
-    parts = [one.partition("=") for one in given] if isinstance(given, list) else []
+    parts = [text.partition("=") for text in given] if isinstance(given, list) else []
     provider = PROVIDERS[below]
     for name, separator, _ in parts:
         if not separator or name not in provider.option_names:
             allowed = ", ".join(sorted(provider.option_names)) or "none"
             return {"below_options": f"{below} has no option {name!r}; write NAME=VALUE, allowed: {allowed}"}
-    found = provider.check_options({name: _value(text) for name, _, text in parts})
-    return {"below_options": "; ".join(f"{name}: {words}" for name, words in found.items())} if found else {}
+    check_options = provider.check_options({name: _value(text) for name, _, text in parts})
+    return (
+        {"below_options": "; ".join(f"{name}: {words}" for name, words in check_options.items())}
+        if check_options
+        else {}
+    )
 
 
 def _value(text: str) -> OptionValue:

@@ -69,11 +69,11 @@ def _keep_thread_to(number: int, processors: tuple[int, ...]) -> None:
 
 def processors_of(pid: int) -> tuple[int, ...] | None:
     """All on which any of its threads may run; ``None`` when it has ended."""
-    found: set[int] = set()
+    processors: set[int] = set()
     for number in threads(pid):
         with suppress(ProcessLookupError):
-            found |= os.sched_getaffinity(number)
-    return tuple(sorted(found)) or None
+            processors |= os.sched_getaffinity(number)
+    return tuple(sorted(processors)) or None
 
 
 def cpu_s(pid: int) -> float | None:

@@ -35,16 +35,16 @@ class VirtualboxMachine(CopiedMachine):
         return host_process.machine_process(self._told()["UUID"])
 
     def _told(self) -> dict[str, str]:
-        if (found := vboxmanage.information(self.name)) is None:
+        if (information := vboxmanage.information(self.name)) is None:
             raise NodeError(f"the machine {self.name} is gone")
-        return found
+        return information
 
     def exists(self) -> bool:
         return vboxmanage.information(self.name) is not None
 
     def is_on(self) -> bool:
-        found = vboxmanage.information(self.name)
-        return found is not None and found["VMState"] not in _OFF_STATES
+        information = vboxmanage.information(self.name)
+        return information is not None and information["VMState"] not in _OFF_STATES
 
     def copy(self) -> None:
         """Below the node's folder, so that it goes with that even when it was cut short."""

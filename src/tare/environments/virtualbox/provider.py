@@ -36,8 +36,8 @@ class Virtualbox(Managed):
     def probe(self) -> Probe:
         """The program, its kernel module, and whether the machines are there: each user has his own."""
         try:
-            found = _probe_program()
-            for name in sources(self._options or {}) if found.usable else ():
+            probe = _probe_program()
+            for name in sources(self._options or {}) if probe.usable else ():
                 if vboxmanage.information(name) is None:
                     reason = f"VirtualBox has no machine {name} of this user's"
                     return Probe(
@@ -46,10 +46,10 @@ class Virtualbox(Managed):
         except NodeError as error:
             remedy = "install VirtualBox; Debian 12 has none, so from its makers"
             return Probe(usable=False, reason=str(error), remedy=remedy)
-        if found.usable and self._options is None:
+        if probe.usable and self._options is None:
             reason = "its machine stands in a campaign file, and is looked for with it"
             return Probe(usable=False, reason=reason, remedy="write one as docs/virtualbox.md shows")
-        return found
+        return probe
 
 
 def _probe_program() -> Probe:
@@ -59,8 +59,8 @@ def _probe_program() -> Probe:
         return Probe(
             usable=False, reason=warning, remedy="load it: modprobe vboxdrv, or /sbin/vboxconfig first"
         )
-    found = _VERSION.fullmatch(lines[-1].strip())
-    if found is None or int(found[1]) < _LEAST:
+    match = _VERSION.fullmatch(lines[-1].strip())
+    if match is None or int(match[1]) < _LEAST:
         reason = f"VirtualBox is of an unknown or too old version: {lines[-1][:80] or 'it printed nothing'}"
         return Probe(usable=False, reason=reason, remedy=f"install VirtualBox {_LEAST} or later")
-    return Probe(usable=True, version=f"VirtualBox {found[0]}")
+    return Probe(usable=True, version=f"VirtualBox {match[0]}")

@@ -151,7 +151,7 @@ def _processors(text: str) -> tuple[int, ...] | None:
 def _addresses(guest: _Guest) -> Iterator[str]:
     """Those that another host can reach, IPv4 first; VMware Tools tell them."""
     known = [guest.get("ipAddress")]
-    known += [one for card in guest.get("net") or [] for one in card.get("ipAddress") or []]
-    found = [ipaddress.ip_address(one) for one in known if one]
+    known += [text for card in guest.get("net") or [] for text in card.get("ipAddress") or []]
+    ip_addresses = [ipaddress.ip_address(one) for one in known if one]
     for version in (4, 6):
-        yield from (str(one) for one in found if one.version == version and not one.is_link_local)
+        yield from (str(one) for one in ip_addresses if one.version == version and not one.is_link_local)

@@ -32,12 +32,12 @@ def kind_of(options: Mapping[str, OptionValue]) -> str:
 
 def kernel_of(options: Mapping[str, OptionValue]) -> GuestKernel:
     """``NodeError`` when there is none, or none that this kind of domain can start."""
-    found = find_kernel(asked_kernel(options))
-    if kind_of(options) == HVM and found.direct:
+    guest_kernel = find_kernel(asked_kernel(options))
+    if kind_of(options) == HVM and guest_kernel.direct:
         raise NodeError(
-            f"an HVM domain starts no ELF file as {found.image} is: name a bzImage by the option kernel"
+            f"an HVM domain starts no ELF file as {guest_kernel.image} is: name a bzImage by the option kernel"
         )
-    return found
+    return guest_kernel
 
 
 def refuse(spec: NodeSpec) -> None:
@@ -56,7 +56,7 @@ def make(spec: NodeSpec) -> OwnDomain:
         layer_disk(layer, _LAYER_BYTE)
     modules = needed_modules(kernel, _EMULATED if kind == HVM else _PARAVIRTUAL)
     disk = "/dev/sd" if kind == HVM else "/dev/xvd"
-    told = Boot(
+    boot = Boot(
         channel=SerialChannel(device="/dev/ttyS1" if kind == HVM else "/dev/hvc1"),
         modules=modules,
         root_device=f"{disk}a",
@@ -66,7 +66,7 @@ def make(spec: NodeSpec) -> OwnDomain:
     )
     initramfs = spec.directory / "initramfs"
     program = Path(f"{spec.image_root}{TOOLS_DIRECTORY}/init")
-    write_initramfs(initramfs, init=program, modules=modules, boot=told.text())
+    write_initramfs(initramfs, init=program, modules=modules, boot=boot.text())
     image = image_disk(spec.image_root, spec.image_digest)
     return OwnDomain(
         spec=spec,

@@ -21,28 +21,30 @@ class BroughtXenDomains(Managed):
     }
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
-        found = inside_complaints({"host": "unsaid", **options})
+        complaints = inside_complaints({"host": "unsaid", **options})
         if "host" not in options:
-            found["host"] = "is missing; write how ssh reaches the domain, as xl does not know its address"
+            complaints["host"] = (
+                "is missing; write how ssh reaches the domain, as xl does not know its address"
+            )
         names = options.get("domain")
         for name in names if isinstance(names, list) else [names]:
             if not isinstance(name, str) or not name.startswith("/"):
-                found["domain"] = f"must be the whole path of xl's configuration file, but is {name!r}"
+                complaints["domain"] = f"must be the whole path of xl's configuration file, but is {name!r}"
         if names == []:
-            found["domain"] = "is an empty list"
-        return found
+            complaints["domain"] = "is an empty list"
+        return complaints
 
     def machine(self, spec: NodeSpec) -> Machine:
         return BroughtXenDomain(spec)
 
     def probe(self) -> Probe:
-        found = probe_xen()
+        probe = probe_xen()
         names = (self._options or {}).get("domain", [])
         for name in names if isinstance(names, list) else [str(names)]:
-            if found.usable and not Path(name).is_file():
+            if probe.usable and not Path(name).is_file():
                 reason = f"there is no configuration file {name}"
                 return Probe(usable=False, reason=reason, remedy="write one, as xl.cfg(5) says")
-        return found
+        return probe
 
 
 def probe_xen() -> Probe:

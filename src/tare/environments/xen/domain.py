@@ -26,12 +26,12 @@ class BroughtXenDomain(Machine):
             text = Path(self._file).read_text()
         except (OSError, UnicodeDecodeError) as error:
             raise NodeError(f"cannot read the domain's configuration {self._file}: {error}") from error
-        found = _NAME.search(text)
-        if found is None:
+        match = _NAME.search(text)
+        if match is None:
             raise NodeError(
                 f"{self._file} has no line name = ...: xl knows a running domain by its name alone"
             )
-        return found[2]
+        return match[2]
 
     def is_on(self) -> bool:
         return xl.exists(self.name)
@@ -65,7 +65,7 @@ class BroughtXenDomain(Machine):
         return xl.cpu_s(self.name)
 
     def facts(self) -> dict[str, str]:
-        found = xl.parse_info(xl.ask("info"))
+        facts = xl.parse_info(xl.ask("info"))
         return {
-            "Xen": f"{found.get('xen_version', 'unknown version')}, scheduler {found.get('xen_scheduler')}"
+            "Xen": f"{facts.get('xen_version', 'unknown version')}, scheduler {facts.get('xen_scheduler')}"
         }

@@ -39,12 +39,12 @@ class OwnXenDomains(GuestProvider):
         self._options: Mapping[str, OptionValue] = options or {}
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
-        found = {}
+        check_options = {}
         if (kind := options.get("type", KINDS[0])) not in KINDS:
-            found["type"] = f"must be one of {', '.join(KINDS)}, but is {kind!r}"
+            check_options["type"] = f"must be one of {', '.join(KINDS)}, but is {kind!r}"
         if not isinstance(kernel := options.get("kernel", "any"), str) or not kernel:
-            found["kernel"] = f"must be a release or the path of a file, but is {kernel!r}"
-        return found
+            check_options["kernel"] = f"must be a release or the path of a file, but is {kernel!r}"
+        return check_options
 
     def check_spanning(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:  # noqa: ARG002 - none helps
         return {"domain": "is missing: domains of Tare's own have no network between them; use the user's"}
@@ -53,14 +53,14 @@ class OwnXenDomains(GuestProvider):
         return type(self)(options)
 
     def probe(self) -> Probe:
-        found = probe_xen()
-        if not found.usable:
-            return found
+        probe = probe_xen()
+        if not probe.usable:
+            return probe
         try:
             boot.kernel_of(self._options)
         except NodeError as error:
             return Probe(usable=False, reason=str(error), remedy="tare image kernel, or the option kernel")
-        return found
+        return probe
 
     def start(self, spec: NodeSpec) -> Node:
         engine.require(self.check_options(spec.options))

@@ -69,10 +69,10 @@ def cpu_s(domain: str) -> float:
 
 def parse_list(text: str) -> tuple[int, float]:
     """Memory in MiB and CPU time in s of the one domain of ``xl list NAME``; ``NodeError`` for anything else."""
-    found = re.findall(r"^\S+\s+\d+\s+(\d+)\s+\d+\s+[a-z-]+\s+([0-9.]+)$", text, re.MULTILINE)
-    if len(found) != 1:
+    matches = re.findall(r"^\S+\s+\d+\s+(\d+)\s+\d+\s+[a-z-]+\s+([0-9.]+)$", text, re.MULTILINE)
+    if len(matches) != 1:
         raise NodeError(f"xl list printed no domain: {text[:200]!r}")
-    return number(found[0][0], "xl list"), _figure(found[0][1])
+    return number(matches[0][0], "xl list"), _figure(matches[0][1])
 
 
 def _figure(text: str) -> float:
@@ -84,23 +84,25 @@ def _figure(text: str) -> float:
 
 def parse_affinity(text: str) -> tuple[int, ...] | None:
     """From ``xl vcpu-list NAME``: all that the hard affinities allow; ``None`` if one allows all."""
-    found = re.findall(r"^\S+\s+\d+\s+\d+\s+(?:\d+|-)\s+[a-z-]+\s+[0-9.]+\s+(\S+) / \S+$", text, re.MULTILINE)
-    if not found:
+    matches = re.findall(
+        r"^\S+\s+\d+\s+\d+\s+(?:\d+|-)\s+[a-z-]+\s+[0-9.]+\s+(\S+) / \S+$", text, re.MULTILINE
+    )
+    if not matches:
         raise NodeError(f"xl vcpu-list printed no processor: {text[:200]!r}")
-    if "all" in found:
+    if "all" in matches:
         return None
     try:
-        return tuple(sorted({processor for one in found for processor in parse_processors(one)}))
+        return tuple(sorted({processor for entry in matches for processor in parse_processors(entry)}))
     except ValueError as error:
         raise NodeError(f"what xl vcpu-list prints is not understood: {error}", text[:200]) from None
 
 
 def parse_cap(text: str) -> float | None:
     """From ``xl sched-credit -d NAME``, in processors' worth; 0 is no cap."""
-    found = re.findall(r"^\S+\s+\d+\s+\d+\s+(\d+)$", text, re.MULTILINE)
-    if len(found) != 1:
+    matches = re.findall(r"^\S+\s+\d+\s+\d+\s+(\d+)$", text, re.MULTILINE)
+    if len(matches) != 1:
         raise NodeError(f"xl sched-credit printed no domain: {text[:200]!r}")
-    return number(found[0], "xl sched-credit") / 100 or None
+    return number(matches[0], "xl sched-credit") / 100 or None
 
 
 def parse_info(text: str) -> dict[str, str]:

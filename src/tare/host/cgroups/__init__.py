@@ -64,8 +64,8 @@ def can_bound_processes() -> bool:
 
 def own_group(name: str) -> Group:
     """Tare's group for a node of this name, made or not."""
-    found = find_hierarchies()
-    return Group(found.version, _own_directories(found, name))
+    hierarchies = find_hierarchies()
+    return Group(hierarchies.version, _own_directories(hierarchies, name))
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -116,8 +116,8 @@ def group_of(pid: int) -> Group:
     text = read_text(f"/proc/{pid}/cgroup")
     if text is None:
         raise NodeError(f"process {pid} of the node has ended")
-    found = find_hierarchies()
-    return Group(found.version, _directories_of(found, text))
+    hierarchies = find_hierarchies()
+    return Group(hierarchies.version, _directories_of(hierarchies, text))
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -66,8 +66,8 @@ def parse_hierarchies(text: str) -> Hierarchies:
             version_2 = version_2 or entry.point
     if "cpu" in version_1:
         beside = {} if version_2 is None else {UNIFIED: version_2}
-        found = Hierarchies(version=V1, mounts={**version_1, **beside})
-        return _checked(found, ("cpuset", "cpu", "cpuacct", "memory"))
+        hierarchies = Hierarchies(version=V1, mounts={**version_1, **beside})
+        return _checked(hierarchies, ("cpuset", "cpu", "cpuacct", "memory"))
     if version_2 is None:
         raise NodeError("no control groups are mounted; mount cgroup2 on /sys/fs/cgroup")
     return Hierarchies(version=V2, mounts=dict.fromkeys(V2_CONTROLLERS, version_2))

@@ -13,10 +13,10 @@ def format_processors(processors: tuple[int, ...]) -> str:
 
 def parse_processors(text: str) -> tuple[int, ...]:
     """``"0-2,5"`` → (0, 1, 2, 5): the kernel's list format, cpuset(7); ``ValueError`` names what is none."""
-    found: list[int] = []
+    processors: list[int] = []
     for part in filter(None, text.strip().split(",")):
         limits = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
-        if not limits or len(found) > _MOST:
+        if not limits or len(processors) > _MOST:
             raise ValueError(f"{part[:40]!r} is not a range of processors")
-        found.extend(range(int(limits[1]), int(limits[2] or limits[1]) + 1))
-    return tuple(found)
+        processors.extend(range(int(limits[1]), int(limits[2] or limits[1]) + 1))
+    return tuple(processors)

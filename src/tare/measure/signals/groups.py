@@ -16,11 +16,11 @@ def group_files(place: Place, controller: str, name: str, *, unified: bool = Fal
     """
     if not place.groups:
         raise Unreadable("no control group of this host holds the nodes")
-    found: list[TextSource] = []
+    text_sources: list[TextSource] = []
     for group in place.groups:
         directory = group.path(UNIFIED if unified and group.version == V1 else controller)
         path = f"{directory}/{name}"
         if directory is None or not os.path.exists(path):  # noqa: PTH110 - eight of each node, in every trial
             raise Unreadable(f"the nodes' control group has no {name}")
-        found.append(File(path, f"the control group's {name}"))
-    return found
+        text_sources.append(File(path, f"the control group's {name}"))
+    return text_sources

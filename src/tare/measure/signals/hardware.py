@@ -58,10 +58,10 @@ class Temperature(SignalFamily):
         self._folder = folder
 
     def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - the same for every place
-        found = sorted(self._folder.glob("thermal_zone*/temp"))
-        if not found:
+        paths = sorted(self._folder.glob("thermal_zone*/temp"))
+        if not paths:
             raise Unreadable("this host has no thermal zone")
-        return [File(str(path)) for path in found]
+        return [File(str(path)) for path in paths]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         return {"temperature_c": number(text) * _MILLIDEGREE}
@@ -100,10 +100,10 @@ class Energy(SignalFamily):
         self._folder = folder
 
     def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - the same for every place
-        found = [path for path in sorted(self._folder.glob("intel-rapl:*")) if _PACKAGE.fullmatch(path.name)]
-        if not found:
+        paths = [path for path in sorted(self._folder.glob("intel-rapl:*")) if _PACKAGE.fullmatch(path.name)]
+        if not paths:
             raise Unreadable("this host counts no energy (no RAPL)")
-        return [File(str(path / "energy_uj")) for path in found]
+        return [File(str(path / "energy_uj")) for path in paths]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         return {"energy_j": number(text) * _MICROJOULE}

@@ -73,22 +73,22 @@ def _ended(datagram: bytes) -> bool:
 
 def opened_in(path: Path, name: str) -> HeldFile:
     """A file of /proc/net in the namespace that ``path`` holds; ``Unreadable`` without the rights to enter it."""
-    found: list[HeldFile] = []
-    _inside(path, lambda: found.append(HeldFile(os.open(f"/proc/thread-self/net/{name}", os.O_RDONLY))))
-    return found[0]
+    held_files: list[HeldFile] = []
+    _inside(path, lambda: held_files.append(HeldFile(os.open(f"/proc/thread-self/net/{name}", os.O_RDONLY))))
+    return held_files[0]
 
 
 def dump_in(path: Path, kind: int, body: bytes) -> Dump:
     """A question to the kernel in the namespace that ``path`` holds; ``Unreadable`` as above."""
-    found: list[Dump] = []
+    dumps: list[Dump] = []
 
     def ask() -> None:
         kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
         kernel.settimeout(_LIMIT_S)
-        found.append(Dump(kernel, kind, body))
+        dumps.append(Dump(kernel, kind, body))
 
     _inside(path, ask)
-    return found[0]
+    return dumps[0]
 
 
 def _inside(path: Path, action: Callable[[], None]) -> None:

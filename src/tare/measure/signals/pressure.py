@@ -18,15 +18,15 @@ _FOLDER = "/proc/pressure"
 
 def parse_pressure(text: bytes) -> dict[str, float]:
     """``some`` and ``full`` → seconds so far; ``ValueError`` when neither is there."""
-    found = {}
+    pressure = {}
     for line in text.decode(errors="replace").splitlines():
         name, *fields = line.split()
         total = dict(field.partition("=")[::2] for field in fields).get("total", "")
         if name in {"some", "full"} and total.isdecimal():
-            found[name] = int(total) * _MICROSECOND_S
-    if not found:
+            pressure[name] = int(total) * _MICROSECOND_S
+    if not pressure:
         raise ValueError("it holds no total of some or full")
-    return found
+    return pressure
 
 
 class NodePressure(SignalFamily):
@@ -60,5 +60,7 @@ class HostPressure(SignalFamily):
         return [File(f"{_FOLDER}/{self._resource}")]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
-        found = parse_pressure(text)
-        return {f"host_psi_{self._resource}_{name}_s": found[name] for name in self._told if name in found}
+        pressure = parse_pressure(text)
+        return {
+            f"host_psi_{self._resource}_{name}_s": pressure[name] for name in self._told if name in pressure
+        }

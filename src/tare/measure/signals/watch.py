@@ -93,7 +93,9 @@ class SignalWatch:
     def text_of(self, family: type[SignalFamily]) -> tuple[bytes, bytes] | None:
         """Of a family of one source, before and after; ``None`` where it could not be read."""
         before, after = self.looks()
-        number = next(index for index, one in enumerate(self._families) if isinstance(one, family))
+        number = next(
+            index for index, signal_family in enumerate(self._families) if isinstance(signal_family, family)
+        )
         first, second = before.texts[number], after.texts[number]
         if isinstance(first, Unreadable) or isinstance(second, Unreadable):
             return None
@@ -155,7 +157,7 @@ def _tell(family: SignalFamily, place: Place, taken: Sequence[_Texts], told: Fou
         return
     figures = [parsed[texts] for texts in taken]
     for kind in family.kinds:
-        values = tuple(one[kind.name] for one in figures if kind.name in one)
+        values = tuple(figure[kind.name] for figure in figures if kind.name in figure)
         if len(values) < len(figures):
             told.lack([kind], _NOT_COUNTED)
         elif kind.level:

@@ -70,5 +70,5 @@ class UserGroup:
     def _pid(self, inner_pid: int) -> int | None:
         """On the host, of the node's process that bears this number inside."""
         assert self.node.init_pid is not None  # noqa: S101 - every node of an ordinary user has a first process
-        found = [pid for pid in beside(self.node.init_pid) if inner_numbers(pid)[-1:] == [inner_pid]]
-        return found[0] if found else None
+        pids = [pid for pid in beside(self.node.init_pid) if inner_numbers(pid)[-1:] == [inner_pid]]
+        return pids[0] if pids else None

@@ -53,8 +53,8 @@ class Means:
 
 def quota_obstacle() -> tuple[str, str] | None:
     """Why this user cannot keep a CPU quota, and what to do; ``None`` when it can be kept."""
-    found = find_delegation()
-    if found is not None and "cpu" in found.controllers:
+    delegation = find_delegation()
+    if delegation is not None and "cpu" in delegation.controllers:
         return None
     return (
         "a CPU quota takes a control group, and this user has none with the cpu controller",
@@ -66,18 +66,18 @@ def establish(spec: NodeSpec) -> Means:
     """Make what holds the node, and write it down beside its record; ``NodeError`` when a limit cannot be kept."""
     if spec.cpu_quota is not None and (why := quota_obstacle()):
         raise NodeError(": ".join(why))
-    found = find_delegation()
+    delegation = find_delegation()
     means = Means()
-    if found is not None:
-        means = Means(group=found.directory / spec.name, controllers=found.controllers)
+    if delegation is not None:
+        means = Means(group=delegation.directory / spec.name, controllers=delegation.controllers)
     (spec.directory / _FILE).write_text(
         json.dumps({"group": means.group and str(means.group), "controllers": sorted(means.controllers)})
     )
-    if found is not None:
+    if delegation is not None:
         group = create_group(
-            found, spec.name, spec.processors, spec.memory_byte, spec.cpu_quota, spec.bounds.processes
+            delegation, spec.name, spec.processors, spec.memory_byte, spec.cpu_quota, spec.bounds.processes
         )
-        if spec.weight > 1 and "cpu" in found.controllers:
+        if spec.weight > 1 and "cpu" in delegation.controllers:
             group.weigh(spec.weight)
     return means
 
@@ -90,8 +90,8 @@ def process_limit(bounds: Bounds) -> Mapping[str, int]:
     """
     if not ordinary_user() or bounds.processes is None:
         return {}
-    found = find_delegation()
-    return {} if found is not None and "pids" in found.controllers else {"nproc": bounds.processes}
+    delegation = find_delegation()
+    return {} if delegation is not None and "pids" in delegation.controllers else {"nproc": bounds.processes}
 
 
 class _WrittenLimits(TypedDict):

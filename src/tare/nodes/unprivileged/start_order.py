@@ -32,8 +32,8 @@ class StartOrder:
 
     def command(self, spec: NodeSpec) -> list[str]:
         """The argv of the first process."""
-        told = json.dumps({"order": encode(self), "spec": encode(spec)})
-        return [sys.executable, "-P", "-m", _MODULE, told]  # -P: no module of the current folder is run
+        text = json.dumps({"order": encode(self), "spec": encode(spec)})
+        return [sys.executable, "-P", "-m", _MODULE, text]  # -P: no module of the current folder is run
 
     @classmethod
     def read(cls, told: str) -> tuple[Self, NodeSpec]:

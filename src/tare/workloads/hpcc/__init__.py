@@ -70,7 +70,7 @@ class Hpcc(WorkloadKind):
     def samples(self, options: Options, output: Output) -> list[Sample]:
         profiled = mpi_job.samples(own(HpccOptions, options), output)
         run, summary = _checked(output)
-        found: list[Sample] = []
+        samples: list[Sample] = []
         for metric in METRICS:
             value = number(summary, metric.key)
             if value == MISSING and metric.name != self.primary_metric:
@@ -79,7 +79,7 @@ class Hpcc(WorkloadKind):
                 raise WrongOutput(
                     f"hpcc's summary says {metric.key}={summary[metric.key]}", excerpt.tail(run)
                 )
-            found.append(
+            samples.append(
                 Sample(
                     name=metric.name,
                     value=value * metric.factor,
@@ -87,7 +87,7 @@ class Hpcc(WorkloadKind):
                     direction=metric.direction,
                 )
             )
-        return found + profiled
+        return samples + profiled
 
     def facts(self, options: Options, output: Output) -> dict[str, str]:
         chosen = own(HpccOptions, options)

@@ -30,8 +30,8 @@ def check_success(run: str, summary: Mapping[str, str]) -> None:
     """Raise ``WrongOutput``, with the line that says why, unless hpcc itself calls the run a success."""
     if summary.get("Success") == "1":
         return
-    found = _FAILURES.search(run)
-    start = found.start() if found else run.rfind("Success=")
+    match = _FAILURES.search(run)
+    start = match.start() if match else run.rfind("Success=")
     line = run[run.rfind("\n", 0, start) + 1 :].split("\n", 1)[0].strip()
     raise WrongOutput(f"hpcc's own check failed: {excerpt.printable(line[:200])}", excerpt.around(run, start))
 

@@ -108,13 +108,13 @@ class Netpipe(WorkloadKind):
 
     def facts(self, options: Options, output: Output) -> dict[str, str]:
         chosen = own(NetpipeOptions, options)
-        found = {
+        facts = {
             "netpipe protocol": chosen.protocol,
             "netpipe time of a size": f"least of {TRIALS} means of {chosen.repetitions} round trips each, halved",
         }
         if chosen.protocol == "tcp":
-            return found | _socket_buffers(output.stderr)
-        return found | mpi_job.facts(chosen, output)
+            return facts | _socket_buffers(output.stderr)
+        return facts | mpi_job.facts(chosen, output)
 
 
 def _check_fits(options: NetpipeOptions, shape: Shape) -> None:

@@ -60,14 +60,14 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _point(line: str, text: str) -> Point:
-    found = _LINE.fullmatch(line)
-    if not found:
+    match = _LINE.fullmatch(line)
+    if not match:
         said = excerpt.printable(line[:80])
         raise WrongOutput(
             f"np.out holds the line {said!r}, not bytes, Mbps and seconds",
             excerpt.around(text, text.find(line)),
         )
-    size_byte, rate, time_s = int(found[1]), float(found[2]), float(found[3])
+    size_byte, rate, time_s = int(match[1]), float(match[2]), float(match[3])
     if not (size_byte and rate and time_s):
         raise WrongOutput(f"np.out has a zero: {line.strip()}", excerpt.around(text, text.find(line)))
     exact_s = size_byte * 8 / (rate * BIT_PER_MEGABIT)
