@@ -5,10 +5,13 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
+from scripts import draw_architecture
 from tests.conftest import REPOSITORY
 
 SOURCE = REPOSITORY / "src" / "tare"
@@ -208,6 +211,37 @@ def test_the_command_line_loads_nothing_heavy_before_it_is_asked_to() -> None:
     loaded = set(done.stdout.split())
     assert "typer" in loaded
     assert loaded & HEAVY == set()
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    names = {".".join(path.relative_to(SOURCE.parent).with_suffix("").parts): path for path in FILES}
+    names = {name.removesuffix(".__init__"): path for name, path in names.items()}
+    graph = {name: module_imports(path.read_text(), names.keys()) - {name} for name, path in names.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+def test_the_architecture_page_shows_the_arrows_as_they_are() -> None:
+    """Boxes with counts of files and lines are as they were when the page was written."""
+    shown = (REPOSITORY / "ARCHITECTURE.md").read_text().split("```mermaid\n")[1].split("```")[0]
+    assert drawn_arrows(shown) == drawn_arrows(draw_architecture.drawing(SOURCE))
+
+
+def module_imports(text: str, modules: AbstractSet[str]) -> set[str]:
+    """A package counts only where no module of it is meant."""
+    names = set(imported(text))
+    return {name for name in names if name in modules and not _is_only_the_way(name, names, modules)}
+
+
+def _is_only_the_way(name: str, names: AbstractSet[str], modules: AbstractSet[str]) -> bool:
+    below = {other.removeprefix(f"{name}.") for other in names if other.startswith(f"{name}.")}
+    return bool(below) and all(f"{name}.{other}" in modules or "." in other for other in below)
+
+
+def drawn_arrows(flowchart: str) -> list[str]:
+    return [line.strip() for line in flowchart.splitlines() if "-->" in line]
 
 
 def test_a_providers_file_imports_no_other_provider() -> None:

@@ -50,8 +50,8 @@ from tare.collection import without_collection
 from tare.errors import InputError, JournalError
 from tare.journal.calibrations import cite_calibration, read_calibration
 from tare.journal.calls import read_calls
-from tare.journal.large import Samples, read_result
-from tare.journal.reader import Journal
+from tare.journal.large import read_result
+from tare.journal.reader import Journal, Samples
 from tare.journal.result import ResultFolder
 from tare.measure.joining import plan_now, skipped_in
 from tare.measure.kept import kept_campaign

@@ -14,13 +14,14 @@ import pytest
 
 from tare import network
 from tare.commands import try_nodes
-from tare.commands.doctor import NetworkFinding, probe_all, run_doctor
+from tare.commands.doctor import probe_all, run_doctor
 from tare.environments import PROVIDERS
 from tare.environments.fake import Fake
 from tare.environments.native import Chroot
 from tare.errors import ImageError, NodeError
 from tare.image.store import Image
 from tare.measure.leftovers import remove_leftovers
+from tare.network.reach import NetworkFinding
 from tare.nodes.provider import Node, NodeSpec, Probe, Provider
 from tare.records import NetworkKind
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from tare.errors import ExitCode
 from tare.foreign import one_line
 from tare.host.threats import Threat
+from tare.network.reach import NetworkFinding, TryNetwork
 from tare.nodes.provider import Probe, Provider
 from tare.records import NATIVE, SCHEMA, NetworkKind
 from tare.units import format_byte
@@ -20,28 +21,6 @@ PROBE_LIMIT_S = 15.0
 
 TryNode = Callable[[Provider], Probe]
 """Starts, enters and stops a node of an environment; says what came of it as a probe would."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkFinding:
-    """What two real nodes of an environment could do over one kind of network."""
-
-    kind: NetworkKind | None
-    """``None``: of every kind."""
-    usable: bool
-    network: str = ""
-    """What it turned out to be, such as ``default (the host's)``."""
-    round_trip_s: float | None = None
-    """The least of three pings; ``None`` if none came through: see ``reason`` or ``remarks``."""
-    transferred_byte: int | None = None
-    transfer_s: float | None = None
-    remarks: tuple[str, ...] = ()
-    reason: str = ""
-    remedy: str = ""
-
-
-TryNetwork = Callable[[Provider, NetworkKind], NetworkFinding]
-"""Starts nodes of an environment on a kind of network, has them meet, and stops them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from functools import partial
 
 from tare import network
-from tare.commands.doctor import NetworkFinding, TryNetwork
 from tare.commands.try_nodes import held_for_trying
 from tare.errors import NodeError
 from tare.host.facts import online_processors
@@ -15,7 +14,7 @@ from tare.image import Image, find_image
 from tare.measure.context import Context
 from tare.measure.placement import place
 from tare.measure.running import NodeTimes, running_nodes
-from tare.network.reach import try_reach
+from tare.network.reach import NetworkFinding, TryNetwork, try_reach
 from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.records import Environment, Layout, Limits, NetworkKind, Trial, Workload
 from tare.units import MEBIBYTE

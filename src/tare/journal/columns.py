@@ -24,9 +24,8 @@ from tare.journal.column_state import (
     open_columns,
 )
 from tare.journal.column_writer import ColumnWriter
-from tare.journal.large import Joining
 from tare.journal.light import LightOutcomes
-from tare.journal.reader import Journal, Reading, without_repeats
+from tare.journal.reader import Joining, Journal, Reading, without_repeats
 from tare.journal.sample_columns import KeptSamples
 
 UNFIT = (OverflowError, OSError, pa.ArrowException)

@@ -1,26 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A result's journal, read as records, or from columns beside it where it is large."""
 
-from collections.abc import Callable
-from typing import Protocol
-
 from tare.journal.own_result import derived_folder
-from tare.journal.reader import Journal, read_journal
+from tare.journal.reader import Joining, Journal, read_journal
 from tare.journal.result import ResultFolder
-from tare.records import Sample
 
 LARGE_JOURNAL_BYTE = 256 * 1024 * 1024
 """About thirty thousand trials with their signals, or two million samples; from here on columns are made of them."""
-
-
-class Samples(Protocol):
-    """The samples of each outcome, by its place in the journal."""
-
-    def __getitem__(self, place: int, /) -> tuple[Sample, ...]: ...
-
-
-Joining = Callable[..., Samples]
-"""Given the outcomes, the kinds of samples and their columns by groups of trials (``tare.records.columns``)."""
 
 
 def read_result(folder: ResultFolder, joining: Joining | None = None) -> Journal:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from tare.journal.large import Samples
 from tare.journal.outcome_columns import FIELDS, SESSION, TEXTS, TRIAL, Column, read_field
+from tare.journal.reader import Samples
 from tare.records import Outcome, Trial
 from tare.records.filled import filled
 

@@ -2,9 +2,10 @@
 """Reading a result folder's journals back: what is whole and of this campaign, of each trial the first outcome."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
 from tare.errors import JournalError
 from tare.host.own_files import read_plain
@@ -12,7 +13,7 @@ from tare.journal.chain import Record
 from tare.journal.faults import Faults
 from tare.journal.one_file import OneFile
 from tare.journal.result import CAMPAIGN_FILE, journal_files
-from tare.records import Damage, Fault, Integrity, Outcome, Seen, Session
+from tare.records import Damage, Fault, Integrity, Outcome, Sample, Seen, Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,16 @@ class Journal:
     def done(self) -> frozenset[str]:
         """Identities of the trials that stand in the journal, however they ended."""
         return frozenset(outcome.trial.identity for outcome in self.outcomes)
+
+
+class Samples(Protocol):
+    """The samples of each outcome, by its place in the journal."""
+
+    def __getitem__(self, place: int, /) -> tuple[Sample, ...]: ...
+
+
+Joining = Callable[..., Samples]
+"""Given the outcomes, the kinds of samples and their columns by groups of trials (``tare.records.columns``)."""
 
 
 class Reading:

@@ -2,6 +2,7 @@
 """Whether one node reaches another: a ping, a TCP transfer, and the other's name, tried with the image's programs."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -10,6 +11,7 @@ from tare.host import process
 from tare.host.told import told
 from tare.network.addresses import node_address
 from tare.nodes.provider import Node, Provider
+from tare.records import NetworkKind
 from tare.units import MEBIBYTE
 from tare.untrusted import figure
 
@@ -53,6 +55,28 @@ with socket.create_connection((address, int(port)), timeout=float(step_s)) as se
     count = int(server.recv(64))
 print(json.dumps({"byte": count, "s": time.monotonic() - begun, "named": found == address}))
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkFinding:
+    """What two real nodes of an environment could do over one kind of network."""
+
+    kind: NetworkKind | None
+    """``None``: of every kind."""
+    usable: bool
+    network: str = ""
+    """What it turned out to be, such as ``default (the host's)``."""
+    round_trip_s: float | None = None
+    """The least of three pings; ``None`` if none came through: see ``reason`` or ``remarks``."""
+    transferred_byte: int | None = None
+    transfer_s: float | None = None
+    remarks: tuple[str, ...] = ()
+    reason: str = ""
+    remedy: str = ""
+
+
+TryNetwork = Callable[[Provider, NetworkKind], NetworkFinding]
+"""Starts nodes of an environment on a kind of network, has them meet, and stops them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
