@@ -213,8 +213,8 @@ class Garbling(Fake):
     def prefix(self, node: Node) -> list[str]:
         ready = json.dumps({**READY, "processors": list(node.spec.processors), "monotonic_ns": 3 * 10**9})
         script = (
-            "echo READY $0; while read word; do case $word in PING) echo PONG 5;; GO) echo DONE $1;; "
-            "QUALITY) echo QUALITY [[[[;; esac; done"
+            "echo READY $0; while read word; do case $word in NEXT*) echo READY $0;; *PING) echo PONG 5;; "
+            "*GO) echo DONE $1;; *QUALITY) echo QUALITY [[[[;; esac; done"
         )
         return ["sh", "-c", script, ready, self._done]
 
