@@ -186,8 +186,10 @@ class TestDaemon:
         assert list(spec.directory.iterdir()) == []
 
     def test_one_that_stays_away_is_an_error_with_the_container(
-        self, stand_in: StandIn, tmp_path: Path
+        self, stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setenv("TARE_DOCKERD_STARTING", "1")
+        monkeypatch.setattr(docker, "_STARTING_LIMIT_S", 0.1)
         stand_in.does("echo no daemon >&2\nexit 1\n")
         spec = described(tmp_path / "tare-1")
         (spec.directory / "layer").mkdir(parents=True)

@@ -12,7 +12,7 @@ import pytest
 from tests.environments.engine_words import StandIn
 from tests.environments.environment_example import described
 
-from tare.environments import PROVIDERS, docker_shims
+from tare.environments import PROVIDERS, docker, docker_shims
 from tare.errors import NodeError
 
 DOCKER = PROVIDERS["docker"]
@@ -23,6 +23,7 @@ def test_a_nodes_shim_is_ended_where_its_start_or_stop_may_have_been_cut_off_and
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     monkeypatch.setattr(docker_shims, "_GRACE_S", 0.1)
+    monkeypatch.setattr(docker, "_STARTING_LIMIT_S", 0.1)
     (tmp_path / "bin").mkdir()
     daemon = StandIn(tmp_path / "bin", "docker", monkeypatch)
     spec = described(tmp_path / "tare-1")
