@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tree is the pipeline: nothing imports against plan → measure → treat → analyze → report."""
 
-import ast
-import subprocess
-import sys
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from graphlib import CycleError, TopologicalSorter
+from graphlib import CycleError
+from graphlib import TopologicalSorter
 from pathlib import Path
-
-import pytest
-
 from scripts import draw_architecture
 from tests.conftest import REPOSITORY
+import ast
+import pytest
+import subprocess
+import sys
+
 
 SOURCE = REPOSITORY / "src" / "tare"
 BASE = {
@@ -47,14 +48,12 @@ ALLOWED: dict[str, set[str]] = {
     "workloads": BASE | {"host"},
     "plan": BASE | {"environments", "nodes", "workloads"},
     "journal": BASE | {"host"},
-    "measure": BASE
-    | {"environments", "host", "image", "journal", "network", "node_life", "nodes", "plan", "workloads"},
+    "measure": BASE | {"environments", "host", "image", "journal", "network", "node_life", "nodes", "plan", "workloads"},
     "treat": {"records"},
     "analyze": {"causes", "records", "statistics", "treat", "units"},
     "drawing": {"errors", "foreign", "records", "units"},
     "report": BASE | {"analyze", "drawing", "statistics", "treat"},
-    "calibrate": BASE
-    | {"analyze", "environments", "host", "journal", "measure", "nodes", "plan", "treat", "workloads"},
+    "calibrate": BASE | {"analyze", "environments", "host", "journal", "measure", "nodes", "plan", "treat", "workloads"},
     "pipeline": BASE | {"analyze", "journal", "measure", "plan", "treat", "workloads"},
 }
 """Part of the program → what else of it each may import; every part may import itself."""
@@ -134,20 +133,24 @@ def test_the_table_itself_has_no_circle() -> None:
     assert placed == set(ALLOWED)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in FILES if part_of(path) in ALLOWED],
-    ids=lambda path: str(path.relative_to(SOURCE)),
-)
-def test_nothing_imports_against_the_flow(path: Path) -> None:
-    assert against_the_flow(part_of(path), path.read_text()) == set()
+def offenders(judge: Callable[[Path], set[str]], parts: Callable[[str], bool]) -> dict[str, set[str]]:
+    """Each file of these parts that breaks a rule, and with what."""
+    judged = {str(path.relative_to(SOURCE)): judge(path) for path in FILES if parts(part_of(path))}
+    assert judged, "no file is looked at"
+    return {name: broken for name, broken in judged.items() if broken}
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in FILES if part_of(path) in PURE], ids=lambda path: str(path.relative_to(SOURCE))
-)
-def test_treat_and_analyze_have_no_input_or_output(path: Path) -> None:
-    assert impure(path.read_text()) == set()
+def test_nothing_imports_against_the_flow() -> None:
+    assert (
+        offenders(
+            lambda path: against_the_flow(part_of(path), path.read_text()), lambda part: part in ALLOWED
+        )
+        == {}
+    )
+
+
+def test_treat_and_analyze_have_no_input_or_output() -> None:
+    assert offenders(lambda path: impure(path.read_text()), lambda part: part in PURE) == {}
 
 
 def test_the_statistics_import_nothing_of_tare() -> None:
@@ -161,13 +164,8 @@ def test_the_report_computes_no_statistics() -> None:
     assert modules & {"statistics", "numpy", "scipy"} == set()
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in FILES if part_of(path) not in STARTING],
-    ids=lambda path: str(path.relative_to(SOURCE)),
-)
-def test_only_seven_folders_start_processes(path: Path) -> None:
-    assert starters(path.read_text()) == set()
+def test_only_seven_folders_start_processes() -> None:
+    assert offenders(lambda path: starters(path.read_text()), lambda part: part not in STARTING) == {}
 
 
 @pytest.mark.parametrize(
