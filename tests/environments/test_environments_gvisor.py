@@ -188,8 +188,9 @@ class TestRealNode:
         assert os.uname().version not in kernel.decode()
 
     def test_kvm_runs_or_the_probe_tells_that_it_does_not(
-        self, provider: Provider, image: Image, state: Path
+        self, provider: Provider, image: Image, state: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr(gvisor, "_TRIAL_LIMIT_S", 3.0)
         found = provider.configured({"platform": "kvm"}).probe()
         if found.usable:
             with running(provider, self.spec(image, state, {"platform": "kvm"})) as (node,):

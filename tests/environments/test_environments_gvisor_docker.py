@@ -92,7 +92,7 @@ def test_memory_beyond_the_limit_ends_the_node(image: Image, state: Path) -> Non
         burn = f"{node.tools_directory}/burn"
         within = execute(provider, node, burn, "--touch", str(node.spec.memory_byte // 2))
         with suppress(subprocess.TimeoutExpired):  # docker exec may wait on for a node that is gone
-            execute(provider, node, burn, "--touch", str(node.spec.memory_byte * 2), timeout_s=10)
+            execute(provider, node, burn, "--touch", str(node.spec.memory_byte * 2), timeout_s=3)
         alive = execute(provider, node, "true")
     assert within.returncode == 0
     assert alive.returncode != 0
