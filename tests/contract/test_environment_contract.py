@@ -157,12 +157,17 @@ def test_a_bound_directory_is_readable_and_guarded_unless_asked(
     assert (tmp_path / "kept" / "data").read_text() == "precious"
 
 
-def test_two_nodes_at_once_do_not_meet(provider: Provider, image: Image, state: Path) -> None:
-    specs = [make_spec(provider, image, state) for _ in range(2)]
-    with running(provider, *specs) as nodes:
-        execute(provider, nodes[0], "sh", "-c", "echo first > /root/mark")
-        seen = execute(provider, nodes[1], "sh", "-c", "cat /root/mark").returncode
-    assert seen != 0
+def test_two_nodes_at_once_do_not_meet(
+    provider: Provider, spec: NodeSpec, image: Image, state: Path, lent: Lent
+) -> None:
+    with (
+        lent.node(provider, spec) as first,
+        running(provider, make_spec(provider, image, state)) as (second,),
+    ):
+        execute(provider, first, "sh", "-c", "echo first > /root/mark")
+        seen = execute(provider, second, "sh", "-c", "cat /root/mark").returncode
+        kept = execute(provider, first, "sh", "-c", "cat /root/mark && rm /root/mark").stdout
+    assert (seen != 0, kept) == (True, b"first\n")
 
 
 def test_the_host_name_is_the_nodes_unless_shared(provider: Provider, spec: NodeSpec, lent: Lent) -> None:
