@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tree is the pipeline: nothing imports against plan → measure → treat → analyze → report."""
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
-from graphlib import CycleError
-from graphlib import TopologicalSorter
-from pathlib import Path
-from scripts import draw_architecture
-from tests.conftest import REPOSITORY
 import ast
-import pytest
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
+import pytest
+
+from scripts import draw_architecture
+from tests.conftest import REPOSITORY
 
 SOURCE = REPOSITORY / "src" / "tare"
 BASE = {
@@ -48,12 +47,14 @@ ALLOWED: dict[str, set[str]] = {
     "workloads": BASE | {"host"},
     "plan": BASE | {"environments", "nodes", "workloads"},
     "journal": BASE | {"host"},
-    "measure": BASE | {"environments", "host", "image", "journal", "network", "node_life", "nodes", "plan", "workloads"},
+    "measure": BASE
+    | {"environments", "host", "image", "journal", "network", "node_life", "nodes", "plan", "workloads"},
     "treat": {"records"},
     "analyze": {"causes", "records", "statistics", "treat", "units"},
     "drawing": {"errors", "foreign", "records", "units"},
     "report": BASE | {"analyze", "drawing", "statistics", "treat"},
-    "calibrate": BASE | {"analyze", "environments", "host", "journal", "measure", "nodes", "plan", "treat", "workloads"},
+    "calibrate": BASE
+    | {"analyze", "environments", "host", "journal", "measure", "nodes", "plan", "treat", "workloads"},
     "pipeline": BASE | {"analyze", "journal", "measure", "plan", "treat", "workloads"},
 }
 """Part of the program → what else of it each may import; every part may import itself."""
