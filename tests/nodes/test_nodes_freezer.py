@@ -42,7 +42,6 @@ from tests.measure.measure_nodes import node_spec
 from tare.environments import PROVIDERS
 from tare.image.store import find_image
 from tare.measure.clocks import disagreement
-from tare.measure.freezer_turns import Arm, take_turns
 from tare.nodes.freezer import node_freezer
 from tare.node_life import start_node
 from pathlib import Path

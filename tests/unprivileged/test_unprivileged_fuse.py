@@ -31,13 +31,13 @@ from pathlib import Path
 from tests.contract.contract_nodes import execute, make_spec, running
 from tare.environments import PROVIDERS
 from tare.nodes.unprivileged.members import members
-from tare.nodes.unprivileged.start_order import Order
+from tare.nodes.unprivileged.start_order import StartOrder
 from tare.image.store import find_image
-real = Order.command
+real = StartOrder.command
 def command(order, spec):
     argv = real(order, spec)
     return [*argv[:argv.index("-m")], "-c", sys.argv[2], argv[-1]]
-Order.command = command
+StartOrder.command = command
 provider = PROVIDERS[sys.argv[1]]
 spec = make_spec(provider, find_image(), Path(os.environ["TARE_STATE"]), cpu_quota=None)
 with running(provider, spec) as (node,):

@@ -14,7 +14,8 @@ from tare.environments import oci_bundle
 from tare.host import process
 from tare.host.told import told
 from tare.nodes import attended, confined, layer
-from tare.nodes.provider import Node, NodeSpec, Probe, Provider
+from tare.nodes.provider import MADE_NETWORKS, Node, NodeSpec, Probe, Provider
+from tare.records import NetworkKind
 
 _BECOMING = ("CAP_CHOWN", "CAP_KILL", "CAP_SETGID", "CAP_SETUID")
 """What somebody in a node needs to become the commands' user; the commands have none of them."""
@@ -53,6 +54,7 @@ class OciRuntime(Provider):
 
     package: str
     option_names: Mapping[str, str] = {}
+    networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
 
     def probe(self) -> Probe:
         return confined.probe_tool([self.technology, "--version"], self.package)
