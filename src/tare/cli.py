@@ -153,7 +153,7 @@ def plan(
     seed: Seed = None,
     history: Annotated[
         Path | None,
-        typer.Option(help="A result of this host that tells its noise; else the newest in ./results."),
+        typer.Option(help="A result of this host that shows its noise; else the newest in ./results."),
     ] = None,
     pilot: Annotated[
         bool, typer.Option("--pilot", help="Measure the noise first: native trials for up to two minutes.")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The life of a node, on the host that runs it: recorded, started with its network, stopped and forgotten.
 
-For runs on this host and for those that another host asks for over ssh. Needs Python's own library only.
+For runs on this host, and for runs that another host requests over ssh. Needs Python's own library only.
 """
 
 import os
@@ -16,7 +16,7 @@ from tare.nodes.record import RECORD, write_down
 
 
 def start_node(spec: NodeSpec, provider: Provider) -> Node:
-    """Write one node down and start it; whoever calls this stops it."""
+    """Write one node down and start it; the caller stops it."""
     write_down(spec)
     return start_recorded(spec, provider)
 

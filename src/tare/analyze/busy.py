@@ -24,7 +24,7 @@ from tare.treat.busy import block_loads
 
 MOST_BUSY = 0.25
 """Share of the blocks that a verdict rests on: fewer than 29 % of its values cannot move a Hodges-Lehmann estimate
-without limit, so beyond this those that were busy may decide by themselves."""
+without limit, so beyond this the busy ones may decide by themselves."""
 MOST_STOLEN = 0.5
 """Part of the processors: beyond it there is no telling, in turns either."""
 OF_A_PAIR = math.sqrt(3) / 2

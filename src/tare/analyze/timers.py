@@ -10,7 +10,7 @@ from tare.statistics.estimate import as_fraction
 
 
 def timer_agreements(summaries: Sequence[TimerSummary]) -> tuple[TimerAgreement, ...]:
-    """One per summary; it disagrees when the whole interval lies outside of that of native against native."""
+    """One per summary; it disagrees when the whole interval lies outside native's against itself."""
     found = []
     for summary in summaries:
         difference = as_fraction(estimate(against_natives(summary.log_ratios, summary.control_log_ratios)))

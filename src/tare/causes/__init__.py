@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of causes beforehand, whoever looks for them."""
+"""The known causes of overhead and their cures."""
 
 from tare.causes.cures import CURES
 from tare.causes.known import ANY, DEARER, KNOWN_CAUSES, LABELS, KnownCause

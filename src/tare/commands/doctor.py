@@ -20,7 +20,7 @@ PROBE_LIMIT_S = 15.0
 """Whether KVM works is found by booting a guest, which has ten seconds."""
 
 TryNode = Callable[[Provider], Probe]
-"""Starts, enters and stops a node of an environment; says what came of it as a probe would."""
+"""Starts, enters and stops a node of an environment; gives the result as a probe would."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,7 +105,7 @@ class _Kept:
 
 
 def foresights(campaign: Campaign, histories: Sequence[History]) -> tuple[Foresight, ...]:
-    """What the campaign can decide of each arm whose noise is known from the first history that tells it."""
+    """What the campaign can decide of each arm whose noise some history shows; the first that does counts."""
     found = []
     design = campaign.design
     for workload, setting in campaign.cells:

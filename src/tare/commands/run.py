@@ -95,7 +95,7 @@ def run_and_show(
 ) -> ExitCode:
     """Run, print the tables, write the report; returns the exit code.
 
-    ``learn``: the command to name that measures this host's noise; ``quiet``: whoever calls has its own to print.
+    ``learn``: the command to name that measures this host's noise; ``quiet``: the caller prints its own.
     """
     from tare.commands import noise
     from tare.commands.audience import PilotProgress, Progress

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one door to the terminal: whatever is printed has its control characters shown, whoever wrote them."""
+"""The one door to the terminal: whatever is printed has its control characters shown."""
 
 import errno
 import io

@@ -40,7 +40,7 @@ class Charliecloud(AlsoUnprivileged):
     shares = frozenset({Shared.HOST_NAME, Shared.PROCESS_IDS})
 
     def probe(self) -> Probe:
-        """ch-checkns(1) tells whether the kernel lets ch-run make its namespaces."""
+        """ch-checkns(1) checks whether the kernel lets ch-run make its namespaces."""
         probe = unprivileged.probe() if ordinary_user() else confined.probe_root()
         if not probe.usable:
             return probe

@@ -24,7 +24,7 @@ _ENTER_LIMIT_S = 60.0
 _TRY = (f"{TOOLS_DIRECTORY}/burn", "1")
 """Something that every node can run."""
 _INTO_LOG = ("sh", "-c", 'exec "$@" >"$0" 2>&1')
-"""A daemon that keeps its output open would keep whoever reads it waiting."""
+"""A daemon that keeps its output open would keep its reader waiting."""
 
 
 class Custom(Provider):

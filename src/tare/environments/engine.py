@@ -32,12 +32,12 @@ _REMOVAL_LIMIT_S = 30.0
 
 
 def check_run(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """What is wrong with the options that both engines have, as ``Provider.check_options`` tells it."""
+    """What is wrong with the options that both engines have, as ``Provider.check_options`` gives it."""
     return {**check_storage(options), **check_profile(options), **engine_arguments.check(options)}
 
 
 def check_storage(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """What is wrong with the option ``storage``, as ``Provider.check_options`` tells it."""
+    """What is wrong with the option ``storage``, as ``Provider.check_options`` gives it."""
     value = options.get("storage", STORAGES[0])
     allowed = " or ".join(f'"{name}"' for name in STORAGES)
     return {} if value in STORAGES else {"storage": f"must be {allowed}, but is {value!r}"}

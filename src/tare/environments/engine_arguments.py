@@ -131,7 +131,7 @@ def _flag(words: list[str]) -> Flag:
 
 
 def check(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """What is wrong with the option, as ``Provider.check_options`` tells it."""
+    """What is wrong with the option, as ``Provider.check_options`` gives it."""
     try:
         own = flags(options)
         _shm_byte(own)

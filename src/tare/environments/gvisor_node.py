@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is true of a gVisor node, whoever started it."""
+"""What is true of every gVisor node, started by runsc or by Docker."""
 
 from pathlib import Path
 

@@ -35,7 +35,7 @@ _RUNNING = Path("/var/run/ve")
 _PROCESSES = Path("/proc")
 _PROBE_LIMIT_S = 5.0
 _RESERVED = 1_000_000_000
-"""Numbers of containers begin here: far from those that people choose, and below vzctl's limit of 2147483644."""
+"""Numbers of containers begin here: far from the numbers that people choose, and below vzctl's limit of 2147483644."""
 
 
 class Openvz(Provider):

@@ -312,7 +312,7 @@ def _remove_empty(groups: list[Path]) -> None:
 
 
 def _remove_logs(spec: NodeSpec) -> None:
-    """What the tool keeps of an instance's output, below the home of whoever started it."""
+    """What the tool keeps of an instance's output, below the home of the user who started it."""
     home = Path(pwd.getpwuid(os.geteuid()).pw_dir)
     for flavour in _FLAVOURS:
         for log in (home / f".{flavour.name}" / "instances" / "logs").glob(f"*/*/{spec.name}.*"):

@@ -26,7 +26,7 @@ _PREPARE_LIMIT_S = 900.0
 _LONGEST_SOCKET = 80
 """A socket's path has 108 bytes (unix(7)), of which ssh uses some for a name of its own meanwhile."""
 _KEEP_EXIT_CODE = 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?'
-"""For sh there: ssh(1) tells 255 for any death by a signal, where a shell tells which; this one without a word."""
+"""For sh there: ssh(1) returns 255 for any death by a signal, where a shell returns which; this one prints nothing."""
 
 
 class _Probed(TypedDict):

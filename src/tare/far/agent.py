@@ -48,7 +48,7 @@ def serve(state: str) -> int:
 
 
 def _interrupt(*_: object) -> None:
-    """The first one ends the work; those that come while it is put away are ignored."""
+    """The first one ends the work; any that arrive during the clean-up are ignored."""
     for number in _END_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
@@ -81,7 +81,7 @@ class Agent:
             return self._abilities[question.pop("do")](**question)
         except (TareError, OSError) as error:
             return {"error": str(error)}
-        except Exception as error:  # noqa: BLE001 - whoever asked must hear of it
+        except Exception as error:  # noqa: BLE001 - the caller must hear of it
             traceback.print_exc()
             return {"error": f"{type(error).__name__}: {error}"}
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The life of a node on this host, for somebody at the other end of a connection.
 
-A node's record is written before anything is made, and locked by whoever looks after it: by the process that started
+A node's record is written before anything is made, and its keeper locks it: by the process that started
 it, and by every short-lived tool that this process has at work. A record that nobody holds is a leftover.
 """
 
@@ -92,7 +92,7 @@ def _is_stopped(record: Path) -> bool:
 
 
 def _write_down(spec: NodeSpec) -> int:
-    """The record's lock. It is held before anything stands in it."""
+    """The record's lock. It is held before anything is written to it."""
     directory = spec.directory
     make_node_folder(directory)
     held = lock(directory / RECORD, fcntl.LOCK_EX, os.O_CREAT)

@@ -63,7 +63,7 @@ def fetch(prefix: Sequence[str], work: Path, names: Sequence[str], inside: str) 
 
 
 def _most_byte(names: Sequence[str]) -> int:
-    """That an honest script tells of so many files, and complains beside it."""
+    """What an honest script prints of so many files, with its complaints."""
     return len(names) * (WHOLE_BYTE + _LINE_BYTE) + MEBIBYTE
 
 

@@ -85,7 +85,7 @@ class OwnMachineGroup(SandboxGroup):
         try:
             done = process.run([*self.prefix, "cat", "/proc/vmstat"], timeout_s=_LIMIT_S)
         except NodeError:
-            return None  # whoever asks for more finds the guest gone
+            return None  # any further query finds the guest gone
         return parse_kills(done.stdout)
 
 

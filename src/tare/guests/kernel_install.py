@@ -42,7 +42,7 @@ MODULES = (
     *("mptspi", "mptsas", "vmw_pvscsi", "vmxnet3", "xen-blkfront", "xen-netfront"),
     *("erofs", "ext4", "isofs", "overlay", "af_packet"),
 )
-"""What guests' devices and file systems may need, of those that a kernel has; with all that these need in turn."""
+"""Modules that guests' devices and file systems may need, if a kernel has them, with all that these need in turn."""
 INDEX_FILES = ("modules.builtin", "modules.builtin.modinfo", "modules.order")
 """What depmod(8) reads beside the modules."""
 HOST_KERNELS = Path("/boot")

@@ -26,7 +26,7 @@ class ModuleIndex:
 
     @cached_property
     def files(self) -> dict[str, tuple[str, list[str]]]:
-        """Module → its file below ``folder``, and the names of those it needs, the first to load first."""
+        """Module → its file below ``folder``, and the names of the modules that it needs, the first to load first."""
         files = {}
         for line in self._lines("modules.dep"):
             path, _, needed = line.partition(":")

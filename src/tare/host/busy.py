@@ -38,7 +38,7 @@ class Process:
     """In ticks since the host's start: with the number it names a process for ever."""
     name: str
     cpu_s: float
-    """Its own CPU time and that of its children whom it has collected."""
+    """Its own CPU time and its collected children's."""
     kernel: bool
 
 
@@ -72,7 +72,7 @@ class Snapshot:
     stat: bytes
     """/proc/stat; empty where it cannot be read."""
     throttled: tuple[bytes, ...]
-    """cpu.stat of the control group that this process is in and of those above it."""
+    """cpu.stat of the control group that this process is in and of the groups above it."""
 
 
 def snapshot(stats: ProcessStats, quotas: Iterable[str] = ()) -> Snapshot:

@@ -18,7 +18,7 @@ _LABELS = (
     ),
     *("turbo", "virtualization", "container", "clocksource", "control groups", "mitigations"),
 )
-"""Of ``host_facts``: those that do not change while the host runs as it is."""
+"""The labels in ``host_facts`` that do not change while the host runs."""
 _MACHINE_ID = Path("/etc/machine-id")
 
 

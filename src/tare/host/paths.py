@@ -45,7 +45,7 @@ def images_directory() -> Path:
 
 
 def images_directories() -> list[Path]:
-    """Where images are looked for, the first first: an ordinary user may run those that root has made."""
+    """Where images are looked for, in order: an ordinary user may run the images that root has made."""
     return _own_and_roots("images")
 
 

@@ -18,7 +18,7 @@ from tare.errors import NodeError
 _KEPT_VARIABLES = ("PATH", "HOME", "DOCKER_HOST", "DOCKER_CONFIG", "XDG_RUNTIME_DIR")
 _DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 USUAL_UMASK = 0o022
-"""What daemons give what they start: the umask of whoever started the runner is no part of a measurement."""
+"""What daemons give what they start: the umask of the runner's user is no part of a measurement."""
 _FLOCK = ("flock", "--shared", "--nonblock", "--close")
 _INTERRUPTED_LIMIT_S = 20.0
 _KILL_LIMIT_S = 10.0

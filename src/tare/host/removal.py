@@ -45,7 +45,7 @@ def remove_tree(path: Path, *, limit_s: float = LIMIT_S) -> None:
     """Remove ``path`` with all below it, be it a folder, a file or a link; harmless when it is not there.
 
     ``OSError`` names the first thing that would not go and why; all else is gone then. ``TimeoutError``: there was
-    more than ``limit_s`` seconds of work; whoever calls again goes on with what is left.
+    more than ``limit_s`` seconds of work; the next call continues with what is left.
     """
     if _went_at_once(path):
         return

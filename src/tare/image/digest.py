@@ -3,7 +3,7 @@
 
 Times are left out, and so are the labels that a host's security module puts on any file. The files of an image that an
 ordinary user made all belong to that user, who is root in its nodes: they are listed as root's, so that the digest is
-the same whoever made it.
+the same for every maker.
 """
 
 import hashlib

@@ -56,7 +56,7 @@ def read_calibration(path: Path) -> Calibration | None:
 
 
 def newest_calibration(directory: Path, host_identity: str, version: str) -> Calibration | None:
-    """The one that ended last of those that are about this host and this version of Tare."""
+    """The latest calibration of this host by this version of Tare."""
     kept = (read_calibration(path) for path in directory.glob("*.json"))
     fitting = [
         calibration

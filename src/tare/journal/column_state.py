@@ -40,9 +40,9 @@ class State:
 
     shape: str = SHAPE
     journal: Contents
-    """What tells the journal from any other."""
+    """What identifies the journal."""
     derived: Contents
-    """What tells the columns from any others."""
+    """What identifies the columns."""
     sessions: tuple[Session, ...]
     kinds: tuple[SampleKind, ...]
     first_trials: tuple[int, ...]
@@ -56,7 +56,7 @@ _ADAPTER = TypeAdapter(State)
 
 
 def journal_contents(journal: Path) -> Contents:
-    """What tells a journal, with the campaign that it is of, from any other; raises ``OSError``."""
+    """What identifies a journal and its campaign; raises ``OSError``."""
     campaign = campaign_digest(journal.parent)
     files = {path.name: _content_at(path) for path in journal_files(journal)}
     return {**files, **({CAMPAIGN_FILE: campaign} if campaign else {})}
@@ -70,7 +70,7 @@ def open_columns(directory: Path) -> Iterator[Files]:
 
 
 def column_contents(files: Files) -> Contents:
-    """What tells the columns from any others, copies of them too; raises ``OSError``.
+    """What identifies the columns, even among copies; raises ``OSError``.
 
     Whoever copies a result owns the copy, but need not have made the columns in it: what others say of their own
     columns is no longer so of a copy. When a file was last changed nobody can choose (inode(7), ctime).

@@ -67,7 +67,7 @@ class Condensed:
 
 
 def condensed(journal: Path, directory: Path) -> Condensed:
-    """What stands in ``directory``, if all of it is of the journal as it is now; else it is made, which takes its time.
+    """The columns in ``directory`` if they are of the journal as it is now; else they are made, which takes its time.
 
     Both are read for that, whatever their sizes and times say: half a second for each gigabyte or so, where what is
     derived from a changed journal would be a wrong number. What cannot be kept there is made for this time alone.

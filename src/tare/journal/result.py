@@ -12,7 +12,7 @@ from tare.records import Session
 CAMPAIGN_FILE = "campaign.json"
 _JOURNAL_SUFFIX = ".jsonl"
 EXPLANATIONS = "explain"
-"""The folder in a result for those that explain it."""
+"""The folder in a result for the results that explain it."""
 
 
 def journal_name(session: Session) -> str:

@@ -56,7 +56,7 @@ class AgentServer:
     def __init__(self, folder: Path, ways: Mapping[str, list[str]], user: User | None = None) -> None:
         """Listen in ``folder``; ``ways`` maps a node's name to the argv prefix that enters it.
 
-        ``user`` may speak to it, beside whoever made it.
+        ``user`` may speak to it, beside its maker.
         """
         self._path = folder / self.name
         self._ways = ways

@@ -4,7 +4,7 @@
 An honest clock never runs faster or slower than the host's by more than ``TOLERANCE_PPM``. Two probes between which no
 honest clock can have advanced as this one did refute it, whatever the delays were. So a steady clock is refuted exactly
 when its whole interval of rates lies beyond the tolerance, and an honest one never is, even when its rate wanders
-within the tolerance, as that of a clock which is being disciplined does (docs/method.md).
+within the tolerance, as the offset of a clock under discipline does (docs/method.md).
 """
 
 from collections.abc import Iterator, Sequence

@@ -30,7 +30,7 @@ class Own:
     """Of its nodes; ``None``: nobody counts it."""
     helpers_s: float = 0.0
     neighbours_s: float | None = 0.0
-    """Of those that were asked to work beside it."""
+    """Of the neighbours that the campaign asked for."""
 
 
 def add_foreign_load(watch: SignalWatch, own: Own, found: Found) -> None:

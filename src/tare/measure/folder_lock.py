@@ -96,7 +96,7 @@ def _sign(descriptor: int, folder: ResultFolder) -> None:
 
 
 def _holder(descriptor: int) -> str:
-    """In words; whoever may write to the folder may have written anything."""
+    """In words; anyone who may write to the folder may have written anything."""
     try:
         held = json.loads(os.pread(descriptor, 4096, 0))
         said = f"process {int(held['pid'])} on {held['host']}, since {held['since_utc']} UTC"
@@ -106,7 +106,7 @@ def _holder(descriptor: int) -> str:
 
 
 def _remove(folder: ResultFolder) -> None:
-    """While the lock is held: whoever opened the file meanwhile sees that it has no name any more."""
+    """While the lock is held: a process that opened the file meanwhile sees that it has lost its name."""
     with suppress(OSError):
         folder.lock.unlink()
         folder.path.rmdir()

@@ -93,7 +93,7 @@ class Instance:
     def fetch(self, output: str, *names: str) -> None:
         """Have what a command printed, and files of its folder, where ``read`` finds them; for nodes of other hosts.
 
-        What mpirun printed is in its own node, what the job left in the first of those where it computes.
+        What mpirun printed is in its own node, what the job left is in the first node where it computes.
         """
         seat = self.seat
         printed, left = self.printed_names(output), [f"{self.name}/{name}" for name in names]

@@ -134,7 +134,7 @@ class _AtEnd:
 def cpu_samples(gathered: Gathered, whole_s: float | None, *, by_rusage: bool) -> list[Sample]:
     """CPU time of the trial, or of each of its repetitions when there are several; none where it is not known.
 
-    ``by_rusage``: no group counts, so that the commands' own account stands in (getrusage(2)).
+    ``by_rusage``: no group counts, so the commands' own account is used (getrusage(2)).
     """
     if len(gathered.cpu_s) == 1:
         cpu_s = dict.fromkeys(gathered.cpu_s, whole_s)

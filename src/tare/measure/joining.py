@@ -23,7 +23,7 @@ class PlanNow:
     """What is left of a campaign's plan by what was and is missing."""
 
     trials: tuple[Trial, ...]
-    """Those that are done, and those that can be run now, in the order of the plan."""
+    """The trials that are done, and the ones that can run now, in the order of the plan."""
     usable: tuple[Trial, ...]
     """Those of ``trials`` of whose environments none is missing now."""
     waiting: tuple[Trial, ...]

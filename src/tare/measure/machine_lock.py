@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One measurement at a time on a machine, whoever measures: a lock that every user can take.
+"""One measurement at a time on a machine: a lock that every user can take.
 
 It is a flock(2) on a file in a folder where everybody may make files and nobody may remove another's. The file is only
-ever opened for reading: it holds nothing, and whoever made it has no more rights than the others. What else may lie
+ever opened for reading: it holds nothing, and its maker has no more rights than the others. What else may lie
 there under its name (a link, a pipe) is refused, not followed.
 
 Whoever can open it can hold it for ever, and nothing proves that a holder measures. Ordinary users respect each other

@@ -94,7 +94,7 @@ def ready_neighbours(
 
 def _as_trial(trial: Trial) -> Trial:
     """The neighbours by themselves: a node each, with one instance."""
-    assert trial.neighbour is not None  # noqa: S101 - whoever has none does not come here
+    assert trial.neighbour is not None  # noqa: S101 - a trial without one does not come here
     count = trial.neighbour.count
     layout = Layout(nodes=count, processors=trial.layout.processors, instances=count)
     return replace(

@@ -42,7 +42,7 @@ class Observation:
         neighbours: Sequence[NodeGroup] | None,
         stats: ProcessStats,
     ) -> None:
-        """``neighbours``: the groups of those that work beside; ``None`` when some of them have none."""
+        """``neighbours``: the neighbours' groups; ``None`` when some of them have none."""
         self._watch = watch
         self._others = OthersWatch(watch.place, watched, neighbours, stats)
         self._spanning = any(len(seat.members) > 1 for seat in watched.seats)
@@ -79,7 +79,7 @@ class Observation:
         return self._others.load(found, self._watch.span_s)
 
     def _own(self, counted: Counted) -> Own:
-        """Where no group counts, the commands' own account stands in, if this host's kernel kept it."""
+        """Where no group counts, the commands' own account is used, if this host's kernel kept it."""
         place = self._watch.place
         by_runs = None if place.own_kernel or place.elsewhere or self._spanning else rusage_s(counted.runs)
         return Own(

@@ -47,7 +47,7 @@ _DAEMONS = frozenset(
 
 
 def look_before_start(wait_s: float | None = None) -> HostLoad:
-    """What others use of all processors now; of those, whoever shows nothing in half a second is not seen."""
+    """What others use of all processors now. A process that uses nothing within half a second is not seen."""
     quotas, numbers = busy.quota_files(), online_processors()
     with closing(ProcessStats()) as stats:
         before = busy.snapshot(stats, quotas)
@@ -87,7 +87,7 @@ class OthersWatch:
         neighbours: Sequence[NodeGroup] | None,
         stats: ProcessStats,
     ) -> None:
-        """``neighbours``: the groups of those that work beside. ``stats`` are the session's."""
+        """``neighbours``: the neighbours' groups. ``stats`` are the session's."""
         self._place, self._watched = place, watched
         self._groups = [*watched.all_groups, *(neighbours or ())]
         self._quotas = () if place.elsewhere else busy.quota_files()

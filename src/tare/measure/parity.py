@@ -2,7 +2,7 @@
 """Equal arms: what the measured commands run under, read in each trial, and what of it must be as natively.
 
 A technology's own confinement is part of what is weighed. Niceness, weights and limits that come from the host, from
-a daemon or from whoever started the runner are not: where they differ from what the runner gives a native command,
+a daemon or from the runner's user are not: where they differ from what the runner gives a native command,
 the trial is void.
 """
 

@@ -34,7 +34,7 @@ class _Line(BaseModel):
 
 
 class _Ready(_Line):
-    """What the stopwatch sees of its node; what is not listed is evidence, and judged by whoever shows it."""
+    """What the stopwatch sees of its node; what is not listed is evidence, and judged where it is shown."""
 
     pid: Annotated[int, Field(gt=0, lt=1 << 31)]
     processors: Annotated[list[Annotated[int, Field(ge=0, lt=1 << 16)]], Field(max_length=1 << 16)]

@@ -83,7 +83,7 @@ class ProcessorWaits:
         return sum(wait_ns - self._before.get(thread, 0) for thread, wait_ns in self._now().items()) * 1e-9
 
     def stolen_s(self) -> float:
-        """What a hypervisor took of this host's processors, whoever had them; 0 where it does not say."""
+        """What a hypervisor took of this host's processors, whatever ran on them; 0 where it does not say."""
         return max(0.0, _stolen_s() - self._stolen_before_s)
 
     def _now(self) -> Mapping[str, int]:

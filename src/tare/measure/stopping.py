@@ -13,7 +13,7 @@ from tare.records import NATIVE, Cell, Outcome, Stopped, Trial
 Stopping = Callable[[Campaign, Sequence[Outcome], Sequence[Trial]], tuple[Stopped, ...]]
 """Judges the blocks that are over; it comes from ``pipeline``, as measuring knows nothing of statistics.
 
-The trials are those that are passed over for good, as their environment was missing.
+The trials were passed over for good, because their environment was missing.
 """
 
 

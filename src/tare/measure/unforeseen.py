@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that nobody foresaw: one trial's end with its cause in words, and the trace kept for whoever mends it."""
+"""Errors that nobody foresaw: one trial's end with its cause in words, and the trace kept for a bug report."""
 
 import traceback
 from contextlib import suppress

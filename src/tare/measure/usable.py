@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of a campaign's environments run here today, and making the image known to those that must import it."""
+"""Which of a campaign's environments run here today, and making the image known where it must be imported."""
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -126,7 +126,7 @@ def _ping(client: Node, address: str, provider: Provider) -> tuple[float | None,
 
 
 def read_round_trip_s(done: process.Completed, address: str) -> float:
-    """The least time that ping(8) tells, of iputils or busybox."""
+    """The least time that ping(8) prints, from iputils or busybox."""
     match = _ROUND_TRIP.search(done.stdout)
     if done.code != 0 or match is None:
         raise NodeError(f"no ping to {address} is answered: {done.last_words}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The freezer of a node, written down in its folder before it is used, so that whoever stops the node can thaw it.
+"""The freezer of a node, written down in its folder before it is used, so that any later process can thaw it.
 
 In version 1 nothing that is frozen dies, so that a runner's kill -9 between two turns would leave a node for ever.
 """

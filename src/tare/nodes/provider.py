@@ -103,7 +103,7 @@ class NodeSpec:
     shared_work: Path | None = None
     """Another node's work directory, to be used instead of one of its own."""
     user: User | None = None
-    """Whom its commands run as; ``None``: root, or whoever is in root's place where an ordinary user runs Tare."""
+    """Whom its commands run as; ``None``: root, or the user in root's place where an ordinary user runs Tare."""
     bounds: Bounds = field(default_factory=Bounds)
     weight: int = 1
     """CPU weight of its group, in usual ones: native's one node has as much as all nodes of the layout together."""

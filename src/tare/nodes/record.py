@@ -43,7 +43,7 @@ def make_node_folder(directory: Path) -> None:
 
 
 def record_text(spec: NodeSpec) -> str:
-    """What stands in the record; ``parse_record`` is the inverse."""
+    """The text of the record; ``parse_record`` is the inverse."""
     return json.dumps(encode(spec))
 
 

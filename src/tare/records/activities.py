@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the time of an MPI program goes: what its ranks are at, as the profiler tells them apart (docs/profiler.md)."""
+"""Where the time of an MPI program goes: what its ranks do, as the profiler distinguishes it (docs/profiler.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -273,7 +273,7 @@ class Analysis:
     signals: tuple[SignalTable, ...] = ()
     attributions: tuple[Attribution, ...] = ()
     interventions: tuple[InterventionVerdict, ...] = ()
-    """Of this result, or of those below it that explain it (``tare explain``)."""
+    """Of this result, or of the results below that explain it (``tare explain``)."""
     suspicions: tuple[Suspicion, ...] = ()
     """Claim by claim, the strongest first."""
     explanations: tuple[Explanation, ...] = ()

@@ -198,7 +198,7 @@ class Intervention:
     """The result that it explains, as a path from this one's folder."""
     parent_campaign: str
     parent_session: str
-    """Identity of the parent's first session, which tells it from any other result."""
+    """Identity of the parent's first session, which identifies the result."""
     environment: str
     """As it is in the parent."""
     changes: tuple[Change, ...]

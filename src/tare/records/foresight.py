@@ -9,7 +9,7 @@ class Noise:
     """How much the block log-ratios of one arm vary."""
 
     spread: float
-    """Standard deviation of the log-ratios, which is about that of the ratios as a fraction."""
+    """Standard deviation of the log-ratios, which is about the ratios' own, as a fraction."""
     n: int
     """Blocks that it was taken from."""
     source: str

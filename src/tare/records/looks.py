@@ -83,7 +83,7 @@ class Design:
     """All that was declared before the start and decides when an arm stops."""
 
     looks: tuple[int, ...]
-    """Numbers of blocks after which is looked, rising; the last is how many there are."""
+    """How many blocks each look comes after, ascending; the last is the number of all blocks."""
     margin: float
     """Overheads within plus or minus this fraction count as none."""
     precise_absolute: float = USUAL_PRECISE_ABSOLUTE

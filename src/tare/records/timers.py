@@ -14,8 +14,8 @@ class TimerSummary:
     cell: Cell
     environment: str
     log_ratios: tuple[float, ...]
-    """ln(rho here) - mean of the natives' ln(rho); rho is the CPU time that the node tells over the wall time that its
-    processors had, less what they are known to have waited."""
+    """ln(rho here) - mean of the natives' ln(rho); rho is the CPU time that the node reports over the wall time
+    that its processors had, less what they are known to have waited."""
     control_log_ratios: tuple[float, ...]
     """The same of native's second trial against its first."""
 

@@ -147,7 +147,7 @@ class CurvePoint:
 
     x: float
     blocks: tuple[int, ...]
-    """Numbers of those in which both native slots and the environment have a usable value."""
+    """Numbers of the blocks in which both native slots and the environment have a usable value."""
     values: tuple[float, ...]
     """Per block, in the curve's unit; of native the geometric mean of its two slots."""
     log_ratios: tuple[float, ...]

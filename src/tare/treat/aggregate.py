@@ -74,7 +74,7 @@ def _over_rounds(samples: Sequence[Sample], instances: int) -> float | None:
 def over_iterations(samples: Sequence[Sample]) -> list[Sample]:
     """Join the iterations of each instance, by the mean of the values' logarithms; what is not ``usable`` remains.
 
-    The mean logarithm of a rate and that of its reciprocal time are the same but for the sign.
+    The mean logarithms of a rate and of its reciprocal time differ only in sign.
     """
     found: dict[int | None, list[Sample]] = {}
     for sample in samples:

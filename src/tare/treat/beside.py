@@ -41,7 +41,7 @@ def _of_helpers(cell: Cell, environment: str, outcomes: Sequence[Outcome]) -> He
 
 
 def wait_summaries(outcomes: Sequence[Outcome]) -> tuple[WaitSummary, ...]:
-    """One summary per cell and environment that tells of any, ordered by both; only ``OK`` outcomes count."""
+    """One summary for each cell and environment that has any, ordered by both; only ``OK`` outcomes count."""
     summaries = (_of_waits(*entry) for entry in _by_environment(outcomes))
     return tuple(
         wait_summary for wait_summary in summaries if wait_summary.vcpu_wait_s or wait_summary.steal_s

@@ -93,7 +93,7 @@ def _run_values(
     instances: NDArray[np.int64],
     more: NDArray[np.bool_],
 ) -> Floats:
-    """One value for each run: that of the whole trial, else the instances' slowest time or sum of rates."""
+    """One value for each run: the whole trial's, else the instances' slowest time or sum of rates."""
     expected = instances[columns.trial[runs]]
     rates = more[columns.kind[runs]]
     each = int(expected[0])

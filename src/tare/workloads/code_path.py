@@ -18,7 +18,7 @@ Lacking = Mapping[str, Collection[str]]
 
 
 def common_flags(cpu_flags: AbstractSet[str], lacking: Lacking) -> frozenset[str]:
-    """The host's flags without those that the nodes of any environment lack."""
+    """The host's flags that the nodes of no environment lack."""
     return frozenset(cpu_flags).difference(*lacking.values())
 
 

@@ -153,6 +153,6 @@ def last_words(stderr: str) -> str:
 def without_chatter(stderr: str) -> str:
     """What is left when Open MPI's report of its transports is taken out, and a warning of a race of its own.
 
-    mpirun and the daemon that it has just started both give the daemon a process group; whoever comes late complains.
+    mpirun and the daemon that it has just started both give the daemon a process group; the later of the two complains.
     """
     return _CHATTER.sub("", stderr)

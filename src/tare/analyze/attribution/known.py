@@ -17,7 +17,7 @@ _NEVER_CAUSES = ("J", "W", "\N{DEGREE SIGN}C")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """One signal, whoever wrote it down."""
+    """One signal, whatever recorded it."""
 
     title: str
     group: str | None = None

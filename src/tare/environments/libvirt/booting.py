@@ -50,7 +50,7 @@ def monitor_of(spec: NodeSpec) -> int:
 
 
 def _files(spec: NodeSpec, machine: QemuMachine) -> description.Files:
-    """Where the domain's files are; makes those that are not made with the machine."""
+    """Where the domain's files are; makes the ones that are not made with the machine."""
     spec.work.mkdir(parents=True, exist_ok=True)
     console.make(spec)
     return description.Files(

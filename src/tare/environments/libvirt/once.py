@@ -11,7 +11,7 @@ from tare.host.told import number
 PERIOD_US = 100_000
 _KIBIBYTE = 1024
 _CONFLICTING = ("vcpus", "maxMemory", "cputune", "numatune", "memory", "currentMemory", "vcpu")
-"""What tells processors and memory, or depends on how many there are."""
+"""What states processors and memory, or depends on how many there are."""
 
 
 def parsed(text: str) -> ET.Element:

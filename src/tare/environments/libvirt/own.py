@@ -100,7 +100,7 @@ class OwnLibvirtDomains(GuestProvider):
         return monitor.processor_threads(booting.monitor_of(node.spec))
 
     def group(self, node: Node) -> NodeGroup | None:
-        """The memory by libvirt's word, the processors by that of the host's kernel."""
+        """The memory as libvirt reports it, the processors as the host's kernel does."""
         spec, pid = node.spec, booting.monitor_of(node.spec)
         given = parse_memory_byte(OwnDaemon.of(spec.name).virsh.ask("dominfo", spec.name)) or 0
         rounded = 0 <= given - spec.memory_byte < MEBIBYTE  # libvirt gives whole MiB

@@ -56,12 +56,12 @@ class Virsh:
         return done.stdout.strip() != _OFF
 
     def cpu_s(self, domain: str) -> float | None:
-        """CPU time of the domain with all that serves it; ``None`` if the driver tells none."""
+        """CPU time of the domain with all that serves it; ``None`` if the driver gives none."""
         done = self.run("domstats", "--raw", "--cpu-total", domain)
         return parse_cpu_s(done.stdout) if done.code == 0 else None
 
     def processors(self, domain: str) -> tuple[int, ...] | None:
-        """The host's processors that may run its own; ``None`` if the driver tells no affinity."""
+        """The host's processors that may run its own; ``None`` if the driver gives no affinity."""
         done = self.run("vcpuinfo", domain)
         return parse_affinity(done.stdout) if done.code == 0 else None
 

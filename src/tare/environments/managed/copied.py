@@ -52,7 +52,7 @@ def _is_name(value: object) -> bool:
 class CopiedMachine(Machine):
     """A technology adds what its tool does; here is when it does it, and what is known of it afterwards.
 
-    What is ours stands in the node's folder *before* anything is made: a copy of the same name that is there without
+    What is ours is noted in the node's folder *before* anything is made: a copy of the same name that is there without
     it is somebody else's.
     """
 

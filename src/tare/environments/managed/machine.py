@@ -72,7 +72,7 @@ class Machine(ABC):
         """
 
     def cpu_s(self) -> float | None:
-        """CPU time, by the hypervisor's accounting; ``None`` if it tells none."""
+        """CPU time, by the hypervisor's accounting; ``None`` if it keeps none."""
         return None
 
     def facts(self) -> Mapping[str, str]:

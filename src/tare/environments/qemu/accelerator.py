@@ -87,7 +87,7 @@ def boot_words(kernel: Path, initramfs: Path, accelerator: Accelerator) -> list[
 
 
 def _remembered(key: Sequence[str | int], kernel: GuestKernel) -> str | None:
-    """One process at a time tries; those that waited for it know then."""
+    """One process at a time tries; the ones that waited for it then know."""
     known = state_directory() / "kvm.json"
     try:
         known.parent.mkdir(parents=True, exist_ok=True)

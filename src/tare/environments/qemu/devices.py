@@ -14,7 +14,7 @@ PORT = "tare"
 CHANNEL = f"socket,id=channel,fd={DESCRIPTOR}"
 """The host's end of the channel, which the keeper holds."""
 GENERATION = "vmgenid"
-"""What tells a kernel that it was restored, so that it draws its random numbers anew: a device, and its module."""
+"""What notifies a kernel that it was restored, so that it draws its random numbers anew: a device, and its module."""
 _SERIAL_LINE = "/dev/ttyS1"
 _CONSOLE = "isa-serial,chardev=console,index=0"
 _BIND = ("9p", "9pnet_virtio")
@@ -63,7 +63,7 @@ class DeviceSet:
         return "virtio_net" if self.paravirtual else "e1000"
 
     def modules(self, needs: Needs) -> list[str]:
-        """Of the guest's kernel, those that it loads, without what they need themselves."""
+        """The modules that the guest's kernel loads, without what they need themselves."""
         names = ["virtio_pci", "virtio_blk", "virtio_console"]
         if not self.paravirtual:
             names = ["ahci" if self.options.is_q35 else "ata_piix", "sd_mod"]

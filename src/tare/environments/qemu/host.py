@@ -35,7 +35,7 @@ def qemu_version() -> str:
 
 @cache
 def tsc_khz(image_root: Path, root: Path = _ROOT) -> int | None:
-    """Rate of the time stamp counter; ``None`` if nobody tells it. It stays the same until the host boots anew."""
+    """Rate of the time stamp counter; ``None`` if unknown. It stays the same until the host boots anew."""
     done = process.run([f"{image_root}{TOOLS_DIRECTORY}/machine"], timeout_s=_LIMIT_S)
     rate = None
     with suppress(ValueError):
@@ -44,7 +44,7 @@ def tsc_khz(image_root: Path, root: Path = _ROOT) -> int | None:
 
 
 def constant_khz(cpuinfo: str) -> int | None:
-    """The first processor's rate, where it is that of a counter that never changes: nothing measures it anew."""
+    """The first processor's rate, where its counter never changes: nothing measures it anew."""
     flags = re.search(r"^flags\s*:(.*)$", cpuinfo, re.MULTILINE)
     words = set(flags[1].split()) if flags else set()
     rate = re.search(r"^cpu MHz\s*:\s*([\d.]+)$", cpuinfo, re.MULTILINE)

@@ -82,7 +82,7 @@ def differences(machine: QemuMachine, seen: Mapping[str, Any]) -> Iterator[str]:
 
 
 def facts(machine: QemuMachine, seen: Mapping[str, Any]) -> dict[str, str]:
-    """What an outcome tells of the guest; the kernel and its clock source are told for every node."""
+    """What an outcome records of the guest; the kernel and its clock source are recorded for every node."""
     rate, told_by = seen["tsc_khz"], seen["tsc_khz_from"]
     disks = {name for disk in seen["block_devices"] or () for name in disk["drivers"]}
     return {

@@ -99,7 +99,7 @@ class QemuOptions:
 
 
 def complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """Option → what is wrong with it, as ``Provider.check_options`` tells it."""
+    """Option → what is wrong with it, as ``Provider.check_options`` gives it."""
     found = {**_wrong_words(options), **_wrong_forms(options)}
     return found or _wrong_together(options)
 

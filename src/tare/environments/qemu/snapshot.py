@@ -5,7 +5,7 @@ Its state is a file without a name, which this process holds open: when the proc
 travels as QEMU's migration stream (QEMU's docs/devel/migration.rst), so that a restored guest's memory is as anonymous
 as a booted one's, and not pages of a file. What all restored guests would otherwise have in common is made their own
 again: the time of day by the keeper's greeting, as at every boot; random numbers by the kernel, which the device
-vmgenid tells of its new identity; and the host name.
+vmgenid announces its new identity; and the host name.
 """
 
 import os

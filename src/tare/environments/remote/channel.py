@@ -61,7 +61,7 @@ class _Sized(TypedDict):
 
 
 class Channel:
-    """One running conversation; whoever opens it closes it."""
+    """One running conversation; its opener closes it."""
 
     def __init__(self, far: Far, control: Path | None = None) -> None:
         """Connect, carry the code there if need be, and wait for the greeting; ``NodeError`` says why it cannot be.

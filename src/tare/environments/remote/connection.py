@@ -65,7 +65,7 @@ class Far:
     def of(cls, options: Mapping[str, OptionValue], index: int = 0) -> Self:
         """The host of a trial's node number ``index``: they take turns.
 
-        ``NodeError`` when they say no host; ``complaints`` tells what else may be wrong.
+        ``NodeError`` when they name no host; ``complaints`` gives what else may be wrong.
         """
         if found := complaints(options):
             raise NodeError("; ".join(f"{option}: {words}" for option, words in found.items()))

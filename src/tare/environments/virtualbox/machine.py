@@ -26,7 +26,7 @@ _SETTINGS = {
     "paravirtprovider": "paravirtprovider",
     "ioapic": "ioapic",
 }
-"""What ``modifyvm`` is told → where ``showvminfo`` tells it."""
+"""What ``modifyvm`` sets → where ``showvminfo`` shows it."""
 
 
 class VirtualboxMachine(CopiedMachine):

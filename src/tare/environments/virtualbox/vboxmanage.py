@@ -45,7 +45,7 @@ def information(machine: str) -> dict[str, str] | None:
 
 
 def parse(text: str) -> dict[str, str]:
-    r"""Key → value; some versions put a line between that is neither. ``NodeError`` if it tells no state.
+    r"""Key → value; some versions put other lines between. ``NodeError`` if there is no state.
 
     >>> parse('name="a"\nEncryption:     disabled\ncpus=2\n"SATA-0-0"="/disk.vdi"\nVMState="poweroff"\n')
     {'name': 'a', 'cpus': '2', 'SATA-0-0': '/disk.vdi', 'VMState': 'poweroff'}

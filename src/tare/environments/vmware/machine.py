@@ -84,7 +84,7 @@ class VmwareMachine(CopiedMachine):
         self._change(limits(self.spec, host.megahertz))
 
     def _change(self, settings: Mapping[str, str]) -> None:
-        """Settings in the words of ``vm.change``; those that are no flag of its are settings of the machine itself."""
+        """Settings in the words of ``vm.change``; what is no flag of its own is a setting of the machine itself."""
         words = [
             word
             for name, value in settings.items()

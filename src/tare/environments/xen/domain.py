@@ -14,7 +14,7 @@ _NAME = re.compile(r"""^[ \t]*name[ \t]*=[ \t]*(["'])([\w.+-]+)\1""", re.MULTILI
 
 
 class BroughtXenDomain(Machine):
-    """It starts with the node's limits in place of those of its file, which stays as it is (xl(1), create)."""
+    """It starts with the node's limits instead of its file's; the file stays as it is (xl(1), create)."""
 
     @property
     def _file(self) -> str:

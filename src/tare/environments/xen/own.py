@@ -99,7 +99,7 @@ class XenGroup:
     prefix: Sequence[str]
 
     def settings(self) -> Settings:
-        """As xl tells it; memory in whole MiB, which is how it is given."""
+        """As xl prints it; memory in whole MiB, which is how it is given."""
         held, asked = xl.holds(self.spec.name), self.spec.memory_byte
         rounded = held.memory_byte is not None and 0 <= asked - held.memory_byte < _MEBIBYTE
         return Settings(

@@ -35,7 +35,7 @@ def create(configuration: str, *settings: str) -> None:
 
 
 def exists(domain: str) -> bool:
-    """Whether there is such a domain, in whatever state: xl forgets those that are off."""
+    """Whether there is such a domain, in whatever state: xl forgets domains that are off."""
     done = run("domid", domain)
     if done.code != 0 and any(words in done.stderr for words in _MISSING):
         return False

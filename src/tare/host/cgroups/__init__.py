@@ -143,7 +143,7 @@ _CONTAINER = re.compile(r"[0-9a-f]{64}")
 _STARTED_S = 5.0
 """After so long a container's group that is still empty stays so: the engine makes it just before the process.
 
-It has no age of its own: the kernel dates a group by whoever looked at it first.
+It has no age of its own: the kernel dates a group by the first look at it.
 """
 EXPECTED = "expected"
 """In the name of a group that a process makes for a moment, to see what it is given; its number follows."""

@@ -21,9 +21,9 @@ from tare.host.cgroups.path import levels
 
 _LIMIT_S = 2.0
 _LOOK_S = 50e-6
-"""Version 1 tells nobody when it is done; a freeze takes some 0.1 ms."""
+"""Version 1 does not report when it is done; a freeze takes some 0.1 ms."""
 _NOTICE_S = 0.01
-"""Version 2 tells, but at most every 10 ms (kernel/cgroup/cgroup.c, CGROUP_FILE_NOTIFY_MIN_INTV)."""
+"""Version 2 reports it, but at most every 10 ms (kernel/cgroup/cgroup.c, CGROUP_FILE_NOTIFY_MIN_INTV)."""
 _V1_STATE, _V2_STATE = "freezer.state", "cgroup.freeze"
 _PLACES = {
     V1: ((V1, "freezer", _V1_STATE), (V2, UNIFIED, _V2_STATE)),

@@ -284,7 +284,7 @@ def _least(values: list[Number | None]) -> Number | None:
 
 
 def _processes(directory: str) -> set[int]:
-    """Ids of the group's processes and of those below it; 0 stands for one of another process-id namespace."""
+    """Ids of the processes in the group and below it; 0 means one of another process-id namespace."""
     texts = (read_text(f"{path}/cgroup.procs") or "" for path in _deepest_first(directory))
     return {int(word) for text in texts for word in text.split()} - {0}
 

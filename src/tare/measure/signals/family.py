@@ -64,7 +64,7 @@ class SignalFamily(Protocol):
         ...
 
     def joined(self, values: Sequence[float]) -> float:
-        """One figure of those of all sources."""
+        """Join the figures of all sources into one."""
         return sum(values)
 
 

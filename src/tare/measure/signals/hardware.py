@@ -29,7 +29,7 @@ def _of_each(place: Place, folder: Path, name: str) -> list[str]:
 
 
 class Frequency(SignalFamily):
-    """The mean of the trial's processors, as the kernel's cpufreq tells it (admin-guide/pm/cpufreq.rst)."""
+    """The mean of the trial's processors, as the kernel's cpufreq gives it (admin-guide/pm/cpufreq.rst)."""
 
     kinds = (Kind(name="frequency_hz", unit="Hz", scope=Scope.HOST, level=True),)
 

@@ -23,7 +23,7 @@ _LARGEST_BYTE = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class HeldFile(TextSource):
-    """A file of /proc/net, which stays that of the namespace in which it was opened."""
+    """A file of /proc/net, which belongs to the namespace in which it was opened."""
 
     descriptor: int
 

@@ -36,7 +36,7 @@ class SignalTexts:
 
 @dataclass(slots=True, kw_only=True)
 class Found:
-    """What came of it."""
+    """The signals of one trial."""
 
     signals: list[Signal] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)

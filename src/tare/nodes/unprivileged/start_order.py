@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the runner tells the first process of an ordinary user's node, on its command line."""
+"""What the runner passes to the first process of an ordinary user's node, on its command line."""
 
 import json
 import sys
