@@ -31,7 +31,7 @@ ELSEWHERE = {
     "layer.md": "the OCI image specification",
     "manifest.md": "the OCI image specification",
     "docs/ENVIRONMENT.md": "systemd",
-    "build/npb-long.md": "written by `make npb-long`",
+    "build/npb-long.md": "written by `make test-long`",
     "npb-long.md": "the same",
 }
 """Documents that are cited and are not the repository's → whose they are."""

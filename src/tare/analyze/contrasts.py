@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The blocks of a summary as contrasts, and which interval they get: nowhere else is one chosen."""
+"""The blocks of a summary as contrasts, and which interval each verdict gets."""
 
 from collections.abc import Callable, Container, Sequence
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The life of a node on this host, for somebody at the other end of a connection.
 
-A node's record is written before anything is made, and its keeper locks it: by the process that started
-it, and by every short-lived tool that this process has at work. A record that nobody holds is a leftover.
+A node's record is written before anything is made. The process that started the node holds it locked, with every
+short-lived tool that this process runs. A record that nobody holds is a leftover.
 """
 
 import fcntl

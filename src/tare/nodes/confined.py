@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the environments share that leave control groups to us: native, bubblewrap, systemd-nspawn.
+"""What the environments share whose control groups are Tare's, such as native, bubblewrap and crun.
 
 The node's processes are in Tare's own group first and then become the technology's. Commands are children of the
 node's first process (``attended``).

@@ -21,7 +21,7 @@ class Signal:
     name: str
     """One of the list of signals (``measure/signals``), such as ``throttled_s``."""
     unit: str
-    """``s``, ``byte``, ``J``, ``Hz``, or ``1`` for a count."""
+    """``s``, ``byte``, ``J``, ``Hz``, ``°C``, or ``1`` for a count."""
     scope: Scope
     value: float
     lost_time: bool = False
