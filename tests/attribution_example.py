@@ -110,9 +110,9 @@ def planted_outcomes(plant: Plant, seed: int = 1) -> tuple[Outcome, ...]:
 
 def attributed(plant: Plant, seed: int = 1, margin: float = MARGIN) -> Attribution:
     outcomes = planted_outcomes(plant, seed)
-    found = summaries(outcomes, {"work": ("wall_s",)})
-    (one,) = attributions(signal_evidence(outcomes, found), verdicts(found, margin))
-    return one
+    result = summaries(outcomes, {"work": ("wall_s",)})
+    (attribution,) = attributions(signal_evidence(outcomes, result), verdicts(result, margin))
+    return attribution
 
 
 def _outcome(plant: Plant, block: int, slot: int, arm: int, random: np.random.Generator) -> Outcome:

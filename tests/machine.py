@@ -73,16 +73,16 @@ def _groups() -> list[str]:
     Processes of the tests keep the nodes' when they begin; a run removes both as it ends.
     """
     parents = {PARENT, _DOCKERS_GROUP}
-    found = []
+    collected = []
     for directory, folders, _ in os.walk("/sys/fs/cgroup"):
-        found += [
+        collected += [
             f"cgroup {directory}/{name}"
             for name in folders
             if name not in parents
             and not name.startswith(HOLDER)
             and f"/{PARENT}/{ENDING}" not in f"{directory}/{name}"
         ]
-    return found
+    return collected
 
 
 def _containers() -> list[str]:
@@ -101,7 +101,7 @@ def _containers() -> list[str]:
 
 def _processes() -> list[str]:
     """All but kernel threads and whoever belongs to the test runner itself."""
-    found = []
+    collected = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -110,5 +110,5 @@ def _processes() -> list[str]:
         except OSError:
             continue
         if command and any(word in command for word in _OURS):
-            found.append(f"process {entry.name} {command[:120]}")
-    return found
+            collected.append(f"process {entry.name} {command[:120]}")
+    return collected

@@ -25,14 +25,14 @@ KEPT = state_directory()
 def ready_provider(request: pytest.FixtureRequest, image: Image) -> Provider:
     """The provider of the technology, or of the variant of one, ``request.param``."""
     technology, options = VARIANTS.get(request.param, (request.param, {}))
-    found = PROVIDERS[technology].configured(options) if options else PROVIDERS[technology]
+    provider = PROVIDERS[technology].configured(options) if options else PROVIDERS[technology]
     if request.param == "docker":
         request.getfixturevalue("docker_daemon")
-    probe = found.probe()
+    probe = provider.probe()
     if not probe.usable:
         pytest.skip(f"{request.param}: {probe.reason}; {probe.remedy}")
-    found.prepare(image.root, image.digest)
-    return found
+    provider.prepare(image.root, image.digest)
+    return provider
 
 
 def lend_guest_parts(state: Path) -> None:

@@ -57,14 +57,14 @@ def bomb(name: str, mark: str) -> tuple[str, ...]:
 
 def at_large(mark: str) -> list[int]:
     """Process ids, on the host, of what has ``mark`` in its command line."""
-    found = []
+    collected = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if mark.encode() in path.read_bytes().split(b"\0"):
-                found.append(int(path.parent.name))
+                collected.append(int(path.parent.name))
         except OSError:
             continue
-    return found
+    return collected
 
 
 def ready(context: Context, image: Image, provider: Provider, bounds: Bounds = FEW) -> Context:

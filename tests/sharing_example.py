@@ -60,14 +60,14 @@ def sharing_outcomes(
 ) -> list[Outcome]:
     """Campaigns in blocks; ``planted`` has native's too. ``noise`` is of each instance, ``drift`` of each block."""
     chance = random.Random(seed)  # noqa: S311 - samples, not secrets
-    found = []
+    collected = []
     for block in range(blocks):
         slow = chance.gauss(0, drift)
-        found += [
+        collected += [
             _outcome(trial, planted[trial.environment.name], slow, noise, chance)
             for trial in _trials(block, settings, planted)
         ]
-    return found
+    return collected
 
 
 def _trials(block: int, settings: Sequence[str], planted: Mapping[str, Planted]) -> Iterator[Trial]:

@@ -56,7 +56,7 @@ def test_the_share_at_work_is_of_all_the_time_that_passed() -> None:
     runs = (replace(a_run(0), clocks=Clocks(wall_s=0.45, host_wall_s=0.45, round_trip_s=0.0)),)
     measured = [replace(an_outcome(), elapsed_s=0.5, instances=runs) for _ in range(3)]
     ends = [
-        (float(number), replace(one, trial=replace(one.trial, block=number)))
-        for number, one in enumerate(measured)
+        (float(number), replace(outcome, trial=replace(outcome.trial, block=number)))
+        for number, outcome in enumerate(measured)
     ]
     assert work_share.by_cell(ends) == {"w in e": pytest.approx(0.45)}

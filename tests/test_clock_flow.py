@@ -23,19 +23,19 @@ def analysis(tmp_path: Path, fake_image: object) -> Analysis:  # noqa: ARG001 - 
 
 def test_a_clock_three_percent_fast_costs_the_programs_figures_and_nothing_else(analysis: Analysis) -> None:
     judged = {
-        (one.overhead.summary.environment, one.overhead.summary.metric): one.overhead.typical.n
-        for one in analysis.verdicts
+        (verdict.overhead.summary.environment, verdict.overhead.summary.metric): verdict.overhead.typical.n
+        for verdict in analysis.verdicts
     }
     assert judged == {("own", "time_s"): 6, ("own", "wall_s"): 6, ("fast", "wall_s"): 6}
     assert {outcome.status for outcome in analysis.outcomes} == {Status.OK}
-    flagged = [one.trial.environment.name for one in analysis.outcomes if one.clock_fault]
+    flagged = [outcome.trial.environment.name for outcome in analysis.outcomes if outcome.clock_fault]
     assert flagged == ["fast"] * 6
 
     stream = io.StringIO()
     print_tables(analysis, Console(file=stream, width=100, highlight=False))
     text = " ".join(stream.getvalue().split())
     assert "fast: work on 1c1p1i: no verdict: 6 of 6 trials timed by the host" in text
-    assert [one["environment"] for one in to_json(analysis)["clock_faults"]] == ["fast"] * 6
+    assert [entry["environment"] for entry in to_json(analysis)["clock_faults"]] == ["fast"] * 6
 
 
 @pytest.mark.parametrize("clock", ["fast", "fast 3", "3% fast", "step 50", "stop", "fast x%", ""])

@@ -20,10 +20,14 @@ def test_two_environments_are_judged_together_checked_ranked_and_replicated(
     campaign = fake_campaign(*environments, workload=fake_workload(noise=0.005), blocks=10)
     analysis = run_campaign(fake_request(campaign, tmp_path / "result"), Listener())
     primary = [verdict for verdict in analysis.verdicts if verdict.overhead.summary.primary]
-    assert [(one.standing.family, one.standing.size) for one in primary if one.standing] == [
+    assert [(verdict.standing.family, verdict.standing.size) for verdict in primary if verdict.standing] == [
         (Family.PRIMARY, 2)
     ] * 2
-    others = {one.standing.family for one in analysis.verdicts if one.standing and one not in primary}
+    others = {
+        verdict.standing.family
+        for verdict in analysis.verdicts
+        if verdict.standing and verdict not in primary
+    }
     assert others == {Family.EXPLORATORY}
     assert all(verdict.findings for verdict in analysis.verdicts)
     unblocked = [verdict for verdict in primary if verdict.overhead.typical.low is not None]

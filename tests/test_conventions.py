@@ -98,7 +98,7 @@ def test_no_two_classes_of_the_program_have_one_name() -> None:
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.ClassDef):
                     defined.setdefault(node.name, []).append(name(path))
-    assert {one: places for one, places in defined.items() if len(places) > 1} == {}
+    assert {value: places for value, places in defined.items() if len(places) > 1} == {}
 
 
 def test_one_function_asks_whether_an_ordinary_user_runs_this() -> None:
@@ -107,8 +107,8 @@ def test_one_function_asks_whether_an_ordinary_user_runs_this() -> None:
 
 
 def test_no_command_is_a_shell_string() -> None:
-    found = [name(path) for path in PYTHON if SHELL.search(path.read_text())]
-    assert [path for path in found if path != name(Path(__file__).resolve())] == []
+    names = [name(path) for path in PYTHON if SHELL.search(path.read_text())]
+    assert [path for path in names if path != name(Path(__file__).resolve())] == []
 
 
 def test_no_file_names_the_machine_that_it_was_written_on() -> None:
@@ -118,8 +118,8 @@ def test_no_file_names_the_machine_that_it_was_written_on() -> None:
     own = re.compile(
         "|".join([*(rf"(?<![\w.-]){re.escape(word)}(?![\w.-])" for word in words), SOMEBODYS_HOME.pattern])
     )
-    found = {name(path): own.findall(path.read_text(errors="replace")) for path in TEXTS}
-    assert {path: hits for path, hits in found.items() if hits} == {}
+    result = {name(path): own.findall(path.read_text(errors="replace")) for path in TEXTS}
+    assert {path: hits for path, hits in result.items() if hits} == {}
 
 
 def test_no_line_ends_in_spaces_and_every_file_ends_with_a_line_end() -> None:
@@ -180,7 +180,7 @@ def test_every_document_that_is_cited_is_in_the_repository() -> None:
 
 
 def test_every_section_that_is_cited_is_in_its_document() -> None:
-    cited = {found for path in TEXTS for found in SECTION.findall(path.read_text(errors="replace"))}
+    cited = {match for path in TEXTS for match in SECTION.findall(path.read_text(errors="replace"))}
     assert cited
     assert [
         (document, section)

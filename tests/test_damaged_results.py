@@ -61,9 +61,9 @@ def test_show_says_first_what_is_wrong_and_the_report_and_the_json_too(
     assert shown.startswith("Warning: the journal is not as it was written; what is not used counts in no")
     assert shown.index(f"journal/{path.name}, line 5:") < shown.index("overhead against native")
     assert run_show(result, as_json=True, show_all=False) == 0
-    found = json.loads(capsys.readouterr().out)["journal"]
-    assert found["checked"]
-    assert found["damage"] == [
+    document = json.loads(capsys.readouterr().out)["journal"]
+    assert document["checked"]
+    assert document["damage"] == [
         {"file": f"journal/{path.name}", "fault": "altered", "line": 5, "lines": 1, "sentence": sentence}
     ]
     page = render_report(analyse_result(result))
@@ -80,9 +80,11 @@ def test_what_was_lost_is_measured_again(result: Path) -> None:
     listener = Listener()
     measure_campaign(fake_request(fake_campaign(blocks=3), result), listener)
     assert f"journal/{path.name}, line 5: not as it was written, not used" in listener.words
-    assert [one.trial for one in listener.outcomes] == [whole[2].trial]
+    assert [outcome.trial for outcome in listener.outcomes] == [whole[2].trial]
     again = analyse_result(result)
-    assert {one.trial.identity for one in again.outcomes} == {one.trial.identity for one in whole}
+    assert {outcome.trial.identity for outcome in again.outcomes} == {
+        outcome.trial.identity for outcome in whole
+    }
     assert len(again.integrity.damage) == 1
 
 
@@ -146,7 +148,9 @@ def test_derived_columns_that_were_damaged_are_made_anew(
             damage(result / "derived" / name)
             after = analyse_result(result)
             assert after.outcomes == before.outcomes, (name, damage)
-            assert [one.sentence for one in after.verdicts] == [one.sentence for one in before.verdicts]
+            assert [verdict.sentence for verdict in after.verdicts] == [
+                verdict.sentence for verdict in before.verdicts
+            ]
 
 
 def _empty(path: Path) -> None:

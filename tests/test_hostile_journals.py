@@ -43,9 +43,9 @@ def shown(base: Path, folder: Path, lines: list[Line], *words: str) -> Ended:
 
 
 def test_what_is_not_changed_is_shown(base: Path, tmp_path: Path) -> None:
-    found = shown(base, tmp_path / "result", read(base))
-    assert (found.code, found.errors) == (0, "")
-    assert "time_s * primary" in found.said
+    result = shown(base, tmp_path / "result", read(base))
+    assert (result.code, result.errors) == (0, "")
+    assert "time_s * primary" in result.said
 
 
 def each_sample(**fields: Any) -> Callable[[list[Line]], None]:
@@ -115,9 +115,9 @@ def test_a_journal_of_such_content_is_shown_or_refused_in_words(
 ) -> None:
     lines = read(base)
     change(lines)
-    found = shown(base, tmp_path / "result", lines, "show", "--all")
-    assert fault_of(found) is None
-    assert len(found.said) < 100_000
+    result = shown(base, tmp_path / "result", lines, "show", "--all")
+    assert fault_of(result) is None
+    assert len(result.said) < 100_000
 
 
 def test_a_report_is_drawn_of_what_no_axis_reaches(base: Path, tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ def test_journals_changed_at_random_are_shown_or_refused_in_words(base: Path, tm
     lines = read(base)
     for case in range(RANDOM_CASES):
         chance = random.Random(f"{SEED}-{case}")  # noqa: S311 - no secret
-        found = shown(base, tmp_path / "result", hostile(lines, chance), "show", *case % 2 * ["--json"])
-        assert fault_of(found) is None, f"case {case}: {found.errors[-2000:]}"
+        result = shown(base, tmp_path / "result", hostile(lines, chance), "show", *case % 2 * ["--json"])
+        assert fault_of(result) is None, f"case {case}: {result.errors[-2000:]}"
 
 
 def test_the_check_itself_sees_a_fault(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

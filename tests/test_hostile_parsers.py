@@ -94,9 +94,9 @@ def test_a_long_input_takes_no_more_than_its_length(name: str) -> None:
 
 
 def test_the_same_number_and_seed_give_the_same_input() -> None:
-    one, again, other = (Mutator("a", [b'{"a": [1, 2]}'], seed) for seed in (1, 1, 2))
-    assert [one.input(number) for number in range(300)] == [again.input(number) for number in range(300)]
-    assert [one.input(number) for number in range(300)] != [other.input(number) for number in range(300)]
+    mutator, again, other = (Mutator("a", [b'{"a": [1, 2]}'], seed) for seed in (1, 1, 2))
+    assert [mutator.input(number) for number in range(300)] == [again.input(number) for number in range(300)]
+    assert [mutator.input(number) for number in range(300)] != [other.input(number) for number in range(300)]
 
 
 class TestTheAttackItself:

@@ -71,14 +71,16 @@ def blocks_of(analysis: Analysis, environment: str) -> list[int]:
 
 def primary(analysis: Analysis) -> dict[str, Verdict]:
     return {
-        one.overhead.summary.environment: one for one in analysis.verdicts if one.overhead.summary.primary
+        verdict.overhead.summary.environment: verdict
+        for verdict in analysis.verdicts
+        if verdict.overhead.summary.primary
     }
 
 
 def test_what_was_missing_is_tried_again_and_joins_in_the_blocks_that_have_not_begun(tmp_path: Path) -> None:
     result = Result(tmp_path / "result", STEADY, LATE, blocks=8)
     before, listener = result.session(late=False, trials=6)
-    assert [(one.environment, one.blocks) for one in before.skipped] == [("late", None)]
+    assert [(skipped.environment, skipped.blocks) for skipped in before.skipped] == [("late", None)]
     assert before.planned_trials == 3 * 8
     assert "late is skipped: gone; fetch it" in listener.words
     after, listener = result.session(late=True)
@@ -130,7 +132,7 @@ def test_what_goes_away_and_comes_back_lacks_the_blocks_between(tmp_path: Path) 
     assert between.planned_trials == 2 + 3 * 6, "what is done stays planned"
     after, _ = result.session(late=True)
     assert blocks_of(after, "late") == [0, 1, 4, 5]
-    assert [(one.environment, one.blocks) for one in after.skipped] == [("late", 2)]
+    assert [(skipped.environment, skipped.blocks) for skipped in after.skipped] == [("late", 2)]
 
 
 def test_when_no_block_is_left_for_it_a_new_result_is_advised_and_nothing_is_run(tmp_path: Path) -> None:
@@ -140,7 +142,7 @@ def test_when_no_block_is_left_for_it_a_new_result_is_advised_and_nothing_is_run
     assert listener.outcomes == []
     advice = f"begin a new result: tare run {tmp_path / 'result' / 'campaign.json'}"
     assert any("no block is left for it" in words and words.endswith(advice) for words in listener.words)
-    assert [(one.environment, one.blocks) for one in after.skipped] == [("late", 2)]
+    assert [(skipped.environment, skipped.blocks) for skipped in after.skipped] == [("late", 2)]
     assert after.planned_trials == len(after.outcomes) == 6
 
 
@@ -181,7 +183,7 @@ def test_what_is_missing_when_all_else_has_ended_is_still_said(tmp_path: Path) -
     result.session(late=True, trials=3)
     after, _ = result.session(late=False)
     assert len(after.outcomes) == 3
-    assert [(one.environment, one.blocks) for one in after.skipped] == [("late", 0)]
+    assert [(skipped.environment, skipped.blocks) for skipped in after.skipped] == [("late", 0)]
 
 
 def test_a_result_that_is_whole_stays_so_when_an_environment_is_gone_later(tmp_path: Path) -> None:
@@ -220,7 +222,7 @@ def test_who_lacks_what_the_code_paths_were_pinned_to_stays_out_and_it_is_said_w
     result = Result(tmp_path / "result", STEADY, LATE, blocks=2)
     result.session(late=False, trials=3)
     monkeypatch.setattr(
-        code_paths, "lacking_flags", lambda asked, _: {one.name: ("avx512f",) for one in asked}
+        code_paths, "lacking_flags", lambda asked, _: {entry.name: ("avx512f",) for entry in asked}
     )
     after, _ = result.session(late=True)
     (skipped,) = after.skipped

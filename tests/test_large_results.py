@@ -49,12 +49,12 @@ def test_columns_lead_to_the_verdicts_that_records_lead_to(
     assert [verdict.sentence for verdict in columns.verdicts] == [
         verdict.sentence for verdict in records.verdicts
     ]
-    assert [one.overhead.summary.metric for one in columns.verdicts] == [
-        one.overhead.summary.metric for one in records.verdicts
+    assert [verdict.overhead.summary.metric for verdict in columns.verdicts] == [
+        verdict.overhead.summary.metric for verdict in records.verdicts
     ]
-    for found, expected in zip(columns.verdicts, records.verdicts, strict=True):
-        assert found.overhead.typical.point == pytest.approx(expected.overhead.typical.point)
-        assert (UNSEEN in found.warnings) == (iterations > 1)
+    for value, expected in zip(columns.verdicts, records.verdicts, strict=True):
+        assert value.overhead.typical.point == pytest.approx(expected.overhead.typical.point)
+        assert (UNSEEN in value.warnings) == (iterations > 1)
     assert len(columns.controls) == len(records.controls) > 0
 
 
@@ -66,8 +66,8 @@ def test_a_trial_that_was_run_twice_counts_once_in_columns_too(
     records, columns = analysed_both_ways(tmp_path / "result", monkeypatch)
     assert columns.repeated_trials == records.repeated_trials
     assert len(columns.repeated_trials) == len(columns.outcomes) == len(first.outcomes)
-    assert [one.overhead.typical.point for one in columns.verdicts] == pytest.approx(
-        [one.overhead.typical.point for one in records.verdicts]
+    assert [verdict.overhead.typical.point for verdict in columns.verdicts] == pytest.approx(
+        [verdict.overhead.typical.point for verdict in records.verdicts]
     )
     assert analyse_result(tmp_path / "result").repeated_trials == columns.repeated_trials
 
@@ -85,8 +85,10 @@ def test_trials_by_turns_lead_to_the_verdicts_that_records_lead_to(
         for trial in plan_trials(campaign, 1):
             writer.append(by_turns(trial))
     records, columns = analysed_both_ways(folder.path, monkeypatch)
-    assert [one.sentence for one in records.verdicts if "slower by" in one.sentence]
-    assert [one.sentence for one in columns.verdicts] == [one.sentence for one in records.verdicts]
+    assert [verdict.sentence for verdict in records.verdicts if "slower by" in verdict.sentence]
+    assert [verdict.sentence for verdict in columns.verdicts] == [
+        verdict.sentence for verdict in records.verdicts
+    ]
     assert replace(columns, outcomes=()) == replace(records, outcomes=())
 
 

@@ -54,17 +54,17 @@ def packages(modules: set[str]) -> set[str]:
 
 
 def test_help_loads_no_large_package(tmp_path: Path) -> None:
-    found = packages(loaded(tmp_path, "--help"))
-    assert "tare" in found
-    assert found & (LARGE | {"numpy"}) == set()
+    result = packages(loaded(tmp_path, "--help"))
+    assert "tare" in result
+    assert result & (LARGE | {"numpy"}) == set()
 
 
 def test_a_plan_with_looks_loads_no_large_package(tmp_path: Path) -> None:
     campaign = tmp_path / "campaign.toml"
     campaign.write_text(CAMPAIGN)
-    found = packages(loaded(tmp_path, "plan", str(campaign)))
-    assert "numpy" in found
-    assert found & LARGE == set()
+    result = packages(loaded(tmp_path, "plan", str(campaign)))
+    assert "numpy" in result
+    assert result & LARGE == set()
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json",)])

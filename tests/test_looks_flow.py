@@ -33,7 +33,9 @@ def run(tmp_path: Path, *args: object, listener: Listener | None = None, **kwarg
 
 def primary(analysis: Analysis) -> dict[str, Verdict]:
     return {
-        one.overhead.summary.environment: one for one in analysis.verdicts if one.overhead.summary.primary
+        verdict.overhead.summary.environment: verdict
+        for verdict in analysis.verdicts
+        if verdict.overhead.summary.primary
     }
 
 
@@ -43,19 +45,21 @@ def runs(analysis: Analysis) -> Counter[str]:
 
 def test_a_clear_overhead_stops_at_the_first_look_and_native_leaves_with_the_last_arm(tmp_path: Path) -> None:
     listener = Listener()
-    found = run(tmp_path, fake_environment(slowdown=0.2), workload=QUIET, looks=LOOKS, listener=listener)
-    verdict = primary(found)["slow"]
+    analysis = run(tmp_path, fake_environment(slowdown=0.2), workload=QUIET, looks=LOOKS, listener=listener)
+    verdict = primary(analysis)["slow"]
     assert (verdict.word, verdict.overhead.stopped) == (Word.SLOWER, Stop.PRECISE)
     assert [look.blocks for look in verdict.overhead.looks] == [6]
     assert verdict.overhead.typical == verdict.overhead.looks[-1].estimate
-    assert runs(found) == {NATIVE: 12, "slow": 6}
+    assert runs(analysis) == {NATIVE: 12, "slow": 6}
     assert "slow stopped at block 6: precise enough" in listener.words
-    assert listener.spared == found.spared_trials == 3
-    assert found.planned_trials == 3 * 6
-    assert not found.cut_by_budget
-    others = [one.overhead for one in found.verdicts if not one.overhead.summary.primary]
-    assert {tuple(look.blocks for look in one.looks) for one in others} == {(6,)}, "all metrics follow"
-    assert {control.typical.n for control in found.controls} == {6}
+    assert listener.spared == analysis.spared_trials == 3
+    assert analysis.planned_trials == 3 * 6
+    assert not analysis.cut_by_budget
+    others = [verdict.overhead for verdict in analysis.verdicts if not verdict.overhead.summary.primary]
+    assert {tuple(look.blocks for look in overhead.looks) for overhead in others} == {(6,)}, (
+        "all metrics follow"
+    )
+    assert {control.typical.n for control in analysis.controls} == {6}
 
 
 def test_what_stops_is_the_same_by_outcomes_without_their_evidence(tmp_path: Path) -> None:
@@ -67,25 +71,25 @@ def test_what_stops_is_the_same_by_outcomes_without_their_evidence(tmp_path: Pat
 
 
 def test_noise_without_an_overhead_goes_on_to_the_last_block(tmp_path: Path) -> None:
-    found = run(tmp_path, fake_environment(), workload=NOISY, looks=LOOKS)
-    verdict = primary(found)["slow"]
+    analysis = run(tmp_path, fake_environment(), workload=NOISY, looks=LOOKS)
+    verdict = primary(analysis)["slow"]
     assert verdict.overhead.stopped is Stop.OUT_OF_BLOCKS
     assert [look.blocks for look in verdict.overhead.looks] == list(LOOKS)
-    assert runs(found) == {NATIVE: 14, "slow": 7}
-    assert found.spared_trials == 0
+    assert runs(analysis) == {NATIVE: 14, "slow": 7}
+    assert analysis.spared_trials == 0
 
 
 def test_what_has_stopped_leaves_and_the_others_go_on_in_their_planned_order(tmp_path: Path) -> None:
     stops, stays = fake_environment("stops"), fake_environment("stays", slowdown=0.3)
     fail_if = (FailIf(text="stays x overhead > 1%", threshold=0.01, environment="stays", metric="x"),)
-    found = run(tmp_path, stops, stays, workload=QUIET, looks=LOOKS, fail_if=fail_if)
-    assert primary(found)["stops"].overhead.stopped is Stop.EQUIVALENT
-    assert primary(found)["stops"].word is Word.WITHIN
-    assert runs(found)["stops"] == 6
-    assert runs(found)["stays"] == 7
-    assert runs(found)[NATIVE] == 2 * runs(found)["stays"]
+    analysis = run(tmp_path, stops, stays, workload=QUIET, looks=LOOKS, fail_if=fail_if)
+    assert primary(analysis)["stops"].overhead.stopped is Stop.EQUIVALENT
+    assert primary(analysis)["stops"].word is Word.WITHIN
+    assert runs(analysis)["stops"] == 6
+    assert runs(analysis)["stays"] == 7
+    assert runs(analysis)[NATIVE] == 2 * runs(analysis)["stays"]
     campaign = fake_campaign(stops, stays, workload=QUIET, looks=LOOKS, fail_if=fail_if)
-    done = [outcome.trial for outcome in found.outcomes]
+    done = [outcome.trial for outcome in analysis.outcomes]
     planned = [trial for trial in plan_trials(campaign, 1) if trial in done]
     assert done == planned
 
@@ -113,7 +117,7 @@ def test_a_run_that_was_broken_and_continued_decides_as_one_that_ran_through(tmp
     except KeyboardInterrupt:
         analyse_result(request.folder.path)
     broken = run_campaign(request, Listener())
-    assert [_place(one) for one in broken.outcomes] == [_place(one) for one in whole.outcomes]
+    assert [_place(outcome) for outcome in broken.outcomes] == [_place(outcome) for outcome in whole.outcomes]
     reasons = {name: verdict.overhead.stopped for name, verdict in primary(broken).items()}
     assert reasons == {"same": Stop.EQUIVALENT, "slow": Stop.PRECISE}
 
@@ -126,25 +130,25 @@ def test_a_campaign_that_is_not_over_shows_the_last_look_reached(tmp_path: Path)
     request = fake_request(fake_campaign(workload=NOISY, looks=LOOKS), tmp_path / "result")
     with pytest.raises(KeyboardInterrupt):
         run_campaign(request, Breaking(3 * 7 - 1))
-    found = analyse_result(request.folder.path)
-    overhead = primary(found)["slow"].overhead
+    analysis = analyse_result(request.folder.path)
+    overhead = primary(analysis)["slow"].overhead
     assert (overhead.typical.n, overhead.stopped) == (6, None)
-    assert len(found.outcomes) == 20
+    assert len(analysis.outcomes) == 20
 
 
 def test_the_end_of_the_budget_is_a_last_look(tmp_path: Path) -> None:
     workload = command_workload("/bin/sleep", "0.05")
-    found = run(tmp_path, workload=workload, looks=(6, 100, 300), budget_s=2.5)
-    overhead = primary(found)["slow"].overhead
-    assert found.cut_by_budget
+    analysis = run(tmp_path, workload=workload, looks=(6, 100, 300), budget_s=2.5)
+    overhead = primary(analysis)["slow"].overhead
+    assert analysis.cut_by_budget
     assert overhead.stopped is Stop.OUT_OF_BUDGET
-    assert overhead.looks[-1].blocks == overhead.typical.n == runs(found)["slow"]
+    assert overhead.looks[-1].blocks == overhead.typical.n == runs(analysis)["slow"]
     assert overhead.looks[-1].spent == 1.0
 
 
 def test_a_condition_stops_its_arm_as_soon_as_it_is_answered(tmp_path: Path) -> None:
     asked = FailIf(text="overhead > 10%", threshold=0.1)
-    found = run(
+    analysis = run(
         tmp_path,
         fake_environment("same"),
         fake_environment("slow", slowdown=0.2),
@@ -152,12 +156,12 @@ def test_a_condition_stops_its_arm_as_soon_as_it_is_answered(tmp_path: Path) -> 
         looks=LOOKS,
         fail_if=(asked,),
     )
-    ruled = {one.environment: one for one in found.decisions}
+    ruled = {decision.environment: decision for decision in analysis.decisions}
     assert ruled["slow"].ruling is Ruling.EXCEEDED
     assert ruled["same"].ruling is Ruling.KEPT
     assert "slow (time_s of work on 1c1p1i): the overhead exceeds 10 %: +" in ruled["slow"].sentence
-    assert {verdict.overhead.stopped for verdict in primary(found).values()} == {Stop.DECIDED}
-    assert runs(found) == {NATIVE: 12, "same": 6, "slow": 6}
+    assert {verdict.overhead.stopped for verdict in primary(analysis).values()} == {Stop.DECIDED}
+    assert runs(analysis) == {NATIVE: 12, "same": 6, "slow": 6}
 
 
 def test_the_journal_of_an_earlier_version_has_one_look(tmp_path: Path) -> None:
@@ -167,6 +171,6 @@ def test_the_journal_of_an_earlier_version_has_one_look(tmp_path: Path) -> None:
     text = kept.read_text()
     kept.write_text(text.replace('"looks": [\n  6\n ],', ""))
     assert text != kept.read_text()
-    found = primary(analyse_result(request.folder.path))["slow"].overhead
-    assert (found.typical.n, found.stopped, found.typical.level) == (6, Stop.OUT_OF_BLOCKS, 0.95)
+    overhead = primary(analyse_result(request.folder.path))["slow"].overhead
+    assert (overhead.typical.n, overhead.stopped, overhead.typical.level) == (6, Stop.OUT_OF_BLOCKS, 0.95)
     assert len(read_journal(request.folder.journal).outcomes) == 18

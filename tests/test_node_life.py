@@ -210,7 +210,7 @@ class TestLeftovers:
             start_node(spec, FAKES["fake"])
         cleaned = remove_leftovers()
         assert cleaned.removed == [good.name]
-        assert [one.name for one in cleaned.kept] == [bad.name]
+        assert [kept.name for kept in cleaned.kept] == [bad.name]
         assert recorded_nodes() == [bad.directory]
 
     def test_a_record_that_is_a_folder_is_an_error_in_words(self, state: Path) -> None:

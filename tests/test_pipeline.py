@@ -32,7 +32,7 @@ def run(tmp_path: Path, *args: object, **kwargs: object) -> Analysis:
 def test_a_planted_slowdown_is_found_with_its_sign_and_size(tmp_path: Path) -> None:
     workload = fake_workload(noise=0.001)
     analysis = run(tmp_path, fake_environment(slowdown=0.2), workload=workload, blocks=8)
-    (verdict,) = [one for one in analysis.verdicts if one.overhead.summary.primary]
+    (verdict,) = [verdict for verdict in analysis.verdicts if verdict.overhead.summary.primary]
     assert verdict.word is Word.SLOWER
     assert verdict.overhead.typical.point == pytest.approx(0.2, abs=0.01)
     assert verdict.overhead.typical.n == 8
@@ -50,15 +50,19 @@ def test_every_planned_trial_is_journalled_once_with_both_clocks(tmp_path: Path)
 
 def test_each_block_has_two_native_slots_and_an_aa_row_is_judged(tmp_path: Path) -> None:
     analysis = run(tmp_path, blocks=6)
-    natives = [one.trial.block for one in analysis.outcomes if one.trial.environment.name == "native"]
+    natives = [
+        outcome.trial.block for outcome in analysis.outcomes if outcome.trial.environment.name == "native"
+    ]
     assert sorted(natives) == sorted([*range(6), *range(6)])
     assert any(control.summary.primary for control in analysis.controls)
 
 
 def test_one_broken_environment_never_stops_the_others(tmp_path: Path) -> None:
     analysis = run(tmp_path, fake_environment("broken", broken="start"), fake_environment("works"))
-    failed = {one.trial.environment.name for one in analysis.outcomes if one.status is Status.FAILED}
-    judged = {one.overhead.summary.environment for one in analysis.verdicts}
+    failed = {
+        outcome.trial.environment.name for outcome in analysis.outcomes if outcome.status is Status.FAILED
+    }
+    judged = {verdict.overhead.summary.environment for verdict in analysis.verdicts}
     assert failed == {"broken"}
     assert "works" in judged
     assert "broken" not in judged
@@ -66,7 +70,7 @@ def test_one_broken_environment_never_stops_the_others(tmp_path: Path) -> None:
 
 def test_a_broken_way_into_the_node_is_a_failed_trial_with_its_reason(tmp_path: Path) -> None:
     analysis = run(tmp_path, fake_environment("broken", broken="prefix"), blocks=1)
-    (outcome,) = [one for one in analysis.outcomes if one.status is Status.FAILED]
+    (outcome,) = [outcome for outcome in analysis.outcomes if outcome.status is Status.FAILED]
     assert outcome.reason is not None
     assert "way into the node broke" in outcome.reason
 
@@ -107,7 +111,9 @@ def test_trials_that_two_runs_measured_are_counted_once_and_the_rest_is_named(tm
     again = analyse_result(tmp_path / "result")
     assert again.outcomes == first.outcomes
     assert again.repeated_trials == tuple(outcome.trial.identity for outcome in first.outcomes)
-    assert [one.sentence for one in again.verdicts] == [one.sentence for one in first.verdicts]
+    assert [verdict.sentence for verdict in again.verdicts] == [
+        verdict.sentence for verdict in first.verdicts
+    ]
 
 
 def test_a_folder_of_another_campaign_is_refused_and_the_difference_named(tmp_path: Path) -> None:
@@ -121,7 +127,7 @@ def test_the_budget_is_kept_and_cuts_whole_blocks(tmp_path: Path) -> None:
     analysis = run(tmp_path, workload=workload, blocks=50, budget_s=2.5)
     assert analysis.cut_by_budget
     assert sum(outcome.elapsed_s for outcome in analysis.outcomes) <= 2.5
-    per_block = [one.trial.block for one in analysis.outcomes]
+    per_block = [outcome.trial.block for outcome in analysis.outcomes]
     assert all(per_block.count(block) == 3 for block in set(per_block))
 
 
@@ -168,7 +174,7 @@ def test_nodes_are_gone_after_a_campaign_with_broken_starts(tmp_path: Path, stat
 
 def test_a_node_that_does_not_stop_is_said_and_removed_by_the_next_run(tmp_path: Path, state: Path) -> None:
     analysis = run(tmp_path, fake_environment("stuck", broken="stop"), blocks=1)
-    (stuck,) = [one for one in analysis.outcomes if one.trial.environment.name == "stuck"]
+    (stuck,) = [outcome for outcome in analysis.outcomes if outcome.trial.environment.name == "stuck"]
     assert "told to fail at its stop" in stuck.facts["not stopped cleanly"]
     listener = Listener()
     measure_campaign(fake_request(fake_campaign(blocks=1), tmp_path / "next"), listener)
@@ -179,13 +185,13 @@ def test_a_node_that_does_not_stop_is_said_and_removed_by_the_next_run(tmp_path:
 def test_the_collector_is_off_while_a_result_is_analysed_and_then_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found: list[bool] = []
+    result: list[bool] = []
 
     def failing(_: object) -> None:
-        found.append(gc.isenabled())
+        result.append(gc.isenabled())
         raise InputError("nothing is there")
 
     monkeypatch.setattr("tare.pipeline.kept_campaign", failing)
     with pytest.raises(InputError):
         analyse_result(tmp_path)
-    assert (found, gc.isenabled()) == ([False], True)
+    assert (result, gc.isenabled()) == ([False], True)

@@ -53,10 +53,10 @@ def ordered(growth: float, blocks: int = 6) -> Campaign:
 
 def test_iterations_never_count_as_n_and_the_first_is_a_metric_of_its_own(tmp_path: Path) -> None:
     analysis = run(repeated(3, noise=0.001), tmp_path)
-    (steady,) = [one for one in analysis.verdicts if one.overhead.summary.primary]
+    (steady,) = [verdict for verdict in analysis.verdicts if verdict.overhead.summary.primary]
     assert (steady.word, steady.overhead.typical.n) == (Word.SLOWER, 6)
     assert steady.overhead.typical.point == pytest.approx(0.2, abs=0.01)
-    names = {one.overhead.summary.metric for one in analysis.verdicts}
+    names = {verdict.overhead.summary.metric for verdict in analysis.verdicts}
     assert names >= {"time_s", "time_s (first)", "wall_s", "wall_s (first)"}
 
 
@@ -66,7 +66,7 @@ def test_every_run_is_kept_with_its_iteration_and_its_uptime(tmp_path: Path) -> 
         assert [each.iteration for each in outcome.instances] == [0, 1, 2]
         uptimes_s = [each.uptime_s or 0.0 for each in outcome.instances]
         assert 0 < uptimes_s[0] < uptimes_s[1] < uptimes_s[2] < outcome.elapsed_s
-        assert [one.iteration for one in outcome.samples if one.name == "wall_s"] == [0, 1, 2]
+        assert [sample.iteration for sample in outcome.samples if sample.name == "wall_s"] == [0, 1, 2]
         assert outcome.barrier_skew_s is None  # one instance
 
 
@@ -90,9 +90,9 @@ def test_a_run_that_fails_fails_the_trial_and_no_further_one_begins(tmp_path: Pa
 
 
 def failed(campaign: Campaign, folder: Path) -> Outcome:
-    found = [one for one in run(campaign, folder).outcomes if one.status is Status.FAILED]
-    assert len(found) == 3
-    return found[0]
+    outcomes = [outcome for outcome in run(campaign, folder).outcomes if outcome.status is Status.FAILED]
+    assert len(outcomes) == 3
+    return outcomes[0]
 
 
 def test_the_time_limit_is_that_of_one_run(tmp_path: Path) -> None:
@@ -110,9 +110,9 @@ def test_a_budget_that_ends_within_a_series_ends_the_trial(tmp_path: Path) -> No
 
 def test_courses_are_told_where_there_are_enough_iterations(tmp_path: Path) -> None:
     campaign = replace(repeated(8, noise=0.01, sleep_s=0.0), blocks=2, looks=())
-    found = {one.environment: one for one in run(campaign, tmp_path).steadiness}
-    assert (found["native"].starts, found["slow"].starts) == (4, 2)
-    assert IterationCourse.SHORT not in found["native"].counts
+    steadiness = {item.environment: item for item in run(campaign, tmp_path).steadiness}
+    assert (steadiness["native"].starts, steadiness["slow"].starts) == (4, 2)
+    assert IterationCourse.SHORT not in steadiness["native"].counts
 
 
 def test_the_clocks_are_tested_once_for_each_environment(tmp_path: Path) -> None:
@@ -129,11 +129,11 @@ def test_the_clocks_are_tested_once_for_each_environment(tmp_path: Path) -> None
 
 def test_planted_state_is_found_and_native_has_none(tmp_path: Path) -> None:
     analysis = run(ordered(0.02), tmp_path)
-    found = {one.summary.environment: one for one in analysis.orders}
-    assert set(found) == {"native", "ageing"}
-    assert found["ageing"].word is OrderWord.ACCUMULATES
-    assert found["ageing"].growth.point == pytest.approx(1.02**3 - 1, abs=0.015)
-    assert found["native"].word is not OrderWord.ACCUMULATES
+    order_verdicts = {order_verdict.summary.environment: order_verdict for order_verdict in analysis.orders}
+    assert set(order_verdicts) == {"native", "ageing"}
+    assert order_verdicts["ageing"].word is OrderWord.ACCUMULATES
+    assert order_verdicts["ageing"].growth.point == pytest.approx(1.02**3 - 1, abs=0.015)
+    assert order_verdicts["native"].word is not OrderWord.ACCUMULATES
     assert analysis.verdicts == ()
 
 

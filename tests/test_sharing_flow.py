@@ -98,10 +98,12 @@ def primary(analysis: Analysis) -> dict[tuple[str, str], SharingLoss]:
 def test_planted_losses_are_found_in_every_setting_and_beyond_natives_and_reported(
     analysis: Analysis,
 ) -> None:
-    assert {(one.trial.workload.name, one.status) for one in analysis.outcomes} == {("work", Status.OK)}
-    found = primary(analysis)
-    assert set(found) == {(setting, name) for setting in SETTINGS for name in (NATIVE, "fake")}
-    for (setting, name), loss in found.items():
+    assert {(outcome.trial.workload.name, outcome.status) for outcome in analysis.outcomes} == {
+        ("work", Status.OK)
+    }
+    sharing_loss = primary(analysis)
+    assert set(sharing_loss) == {(setting, name) for setting in SETTINGS for name in (NATIVE, "fake")}
+    for (setting, name), loss in sharing_loss.items():
         assert loss.typical.point == pytest.approx(0.04 if name == NATIVE else 0.10, abs=0.01)
         assert (loss.typical.n, loss.word) == (6, Word.SLOWER)
         assert len(loss.each) == (1 if "+" in setting else 2)

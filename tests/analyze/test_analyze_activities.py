@@ -17,7 +17,10 @@ PLANTED = {"native": COMPUTING, "docker": TALKING}
 def splits(blocks: int = 10) -> dict[str, ActivitySplit]:
     outcomes = profiled_outcomes(PLANTED, blocks=blocks)
     judged = verdicts(summaries(outcomes, {}), 0.01)
-    return {one.summary.environment: one for one in activity_splits(activity_summaries(outcomes), judged)}
+    return {
+        activity_split.summary.environment: activity_split
+        for activity_split in activity_splits(activity_summaries(outcomes), judged)
+    }
 
 
 def test_times_and_shares_are_medians_over_blocks_with_their_intervals() -> None:
@@ -33,8 +36,10 @@ def test_times_and_shares_are_medians_over_blocks_with_their_intervals() -> None
 
 
 def test_overheads_are_those_of_the_verdicts() -> None:
-    found = splits()
-    init, compute, communication, io = (one.overhead for one in found["docker"].activities)
+    result = splits()
+    init, compute, communication, io = (
+        activity_estimate.overhead for activity_estimate in result["docker"].activities
+    )
     assert init is not None
     assert init.point == pytest.approx(0.25)
     assert compute is not None
@@ -42,14 +47,14 @@ def test_overheads_are_those_of_the_verdicts() -> None:
     assert communication is not None
     assert communication.point == pytest.approx(1.5)
     assert io is None
-    assert [one.overhead for one in found["native"].activities] == [None] * 4
+    assert [activity_estimate.overhead for activity_estimate in result["native"].activities] == [None] * 4
 
 
 def test_few_blocks_have_no_interval() -> None:
     split = splits(blocks=4)["docker"]
-    estimates = [split.whole_s, *(one.share for one in split.activities)]
-    assert all(one.low is one.high is None for one in estimates)
-    assert {one.n for one in estimates} == {4}
+    estimates = [split.whole_s, *(activity_estimate.share for activity_estimate in split.activities)]
+    assert all(estimate.low is estimate.high is None for estimate in estimates)
+    assert {estimate.n for estimate in estimates} == {4}
 
 
 @given(st.lists(st.tuples(st.floats(0, 10), st.floats(0.1, 10)), min_size=1, max_size=12))
@@ -68,4 +73,6 @@ def test_the_shares_of_two_activities_add_up_to_one_though_they_are_medians(
         cell=CELL, environment="docker", blocks=tuple(range(len(rows))), times_s=times_s
     )
     (split,) = activity_splits([summary], [])
-    assert sum(one.share.point for one in split.activities) == pytest.approx(1, abs=1e-12)
+    assert sum(activity_estimate.share.point for activity_estimate in split.activities) == pytest.approx(
+        1, abs=1e-12
+    )

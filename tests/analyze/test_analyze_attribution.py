@@ -67,8 +67,10 @@ def plant_of(cause: str, blocks: int = 10) -> Plant:
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_a_planted_cause_is_ranked_first_in_9_of_10_campaigns(cause: str) -> None:
-    found = [attributed(plant_of(cause), seed) for seed in range(30)]
-    first = [one.candidates[0].signal if one.candidates else None for one in found]
+    attributions = [attributed(plant_of(cause), seed) for seed in range(30)]
+    first = [
+        attribution.candidates[0].signal if attribution.candidates else None for attribution in attributions
+    ]
     assert first.count(cause) >= 27
 
 
@@ -80,40 +82,42 @@ def test_native_under_another_name_gets_no_candidate_in_19_of_20_campaigns() -> 
 def test_a_loss_that_no_signal_goes_with_is_unexplained_and_not_blamed_on_what_a_longer_run_collects() -> (
     None
 ):
-    found = [attributed(Plant(slowdown=about(0.5)), seed) for seed in range(100)]
-    assert all(one.established for one in found)
-    assert sum(bool(one.candidates) for one in found) <= 5
-    silent = next(one for one in found if not one.candidates)
+    attributions = [attributed(Plant(slowdown=about(0.5)), seed) for seed in range(100)]
+    assert all(attribution.established for attribution in attributions)
+    assert sum(bool(attribution.candidates) for attribution in attributions) <= 5
+    silent = next(attribution for attribution in attributions if not attribution.candidates)
     assert silent.standing is Attributed.UNEXPLAINED
     assert "unexplained: none of" in silent.sentence
 
 
 def test_the_share_of_the_time_lost_is_the_planted_one_and_the_rest_is_unexplained() -> None:
     signals = {**BACKGROUND, "throttled_s": seconds(lambda run: 0.7 * run.lost_s)}
-    found = attributed(Plant(slowdown=about(0.5), signals=signals, noise=0.001))
-    first = found.candidates[0]
+    attribution = attributed(Plant(slowdown=about(0.5), signals=signals, noise=0.001))
+    first = attribution.candidates[0]
     assert first.share is not None
     assert first.share.point == pytest.approx(0.7, abs=0.02)
-    assert found.unexplained is not None
-    assert found.unexplained.point == pytest.approx(0.3, abs=0.02)
+    assert attribution.unexplained is not None
+    assert attribution.unexplained.point == pytest.approx(0.3, abs=0.02)
     assert Ground.TIME in first.grounds
-    assert "candidate: held back by a CPU quota (70 % of the time lost" in found.sentence
+    assert "candidate: held back by a CPU quota (70 % of the time lost" in attribution.sentence
 
 
 def test_seconds_summed_over_threads_are_divided_by_the_threads_that_ran() -> None:
     signals = {**BACKGROUND, "throttled_s": seconds(lambda run: 4 * run.lost_s)}
-    found = attributed(Plant(slowdown=about(0.5), signals=signals, threads=4, noise=0.001))
-    share = found.candidates[0].share
+    attribution = attributed(Plant(slowdown=about(0.5), signals=signals, threads=4, noise=0.001))
+    share = attribution.candidates[0].share
     assert share is not None
     assert share.point == pytest.approx(1.0, abs=0.02)
 
 
 def test_overlapping_signals_are_taken_off_the_unexplained_rest_once() -> None:
-    found = attributed(plant_of("throttled_s"))
-    assert {"throttled_s", "runnable_wait_s", "psi_cpu_some_s"} <= {clue.signal for clue in found.candidates}
-    assert found.unexplained is not None
-    assert abs(found.unexplained.point) < 0.1
-    after = {clue.signal: clue.after for clue in found.candidates}
+    attribution = attributed(plant_of("throttled_s"))
+    assert {"throttled_s", "runnable_wait_s", "psi_cpu_some_s"} <= {
+        clue.signal for clue in attribution.candidates
+    }
+    assert attribution.unexplained is not None
+    assert abs(attribution.unexplained.point) < 0.1
+    after = {clue.signal: clue.after for clue in attribution.candidates}
     assert after["throttled_s"] is None
     assert after["runnable_wait_s"] == "throttled_s"
 
@@ -122,16 +126,16 @@ def test_what_is_counted_on_the_whole_host_comes_after_the_same_in_the_nodes() -
     nodes, cause = plant_of("throttled_s"), "throttled_s"
     host = Kind(drawn=fully, unit="s", scope=Scope.HOST)
     outcomes = Plant(slowdown=nodes.slowdown, signals={**nodes.signals, "psi_io_full_s": host})
-    found = attributed(outcomes)
-    assert found.candidates[0].signal == cause
-    (beside_it,) = (clue for clue in found.candidates if clue.scope is Scope.HOST)
+    attribution = attributed(outcomes)
+    assert attribution.candidates[0].signal == cause
+    (beside_it,) = (clue for clue in attribution.candidates if clue.scope is Scope.HOST)
     assert beside_it.title.endswith("(on the whole host)")
 
 
 def test_events_that_cannot_have_cost_the_loss_are_no_candidates() -> None:
     few = Kind(drawn=lambda run: 3000.0 + (50.0 if not run.is_native else 0.0))
-    found = attributed(Plant(slowdown=about(0.5), signals={**BACKGROUND, "minor_faults": few}))
-    assert "minor_faults" not in {clue.signal for clue in found.candidates}
+    attribution = attributed(Plant(slowdown=about(0.5), signals={**BACKGROUND, "minor_faults": few}))
+    assert "minor_faults" not in {clue.signal for clue in attribution.candidates}
 
 
 def test_rare_events_that_explain_spikes_are_found_by_their_covariation() -> None:
@@ -140,8 +144,13 @@ def test_rare_events_that_explain_spikes_are_found_by_their_covariation() -> Non
 
     stalls = Kind(drawn=lambda run: float(run.lost_s > 0.2), unit="1")
     plant = Plant(slowdown=spiky, signals={**BACKGROUND, "stalls": stalls}, blocks=30, noise=0.003)
-    found = [attributed(plant, seed) for seed in range(10)]
-    grounds = [clue.grounds for one in found for clue in one.candidates if clue.signal == "stalls"]
+    attributions = [attributed(plant, seed) for seed in range(10)]
+    grounds = [
+        clue.grounds
+        for attribution in attributions
+        for clue in attribution.candidates
+        if clue.signal == "stalls"
+    ]
     assert sum(Ground.SPREAD in each for each in grounds) >= 9
 
 
@@ -154,8 +163,8 @@ def test_fewer_than_ten_blocks_give_no_correlation_and_fewer_than_six_no_candida
 
 def test_energy_follows_from_a_run_and_is_never_a_candidate() -> None:
     hot = Kind(drawn=lambda run: 40 * run.wall_s + 100 * run.lost_s, unit="J")
-    found = attributed(Plant(slowdown=about(0.5), signals={**BACKGROUND, "energy_j": hot}))
-    assert "energy_j" not in {clue.signal for clue in found.candidates}
+    attribution = attributed(Plant(slowdown=about(0.5), signals={**BACKGROUND, "energy_j": hot}))
+    assert "energy_j" not in {clue.signal for clue in attribution.candidates}
 
 
 def test_a_lower_frequency_is_a_candidate_and_a_higher_one_is_not() -> None:
@@ -173,30 +182,30 @@ def test_a_lower_frequency_is_a_candidate_and_a_higher_one_is_not() -> None:
 
 def test_without_signals_the_loss_is_unexplained_and_what_is_missing_is_said() -> None:
     plant = Plant(slowdown=about(0.5), signals={}, missing={"steal_s": "no guest"})
-    found = attributed(plant)
-    assert found.standing is Attributed.UNEXPLAINED
-    assert "no signal was recorded" in found.sentence
-    assert found.missing == (("steal_s", "no guest"),)
+    attribution = attributed(plant)
+    assert attribution.standing is Attributed.UNEXPLAINED
+    assert "no signal was recorded" in attribution.sentence
+    assert attribution.missing == (("steal_s", "no guest"),)
 
 
 def test_an_environment_that_is_not_slower_has_nothing_to_explain() -> None:
-    found = attributed(Plant(signals={**BACKGROUND, "throttled_s": per_second(3)}), margin=0.05)
-    assert found.standing is None
-    assert "nothing to explain" in found.sentence
+    attribution = attributed(Plant(signals={**BACKGROUND, "throttled_s": per_second(3)}), margin=0.05)
+    assert attribution.standing is None
+    assert "nothing to explain" in attribution.sentence
 
 
 @pytest.mark.parametrize("name", ["system_call_cost_s", "clock_read_cost_s"])
 def test_a_price_of_single_calls_is_evidence_and_never_a_candidate(name: str) -> None:
     dearer = Kind(drawn=lambda run: 1e-7 if run.is_native else run.lost_s, unit="s")
-    found = attributed(Plant(slowdown=about(0.3), signals={**BACKGROUND, name: dearer}))
-    (clue,) = (clue for clue in found.clues if clue.signal == name)
+    attribution = attributed(Plant(slowdown=about(0.3), signals={**BACKGROUND, name: dearer}))
+    (clue,) = (clue for clue in attribution.clues if clue.signal == name)
     assert clue.chance <= 0.05
     assert clue.grounds == ()
-    assert name not in {candidate.signal for candidate in found.candidates}
+    assert name not in {candidate.signal for candidate in attribution.candidates}
     assert not may_cause(name, "s")
 
 
 def test_memory_of_another_numa_node_that_native_has_not_is_a_candidate() -> None:
     remote = Kind(drawn=lambda run: 0.0 if run.is_native else 1e9 * run.lost_s, unit="byte")
-    found = attributed(Plant(slowdown=about(0.3), signals={**BACKGROUND, "remote_memory_byte": remote}))
-    assert found.candidates[0].signal == "remote_memory_byte"
+    attribution = attributed(Plant(slowdown=about(0.3), signals={**BACKGROUND, "remote_memory_byte": remote}))
+    assert attribution.candidates[0].signal == "remote_memory_byte"

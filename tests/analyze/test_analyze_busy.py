@@ -53,8 +53,8 @@ def loaded(summary: Summary, loads: Sequence[HostLoad | None]) -> Summary:
 
 
 def judged(summary: Summary) -> Verdict:
-    (found,) = without_busy_claims(in_families([verdict(overhead(summary), MARGIN)]))
-    return found
+    (value,) = without_busy_claims(in_families([verdict(overhead(summary), MARGIN)]))
+    return value
 
 
 def estimate(point: float, low: float, high: float) -> Estimate:
@@ -65,24 +65,24 @@ def estimate(point: float, low: float, high: float) -> Estimate:
 def test_no_claim_rests_on_blocks_that_were_busy(word: Word) -> None:
     quiet = loaded(summary_of(CLAIMS[word]), [QUIET] * 10)
     assert judged(quiet).word is word
-    found = judged(loaded(quiet, [BUSY] * 8 + [QUIET] * 2))
-    assert (found.word, found.withheld, found.alone) == (Word.UNDECIDED, Withheld.BUSY, Word.UNDECIDED)
-    assert found.sentence == f"docker: {SENTENCE} (stress used 1.0 of 2 processors in 8 of 10 blocks)"
-    assert found.said == "too busy to tell"
-    assert found.more_blocks is None
-    assert found.overhead.typical == judged(quiet).overhead.typical, "the figures stay"
+    result = judged(loaded(quiet, [BUSY] * 8 + [QUIET] * 2))
+    assert (result.word, result.withheld, result.alone) == (Word.UNDECIDED, Withheld.BUSY, Word.UNDECIDED)
+    assert result.sentence == f"docker: {SENTENCE} (stress used 1.0 of 2 processors in 8 of 10 blocks)"
+    assert result.said == "too busy to tell"
+    assert result.more_blocks is None
+    assert result.overhead.typical == judged(quiet).overhead.typical, "the figures stay"
 
 
 @pytest.mark.parametrize(("busy", "withheld"), [(0, False), (2, False), (3, True), (10, True)])
 def test_a_quarter_of_the_blocks_may_be_busy(busy: int, withheld: bool) -> None:
-    found = judged(loaded(summary_of(CLAIMS[Word.SLOWER]), [BUSY] * busy + [QUIET] * (10 - busy)))
-    assert (found.withheld is Withheld.BUSY) == withheld
-    assert (found.word is Word.SLOWER) != withheld
+    result = judged(loaded(summary_of(CLAIMS[Word.SLOWER]), [BUSY] * busy + [QUIET] * (10 - busy)))
+    assert (result.withheld is Withheld.BUSY) == withheld
+    assert (result.word is Word.SLOWER) != withheld
 
 
 def test_what_was_undecided_anyway_says_that_the_machine_was_busy() -> None:
-    found = judged(loaded(summary_of(around(0.02, 0.1)), [BUSY] * 10))
-    assert (found.word, found.withheld) == (Word.UNDECIDED, Withheld.BUSY)
+    result = judged(loaded(summary_of(around(0.02, 0.1)), [BUSY] * 10))
+    assert (result.word, result.withheld) == (Word.UNDECIDED, Withheld.BUSY)
 
 
 def test_blocks_of_which_nobody_knows_the_load_withhold_nothing() -> None:
@@ -134,17 +134,17 @@ def test_a_claim_that_native_against_itself_drowns_is_withheld_on_a_quiet_host()
     control = (1.2, -1.1, 0.9, -1.3, 1.25, -0.9, 1.15, -1.2, 0.3, -0.2)
     wild = replace(summary_of(around(-0.9, 0.1)), control_log_ratios=control)
     before = verdict(overhead(wild), MARGIN)
-    found = judged(loaded(wild, [QUIET] * 10))
+    result = judged(loaded(wild, [QUIET] * 10))
     assert before.word is Word.FASTER
-    assert (found.word, found.withheld) == (Word.UNDECIDED, Withheld.NOISE)
-    assert found.sentence.startswith(f"docker: {SENTENCE} (native against itself differs by up to ±")
+    assert (result.word, result.withheld) == (Word.UNDECIDED, Withheld.NOISE)
+    assert result.sentence.startswith(f"docker: {SENTENCE} (native against itself differs by up to ±")
 
 
 def test_both_reasons_stand_in_one_sentence() -> None:
     control = (1.2, -1.1, 0.9, -1.3, 1.25, -0.9, 1.15, -1.2, 0.3, -0.2)
     wild = replace(summary_of(around(-0.9, 0.1)), control_log_ratios=control)
-    found = judged(loaded(wild, [BUSY] * 10))
-    assert "in 10 of 10 blocks; native against itself differs by up to ±" in found.sentence
+    result = judged(loaded(wild, [BUSY] * 10))
+    assert "in 10 of 10 blocks; native against itself differs by up to ±" in result.sentence
 
 
 def test_an_equivalence_that_native_itself_would_fail_is_withheld() -> None:
@@ -167,9 +167,9 @@ def test_nothing_that_remains_claimed_lies_below_the_noise_floor(word: Word) -> 
         first, second, other = generator.normal(0, 0.01, (3, 10))
         given = tuple(other + sign * 0.01 - (first + second) / 2)
         summary = replace(summary_of(given), control_log_ratios=tuple(second - first))
-        found = judged(summary)
-        assert found.word in (Word.UNDECIDED, Word.WITHIN) or not found.below_noise_floor
-        assert "native against native" not in found.sentence or found.word is Word.UNDECIDED
+        result = judged(summary)
+        assert result.word in (Word.UNDECIDED, Word.WITHIN) or not result.below_noise_floor
+        assert "native against native" not in result.sentence or result.word is Word.UNDECIDED
 
 
 def test_a_clear_overhead_on_a_quiet_host_is_never_withheld_and_the_smallest_visible_one_seldom() -> None:
@@ -201,8 +201,10 @@ def test_an_equivalence_on_a_quiet_host_is_seldom_withheld() -> None:
 def test_a_ranking_sets_nothing_apart_that_may_not_be_claimed() -> None:
     slow = loaded(summary_of(around(0.2, 0.002)), [BUSY] * 10)
     clear = loaded(summary_of(around(0.1, 0.002), "lxc"), [QUIET] * 10)
-    found = without_busy_claims(in_families([verdict(overhead(one), MARGIN) for one in (slow, clear)]))
-    (ranking,) = rankings(found)
+    verdicts = without_busy_claims(
+        in_families([verdict(overhead(summary), MARGIN) for summary in (slow, clear)])
+    )
+    (ranking,) = rankings(verdicts)
     pairs = {frozenset((pair.first, pair.second)): pair for pair in ranking.pairs}
     assert pairs[frozenset(("native", "lxc"))].distinguished
     for other in ("native", "lxc"):
@@ -212,10 +214,10 @@ def test_a_ranking_sets_nothing_apart_that_may_not_be_claimed() -> None:
 
 
 def test_a_mean_over_workloads_has_no_interval_where_one_of_them_may_not_be_claimed() -> None:
-    one = loaded(summary_of(around(0.2, 0.002), workload="one"), [QUIET] * 10)
+    summary = loaded(summary_of(around(0.2, 0.002), workload="one"), [QUIET] * 10)
     two = loaded(summary_of(around(0.2, 0.002), workload="two"), [BUSY] * 10)
-    found = without_busy_claims([verdict(overhead(each), MARGIN) for each in (one, two)])
-    (mean,) = across_workloads(found)
+    verdicts = without_busy_claims([verdict(overhead(each), MARGIN) for each in (summary, two)])
+    (mean,) = across_workloads(verdicts)
     assert (mean.overhead.low, mean.overhead.high) == (None, None)
 
 
@@ -269,9 +271,9 @@ def session(load: HostLoad | None) -> Session:
 
 
 def test_a_result_without_a_single_trial_says_that_the_machine_was_busy() -> None:
-    found = busyness((), (session(BUSY),), ())
-    assert found is not None
-    assert "busy before the start: stress used 1.0 of 2 processors" in found.sentence
+    result = busyness((), (session(BUSY),), ())
+    assert result is not None
+    assert "busy before the start: stress used 1.0 of 2 processors" in result.sentence
     assert busyness((), (session(QUIET),), ()) is None
     assert busyness((), (session(None),), ()) is None
 

@@ -45,9 +45,9 @@ def test_the_narrowest_margin_is_the_least_that_holds(declared: float, needed: f
     ],
 )
 def test_the_order_of_what_is_said(within: float | None, differs: bool, word: Word) -> None:
-    found = claim(SURE, 0.01, within, differs=differs)
-    assert (found.word, found.within) == (word, within)
-    assert found.at_most == (0.03 if word is Word.BOUNDED else None)
+    result = claim(SURE, 0.01, within, differs=differs)
+    assert (result.word, result.within) == (word, within)
+    assert result.at_most == (0.03 if word is Word.BOUNDED else None)
 
 
 def test_a_bound_of_ten_per_cent_or_more_and_a_missing_interval_are_undecided() -> None:

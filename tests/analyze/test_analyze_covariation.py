@@ -23,16 +23,16 @@ def test_signals_without_effect_pass_the_gate_in_at_most_1_of_20_campaigns_also_
 ) -> None:
     named = 0
     for seed in range(200):
-        found = correlations(*drawn(seed, 12, 0.0, trend))
-        named += any(one is not None and one.chance <= 0.05 for one in found)
+        result = correlations(*drawn(seed, 12, 0.0, trend))
+        named += any(correlation is not None and correlation.chance <= 0.05 for correlation in result)
     assert named <= 18, "one in 20 of 200 is 10; 18 or more would come in 1 % of cases"
 
 
 def test_a_strong_effect_passes_the_gate_and_no_other_signal_does_more_often() -> None:
     passed = np.zeros(12)
     for seed in range(20):
-        found = correlations(*drawn(seed, 30, 2.0, 0.1))
-        passed += [one is not None and one.chance <= 0.05 for one in found]
+        result = correlations(*drawn(seed, 30, 2.0, 0.1))
+        passed += [correlation is not None and correlation.chance <= 0.05 for correlation in result]
     assert passed[0] >= 19
     assert passed[1:].sum() <= 5
 
@@ -40,9 +40,9 @@ def test_a_strong_effect_passes_the_gate_and_no_other_signal_does_more_often() -
 def test_a_signal_that_never_changes_has_no_correlation() -> None:
     own, signals, order = drawn(1, 12, 1.0, 0.0)
     signals[3] = 7.0
-    found = correlations(own, signals, order)
-    assert found[3] is None
-    assert found[0] is not None
+    result = correlations(own, signals, order)
+    assert result[3] is None
+    assert result[0] is not None
 
 
 def test_the_same_values_give_the_same_chances() -> None:
@@ -59,8 +59,10 @@ def test_what_follows_from_the_order_is_taken_off_without_a_table_of_all_pairs_o
         monkeypatch.setattr(np, name, too_much)
     own, signals, order = drawn(3, 40, 1.0, 0.3)
     order = np.column_stack([order, 2 * order[:, 0] - 1])  # nothing that the others do not say
-    found = correlations(own, signals, order)
-    assert [one.r for one in found if one] == pytest.approx(_by_projection(own, signals, order), abs=1e-12)
+    result = correlations(own, signals, order)
+    assert [correlation.r for correlation in result if correlation] == pytest.approx(
+        _by_projection(own, signals, order), abs=1e-12
+    )
 
 
 def _by_projection(own: np.ndarray, signals: np.ndarray, order: np.ndarray) -> list[float]:

@@ -52,7 +52,8 @@ def test_a_value_lies_within_its_interval_and_among_what_was_measured(values: li
 def test_a_time_and_its_rate_are_reciprocal(values: list[float]) -> None:
     rates = tuple(1 / value for value in values)
     (time,), (rate,) = (
-        one.points for one in curve_estimates([curve(tuple(values), ()), curve(rates, (), rate=True)])
+        curve_estimate.points
+        for curve_estimate in curve_estimates([curve(tuple(values), ()), curve(rates, (), rate=True)])
     )
     assert time.value.point * rate.value.point == pytest.approx(1.0)
     if time.value.low is not None and rate.value.high is not None:
@@ -61,8 +62,8 @@ def test_a_time_and_its_rate_are_reciprocal(values: list[float]) -> None:
 
 def test_the_overhead_is_estimated_as_that_of_any_metric() -> None:
     log_ratios = (0.01, 0.05, -0.02, 0.03, 0.04, 0.02, 0.06)
-    (found,) = curve_estimates([curve((1.0,) * 7, log_ratios)])
-    assert found.points[0].overhead == as_fraction(estimate(Blocks(log_ratios, (0.0,) * 7)))
+    (curve_estimate,) = curve_estimates([curve((1.0,) * 7, log_ratios)])
+    assert curve_estimate.points[0].overhead == as_fraction(estimate(Blocks(log_ratios, (0.0,) * 7)))
 
 
 def test_values_at_the_end_of_the_floats_are_survived() -> None:
@@ -77,9 +78,9 @@ def test_values_at_the_end_of_the_floats_are_survived() -> None:
 def test_planted_ratios_are_within_nearly_all_intervals() -> None:
     analysis = curve_analysis(blocks=12)
     inside = []
-    for found in analysis.curves:
-        name = found.curve.environment
-        for point in found.points:
+    for curve_estimate in analysis.curves:
+        name = curve_estimate.curve.environment
+        for point in curve_estimate.points:
             if point.overhead is not None:
                 assert point.overhead.low is not None
                 assert point.overhead.high is not None

@@ -20,9 +20,9 @@ def design(*conditions: FailIf, looks: tuple[int, ...] = LOOKS) -> Design:
 
 
 def asked(summary: Summary, asked_for: Design, done: int = 32) -> tuple[Course, Decision]:
-    found = courses([summary], {ARM: done}, asked_for, ended=False)
-    (decision,) = decisions([summary], found, asked_for)
-    return found[ARM], decision
+    result = courses([summary], {ARM: done}, asked_for, ended=False)
+    (decision,) = decisions([summary], result, asked_for)
+    return result[ARM], decision
 
 
 @pytest.mark.parametrize(
@@ -52,18 +52,21 @@ def test_an_arm_that_is_asked_for_stops_for_nothing_else() -> None:
 def test_what_is_asked_of_another_environment_leaves_this_one_to_the_usual_rules() -> None:
     other = FailIf(text="lxc overhead > 2%", threshold=0.02, environment="lxc")
     summary = summary_of(noisy(1, 0.002))
-    found = courses([summary], {ARM: 32}, design(other), ended=False)
-    assert found[ARM].stop is Stop.EQUIVALENT
-    assert decisions([summary], found, design(other)) == ()
+    result = courses([summary], {ARM: 32}, design(other), ended=False)
+    assert result[ARM].stop is Stop.EQUIVALENT
+    assert decisions([summary], result, design(other)) == ()
 
 
 def test_the_first_look_that_decides_decides_for_good() -> None:
     first = [0.2 + 0.001 * number for number in range(10)]
     slow, never = FailIf(text="a", threshold=0.02), FailIf(text="b", threshold=0.02, metric="absent")
     summary = summary_of([*first, *(-0.5 for _ in range(22))])
-    found = courses([summary], {ARM: 32}, design(slow, never), ended=False)
-    assert found[ARM].looks == LOOKS
-    ruled = {one.condition.text: one.ruling for one in decisions([summary], found, design(slow, never))}
+    result = courses([summary], {ARM: 32}, design(slow, never), ended=False)
+    assert result[ARM].looks == LOOKS
+    ruled = {
+        decision.condition.text: decision.ruling
+        for decision in decisions([summary], result, design(slow, never))
+    }
     assert ruled == {"a": Ruling.EXCEEDED, "b": Ruling.UNDECIDED}
 
 
@@ -73,8 +76,8 @@ def test_a_named_metric_is_asked_instead_of_the_primary_one() -> None:
         summary_of(noisy(1, 0.002)),
         summary_of(noisy(2, 0.002, 0.1), metric="cpu_s", primary=False),
     )
-    found = courses([primary, other], {ARM: 32}, design(condition), ended=False)
-    (decision,) = decisions([primary, other], found, design(condition))
+    result = courses([primary, other], {ARM: 32}, design(condition), ended=False)
+    (decision,) = decisions([primary, other], result, design(condition))
     assert (decision.metric, decision.ruling) == ("cpu_s", Ruling.EXCEEDED)
 
 
@@ -86,10 +89,10 @@ def test_too_few_blocks_are_undecided_and_say_how_many_it_takes() -> None:
 
 def test_what_did_not_run_is_undecided_with_its_reason() -> None:
     skipped = Skipped(environment="lxc", reason="lxc is not installed", remedy="apt install lxc")
-    found = decisions([], {}, design(), ["lxc", "podman"], [skipped])
-    assert [one.ruling for one in found] == [Ruling.UNDECIDED] * 2
-    assert found[0].sentence == "lxc: undecided: it was skipped: lxc is not installed; apt install lxc"
-    assert "none of its blocks was run" in found[1].sentence
+    result = decisions([], {}, design(), ["lxc", "podman"], [skipped])
+    assert [decision.ruling for decision in result] == [Ruling.UNDECIDED] * 2
+    assert result[0].sentence == "lxc: undecided: it was skipped: lxc is not installed; apt install lxc"
+    assert "none of its blocks was run" in result[1].sentence
 
 
 @pytest.mark.parametrize(("side", "ruling"), [("exceeded", Ruling.EXCEEDED), ("kept", Ruling.KEPT)])
@@ -101,6 +104,6 @@ def test_at_the_threshold_itself_each_answer_is_rare(side: str, ruling: Ruling) 
 
 def test_without_a_named_metric_every_primary_one_is_asked() -> None:
     quick, slow = summary_of(noisy(1, 0.002)), summary_of(noisy(2, 0.002, 0.1), metric="cpu_s")
-    found = courses([quick, slow], {ARM: 32}, design(), ended=False)
-    ruled = {one.metric: one.ruling for one in decisions([quick, slow], found, design())}
+    result = courses([quick, slow], {ARM: 32}, design(), ended=False)
+    ruled = {decision.metric: decision.ruling for decision in decisions([quick, slow], result, design())}
     assert ruled == {"wall_s": Ruling.KEPT, "cpu_s": Ruling.EXCEEDED}

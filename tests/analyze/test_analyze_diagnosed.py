@@ -16,7 +16,7 @@ def test_blocks_that_depend_on_each_other_have_a_wide_interval_and_it_is_said_wh
     (after,) = diagnosed([before])
     assert (after.word, after.overhead) == (before.word, before.overhead)
     assert after.word is Word.UNDECIDED
-    (finding,) = (one for one in after.findings if one.check is Check.AUTOCORRELATION)
+    (finding,) = (finding for finding in after.findings if finding.check is Check.AUTOCORRELATION)
     assert finding.sentence.startswith("successive blocks depend on each other (lag-1 autocorrelation 0.72")
     assert finding.sentence.endswith("so the interval is 3.0 times as wide as of independent ones")
 

@@ -39,11 +39,11 @@ def summary_of(
 
 
 def test_an_environment_twice_as_slow_has_an_overhead_of_one() -> None:
-    found = overhead(summary_of([(1.0, 1.0, 2.0)] * 6))
-    assert (found.typical.point, found.typical.low, found.typical.high) == pytest.approx((1.0, 1.0, 1.0))
-    assert (found.mean.point, found.mean.low, found.mean.high) == pytest.approx((1.0, 1.0, 1.0))
-    assert (found.noise_floor.low, found.noise_floor.high) == (0.0, 0.0)
-    assert not found.tail_cost
+    result = overhead(summary_of([(1.0, 1.0, 2.0)] * 6))
+    assert (result.typical.point, result.typical.low, result.typical.high) == pytest.approx((1.0, 1.0, 1.0))
+    assert (result.mean.point, result.mean.low, result.mean.high) == pytest.approx((1.0, 1.0, 1.0))
+    assert (result.noise_floor.low, result.noise_floor.high) == (0.0, 0.0)
+    assert not result.tail_cost
 
 
 def test_a_summary_without_blocks_is_refused() -> None:
@@ -53,16 +53,16 @@ def test_a_summary_without_blocks_is_refused() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_too_few_blocks_have_a_point_and_no_typical_bounds(n: int) -> None:
-    found = overhead(summary_of([(1.0, 1.0, 1.1)] * n))
-    assert (found.typical.low, found.typical.high, found.typical.n) == (None, None, n)
-    assert found.typical.point == pytest.approx(0.1)
-    assert not found.tail_cost
+    result = overhead(summary_of([(1.0, 1.0, 1.1)] * n))
+    assert (result.typical.low, result.typical.high, result.typical.n) == (None, None, n)
+    assert result.typical.point == pytest.approx(0.1)
+    assert not result.tail_cost
 
 
 def test_spikes_are_runs_beyond_1_2_times_their_own_arms_median() -> None:
-    found = overhead(summary_of([(1.0, 1.0, 2.0)] * 7 + [(1.0, 1.3, 2.5), (1.0, 1.19, 2.39)]))
-    assert found.spike_rate == pytest.approx(1 / 9)
-    assert found.native_spike_rate == pytest.approx(1 / 18)
+    result = overhead(summary_of([(1.0, 1.0, 2.0)] * 7 + [(1.0, 1.3, 2.5), (1.0, 1.19, 2.39)]))
+    assert result.spike_rate == pytest.approx(1 / 9)
+    assert result.native_spike_rate == pytest.approx(1 / 18)
 
 
 def test_a_dip_of_a_rate_is_a_spike_and_a_jump_is_not() -> None:
@@ -76,11 +76,11 @@ def test_the_tail_flag_rises_where_mean_and_typical_differ_by_half_the_interval(
     spike: float, flagged: bool
 ) -> None:
     quiet = [(1.0, 1.0, 1.05 + 0.002 * (7 * step % 24)) for step in range(24)]
-    found = overhead(summary_of([*quiet[:12], (1.0, 1.0, spike), *quiet[12:], (1.0, 1.0, spike)]))
-    assert found.typical.low is not None
-    assert found.typical.high is not None
-    half_width = (found.typical.high - found.typical.low) / 2
-    assert found.tail_cost == (found.mean.point - found.typical.point > half_width) == flagged
+    result = overhead(summary_of([*quiet[:12], (1.0, 1.0, spike), *quiet[12:], (1.0, 1.0, spike)]))
+    assert result.typical.low is not None
+    assert result.typical.high is not None
+    half_width = (result.typical.high - result.typical.low) / 2
+    assert result.tail_cost == (result.mean.point - result.typical.point > half_width) == flagged
 
 
 def test_rounding_alone_never_raises_the_tail_flag() -> None:
@@ -95,9 +95,9 @@ def test_the_native_median_is_in_the_metrics_own_unit() -> None:
 
 
 def test_values_at_the_ends_of_floating_point_do_not_crash() -> None:
-    found = overhead(summary_of([(1e-300, 1e-300, 1e300), (1e300, 1e-300, 1e-300)] * 3))
-    assert math.isfinite(found.typical.point)
-    assert math.isfinite(found.mean.point)
+    result = overhead(summary_of([(1e-300, 1e-300, 1e300), (1e300, 1e-300, 1e-300)] * 3))
+    assert math.isfinite(result.typical.point)
+    assert math.isfinite(result.mean.point)
 
 
 def test_the_control_is_the_second_native_slot_against_the_first() -> None:

@@ -34,31 +34,31 @@ def families(*log_ratios: list[float], primary: bool = True) -> tuple[Verdict, .
 
 def test_one_primary_claim_alone_stays_as_it_was_judged() -> None:
     before = verdict_of(SLOWER)
-    (found,) = in_families([before])
-    assert (found.word, found.sentence) == (before.word, before.sentence)
-    assert found.standing is not None
-    assert (found.standing.size, found.standing.family) == (1, Family.PRIMARY)
+    (verdict,) = in_families([before])
+    assert (verdict.word, verdict.sentence) == (before.word, before.sentence)
+    assert verdict.standing is not None
+    assert (verdict.standing.size, verdict.standing.family) == (1, Family.PRIMARY)
 
 
 def test_a_clear_difference_stands_among_many_and_says_among_how_many() -> None:
-    found = families(SLOWER, NOTHING, NOTHING)[0]
-    assert (found.word, found.alone) == (Word.SLOWER, Word.SLOWER)
-    assert found.sentence.endswith("(n = 10; 1 of 3 primary claims)")
+    verdict = families(SLOWER, NOTHING, NOTHING)[0]
+    assert (verdict.word, verdict.alone) == (Word.SLOWER, Word.SLOWER)
+    assert verdict.sentence.endswith("(n = 10; 1 of 3 primary claims)")
 
 
 def test_a_weak_difference_does_not_stand_among_many_and_the_sentence_says_both() -> None:
     weakly, nothing = [3 * value for value in weakly_slower()], around(0.0, 0.5)
-    found = families(weakly, nothing, nothing)[0]
-    assert (found.word, found.alone) == (Word.UNDECIDED, Word.SLOWER)
-    assert found.sentence.startswith("e0: undecided among 3 primary claims; by itself slower by ")
-    assert found.more_blocks is not None
-    assert f"about {found.more_blocks} more block" in found.sentence
+    verdict = families(weakly, nothing, nothing)[0]
+    assert (verdict.word, verdict.alone) == (Word.UNDECIDED, Word.SLOWER)
+    assert verdict.sentence.startswith("e0: undecided among 3 primary claims; by itself slower by ")
+    assert verdict.more_blocks is not None
+    assert f"about {verdict.more_blocks} more block" in verdict.sentence
 
 
 def test_a_weak_difference_among_many_is_said_to_lie_within_a_margin_that_holds_for_all() -> None:
-    found = families(weakly_slower(), NOTHING, NOTHING)[0]
-    assert (found.word, found.alone, found.within) == (Word.WITHIN, Word.SLOWER, 0.1)
-    assert found.sentence == "e0: within ±10 % of native (n = 14; 1 of 3 primary claims)"
+    verdict = families(weakly_slower(), NOTHING, NOTHING)[0]
+    assert (verdict.word, verdict.alone, verdict.within) == (Word.WITHIN, Word.SLOWER, 0.1)
+    assert verdict.sentence == "e0: within ±10 % of native (n = 14; 1 of 3 primary claims)"
 
 
 def test_a_claim_without_its_narrowest_margin_leaves_nothing_to_the_others() -> None:
@@ -71,17 +71,17 @@ def test_a_claim_without_its_narrowest_margin_leaves_nothing_to_the_others() -> 
 
 
 def test_six_blocks_cannot_decide_twenty_claims_and_seven_could() -> None:
-    found = families(*[around(0.7, 0.01, 6)] * 20)
-    assert {verdict.word for verdict in found} == {Word.UNDECIDED}
-    assert {verdict.more_blocks for verdict in found} == {1}
+    verdicts = families(*[around(0.7, 0.01, 6)] * 20)
+    assert {verdict.word for verdict in verdicts} == {Word.UNDECIDED}
+    assert {verdict.more_blocks for verdict in verdicts} == {1}
     assert {verdict.word for verdict in families(*[around(0.7, 0.01, 7)] * 20)} == {Word.SLOWER}
 
 
 def test_a_loss_of_one_half_is_decided_among_128_claims_of_ten_blocks() -> None:
     values = np.random.default_rng(1).normal(0, 0.08, (127, 10))
-    found = families(around(math.log(2), 0.1), *values.tolist())
-    assert (found[0].word, found[0].standing and found[0].standing.size) == (Word.SLOWER, 128)
-    assert [verdict.word for verdict in found[1:]].count(Word.SLOWER) == 0
+    verdicts = families(around(math.log(2), 0.1), *values.tolist())
+    assert (verdicts[0].word, verdicts[0].standing and verdicts[0].standing.size) == (Word.SLOWER, 128)
+    assert [verdict.word for verdict in verdicts[1:]].count(Word.SLOWER) == 0
 
 
 def test_an_analysis_of_a_hundred_claims_takes_two_seconds_of_processor_time_at_most() -> None:
@@ -96,28 +96,28 @@ def test_within_the_margin_is_a_claim_that_must_hold_together_too() -> None:
     close = [0.0098 * (-1) ** block if block in {0, 1, 2} else 0.001 * (block - 5) for block in range(6)]
     alone = verdict_of(close)
     assert alone.word is Word.WITHIN
-    found = families(*[close] * 4)
-    assert {(verdict.word, verdict.within) for verdict in found} == {(Word.WITHIN, 0.02)}
-    assert {verdict.alone for verdict in found} == {Word.WITHIN}
+    verdicts = families(*[close] * 4)
+    assert {(verdict.word, verdict.within) for verdict in verdicts} == {(Word.WITHIN, 0.02)}
+    assert {verdict.alone for verdict in verdicts} == {Word.WITHIN}
 
 
 def test_each_familys_claims_are_counted_by_themselves() -> None:
     primary = verdict_of(SLOWER)
     others = [verdict_of(NOTHING, metric=f"metric{number}", primary=False) for number in range(5)]
-    found = in_families([others[0], primary, *others[1:]])
-    assert [verdict.standing.size for verdict in found if verdict.standing] == [5, 1, 5, 5, 5, 5]
-    assert [verdict.overhead.summary.metric for verdict in found][:2] == ["metric0", "wall_s"]
+    verdicts = in_families([others[0], primary, *others[1:]])
+    assert [verdict.standing.size for verdict in verdicts if verdict.standing] == [5, 1, 5, 5, 5, 5]
+    assert [verdict.overhead.summary.metric for verdict in verdicts][:2] == ["metric0", "wall_s"]
 
 
 def test_a_single_exploratory_comparison_is_called_one() -> None:
-    (found,) = families(SLOWER, primary=False)
-    assert found.sentence.endswith("; 1 of 1 exploratory comparisons)")
+    (verdict,) = families(SLOWER, primary=False)
+    assert verdict.sentence.endswith("; 1 of 1 exploratory comparisons)")
 
 
 def test_intervals_that_hold_together_are_wider_than_those_that_hold_alone() -> None:
-    found = families(SLOWER, NOTHING, NOTHING)[0]
-    assert found.standing is not None
-    own, together = found.overhead.typical, found.standing.together
+    verdict = families(SLOWER, NOTHING, NOTHING)[0]
+    assert verdict.standing is not None
+    own, together = verdict.overhead.typical, verdict.standing.together
     assert together is not None
     assert together.low is not None
     assert together.high is not None
@@ -144,11 +144,11 @@ def test_an_interval_that_was_withdrawn_is_no_evidence() -> None:
         word=Word.UNDECIDED,
         sentence="d: no (n = 10)",
     )
-    found = in_families([blocked, verdict_of(SLOWER, "lxc")])[0]
-    assert found.standing is not None
-    assert found.standing.difference_p == found.standing.equivalence_p == 1.0
-    assert found.standing.together is not None
-    assert found.standing.together.low is None
+    verdict = in_families([blocked, verdict_of(SLOWER, "lxc")])[0]
+    assert verdict.standing is not None
+    assert verdict.standing.difference_p == verdict.standing.equivalence_p == 1.0
+    assert verdict.standing.together is not None
+    assert verdict.standing.together.low is None
 
 
 def test_a_claim_after_several_looks_is_judged_by_their_boundary() -> None:
@@ -175,6 +175,6 @@ def test_five_environments_without_any_difference_show_one_in_at_most_one_campai
         first, second = generator.normal(0, 0.03, (2, n))
         ratios = [generator.normal(0, 0.03, n) - (first + second) / 2 for _ in range(5)]
         controls = tuple((second - first).tolist())
-        p_values = [difference_p(Blocks(tuple(one.tolist()), controls), reach) for one in ratios]
+        p_values = [difference_p(Blocks(tuple(ratio.tolist()), controls), reach) for ratio in ratios]
         false += bool(np.any(holm(p_values) <= 0.05))
     assert false / campaigns <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / campaigns)

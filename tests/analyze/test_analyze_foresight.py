@@ -17,32 +17,34 @@ SPREAD = 0.012
 
 @pytest.mark.parametrize("place", range(len(LOOKS)))
 def test_the_smallest_slowdown_is_found_at_its_look_in_four_of_five_campaigns(place: int) -> None:
-    told = look_foresights(SPREAD, LOOKS, 0.01)[place]
-    assert told.smallest_slowdown is not None
+    look_foresight = look_foresights(SPREAD, LOOKS, 0.01)[place]
+    assert look_foresight.smallest_slowdown is not None
     never = Design(looks=LOOKS, margin=0.01, precise_absolute=0.0, precise_relative=0.0)
-    found = 0
+    value = 0
     for seed in range(CAMPAIGNS):
-        looks = seen(noisy_summary(seed, SPREAD, told.smallest_slowdown), told.blocks, never).looks
+        looks = seen(
+            noisy_summary(seed, SPREAD, look_foresight.smallest_slowdown), look_foresight.blocks, never
+        ).looks
         low = looks[-1].estimate.low
-        found += low is not None and low > 0
+        value += low is not None and low > 0
     # twice the error of the campaigns here: those behind the foresight are about as many
-    assert found / CAMPAIGNS == pytest.approx(0.8, abs=1.5 * THREE_ERRORS)
+    assert value / CAMPAIGNS == pytest.approx(0.8, abs=1.5 * THREE_ERRORS)
 
 
 def test_the_chance_to_show_within_the_margin_is_what_campaigns_have() -> None:
-    told = look_foresights(SPREAD, LOOKS, 0.01)
+    foresights = look_foresights(SPREAD, LOOKS, 0.01)
     never = Design(looks=LOOKS, margin=0.01, precise_absolute=0.0, precise_relative=0.0)
     margins = [
         verdict(seen(noisy_summary(seed, SPREAD), 16, never), 0.01).within for seed in range(CAMPAIGNS)
     ]
-    assert margins.count(0.01) / CAMPAIGNS == pytest.approx(told[1].within, abs=2 * THREE_ERRORS)
+    assert margins.count(0.01) / CAMPAIGNS == pytest.approx(foresights[1].within, abs=2 * THREE_ERRORS)
 
 
 @pytest.mark.parametrize("effect", [0.0, 0.2])
 def test_the_expected_blocks_are_those_of_campaigns_that_stop(effect: float) -> None:
-    (told,) = expected_blocks(SPREAD, DESIGN, LOOKS, (effect,))
+    (blocks,) = expected_blocks(SPREAD, DESIGN, LOOKS, (effect,))
     ran = [seen(noisy_summary(seed, SPREAD, effect), 32).looks[-1].blocks for seed in range(CAMPAIGNS)]
-    assert sum(ran) / CAMPAIGNS == pytest.approx(told.blocks, abs=1.5)
+    assert sum(ran) / CAMPAIGNS == pytest.approx(blocks.blocks, abs=1.5)
 
 
 def test_a_look_that_is_too_early_finds_nothing() -> None:
@@ -61,8 +63,10 @@ def test_noise_that_is_twice_as_large_needs_an_overhead_that_is_twice_as_large_a
 def test_the_table_of_the_documentation_is_what_is_simulated() -> None:
     rows = {
         variation: [
-            round(one.blocks)
-            for one in expected_blocks(variation * math.sqrt(1.5), DESIGN, LOOKS, (0.0, 0.02, 0.05, 0.2))
+            round(expected_block.blocks)
+            for expected_block in expected_blocks(
+                variation * math.sqrt(1.5), DESIGN, LOOKS, (0.0, 0.02, 0.05, 0.2)
+            )
         ]
         for variation in (0.01, 0.03, 0.1)
     }

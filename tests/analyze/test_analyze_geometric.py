@@ -9,29 +9,31 @@ from tare.analyze import across_workloads, overhead, verdict
 
 
 def test_it_is_the_geometric_mean_of_the_workloads_ratios() -> None:
-    (found,) = across_workloads(
+    (workloads,) = across_workloads(
         [
             verdict_of(around(math.log(1.2), 0.01), workload="a"),
             verdict_of(around(math.log(1.8), 0.01), workload="b"),
         ]
     )
-    assert found.overhead.point == pytest.approx(math.sqrt(1.2 * 1.8) - 1, abs=1e-3)
-    assert (found.workloads, found.overhead.n) == (("a", "b"), 10)
+    assert workloads.overhead.point == pytest.approx(math.sqrt(1.2 * 1.8) - 1, abs=1e-3)
+    assert (workloads.workloads, workloads.overhead.n) == (("a", "b"), 10)
 
 
 def test_the_interval_is_over_blocks_so_opposite_noise_cancels() -> None:
     noise = around(0.0, 0.2)
-    (found,) = across_workloads(
+    (workloads,) = across_workloads(
         [verdict_of(noise, workload="a"), verdict_of([0.1 - value for value in noise], workload="b")]
     )
-    assert found.overhead.low == pytest.approx(math.expm1(0.05), abs=1.1e-3)  # native's own noise is 0.1 %
-    assert found.overhead.high == pytest.approx(math.expm1(0.05), abs=1.1e-3)
+    assert workloads.overhead.low == pytest.approx(
+        math.expm1(0.05), abs=1.1e-3
+    )  # native's own noise is 0.1 %
+    assert workloads.overhead.high == pytest.approx(math.expm1(0.05), abs=1.1e-3)
 
 
 def test_only_blocks_complete_for_all_workloads_count() -> None:
     late = verdict(overhead(summary_of(around(0.1, 0.1), workload="b", first_block=4)), MARGIN)
-    (found,) = across_workloads([verdict_of(around(0.1, 0.1), workload="a"), late])
-    assert found.overhead.n == 6
+    (workloads,) = across_workloads([verdict_of(around(0.1, 0.1), workload="a"), late])
+    assert workloads.overhead.n == 6
 
 
 def test_without_a_common_block_there_is_no_figure() -> None:
@@ -53,9 +55,9 @@ def test_one_workload_other_metrics_layouts_and_neighbours_make_none() -> None:
 
 def test_blocks_that_depend_on_each_other_have_a_wider_interval_here_too() -> None:
     walk = [0.30, 0.31, 0.33, 0.34, 0.36, 0.37, 0.38, 0.10, 0.11, 0.12, 0.14, 0.15, 0.16, 0.17]
-    (found,) = across_workloads([verdict_of(walk, workload="a"), verdict_of(walk, workload="b")])
-    assert found.overhead.low is not None
-    assert found.overhead.low < 0
+    (workloads,) = across_workloads([verdict_of(walk, workload="a"), verdict_of(walk, workload="b")])
+    assert workloads.overhead.low is not None
+    assert workloads.overhead.low < 0
 
 
 def test_looks_widen_it() -> None:
@@ -71,14 +73,14 @@ def test_looks_widen_it() -> None:
 
 
 def test_a_workload_with_several_primary_metrics_counts_once() -> None:
-    (found,) = across_workloads(
+    (workloads,) = across_workloads(
         [
             verdict_of(around(0.1, 0.01), workload="a", metric="one"),
             verdict_of(around(0.3, 0.01), workload="a", metric="two"),
             verdict_of(around(0.6, 0.01), workload="b"),
         ]
     )
-    assert found.workloads == ("a", "b")
-    assert found.overhead.point == pytest.approx(math.expm1(0.4), abs=2e-3)
+    assert workloads.workloads == ("a", "b")
+    assert workloads.overhead.point == pytest.approx(math.expm1(0.4), abs=2e-3)
     several = [verdict_of(around(0.1, 0.01), workload="a", metric=name) for name in ("one", "two")]
     assert across_workloads(several) == ()

@@ -163,7 +163,11 @@ def _named_by_chance(seed: int) -> list[InterventionVerdict]:
         for name in ("docker", *names)
     ]
     verdicts = intervention_verdicts(summaries, intervention, 0.01)
-    return [one for one in verdicts if one.standing is Attributed.CAUSE]
+    return [
+        intervention_verdict
+        for intervention_verdict in verdicts
+        if intervention_verdict.standing is Attributed.CAUSE
+    ]
 
 
 def test_a_change_that_may_be_chance_among_all_that_was_tried_is_undecided() -> None:

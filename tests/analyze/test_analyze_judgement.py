@@ -42,56 +42,56 @@ def around(centre: float, spread: float, n: int = 10) -> list[float]:
 
 
 def test_an_interval_above_zero_is_slower() -> None:
-    found = judged(around(math.log(1.066), 0.02))
-    assert (found.word, found.more_blocks) == (Word.SLOWER, None)
+    result = judged(around(math.log(1.066), 0.02))
+    assert (result.word, result.more_blocks) == (Word.SLOWER, None)
 
 
 def test_an_interval_below_zero_is_faster() -> None:
-    found = judged(around(math.log(0.90), 0.05))
-    assert (found.word, found.more_blocks) == (Word.FASTER, None)
+    result = judged(around(math.log(0.90), 0.05))
+    assert (result.word, result.more_blocks) == (Word.FASTER, None)
 
 
 def test_an_interval_inside_the_margin_is_within_though_it_excludes_zero() -> None:
-    found = judged(around(0.004, 0.001))
-    assert found.overhead.typical.low is not None
-    assert found.overhead.typical.low > 0
-    assert (found.word, found.more_blocks) == (Word.WITHIN, None)
+    result = judged(around(0.004, 0.001))
+    assert result.overhead.typical.low is not None
+    assert result.overhead.typical.low > 0
+    assert (result.word, result.more_blocks) == (Word.WITHIN, None)
 
 
 @pytest.mark.parametrize(
     ("spread", "within"), [(0.005, 0.01), (0.02, 0.02), (0.06, 0.05), (0.17, 0.1), (0.3, None)]
 )
 def test_the_narrowest_margin_that_holds_is_said(spread: float, within: float | None) -> None:
-    found = judged(around(0.002, spread))
-    assert found.within == within
-    assert found.word is (Word.WITHIN if within else Word.UNDECIDED)
-    assert found.more_blocks is None or not within
+    result = judged(around(0.002, spread))
+    assert result.within == within
+    assert result.word is (Word.WITHIN if within else Word.UNDECIDED)
+    assert result.more_blocks is None or not within
 
 
 def test_a_difference_inside_a_wider_margin_still_says_its_range() -> None:
-    found = judged(around(0.03, 0.02))
-    assert (found.word, found.within) == (Word.SLOWER, 0.05)
-    assert found.sentence.startswith("docker: slower by ")
+    result = judged(around(0.03, 0.02))
+    assert (result.word, result.within) == (Word.SLOWER, 0.05)
+    assert result.sentence.startswith("docker: slower by ")
 
 
 def test_the_campaigns_own_margin_comes_before_a_difference() -> None:
-    found = verdict(overhead(summary_of(around(0.03, 0.02))), 0.05)
-    assert (found.word, found.within) == (Word.WITHIN, 0.05)
+    result = verdict(overhead(summary_of(around(0.03, 0.02))), 0.05)
+    assert (result.word, result.within) == (Word.WITHIN, 0.05)
 
 
 def test_a_cost_that_has_an_upper_bound_and_no_margin_is_bounded() -> None:
-    found = judged(around(-0.1, 0.3))
-    assert found.word is Word.BOUNDED
-    assert found.at_most == found.overhead.typical.high
-    assert found.sentence.startswith("docker: typically costs at most ")
+    result = judged(around(-0.1, 0.3))
+    assert result.word is Word.BOUNDED
+    assert result.at_most == result.overhead.typical.high
+    assert result.sentence.startswith("docker: typically costs at most ")
 
 
 def test_an_interval_over_zero_and_beyond_all_margins_is_undecided() -> None:
-    found = judged(around(0.006, 0.5))
-    assert found.word is Word.UNDECIDED
+    result = judged(around(0.006, 0.5))
+    assert result.word is Word.UNDECIDED
     deviation = 0.5 * math.sqrt(3.4 / 9)
-    distance = math.log1p(0.1 - found.overhead.typical.point)
-    assert found.more_blocks == math.ceil((1.96 * deviation / distance) ** 2 + 2) - 10
+    distance = math.log1p(0.1 - result.overhead.typical.point)
+    assert result.more_blocks == math.ceil((1.96 * deviation / distance) ** 2 + 2) - 10
 
 
 def test_the_advice_is_the_planning_formula_at_the_nearer_decision() -> None:
@@ -102,19 +102,20 @@ def test_the_advice_is_the_planning_formula_at_the_nearer_decision() -> None:
 
 
 def test_hopeless_noise_promises_no_number_of_blocks() -> None:
-    found = judged(around(0.0, 40.0))
-    assert (found.word, found.more_blocks) == (Word.UNDECIDED, None)
+    result = judged(around(0.0, 40.0))
+    assert (result.word, result.more_blocks) == (Word.UNDECIDED, None)
     assert (
-        "more blocks alone would hardly decide; a quieter machine or longer runs would help" in found.sentence
+        "more blocks alone would hardly decide; a quieter machine or longer runs would help"
+        in result.sentence
     )
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_fewer_than_six_blocks_never_decide_and_say_how_many_do(n: int) -> None:
-    found = judged([0.5] * n)
-    assert found.word is Word.UNDECIDED
-    assert found.more_blocks == 6 - n
-    assert f"a 95 % interval needs at least 6 blocks (n = {n})" in found.sentence
+    result = judged([0.5] * n)
+    assert result.word is Word.UNDECIDED
+    assert result.more_blocks == 6 - n
+    assert f"a 95 % interval needs at least 6 blocks (n = {n})" in result.sentence
 
 
 def test_five_blocks_that_agree_with_native_are_still_too_few() -> None:
@@ -122,9 +123,9 @@ def test_five_blocks_that_agree_with_native_are_still_too_few() -> None:
 
 
 def test_one_block_gives_no_advice() -> None:
-    found = judged([0.5])
-    assert (found.word, found.more_blocks) == (Word.UNDECIDED, None)
-    assert found.sentence == "docker: undecided: a 95 % interval needs at least 6 blocks (n = 1)"
+    result = judged([0.5])
+    assert (result.word, result.more_blocks) == (Word.UNDECIDED, None)
+    assert result.sentence == "docker: undecided: a 95 % interval needs at least 6 blocks (n = 1)"
 
 
 def test_values_without_any_spread_are_decided() -> None:
@@ -135,15 +136,15 @@ def test_values_without_any_spread_are_decided() -> None:
 
 
 def test_a_difference_as_small_as_native_against_native_is_below_the_noise_floor() -> None:
-    found = judged(around(0.02, 0.005), around(0.0, 0.08))
-    assert (found.word, found.below_noise_floor) == (Word.SLOWER, True)
-    assert "native against native" in found.sentence
+    result = judged(around(0.02, 0.005), around(0.0, 0.08))
+    assert (result.word, result.below_noise_floor) == (Word.SLOWER, True)
+    assert "native against native" in result.sentence
 
 
 def test_a_difference_beyond_the_noise_floor_is_not_called_below_it() -> None:
-    found = judged(around(0.05, 0.005), around(0.0, 0.06))
-    assert (found.word, found.below_noise_floor) == (Word.SLOWER, False)
-    assert "native against native" not in found.sentence
+    result = judged(around(0.05, 0.005), around(0.0, 0.06))
+    assert (result.word, result.below_noise_floor) == (Word.SLOWER, False)
+    assert "native against native" not in result.sentence
 
 
 def test_without_a_noise_floor_nothing_lies_below_it() -> None:
@@ -151,28 +152,28 @@ def test_without_a_noise_floor_nothing_lies_below_it() -> None:
 
 
 def test_summaries_without_blocks_get_no_verdict() -> None:
-    found = verdicts([summary_of([]), summary_of([0.1] * 6)], 0.01)
-    assert [each.word for each in found] == [Word.SLOWER]
+    result = verdicts([summary_of([]), summary_of([0.1] * 6)], 0.01)
+    assert [each.word for each in result] == [Word.SLOWER]
 
 
 @given(st.lists(st.floats(min_value=-700, max_value=700), min_size=1, max_size=20), st.floats(0.0001, 0.5))
 def test_each_word_means_what_the_interval_shows(log_ratios: list[float], margin: float) -> None:
     summary = summary_of(log_ratios)
-    found = verdict(overhead(summary), margin)
-    low, high = found.overhead.typical.low, found.overhead.typical.high
-    assert (found.word is Word.WITHIN) <= (found.within is not None)
-    assert (found.word is Word.BOUNDED) == (found.at_most is not None)
+    result = verdict(overhead(summary), margin)
+    low, high = result.overhead.typical.low, result.overhead.typical.high
+    assert (result.word is Word.WITHIN) <= (result.within is not None)
+    assert (result.word is Word.BOUNDED) == (result.at_most is not None)
     if low is not None and is_equivalent(contrast_of(summary), margin):
-        assert found.word is Word.WITHIN
+        assert result.word is Word.WITHIN
     if low is None or high is None:
-        assert found.word is Word.UNDECIDED
-    elif found.word is Word.SLOWER:
+        assert result.word is Word.UNDECIDED
+    elif result.word is Word.SLOWER:
         assert low > 0
-    elif found.word is Word.FASTER:
+    elif result.word is Word.FASTER:
         assert high < 0
     else:
-        assert low <= 0 <= high or found.within is not None
-    assert found.more_blocks is None or (found.word is Word.UNDECIDED and found.more_blocks >= 1)
+        assert low <= 0 <= high or result.within is not None
+    assert result.more_blocks is None or (result.word is Word.UNDECIDED and result.more_blocks >= 1)
 
 
 @given(st.lists(st.floats(min_value=-3, max_value=3), min_size=6, max_size=20))
@@ -180,5 +181,5 @@ def test_swapped_arms_swap_slower_and_faster(log_ratios: list[float]) -> None:
     swapped = {Word.SLOWER: Word.FASTER, Word.FASTER: Word.SLOWER}
     forward = verdict(overhead(summary_of(log_ratios)), 1e-9)
     backward = verdict(overhead(summary_of([-value for value in log_ratios])), 1e-9)
-    for one, other in ((forward, backward), (backward, forward)):
-        assert other.word is swapped.get(one.word, other.word)
+    for result, other in ((forward, backward), (backward, forward)):
+        assert other.word is swapped.get(result.word, other.word)

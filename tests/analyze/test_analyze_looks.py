@@ -47,9 +47,9 @@ def noisy(seed: int, spread: float, effect: float = 0.0, blocks: int = 32) -> li
 def test_an_arm_stops_when_it_is_known_well_enough(
     spread: float, effect: float, stop: Stop, blocks: int
 ) -> None:
-    found = seen(summary_of(noisy(1, spread, effect)), 32)
-    assert (found.stopped, found.looks[-1].blocks) == (stop, blocks)
-    assert found.typical == found.looks[-1].estimate
+    result = seen(summary_of(noisy(1, spread, effect)), 32)
+    assert (result.stopped, result.looks[-1].blocks) == (stop, blocks)
+    assert result.typical == result.looks[-1].estimate
 
 
 def test_how_precise_is_enough_is_the_campaigns_to_say() -> None:
@@ -64,8 +64,8 @@ def test_sharing_cells_have_one_look_at_their_end() -> None:
     design = Design(looks=LOOKS, margin=0.01, whole=frozenset({CELL}))
     summary = summary_of(noisy(1, 0.002))
     assert course_of(summary, 31, design) == Course(looks=(), total=32)
-    found = seen(summary, 32, design)
-    assert (found.typical, found.looks[0].spent) == (overhead(summary).typical, 1.0)
+    result = seen(summary, 32, design)
+    assert (result.typical, result.looks[0].spent) == (overhead(summary).typical, 1.0)
 
 
 def test_one_look_is_the_interval_of_a_fixed_number() -> None:
@@ -78,9 +78,9 @@ def test_one_look_is_the_interval_of_a_fixed_number() -> None:
 
 def test_blocks_after_the_last_look_reached_are_not_told_yet() -> None:
     values = noisy(1, 0.3)
-    found = seen(summary_of([*values[:16], *(9.0 for _ in range(7))]), 23)
-    assert (found.typical.n, found.stopped) == (16, None)
-    assert found.typical == seen(summary_of(values[:16]), 16).typical
+    result = seen(summary_of([*values[:16], *(9.0 for _ in range(7))]), 23)
+    assert (result.typical.n, result.stopped) == (16, None)
+    assert result.typical == seen(summary_of(values[:16]), 16).typical
 
 
 def test_before_the_first_look_the_interval_uses_up_only_its_share() -> None:
@@ -104,25 +104,25 @@ def test_a_dropped_block_makes_n_smaller_and_not_the_look_later() -> None:
 
 def test_a_look_without_any_complete_block_shows_and_stops_nothing() -> None:
     summary = summary_of(noisy(1, 0.001), missing=frozenset(range(12)))
-    found = seen(summary, 16)
-    assert [(look.blocks, look.n) for look in found.looks] == [(16, 4)]
-    assert (found.typical.low, found.stopped) == (None, None)
+    result = seen(summary, 16)
+    assert [(look.blocks, look.n) for look in result.looks] == [(16, 4)]
+    assert (result.typical.low, result.stopped) == (None, None)
 
 
 def test_the_end_of_the_budget_is_a_last_look_that_may_use_up_all_error() -> None:
     summary = summary_of(noisy(1, 0.3, blocks=20))
-    found = seen(summary, 20, ended=True)
-    assert (found.stopped, found.looks[-1].blocks, found.looks[-1].spent) == (Stop.OUT_OF_BUDGET, 20, 1.0)
-    assert found.typical.low is not None
+    result = seen(summary, 20, ended=True)
+    assert (result.stopped, result.looks[-1].blocks, result.looks[-1].spent) == (Stop.OUT_OF_BUDGET, 20, 1.0)
+    assert result.typical.low is not None
 
 
 def test_only_early_stops_leave_the_following_blocks() -> None:
     early, late = summary_of(noisy(1, 0.002)), summary_of(noisy(1, 0.3), environment="lxc")
-    found = courses([early, late], {ARM: 32, (CELL, "lxc"): 32}, DESIGN, ended=False)
-    (stopped,) = stopped_arms(found)
+    result = courses([early, late], {ARM: 32, (CELL, "lxc"): 32}, DESIGN, ended=False)
+    (stopped,) = stopped_arms(result)
     assert (stopped.environment, stopped.blocks, stopped.stop) == ("docker", 10, Stop.EQUIVALENT)
-    assert control_course(found, CELL) == found[CELL, "lxc"]
-    assert control_course(found, Cell(workload="other", layout="1c1p1i")) is None
+    assert control_course(result, CELL) == result[CELL, "lxc"]
+    assert control_course(result, Cell(workload="other", layout="1c1p1i")) is None
 
 
 def test_metrics_beside_the_primary_one_follow_it() -> None:
@@ -147,13 +147,13 @@ def test_what_comes_later_never_changes_an_earlier_decision(seed: int, spread: f
 def test_at_the_stop_the_interval_holds_the_truth_as_often_as_promised(spread: float, effect: float) -> None:
     missed = wrong = early = 0
     for seed in range(CAMPAIGNS):
-        found = seen(noisy_summary(seed, spread, effect), 32)
-        low, high = found.typical.low, found.typical.high
+        result = seen(noisy_summary(seed, spread, effect), 32)
+        low, high = result.typical.low, result.typical.high
         assert low is not None
         assert high is not None
         missed += not low <= effect <= high
         wrong += effect == 0 and not low <= 0 <= high
-        early += found.looks[-1].blocks < 32
+        early += result.looks[-1].blocks < 32
     assert missed / CAMPAIGNS <= 0.06
     assert wrong / CAMPAIGNS <= 0.05 + THREE_ERRORS
     assert early > CAMPAIGNS / 10, "it hardly ever stopped, so this shows nothing"
@@ -166,10 +166,10 @@ def test_at_the_margin_itself_within_is_said_in_one_campaign_of_twenty_at_most()
 
 
 def test_the_repeated_interval_for_a_share_of_the_error_is_wider() -> None:
-    found = seen(summary_of(noisy(1, 0.3)), 32)
-    blocks = contrast_of(found.summary)
-    alone, shared = repeated(found.looks, blocks), repeated(found.looks, blocks, 0.05 / 5)
-    assert alone == found.typical
+    result = seen(summary_of(noisy(1, 0.3)), 32)
+    blocks = contrast_of(result.summary)
+    alone, shared = repeated(result.looks, blocks), repeated(result.looks, blocks, 0.05 / 5)
+    assert alone == result.typical
     assert alone.low is not None
     assert shared.low is not None
     assert shared.low < alone.low
@@ -177,8 +177,8 @@ def test_the_repeated_interval_for_a_share_of_the_error_is_wider() -> None:
 
 def test_an_arm_stops_only_when_all_its_primary_metrics_are_known_well_enough() -> None:
     precise, noisy_one = summary_of(noisy(1, 0.002)), summary_of(noisy(2, 0.3), metric="cpu_s")
-    found = courses([precise, noisy_one], {ARM: 32}, DESIGN, ended=False)
-    assert found[ARM].stop is Stop.OUT_OF_BLOCKS
+    result = courses([precise, noisy_one], {ARM: 32}, DESIGN, ended=False)
+    assert result[ARM].stop is Stop.OUT_OF_BLOCKS
     slower = summary_of(noisy(2, 0.002, 0.1), metric="cpu_s")
     assert courses([precise, slower], {ARM: 32}, DESIGN, ended=False)[ARM].stop is Stop.PRECISE
     assert courses([precise, precise], {ARM: 32}, DESIGN, ended=False)[ARM].stop is Stop.EQUIVALENT

@@ -49,7 +49,9 @@ def experiment(seed: int, growth: float = 0.0, noise: float = 0.01, blocks: int 
         metric="time_s",
         unit="s",
         blocks=tuple(
-            OrderedBlock(block=block, starts=tuple(start(chance, one, growth, noise) for one in Ordering))
+            OrderedBlock(
+                block=block, starts=tuple(start(chance, ordering, growth, noise) for ordering in Ordering)
+            )
             for block in range(blocks)
         ),
         dropped_blocks=0,

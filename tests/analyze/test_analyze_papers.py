@@ -15,8 +15,8 @@ TIMES = [1.0, 5.0, 2.0, 3.0, 4.0, 9.0]
 def treated(treatment: Treatment, direction: Direction = Direction.LESS) -> Replication:
     sign = 1 if direction is Direction.LESS else -1
     logs = [sign * math.log(time) for time in TIMES]
-    (found,) = replications([overhead(summary_of(logs, native=1.0, direction=direction))], treatment)
-    return found
+    (replication,) = replications([overhead(summary_of(logs, native=1.0, direction=direction))], treatment)
+    return replication
 
 
 def test_b16_leaves_out_the_highest_and_the_lowest() -> None:
@@ -56,8 +56,8 @@ def test_more_time_and_a_lower_rate_are_both_an_overhead() -> None:
 
 
 def test_native_has_as_many_runs_as_the_environment() -> None:
-    found = treated(Treatment.R15)
-    assert found.native.runs == found.here.runs == 6
+    replication = treated(Treatment.R15)
+    assert replication.native.runs == replication.here.runs == 6
 
 
 def test_too_few_runs_to_leave_any_out_are_left_alone() -> None:
@@ -66,8 +66,8 @@ def test_too_few_runs_to_leave_any_out_are_left_alone() -> None:
 
 def test_our_own_estimate_stands_beside() -> None:
     given = overhead(summary_of(around(0.05, 0.01)))
-    (found,) = replications([given], Treatment.B16)
-    assert found.ours == given.typical
+    (replication,) = replications([given], Treatment.B16)
+    assert replication.ours == given.typical
 
 
 def test_an_interval_from_runs_less_the_extremes_promises_too_much() -> None:

@@ -13,8 +13,8 @@ def steps(n: int) -> list[float]:
 
 
 def test_native_comes_first_with_both_its_runs_and_then_each_environment() -> None:
-    found = arm_spreads([summary_of(steps(12), "docker"), summary_of(steps(12), "lxc")])
-    assert [(spread.environment, spread.n) for spread in found] == [
+    spreads = arm_spreads([summary_of(steps(12), "docker"), summary_of(steps(12), "lxc")])
+    assert [(spread.environment, spread.n) for spread in spreads] == [
         ("native", 24),
         ("docker", 12),
         ("lxc", 12),

@@ -72,14 +72,14 @@ def test_the_bound_next_to_zero_is_never_printed_as_zero() -> None:
 
 @pytest.mark.parametrize(("margin", "expected"), [(0.01, "±1 %"), (0.025, "±2.5 %"), (0.1, "±10 %")])
 def test_within_names_the_margin_that_holds(margin: float, expected: str) -> None:
-    found = sentence(replace(judged(0.001, 0.002, Word.WITHIN, n=24), within=margin, below_noise_floor=True))
-    assert found == f"docker: within {expected} of native (n = 24)"
+    text = sentence(replace(judged(0.001, 0.002, Word.WITHIN, n=24), within=margin, below_noise_floor=True))
+    assert text == f"docker: within {expected} of native (n = 24)"
 
 
 @pytest.mark.parametrize(("at_most", "expected"), [(0.0704, "7.1"), (0.02, "2"), (0.0001, "0.1")])
 def test_a_bound_is_never_rounded_down(at_most: float, expected: str) -> None:
-    found = sentence(replace(judged(-0.2, at_most, Word.BOUNDED), at_most=at_most))
-    assert found == f"docker: costs at most {expected} % (n = 10)"
+    text = sentence(replace(judged(-0.2, at_most, Word.BOUNDED), at_most=at_most))
+    assert text == f"docker: costs at most {expected} % (n = 10)"
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_a_bound_is_never_rounded_down(at_most: float, expected: str) -> None:
 def test_undecided_shows_the_signed_interval_the_noise_and_what_would_help(
     more_blocks: int | None, advice: str
 ) -> None:
-    found = said(-0.08, 0.21, Word.UNDECIDED, more_blocks)
+    text = said(-0.08, 0.21, Word.UNDECIDED, more_blocks)
     noise = "native against native differs by up to ±0.10 %"
-    assert found == f"docker: undecided: {MINUS}8 to +21 % (n = 10; {noise}; {advice})"
+    assert text == f"docker: undecided: {MINUS}8 to +21 % (n = 10; {noise}; {advice})"
 
 
 def test_a_bound_of_exactly_zero_has_no_sign() -> None:
@@ -106,8 +106,8 @@ def test_a_bound_of_exactly_zero_has_no_sign() -> None:
 def test_a_difference_below_the_noise_floor_is_said_to_be(word: Word) -> None:
     sign = 1 if word is Word.SLOWER else -1
     low, high = sorted((sign * 0.004, sign * 0.008))
-    found = sentence(replace(judged(low, high, word, floor=0.012), below_noise_floor=True))
-    assert found == (
+    text = sentence(replace(judged(low, high, word, floor=0.012), below_noise_floor=True))
+    assert text == (
         f"docker: {word.value} by 0.40{DASH}0.80 % (n = 10), "
         "but native against native differs by up to ±1.2 %"
     )

@@ -25,8 +25,12 @@ LXC = math.sqrt(1.04 * 1.04 * 1.06) - 1
 
 def losses(seed: int = 1, blocks: int = BLOCKS, noise: float = 0.01) -> dict[str, SharingLoss]:
     outcomes = sharing_outcomes(PLANTED, blocks=blocks, noise=noise, seed=seed)
-    found = sharing_losses(sharing_summaries(outcomes, [cells("1c2p2i")], PRIMARY), margin=0.01)
-    return {one.summary.environment: one for one in found if one.summary.primary}
+    result = sharing_losses(sharing_summaries(outcomes, [cells("1c2p2i")], PRIMARY), margin=0.01)
+    return {
+        sharing_loss.summary.environment: sharing_loss
+        for sharing_loss in result
+        if sharing_loss.summary.primary
+    }
 
 
 @pytest.fixture(scope="module")
@@ -35,14 +39,14 @@ def campaigns() -> list[dict[str, SharingLoss]]:
 
 
 def coverage(estimates: Iterator[Estimate], truth: float) -> float:
-    return sum((one.low or 0) <= truth <= (one.high or 0) for one in estimates) / CAMPAIGNS
+    return sum((estimate.low or 0) <= truth <= (estimate.high or 0) for estimate in estimates) / CAMPAIGNS
 
 
 @pytest.mark.parametrize(("name", "truth"), [("native", 0.04), ("docker", 0.10), ("lxc", LXC)])
 def test_the_interval_of_a_loss_covers_what_was_planted_as_often_as_it_says(
     campaigns: list[dict[str, SharingLoss]], name: str, truth: float
 ) -> None:
-    covered = coverage((one[name].typical for one in campaigns), truth)
+    covered = coverage((sharing_loss[name].typical for sharing_loss in campaigns), truth)
     assert covered == pytest.approx(PROMISED, abs=3 * math.sqrt(PROMISED * (1 - PROMISED) / CAMPAIGNS))
 
 
@@ -50,55 +54,61 @@ def test_the_interval_of_a_loss_covers_what_was_planted_as_often_as_it_says(
 def test_the_interval_of_what_is_lost_beyond_native_covers_it_too(
     campaigns: list[dict[str, SharingLoss]], name: str, truth: float
 ) -> None:
-    found = (one[name].beyond_native or pytest.fail("no estimate") for one in campaigns)
-    assert coverage(found, truth) >= PROMISED - 3 * math.sqrt(PROMISED * (1 - PROMISED) / CAMPAIGNS)
+    estimates = (sharing_loss[name].beyond_native or pytest.fail("no estimate") for sharing_loss in campaigns)
+    assert coverage(estimates, truth) >= PROMISED - 3 * math.sqrt(PROMISED * (1 - PROMISED) / CAMPAIGNS)
 
 
 @pytest.mark.parametrize(("instance", "truth"), [(0, 0.04), (1, 1.04 * 1.06 - 1)])
 def test_each_instances_own_loss_is_covered(
     campaigns: list[dict[str, SharingLoss]], instance: int, truth: float
 ) -> None:
-    covered = coverage((one["lxc"].each[instance] for one in campaigns), truth)
+    covered = coverage((sharing_loss["lxc"].each[instance] for sharing_loss in campaigns), truth)
     assert covered == pytest.approx(PROMISED, abs=3 * math.sqrt(PROMISED * (1 - PROMISED) / CAMPAIGNS))
 
 
 def test_planted_unfairness_is_found_and_none_is_not(campaigns: list[dict[str, SharingLoss]]) -> None:
     truth = 0.06 / 1.03
-    unfair = [one["lxc"].spread for one in campaigns]
-    assert sum(one.point for one in unfair if one) / CAMPAIGNS == pytest.approx(truth, abs=0.002)
-    assert coverage((one for one in unfair if one), truth) > 0.9
-    fair = [one["docker"].spread for one in campaigns]
-    assert all(one and one.high is not None and one.high < 0.06 for one in fair)
+    unfair = [sharing_loss["lxc"].spread for sharing_loss in campaigns]
+    assert sum(estimate.point for estimate in unfair if estimate) / CAMPAIGNS == pytest.approx(
+        truth, abs=0.002
+    )
+    assert coverage((estimate for estimate in unfair if estimate), truth) > 0.9
+    fair = [sharing_loss["docker"].spread for sharing_loss in campaigns]
+    assert all(estimate and estimate.high is not None and estimate.high < 0.06 for estimate in fair)
 
 
 def test_jains_index_falls_with_the_spread() -> None:
-    found = losses(noise=0.0)
-    assert found["docker"].jain_index is not None
-    assert found["lxc"].jain_index is not None
-    assert found["docker"].jain_index.point == pytest.approx(1.0)
+    sharing_loss = losses(noise=0.0)
+    assert sharing_loss["docker"].jain_index is not None
+    assert sharing_loss["lxc"].jain_index is not None
+    assert sharing_loss["docker"].jain_index.point == pytest.approx(1.0)
     rates = (1.0, 1 / 1.06)
-    assert found["lxc"].jain_index.point == pytest.approx(sum(rates) ** 2 / (2 * (1 + rates[1] ** 2)))
+    assert sharing_loss["lxc"].jain_index.point == pytest.approx(sum(rates) ** 2 / (2 * (1 + rates[1] ** 2)))
 
 
 def test_a_loss_is_judged_by_the_margin_like_an_overhead() -> None:
     planted = {"native": Planted(), "docker": Planted(loss=0.10), "lxc": Planted(loss=-0.10)}
     outcomes = sharing_outcomes(planted, noise=0.003)
-    found = sharing_losses(sharing_summaries(outcomes, [cells("1c2p2i")], PRIMARY), margin=0.01)
-    words = {one.summary.environment: one.word for one in found if one.summary.primary}
+    result = sharing_losses(sharing_summaries(outcomes, [cells("1c2p2i")], PRIMARY), margin=0.01)
+    words = {
+        sharing_loss.summary.environment: sharing_loss.word
+        for sharing_loss in result
+        if sharing_loss.summary.primary
+    }
     assert words == {"native": Word.WITHIN, "docker": Word.SLOWER, "lxc": Word.FASTER}
 
 
 def test_too_few_blocks_have_no_interval_and_no_verdict() -> None:
-    for found in losses(blocks=5).values():
-        assert found.word is Word.UNDECIDED
-        assert found.typical.low is None
-        assert found.spread is not None
-        assert found.spread.low is None
+    for sharing_loss in losses(blocks=5).values():
+        assert sharing_loss.word is Word.UNDECIDED
+        assert sharing_loss.typical.low is None
+        assert sharing_loss.spread is not None
+        assert sharing_loss.spread.low is None
 
 
 def test_what_has_no_block_is_left_out_and_native_is_not_set_against_itself() -> None:
-    found = losses()
-    assert found["native"].beyond_native is None
+    sharing_loss = losses()
+    assert sharing_loss["native"].beyond_native is None
     assert sharing_losses(sharing_summaries([], [cells("1c2p2i")], PRIMARY), margin=0.01) == ()
 
 
@@ -120,8 +130,8 @@ def test_planted_helper_time_is_found_with_its_share() -> None:
 
 def test_helpers_that_are_not_there_or_not_known_cost_nothing_that_could_be_told() -> None:
     planted = {"native": Planted(), "lxc": Planted(helpers=0), "old": Planted()}
-    found = helper_costs(helper_summaries(sharing_outcomes(planted, settings=("1c1p1i",))))
-    assert [(one.summary.helpers, one.cpu_s, one.share) for one in found] == [
+    costs = helper_costs(helper_summaries(sharing_outcomes(planted, settings=("1c1p1i",))))
+    assert [(helper_cost.summary.helpers, helper_cost.cpu_s, helper_cost.share) for helper_cost in costs] == [
         (0, None, None),
         (None, None, None),
     ]

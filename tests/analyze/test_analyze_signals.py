@@ -46,31 +46,31 @@ def block(number: int, first: float | None, second: float | None, own: float | N
 
 
 def table(outcomes: list[Outcome]) -> SignalTable:
-    (found,) = signal_tables(signal_evidence(outcomes, summaries(outcomes, PRIMARY)), outcomes)
-    return found
+    (signal_table,) = signal_tables(signal_evidence(outcomes, summaries(outcomes, PRIMARY)), outcomes)
+    return signal_table
 
 
 def test_a_difference_is_the_median_over_blocks_against_the_mean_of_both_natives() -> None:
-    found = table([one for number in range(7) for one in block(number, 0.1, 0.3, 0.5 + number)])
-    (signal,) = found.differences
+    signal_table = table([item for number in range(7) for item in block(number, 0.1, 0.3, 0.5 + number)])
+    (signal,) = signal_table.differences
     assert signal.native == pytest.approx(0.2)
     assert signal.difference.point == pytest.approx(3.3)
     assert signal.difference.n == 7
     assert signal.difference.low == pytest.approx(0.3)
-    assert found.missing == {}
+    assert signal_table.missing == {}
 
 
 def test_a_signal_that_no_trial_of_the_environment_has_is_named_with_why() -> None:
-    found = table([one for number in range(6) for one in block(number, 0.0, 0.0, None)])
-    assert found.differences == ()
-    assert found.missing == {"throttled_s": "not here"}
+    signal_table = table([item for number in range(6) for item in block(number, 0.0, 0.0, None)])
+    assert signal_table.differences == ()
+    assert signal_table.missing == {"throttled_s": "not here"}
 
 
 def test_a_signal_that_some_trials_lack_is_not_called_missing() -> None:
     blocks = [block(number, 0.0, 0.0, None if number else 1.0) for number in range(6)]
-    found = table([one for outcomes in blocks for one in outcomes])
-    assert found.missing == {}
-    assert found.differences[0].difference.n == 1
+    signal_table = table([item for outcomes in blocks for item in outcomes])
+    assert signal_table.missing == {}
+    assert signal_table.differences[0].difference.n == 1
 
 
 def test_a_trial_that_failed_is_no_block() -> None:

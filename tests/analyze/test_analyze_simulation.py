@@ -217,6 +217,6 @@ def test_best_of_five_calls_a_noisier_environment_faster_although_it_is_slower()
     generator = np.random.default_rng(11)
     native = best_of_five(np.exp(generator.normal(0.0, 0.01, (CAMPAIGNS, 5))))
     here = best_of_five(np.exp(PLANTED + generator.normal(0.0, 0.06, (CAMPAIGNS, 5))))
-    told = here / native - 1
-    assert float(np.mean(told)) < 0.0
-    assert float(np.mean(np.abs(told - 0.05) > 0.02)) > 0.80
+    values = here / native - 1
+    assert float(np.mean(values)) < 0.0
+    assert float(np.mean(np.abs(values - 0.05) > 0.02)) > 0.80

@@ -60,9 +60,9 @@ def campaigns(seed: int, count: int, blocks: int) -> Arms:
 
 def contrast(arms: Arms, place: int) -> Blocks:
     """As Tare judges it: widened where its blocks depend on each other."""
-    found = contrast_of(summary(arms, place))
-    assert isinstance(found, Blocks)
-    return found
+    result = contrast_of(summary(arms, place))
+    assert isinstance(result, Blocks)
+    return result
 
 
 def course(done: int) -> Course:
@@ -86,13 +86,13 @@ def test_intervals_and_points_are_those_of_one_campaign(n: int, error: float) ->
     low, high = intervals.bounds(arms, error)
     points = intervals.points(arms)
     for place in range(arms.campaigns):
-        found = estimate(contrast(arms, place), error)
-        assert found.low is not None
-        assert found.high is not None
-        same = SAME * (found.high - found.low)
-        assert low[place] == pytest.approx(found.low, abs=same)
-        assert high[place] == pytest.approx(found.high, abs=same)
-        assert points[place] == pytest.approx(found.point, abs=same)
+        result = estimate(contrast(arms, place), error)
+        assert result.low is not None
+        assert result.high is not None
+        same = SAME * (result.high - result.low)
+        assert low[place] == pytest.approx(result.low, abs=same)
+        assert high[place] == pytest.approx(result.high, abs=same)
+        assert points[place] == pytest.approx(result.point, abs=same)
 
 
 @pytest.mark.parametrize("name", ["S1", "S2", "S5", "S7", "S8"])
@@ -114,11 +114,11 @@ def test_what_an_interval_leaves_out_is_what_one_campaigns_interval_leaves_out(n
     above, below = intervals.beyond(arms, values, error)
     assert 5 < np.sum(above) < 60
     for place in range(arms.campaigns):
-        found = estimate(contrast(arms, place), error)
-        assert found.low is not None
-        assert found.high is not None
-        assert bool(above[place]) == (found.low > values[place])
-        assert bool(below[place]) == (found.high < values[place])
+        result = estimate(contrast(arms, place), error)
+        assert result.low is not None
+        assert result.high is not None
+        assert bool(above[place]) == (result.low > values[place])
+        assert bool(below[place]) == (result.high < values[place])
 
 
 def test_no_interval_of_five_blocks_leaves_out_anything() -> None:
@@ -132,28 +132,28 @@ def test_signed_ranks_are_those_of_one_campaign(n: int) -> None:
     rows = campaigns(n, 20, n).control_log_ratios
     low, high = signed_rank(rows)
     for place, row in enumerate(rows.tolist()):
-        found = estimate(Differences(tuple(row)))
-        assert (found.low, found.high) == (low[place], high[place])
+        result = estimate(Differences(tuple(row)))
+        assert (result.low, result.high) == (low[place], high[place])
 
 
 @pytest.mark.parametrize("n", [6, 15])
 def test_p_values_are_those_of_one_campaign(n: int) -> None:
     arms = campaigns(n, 60, n)
-    found = intervals.difference_p(arms)
-    assert np.any(found < 0.01)
-    assert np.any(found > 0.01)
+    values = intervals.difference_p(arms)
+    assert np.any(values < 0.01)
+    assert np.any(values > 0.01)
     for place in range(arms.campaigns):
-        assert found[place] == pytest.approx(difference_p(contrast(arms, place), Reach.at_once(n)), rel=1e-9)
+        assert values[place] == pytest.approx(difference_p(contrast(arms, place), Reach.at_once(n)), rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [10, 30])
 def test_equivalence_is_what_the_p_value_says(n: int) -> None:
     arms = campaigns(n, 200, n)
-    found = intervals.equivalent(arms, 0.01)
-    assert 5 < np.sum(found) < 195
+    values = intervals.equivalent(arms, 0.01)
+    assert 5 < np.sum(values) < 195
     for place in range(arms.campaigns):
         p = equivalence_p(contrast(arms, place), 0.01, Reach.at_once(n))
-        assert bool(found[place]) == (p <= ERROR)
+        assert bool(values[place]) == (p <= ERROR)
 
 
 @pytest.mark.parametrize("name", ["S2", "S7"])
@@ -162,22 +162,22 @@ def test_repeated_intervals_are_those_of_every_look(name: str) -> None:
     for n, level in intervals.levels():
         low, high = intervals.bounds(arms.leading(n), level)
         for place in range(arms.campaigns):
-            found = looks_at(summary(arms, place), course(n))[-1].estimate
-            assert found.low == pytest.approx(math.expm1(low[place]), abs=1e-4)
-            assert found.high == pytest.approx(math.expm1(high[place]), abs=1e-4)
+            result = looks_at(summary(arms, place), course(n))[-1].estimate
+            assert result.low == pytest.approx(math.expm1(low[place]), abs=1e-4)
+            assert result.high == pytest.approx(math.expm1(high[place]), abs=1e-4)
 
 
 @pytest.mark.usefixtures("without_noise_rule")
 def test_campaigns_stop_where_and_with_what_tare_stops_them() -> None:
     arms = campaigns(1, 120, 32)
-    found = stopped(arms, DESIGN)
-    holding = {value: found.contains(math.log1p(value)) for value in (0.0, 0.01, 0.05, 0.2)}
+    result = stopped(arms, DESIGN)
+    holding = {value: result.contains(math.log1p(value)) for value in (0.0, 0.01, 0.05, 0.2)}
     reasons = set()
     for place in range(arms.campaigns):
         one = summary(arms, place)
         passed = courses([one], {(CELL, "other"): 32}, DESIGN, ended=False)[CELL, "other"]
         interval = looks_at(one, passed)[-1].estimate
-        assert passed.looks[-1] == found.blocks[place]
+        assert passed.looks[-1] == result.blocks[place]
         assert interval.low is not None
         assert interval.high is not None
         for value, held in holding.items():
@@ -188,29 +188,29 @@ def test_campaigns_stop_where_and_with_what_tare_stops_them() -> None:
 
 def test_what_the_noise_floor_withholds_lets_campaigns_go_on_and_never_stops_them_earlier() -> None:
     arms = campaigns(1, 120, 32)
-    found = stopped(arms, DESIGN)
+    result = stopped(arms, DESIGN)
     later = 0
     for place in range(arms.campaigns):
         passed = courses([summary(arms, place)], {(CELL, "other"): 32}, DESIGN, ended=False)
         blocks = passed[CELL, "other"].looks[-1]
-        assert blocks >= found.blocks[place]
-        later += blocks > found.blocks[place]
+        assert blocks >= result.blocks[place]
+        later += blocks > result.blocks[place]
     assert later <= 0.05 * arms.campaigns
 
 
 @pytest.mark.usefixtures("without_noise_rule")
 def test_campaigns_decide_what_and_when_tare_decides() -> None:
     arms = campaigns(2, 80, 32)
-    found = intervals.decided(arms, 0.01)
+    decided = intervals.decided(arms, 0.01)
     design = Design(
         looks=intervals.LOOKS, margin=0.01, fail_if=(FailIf(text="overhead > 1%", threshold=0.01),)
     )
     answers = set()
     for place in range(arms.campaigns):
         (ruled,) = rulings([summary(arms, place)], course(32), design, (CELL, "other"))
-        assert (ruled.ruling is Ruling.EXCEEDED) == bool(found.exceeded[place])
-        assert (ruled.ruling is Ruling.KEPT) == bool(found.kept[place])
-        assert ruled.n == found.blocks[place]
+        assert (ruled.ruling is Ruling.EXCEEDED) == bool(decided.exceeded[place])
+        assert (ruled.ruling is Ruling.KEPT) == bool(decided.kept[place])
+        assert ruled.n == decided.blocks[place]
         answers.add(ruled.ruling)
     assert answers == set(Ruling)
 
@@ -220,8 +220,8 @@ def test_the_papers_figures_are_those_that_tare_shows_for_replication() -> None:
     figures = trimmed(np.exp(arms.environment))
     means = plain_t(np.exp(arms.environment))
     for place in range(arms.campaigns):
-        one = overhead(summary(arms, place))
-        (b16,), (r15,) = (replications([one], way) for way in (Treatment.B16, Treatment.R15))
+        result = overhead(summary(arms, place))
+        (b16,), (r15,) = (replications([result], way) for way in (Treatment.B16, Treatment.R15))
         assert b16.here.value == pytest.approx(figures.mean[place])
         assert b16.here.deviation == pytest.approx(figures.deviation[place])
         assert b16.here.used == figures.used == 30

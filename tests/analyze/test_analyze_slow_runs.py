@@ -30,9 +30,9 @@ def test_a_clean_sample_of_ten_says_how_many_it_saw() -> None:
 
 
 def test_slow_runs_stand_in_the_sentence() -> None:
-    found = with_slow(2, 20)
-    assert found.word is Word.WITHIN
-    assert found.sentence == (
+    result = with_slow(2, 20)
+    assert result.word is Word.WITHIN
+    assert result.sentence == (
         "docker: typically within ±1 % of native, but 2 of 20 runs were slower by 50 % (n = 20)"
     )
 
@@ -40,26 +40,26 @@ def test_slow_runs_stand_in_the_sentence() -> None:
 def test_slow_runs_as_frequent_as_natives_are_no_cost_of_the_environment() -> None:
     same = replace(CLEAN, slow=1, native_slow=2, by=0.4)
     judged = verdict_of(around(0.0, 0.002))
-    found = verdict(replace(judged.overhead, slow=same), MARGIN)
+    result = verdict(replace(judged.overhead, slow=same), MARGIN)
     assert (
-        "; slow runs are no more frequent than native's: 1 of 10 runs, natively 2 of 20 (" in found.sentence
+        "; slow runs are no more frequent than native's: 1 of 10 runs, natively 2 of 20 (" in result.sentence
     )
 
 
 def test_many_runs_without_a_slow_one_make_the_claim_hold_for_the_mean() -> None:
     judged = verdict_of(around(0.0, 0.002))
     many = replace(CLEAN, runs=600, native_runs=1200)
-    found = verdict(replace(judged.overhead, slow=many), MARGIN)
-    assert found.sentence == "docker: within ±1 % of native (n = 10)"
+    result = verdict(replace(judged.overhead, slow=many), MARGIN)
+    assert result.sentence == "docker: within ±1 % of native (n = 10)"
 
 
 def test_a_rate_counts_the_time_per_work_and_only_the_blocks_that_were_looked_at() -> None:
     values = [*around(0.0, 0.01), 0.4, 0.5]
     for direction in Direction:
         summary = summary_of(values, direction=direction)
-        found = slow_runs(summary)
-        assert found.by == pytest.approx(math.expm1(0.45), abs=0.01)
-        assert replace(found, by=None) == replace(CLEAN, runs=12, native_runs=24, slow=2)
+        runs = slow_runs(summary)
+        assert runs.by == pytest.approx(math.expm1(0.45), abs=0.01)
+        assert replace(runs, by=None) == replace(CLEAN, runs=12, native_runs=24, slow=2)
         assert slow_runs(summary, 10) == CLEAN
 
 
@@ -84,7 +84,7 @@ def test_with_slow_runs_an_unqualified_margin_below_their_cost_is_said_in_one_ca
         runs = generator.normal(0.0, 0.003, (n, 3))
         runs[:, 0] += math.log(1.5) * (generator.random(n) < rate)
         log_ratios, controls = runs[:, 0] - runs[:, 1:].mean(axis=1), runs[:, 2] - runs[:, 1]
-        found = verdict(overhead(with_controls(log_ratios.tolist(), controls=controls.tolist())), MARGIN)
-        narrow = found.within is not None and found.within < rate * 0.5
-        false += narrow and found.word is Word.WITHIN and "typically" not in found.sentence
+        result = verdict(overhead(with_controls(log_ratios.tolist(), controls=controls.tolist())), MARGIN)
+        narrow = result.within is not None and result.within < rate * 0.5
+        false += narrow and result.word is Word.WITHIN and "typically" not in result.sentence
     assert false / 150 <= 0.05

@@ -76,13 +76,13 @@ def test_with_few_iterations_nothing_is_said() -> None:
 
 def test_courses_are_counted_by_environment() -> None:
     cell = Cell(workload="work", layout="1c1p1i")
-    one = IterationSeries(
+    iteration_series = IterationSeries(
         cell=cell, environment="box", metric="time_s", starts=((0.0,) * 9, (0.5,) + (0.0,) * 8, (0.0,) * 9)
     )
     none = IterationSeries(cell=cell, environment="other", metric="time_s", starts=())
-    (found,) = steadiness([one, none])
-    assert found.counts == {IterationCourse.FLAT: 2, IterationCourse.WARM_UP: 1}
-    assert (found.iterations, found.starts) == (9, 3)
+    (value,) = steadiness([iteration_series, none])
+    assert value.counts == {IterationCourse.FLAT: 2, IterationCourse.WARM_UP: 1}
+    assert (value.iterations, value.starts) == (9, 3)
 
 
 def counted(environment: str, unsteady: int) -> Steadiness:

@@ -84,8 +84,8 @@ def explained(
     plant: Plant, own: Sequence[Suspicion], tried: Sequence[InterventionVerdict] = ()
 ) -> Explanation:
     judged, _, _ = _judged(planted_outcomes(plant))
-    (one,) = explanations(claims(judged), own, tried, {ENVIRONMENT: "docker"})
-    return one
+    (explanation,) = explanations(claims(judged), own, tried, {ENVIRONMENT: "docker"})
+    return explanation
 
 
 def tried(cause: str | None, knob: str, role: Role, left: float = 0.0, n: int = 10) -> InterventionVerdict:
@@ -123,13 +123,13 @@ def test_without_a_claim_nothing_is_suspected() -> None:
 
 
 def test_a_mechanism_seen_at_work_comes_before_one_that_could_be() -> None:
-    names = [(one.cause, one.strength) for one in suspected(SLOWER, [FILTER, REFUSED])]
+    names = [(suspicion.cause, suspicion.strength) for suspicion in suspected(SLOWER, [FILTER, REFUSED])]
     assert names[0] == ("refused-single-copy", Strength.STRONG)
     assert ("system-call-filter", Strength.POSSIBLE) in names
 
 
 def test_a_gain_has_only_causes_that_can_speed_up() -> None:
-    names = {one.cause for one in suspected(FASTER, [FILTER, REFUSED])}
+    names = {suspicion.cause for suspicion in suspected(FASTER, [FILTER, REFUSED])}
     assert names == {"refused-single-copy"}
 
 
@@ -169,7 +169,7 @@ def test_a_dearer_call_counts_only_for_a_program_that_makes_many(made: int, stre
     plant = replace(SLOWER, signals={**BACKGROUND, "system_call_cost_s": cost})
     counts = counted({"getppid": made})
     own = suspected(plant, [FILTER], calls(counts, counts))
-    strengths = [one.strength for one in own if one.cause == "system-call-filter"]
+    strengths = [suspicion.strength for suspicion in own if suspicion.cause == "system-call-filter"]
     assert strengths == [strength]
 
 
@@ -186,20 +186,20 @@ def test_a_native_run_does_not_show_how_often_the_clock_is_read(
     natively = {NATIVE: counted({"write": 10})}
     here = {} if readings is None else {ENVIRONMENT: counted({"clock_gettime": readings})}
     traced = TracedCalls(counts={CELL: {**natively, **here}}, untraced={})
-    own = [one for one in suspected(plant, traced=traced) if one.cause == "slow-clock"]
-    assert [one.strength for one in own][:1] == ([strength] if strength else [])
+    own = [suspicion for suspicion in suspected(plant, traced=traced) if suspicion.cause == "slow-clock"]
+    assert [suspicion.strength for suspicion in own][:1] == ([strength] if strength else [])
 
 
 def test_a_suspected_cause_has_its_cure_in_the_words_of_the_technology() -> None:
-    one = explained(SLOWER, suspected(SLOWER, [REFUSED]))
-    assert (one.standing, one.cause) == (Attributed.CANDIDATE, "refused-single-copy")
-    assert one.cure.startswith("docker run --cap-add SYS_PTRACE (in a Slurm job: export OMPI_MCA")
+    explanation = explained(SLOWER, suspected(SLOWER, [REFUSED]))
+    assert (explanation.standing, explanation.cause) == (Attributed.CANDIDATE, "refused-single-copy")
+    assert explanation.cure.startswith("docker run --cap-add SYS_PTRACE (in a Slurm job: export OMPI_MCA")
 
 
 def test_a_gain_says_how_native_has_it_too() -> None:
-    one = explained(FASTER, suspected(FASTER, [REFUSED]))
-    assert one.is_gain
-    assert "OMPI_MCA_btl_vader_single_copy_mechanism=none" in one.cure
+    explanation = explained(FASTER, suspected(FASTER, [REFUSED]))
+    assert explanation.is_gain
+    assert "OMPI_MCA_btl_vader_single_copy_mechanism=none" in explanation.cure
 
 
 def test_what_a_knob_confirmed_is_the_cause_whatever_else_was_believed() -> None:
@@ -207,16 +207,23 @@ def test_what_a_knob_confirmed_is_the_cause_whatever_else_was_believed() -> None
         tried("refused-single-copy", "sys-ptrace", Role.NONE),
         tried("system-call-filter", "seccomp-off", Role.CAUSE),
     ]
-    one = explained(SLOWER, suspected(SLOWER, [REFUSED]), verdicts_)
-    assert (one.standing, one.cause, one.knob) == (Attributed.CAUSE, "system-call-filter", "seccomp-off")
-    assert one.tried == ("the sys-ptrace",)
-    assert (one.before and one.before.point, one.after and one.after.point) == (0.3, 0.0)
+    explanation = explained(SLOWER, suspected(SLOWER, [REFUSED]), verdicts_)
+    assert (explanation.standing, explanation.cause, explanation.knob) == (
+        Attributed.CAUSE,
+        "system-call-filter",
+        "seccomp-off",
+    )
+    assert explanation.tried == ("the sys-ptrace",)
+    assert (
+        explanation.before and explanation.before.point,
+        explanation.after and explanation.after.point,
+    ) == (0.3, 0.0)
 
 
 def test_a_cause_that_its_knob_has_cleared_is_no_longer_suspected() -> None:
     cleared = [tried("refused-single-copy", "sys-ptrace", Role.NONE)]
-    one = explained(SLOWER, suspected(SLOWER, [REFUSED]), cleared)
-    assert (one.standing, one.tried) == (Attributed.UNEXPLAINED, ("the sys-ptrace",))
+    explanation = explained(SLOWER, suspected(SLOWER, [REFUSED]), cleared)
+    assert (explanation.standing, explanation.tried) == (Attributed.UNEXPLAINED, ("the sys-ptrace",))
 
 
 def test_a_knob_clears_every_cause_that_it_tests_also_when_it_is_turned_by_hand() -> None:
@@ -226,10 +233,12 @@ def test_a_knob_clears_every_cause_that_it_tests_also_when_it_is_turned_by_hand(
 
 @pytest.mark.parametrize("role", [Role.UNDECIDED, Role.ABSENT])
 def test_what_did_not_decide_leaves_the_suspicion(role: Role) -> None:
-    one = explained(SLOWER, suspected(SLOWER, [REFUSED]), [tried("refused-single-copy", "sys-ptrace", role)])
-    assert (one.standing, one.tried) == (Attributed.CANDIDATE, ())
-    assert one.undecided == (("the sys-ptrace",) if role is Role.UNDECIDED else ())
-    assert one.is_absent is (role is Role.ABSENT)
+    explanation = explained(
+        SLOWER, suspected(SLOWER, [REFUSED]), [tried("refused-single-copy", "sys-ptrace", role)]
+    )
+    assert (explanation.standing, explanation.tried) == (Attributed.CANDIDATE, ())
+    assert explanation.undecided == (("the sys-ptrace",) if role is Role.UNDECIDED else ())
+    assert explanation.is_absent is (role is Role.ABSENT)
 
 
 def test_of_two_causes_the_one_that_leaves_less_is_named_first() -> None:
@@ -237,9 +246,9 @@ def test_of_two_causes_the_one_that_leaves_less_is_named_first() -> None:
         tried("refused-single-copy", "sys-ptrace", Role.CAUSE, left=0.2),
         tried("cpu-quota", "quota-off", Role.CAUSE, left=0.0),
     ]
-    one = explained(SLOWER, (), both)
-    assert (one.cause, one.further) == ("cpu-quota", ("the sys-ptrace",))
-    assert one.cure.startswith("docker run without --cpus")
+    explanation = explained(SLOWER, (), both)
+    assert (explanation.cause, explanation.further) == ("cpu-quota", ("the sys-ptrace",))
+    assert explanation.cure.startswith("docker run without --cpus")
 
 
 def test_of_two_that_leave_as_much_the_one_with_more_evidence_is_named() -> None:
@@ -251,8 +260,8 @@ def test_of_two_that_leave_as_much_the_one_with_more_evidence_is_named() -> None
 
 
 def test_the_cure_is_of_the_knob_that_confirmed_it() -> None:
-    one = explained(SLOWER, (), [tried("refused-single-copy", "seccomp-off", Role.CAUSE)])
-    assert one.cure.startswith("docker run --security-opt seccomp=unconfined")
+    explanation = explained(SLOWER, (), [tried("refused-single-copy", "seccomp-off", Role.CAUSE)])
+    assert explanation.cure.startswith("docker run --security-opt seccomp=unconfined")
 
 
 def test_a_longer_intervention_on_the_same_knob_counts() -> None:
@@ -272,7 +281,9 @@ def test_the_calls_of_many_processes_at_once_are_not_added_up() -> None:
         cell = replace(CELL, layout=f"1c{threads}p1i")
         traced = TracedCalls(counts={cell: {ENVIRONMENT: counts, NATIVE: counts}}, untraced={})
         own = suspected(plant, [replace(FILTER, cell=cell)], traced)
-        strengths.append(next(one.strength for one in own if one.cause == "system-call-filter"))
+        strengths.append(
+            next(suspicion.strength for suspicion in own if suspicion.cause == "system-call-filter")
+        )
     assert strengths[0] > strengths[1]
 
 
@@ -280,12 +291,14 @@ def test_without_a_filter_a_dearer_call_is_no_evidence_of_one() -> None:
     cost = Kind(drawn=lambda run: 2e-7 if run.is_native else 9e-6, unit="s")
     counts = counted({"getppid": 40_000})
     plant = replace(SLOWER, signals={**BACKGROUND, "system_call_cost_s": cost})
-    assert "system-call-filter" not in {one.cause for one in suspected(plant, traced=calls(counts, counts))}
+    assert "system-call-filter" not in {
+        suspicion.cause for suspicion in suspected(plant, traced=calls(counts, counts))
+    }
 
 
 def test_a_knob_turned_by_hand_confirms_the_cause_that_it_tests() -> None:
-    one = explained(SLOWER, (), [tried(None, "quota-off", Role.CAUSE)])
-    assert (one.cause, one.title) == ("cpu-quota", KNOWN_CAUSES["cpu-quota"].title)
+    explanation = explained(SLOWER, (), [tried(None, "quota-off", Role.CAUSE)])
+    assert (explanation.cause, explanation.title) == ("cpu-quota", KNOWN_CAUSES["cpu-quota"].title)
     other = explained(SLOWER, (), [tried(None, "slowdown-0", Role.CAUSE)])
     assert (other.cause, other.title, other.cure) == ("slowdown-0", "the slowdown-0", "")
 
@@ -297,6 +310,6 @@ def test_only_traits_that_native_has_not_are_kept() -> None:
         )
         for outcome in planted_outcomes(SLOWER)
     ]
-    (one,) = traits(outcomes, {"clock source"})
-    assert (one.environment, one.value, one.native) == (ENVIRONMENT, "hpet", "tsc")
+    (trait,) = traits(outcomes, {"clock source"})
+    assert (trait.environment, trait.value, trait.native) == (ENVIRONMENT, "hpet", "tsc")
     assert traits(outcomes, {"another"}) == ()

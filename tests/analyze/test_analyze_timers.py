@@ -15,12 +15,12 @@ from tare.treat import timer_summaries
 
 def told(block: int, name: str, slot: int, rho: float, waited_s: float = 0.0) -> Outcome:
     """A trial of 10 s whose node tells ``rho`` times the CPU time of what was left of them."""
-    one = outcome(trial(block, name, slot), [10.0])
-    (run,) = one.instances
+    result = outcome(trial(block, name, slot), [10.0])
+    (run,) = result.instances
     clocks = replace(run.clocks, wall_s=10.0)
     waits = Signal(name="steal_s", unit="s", scope=Scope.NODE, value=waited_s, lost_time=True)
     return replace(
-        one,
+        result,
         instances=(replace(run, clocks=clocks, user_s=rho * (10.0 - waited_s)),),
         signals=(waits,) if waited_s else (),
     )
@@ -33,14 +33,14 @@ def agreement(share: float, waited_s: float = 0.0) -> TimerAgreement:
         noise = chance.normal(1.0, 0.002, 3)
         outcomes += [told(block, NATIVE, slot, 0.99 * noise[slot]) for slot in (0, 1)]
         outcomes.append(told(block, "box", 0, 0.99 * share * noise[2], waited_s))
-    (found,) = timer_agreements(timer_summaries(outcomes))
-    return found
+    (timer_agreement,) = timer_agreements(timer_summaries(outcomes))
+    return timer_agreement
 
 
 def test_a_node_that_tells_less_cpu_time_than_it_used_disagrees() -> None:
-    found = agreement(0.9)
-    assert found.disagrees
-    assert found.difference.point == pytest.approx(-0.1, abs=0.01)
+    timer_agreement = agreement(0.9)
+    assert timer_agreement.disagrees
+    assert timer_agreement.difference.point == pytest.approx(-0.1, abs=0.01)
 
 
 def test_a_node_that_counts_like_native_agrees() -> None:
@@ -70,7 +70,7 @@ def quality(backward: int, steps: int = 0) -> ClockQuality:
 def warned(found: ClockQuality, name: str) -> set[str]:
     outcomes = [replace(outcome(trial(0, name), [1.0]), clock_quality=(found,))]
     judged = with_clock_warnings(example(blocks=6).verdicts, outcomes)
-    return {one.overhead.summary.environment for one in judged if one.warnings}
+    return {verdict.overhead.summary.environment for verdict in judged if verdict.warnings}
 
 
 def test_a_clock_that_goes_backward_qualifies_every_verdict_of_its_environment() -> None:

@@ -44,10 +44,10 @@ def splits(count: int, **how: object) -> list[VarianceSplit]:
 
 
 def test_each_level_gets_back_what_was_planted_in_it() -> None:
-    found = splits(200)
-    assert np.mean([each.between_blocks.point for each in found]) == pytest.approx(0.03**2, rel=0.1)
-    assert np.mean([each.between_starts.point for each in found]) == pytest.approx(0.02**2, rel=0.1)
-    inner = [each.between_iterations.point for each in found if each.between_iterations]
+    result = splits(200)
+    assert np.mean([each.between_blocks.point for each in result]) == pytest.approx(0.03**2, rel=0.1)
+    assert np.mean([each.between_starts.point for each in result]) == pytest.approx(0.02**2, rel=0.1)
+    inner = [each.between_iterations.point for each in result if each.between_iterations]
     assert np.mean(inner) == pytest.approx(0.01**2, rel=0.05)
 
 
@@ -55,18 +55,18 @@ def test_each_level_gets_back_what_was_planted_in_it() -> None:
     ("name", "truth"), [("between_blocks", 0.03), ("between_starts", 0.02), ("between_iterations", 0.01)]
 )
 def test_the_intervals_hold_about_what_they_promise(name: str, truth: float) -> None:
-    found = [getattr(each, name) for each in splits(400)]
-    covered = np.mean([each.low <= truth**2 <= each.high for each in found])
+    getattrs = [getattr(each, name) for each in splits(400)]
+    covered = np.mean([each.low <= truth**2 <= each.high for each in getattrs])
     assert 0.92 <= covered <= 0.99
 
 
 def test_single_runs_leave_starts_and_iterations_together() -> None:
-    found = splits(200, iterations=1)
-    assert {each.between_iterations for each in found} == {None}
-    assert np.mean([each.between_starts.point for each in found]) == pytest.approx(
+    result = splits(200, iterations=1)
+    assert {each.between_iterations for each in result} == {None}
+    assert np.mean([each.between_starts.point for each in result]) == pytest.approx(
         0.02**2 + 0.01**2, rel=0.15
     )
-    assert {each.best_iterations for each in found} == {None}
+    assert {each.best_iterations for each in result} == {None}
 
 
 def test_fewer_than_six_blocks_are_not_split() -> None:

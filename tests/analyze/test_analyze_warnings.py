@@ -24,8 +24,8 @@ def unlike(fact: str) -> Unlike:
 
 @pytest.mark.parametrize(("count", "warned"), [(0, False), (2, False), (3, True), (20, True)])
 def test_more_than_a_tenth_taken_out_is_a_warning(count: int, warned: bool) -> None:
-    (found,) = with_warnings([DOCKER], [exclusions(count)], [])
-    assert bool(found.warnings) is warned
+    (verdict,) = with_warnings([DOCKER], [exclusions(count)], [])
+    assert bool(verdict.warnings) is warned
 
 
 def test_one_arms_losses_concern_every_verdict_of_the_cell() -> None:
@@ -34,8 +34,8 @@ def test_one_arms_losses_concern_every_verdict_of_the_cell() -> None:
 
 
 def test_another_cells_losses_do_not() -> None:
-    (found,) = with_warnings([DOCKER], [exclusions(20, cell=OTHER)], [])
-    assert found.warnings == ()
+    (verdict,) = with_warnings([DOCKER], [exclusions(20, cell=OTHER)], [])
+    assert verdict.warnings == ()
 
 
 @pytest.mark.parametrize(("fact", "said"), [(PROGRAM, "binary differs"), (BLAS, "BLAS kernel differs")])
@@ -46,5 +46,9 @@ def test_another_program_concerns_its_own_environment_alone(fact: str, said: str
 
 
 def test_a_verdicts_words_are_not_changed_by_a_warning() -> None:
-    (found,) = with_warnings([DOCKER], [exclusions(20)], [unlike(PROGRAM)])
-    assert (found.word, found.sentence, found.overhead) == (DOCKER.word, DOCKER.sentence, DOCKER.overhead)
+    (verdict,) = with_warnings([DOCKER], [exclusions(20)], [unlike(PROGRAM)])
+    assert (verdict.word, verdict.sentence, verdict.overhead) == (
+        DOCKER.word,
+        DOCKER.sentence,
+        DOCKER.overhead,
+    )

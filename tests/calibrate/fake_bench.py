@@ -53,7 +53,7 @@ class Heard(Listener):
         self.gates: list[Gate] = []
 
     def phase(self, phases: Sequence[Phase], again: bool) -> None:
-        self.begun += [(one.name, again) for one in phases]
+        self.begun += [(phase.name, again) for phase in phases]
 
     def judged(self, gates: Sequence[Gate]) -> None:
         self.gates += gates

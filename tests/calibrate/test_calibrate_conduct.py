@@ -31,18 +31,18 @@ def asked(tmp_path: Path) -> CalibrationRequest:
 @pytest.mark.timeout(180)
 def test_a_whole_calibration_runs_and_judges_every_phase(asked: CalibrationRequest) -> None:
     heard = Heard()
-    found = Conductor(asked, heard).run()
-    assert found.complete
-    assert found.gates == tuple(heard.gates)
-    assert {gate.phase for gate in found.gates} == {f"P{number}" for number in range(9)}
-    skipped = {gate.phase for gate in found.gates if gate.passing is Passing.NOT_RUN}
+    calibration = Conductor(asked, heard).run()
+    assert calibration.complete
+    assert calibration.gates == tuple(heard.gates)
+    assert {gate.phase for gate in calibration.gates} == {f"P{number}" for number in range(9)}
+    skipped = {gate.phase for gate in calibration.gates if gate.passing is Passing.NOT_RUN}
     assert skipped == {"P1", "P3", "P4", "P5", "P6", "P8"}, (
         "too few blocks for some, and fakes count no CPU time"
     )
-    assert all(gate.seen for gate in found.gates)
-    assert found.gate("P7", "step") is not None
-    assert found.tare_version == __version__
-    assert found.host_identity == host_identity(host_facts())
+    assert all(gate.seen for gate in calibration.gates)
+    assert calibration.gate("P7", "step") is not None
+    assert calibration.tare_version == __version__
+    assert calibration.host_identity == host_identity(host_facts())
     assert len(read_journal(asked.folder / "truth" / "journal").outcomes) == 6 * TINY.truth_blocks
 
 
@@ -66,10 +66,10 @@ def test_what_fails_is_run_once_more_and_judged_together(
 ) -> None:
     judged: list[int] = []
     heard = Heard()
-    found = Conductor(replace(asked, stages=((_counting_phase(judged, passes_with),),)), heard).run()
+    calibration = Conductor(replace(asked, stages=((_counting_phase(judged, passes_with),),)), heard).run()
     assert judged == rounds
-    assert found.repeated == (() if len(rounds) == 1 else ("P1",))
-    assert found.passed is (passes_with <= rounds[-1])
+    assert calibration.repeated == (() if len(rounds) == 1 else ("P1",))
+    assert calibration.passed is (passes_with <= rounds[-1])
     assert heard.begun == [("P1", False), ("P1", True)][: len(rounds)]
 
 

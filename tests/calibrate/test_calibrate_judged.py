@@ -16,7 +16,9 @@ from tests.calibrate.outcomes import outcomes_of
 def test_the_calibrated_estimator_is_the_one_behind_every_verdict() -> None:
     source = np.random.default_rng(1)
     made = outcomes_of({"arm": 0.05}, blocks=10, source=source)
-    (summary,) = (one for one in found(made) if one.environment == "arm" and one.metric == "wall_s")
+    (summary,) = (
+        summary for summary in found(made) if summary.environment == "arm" and summary.metric == "wall_s"
+    )
     assert ESTIMATORS[DEFAULT] is ALIGNED_RANKS
     assert overhead(summary).typical == as_fraction(ALIGNED_RANKS.interval(contrast_of(summary), 0.05))
 
@@ -26,10 +28,10 @@ def test_the_calibrated_estimator_is_the_one_behind_every_verdict() -> None:
 def test_bounds_of_many_samples_are_those_of_each(estimator: Estimator, level: float) -> None:
     log_ratios, controls = np.random.default_rng(2).normal(size=(2, 20, 10))
     rows = zip(log_ratios.tolist(), controls.tolist(), strict=True)
-    each = [estimator.interval(Blocks(tuple(one), tuple(other)), 1 - level) for one, other in rows]
+    each = [estimator.interval(Blocks(tuple(value), tuple(other)), 1 - level) for value, other in rows]
     low, high = estimator.bounds(log_ratios, controls, level)
-    assert low.tolist() == pytest.approx([one.low for one in each], abs=1e-4)
-    assert high.tolist() == pytest.approx([one.high for one in each], abs=1e-4)
+    assert low.tolist() == pytest.approx([estimate.low for estimate in each], abs=1e-4)
+    assert high.tolist() == pytest.approx([estimate.high for estimate in each], abs=1e-4)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=lambda one: one.name)

@@ -63,9 +63,12 @@ def test_p4_sees_through_a_drift_in_tares_order_and_finds_out_the_other() -> Non
     halves = drifting(alone)
     later = tuple(
         replace(
-            one, trial=replace(one.trial, block=one.trial.block - 25, identity=f"{one.trial.identity}-later")
+            halve,
+            trial=replace(
+                halve.trial, block=halve.trial.block - 25, identity=f"{halve.trial.identity}-later"
+            ),
         )
-        for one in halves[50:]
+        for halve in halves[50:]
     )
     evidence = evidence_of(interleaved, run=p4_drift.INTERLEAVED)
     rounds = {**evidence.rounds, p4_drift.BEFORE: (halves[:50],), p4_drift.AFTER: (later,)}
@@ -140,19 +143,19 @@ def quotas(cost_50: float, *, throttled_natively: float = 0.0) -> tuple[Outcome,
     # The made-up native takes 1 s; the formula is about runs of 0.24 s.
     return tuple(
         replace(
-            one,
-            samples=tuple(replace(sample, value=sample.value * 0.24) for sample in one.samples),
+            item,
+            samples=tuple(replace(sample, value=sample.value * 0.24) for sample in item.samples),
             signals=(
                 Signal(
                     name="throttled_s",
                     unit="s",
                     scope=Scope.NODE,
-                    value=throttled_s[one.trial.environment.name],
+                    value=throttled_s[item.trial.environment.name],
                     lost_time=True,
                 ),
             ),
         )
-        for one in made
+        for item in made
     )
 
 
@@ -199,15 +202,15 @@ def boots(own_sd: float, read: float = 1.0) -> tuple[Outcome, ...]:
             planted = source.normal(0.0, p8_boots.PLANTED_SD) if name == "boots" else 0.0
             start = source.normal(0.0, own_sd) + planted * read
             values = np.exp(start + source.normal(0.0, 0.002, 5))
-            one = outcome(name, block, replicate, cpu_s=1.0)
+            result = outcome(name, block, replicate, cpu_s=1.0)
             samples = tuple(
-                replace(one.samples[0], value=float(value), iteration=number)
+                replace(result.samples[0], value=float(value), iteration=number)
                 for number, value in enumerate(values)
             )
             facts = {PLANTED: f"{np.expm1(planted):+.6f}"}
-            workload = replace(one.trial.workload, iterations=5)
-            trial = replace(one.trial, workload=workload)
-            made.append(replace(one, trial=trial, samples=samples, facts=facts))
+            workload = replace(result.trial.workload, iterations=5)
+            trial = replace(result.trial, workload=workload)
+            made.append(replace(result, trial=trial, samples=samples, facts=facts))
     return tuple(made)
 
 

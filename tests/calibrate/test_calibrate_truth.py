@@ -20,10 +20,10 @@ SIZE = replace(FULL, redrawn_campaigns=300)
 
 
 def _wide(contrast: Contrast, level: float) -> Estimate:
-    found = ALIGNED_RANKS.interval(contrast, 1 - level)
-    assert found.low is not None
-    assert found.high is not None
-    return replace(found, low=2 * found.low - found.point, high=2 * found.high - found.point)
+    estimate = ALIGNED_RANKS.interval(contrast, 1 - level)
+    assert estimate.low is not None
+    assert estimate.high is not None
+    return replace(estimate, low=2 * estimate.low - estimate.point, high=2 * estimate.high - estimate.point)
 
 
 def _wide_bounds(log_ratios: Array, controls: Array, level: float) -> tuple[Array, Array]:
@@ -65,23 +65,25 @@ def test_a_sound_tare_passes_all_three_phases(sound: tuple[Outcome, ...]) -> Non
 def test_the_figures_of_two_rounds_are_judged_together(sound: tuple[Outcome, ...]) -> None:
     again = truth_outcomes(seed=2)
     counted = {gate.name: gate for gate in p1_truth.judge(evidence(sound, again))}
-    each = [{gate.name: gate.count for gate in p1_truth.judge(evidence(one))} for one in (sound, again)]
+    each = [
+        {gate.name: gate.count for gate in p1_truth.judge(evidence(outcomes))} for outcomes in (sound, again)
+    ]
     coverage = counted["coverage, plus-5"]
     assert (coverage.of, coverage.allowed) == (120, 12)
     assert coverage.count == (each[0]["coverage, plus-5"] or 0) + (each[1]["coverage, plus-5"] or 0)
 
 
 def test_a_driver_that_adds_cpu_time_is_found() -> None:
-    found = passing(p1_truth.judge(evidence(truth_outcomes({**TRUTHS, p1_truth.NO_OP: 0.008}))))
-    assert found["bias, no-op"] is Passing.FAILED
-    assert found["bias, plus-5"] is Passing.PASSED
+    passings = passing(p1_truth.judge(evidence(truth_outcomes({**TRUTHS, p1_truth.NO_OP: 0.008}))))
+    assert passings["bias, no-op"] is Passing.FAILED
+    assert passings["bias, plus-5"] is Passing.PASSED
 
 
 def test_a_plant_that_is_read_wrong_is_found() -> None:
-    found = passing(p1_truth.judge(evidence(truth_outcomes({**TRUTHS, "plus-5": 0.09}))))
-    assert found["coverage, plus-5"] is Passing.FAILED
-    assert found["pooled, plus-5"] is Passing.FAILED
-    assert found["coverage, plus-20"] is Passing.PASSED
+    passings = passing(p1_truth.judge(evidence(truth_outcomes({**TRUTHS, "plus-5": 0.09}))))
+    assert passings["coverage, plus-5"] is Passing.FAILED
+    assert passings["pooled, plus-5"] is Passing.FAILED
+    assert passings["coverage, plus-20"] is Passing.PASSED
 
 
 def test_what_is_no_work_is_taken_off_the_truth() -> None:
@@ -97,38 +99,40 @@ def test_an_estimator_that_calls_five_percent_nothing_is_found(sound: tuple[Outc
 
     nothing = replace(ALIGNED_RANKS, interval=blind)
     assert set(passing(p2_equivalence.judge(evidence(sound, estimator=nothing))).values()) == {Passing.FAILED}
-    found = passing(p1_truth.judge(evidence(sound, estimator=nothing)))
-    assert found["power"] is Passing.FAILED
-    assert found["coverage, plus-1"] is Passing.FAILED
+    passings = passing(p1_truth.judge(evidence(sound, estimator=nothing)))
+    assert passings["power"] is Passing.FAILED
+    assert passings["coverage, plus-1"] is Passing.FAILED
 
 
 def test_the_papers_trimmed_t_fails(sound: tuple[Outcome, ...]) -> None:
-    found = passing(p3_redrawn.judge(evidence(sound, estimator=TRIMMED_T)))
-    assert found["false positives, one look"] is Passing.FAILED
-    assert found["coverage, one look"] is Passing.FAILED
-    assert found["false positives, normal noise"] is Passing.FAILED
-    assert found["coverage, several looks"] is Passing.NOT_RUN
+    passings = passing(p3_redrawn.judge(evidence(sound, estimator=TRIMMED_T)))
+    assert passings["false positives, one look"] is Passing.FAILED
+    assert passings["coverage, one look"] is Passing.FAILED
+    assert passings["false positives, normal noise"] is Passing.FAILED
+    assert passings["coverage, several looks"] is Passing.NOT_RUN
 
 
 def test_a_host_with_many_spikes_does_not_hide_the_papers_trimmed_t() -> None:
     """A plain t of what has spikes may be too wide, which makes up for the runs that are left out."""
     spiky = outcomes_of(TRUTHS, blocks=600, source=np.random.default_rng(1), spikes=0.15)
-    found = passing(p3_redrawn.judge(evidence(spiky, estimator=TRIMMED_T)))
-    assert found["false positives, normal noise"] is Passing.FAILED
+    passings = passing(p3_redrawn.judge(evidence(spiky, estimator=TRIMMED_T)))
+    assert passings["false positives, normal noise"] is Passing.FAILED
 
 
 def test_an_interval_that_is_too_wide_fails_though_it_covers(sound: tuple[Outcome, ...]) -> None:
-    found = passing(p3_redrawn.judge(evidence(sound, estimator=TOO_WIDE)))
-    assert found["false positives, one look"] is Passing.PASSED
-    assert found["width"] is Passing.FAILED
+    passings = passing(p3_redrawn.judge(evidence(sound, estimator=TOO_WIDE)))
+    assert passings["false positives, one look"] is Passing.PASSED
+    assert passings["width"] is Passing.FAILED
 
 
 def test_missing_blocks_are_no_pass(sound: tuple[Outcome, ...]) -> None:
     thinned = [
-        one for one in sound if one.trial.environment.name != "plus-20" or one.trial.block % 5 in {0, 1, 2}
+        outcome
+        for outcome in sound
+        if outcome.trial.environment.name != "plus-20" or outcome.trial.block % 5 in {0, 1, 2}
     ]
-    found = passing(p1_truth.judge(evidence(tuple(thinned))))
-    assert found["complete"] is Passing.FAILED
+    passings = passing(p1_truth.judge(evidence(tuple(thinned))))
+    assert passings["complete"] is Passing.FAILED
     nothing = p1_truth.judge(evidence())
     assert Passing.PASSED not in set(passing(nothing).values())
     assert set(passing(p3_redrawn.judge(evidence())).values()) == {Passing.NOT_RUN}

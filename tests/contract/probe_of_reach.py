@@ -70,9 +70,9 @@ def mounts_hierarchy() -> bool:
     with tempfile.TemporaryDirectory() as folder:
         for controller in (b"pids", b"memory", b"freezer", b"rdma"):
             if LIBRARY.mount(b"none", folder.encode(), b"cgroup", 0, controller) == 0:
-                found = opens(f"{folder}/release_agent")
+                value = opens(f"{folder}/release_agent")
                 LIBRARY.umount(folder.encode())
-                return found
+                return value
     return False
 
 
@@ -91,8 +91,8 @@ def loads_module() -> bool:
 
 
 def connects(path: str) -> bool:
-    with socket.socket(socket.AF_UNIX) as one:
-        return one.connect_ex(path) == 0
+    with socket.socket(socket.AF_UNIX) as result:
+        return result.connect_ex(path) == 0
 
 
 def listens_to_packets() -> bool:
@@ -156,13 +156,13 @@ def attempts(host: dict[str, Any]) -> Iterator[tuple[str, Callable[[], bool]]]:
 
 
 def main() -> None:
-    found = []
+    collected = []
     for label, attempt in attempts(json.loads(sys.argv[1])):
         if in_child(attempt):
-            found.append(label)
+            collected.append(label)
         elif in_child(becomes_root_of_a_namespace, attempt):
-            found.append(f"{label}, from a user namespace of its own")
-    print(json.dumps(found))
+            collected.append(f"{label}, from a user namespace of its own")
+    print(json.dumps(collected))
 
 
 main()

@@ -59,12 +59,12 @@ def command(provider: Provider, node: Node) -> Iterator[int]:
 def roots_in(node: Node) -> list[str]:
     """The names of root's processes in the node's control group, but for the technology's and Tare's own."""
     assert node.init_pid is not None
-    found = []
+    collected = []
     for pid in group_of(node.init_pid).processes():
         with suppress(OSError):
             if Path(f"/proc/{pid}").stat().st_uid == 0:
-                found.append(Path(f"/proc/{pid}/comm").read_text().strip())
-    return [name for name in found if name not in HELPERS]
+                collected.append(Path(f"/proc/{pid}/comm").read_text().strip())
+    return [name for name in collected if name not in HELPERS]
 
 
 @pytest.fixture
@@ -104,11 +104,11 @@ def test_an_ordinary_command_reaches_nothing_of_the_host(
         (alone,) = network.plan_networks(NetworkKind.NONE, [spec.directory], None)
         spec = replace(spec, network=alone)
     with marked_host(open_folder) as host, lent.node(provider, spec) as node:
-        found = set(reached(provider, node, host, node.user))
+        result = set(reached(provider, node, host, node.user))
         if provider.technology == NATIVE:
             assert len(reached(provider, node, host, None)) > 5  # the probe is not blind
     seen = {SEEING} if Shared.PROCESS_IDS in provider.shares else set()
-    assert found == seen | ({HOSTS_NETWORK} if provider.technology == NATIVE else set())
+    assert result == seen | ({HOSTS_NETWORK} if provider.technology == NATIVE else set())
 
 
 def test_a_measured_command_is_confined_as_the_nodes_first_process(

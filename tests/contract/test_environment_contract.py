@@ -201,6 +201,6 @@ def test_stopping_twice_and_stopping_nothing_are_harmless(provider: Provider, sp
 
 def test_a_node_left_by_a_killed_run_is_found_and_removed(provider: Provider, spec: NodeSpec) -> None:
     start_node(spec, provider)
-    assert [found.name for found in recorded_nodes()] == [spec.name]
+    assert [path.name for path in recorded_nodes()] == [spec.name]
     assert remove_leftovers().removed == [spec.name]
     assert recorded_nodes() == []

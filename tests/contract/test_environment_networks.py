@@ -34,9 +34,15 @@ def connected_specs(provider: Provider, image: Image, state: Path) -> list[NodeS
     planned = network.plan_networks(NetworkKind.VETH, [spec.directory for spec in specs], None)
     return [
         make_spec(
-            provider, image, state, name=spec.name, directory=spec.directory, network=one, cpu_quota=None
+            provider,
+            image,
+            state,
+            name=spec.name,
+            directory=spec.directory,
+            network=node_network,
+            cpu_quota=None,
         )
-        for spec, one in zip(specs, planned, strict=True)
+        for spec, node_network in zip(specs, planned, strict=True)
     ]
 
 
@@ -45,10 +51,10 @@ def test_each_node_reaches_the_other_by_its_name(provider: Provider, image: Imag
         pytest.skip("native is always one node")
     with running(provider, *connected_specs(provider, image, state)) as nodes:
         network.name_nodes(nodes, provider)
-        for one, other in (nodes, nodes[::-1]):
-            found = execute(provider, one, "getent", "hosts", other.spec.name).stdout.split()
-            assert found[:1] == [str(other.spec.network.address).encode()]
-            assert greeting(provider, one, other) == b"hello"
+        for node, other in (nodes, nodes[::-1]):
+            words = execute(provider, node, "getent", "hosts", other.spec.name).stdout.split()
+            assert words[:1] == [str(other.spec.network.address).encode()]
+            assert greeting(provider, node, other) == b"hello"
 
 
 def greeting(provider: Provider, client: Node, server: Node) -> bytes:

@@ -19,8 +19,8 @@ def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
         pytest.skip("no sshd: apt-get install openssh-server")
     if os.geteuid() != 0:
         pytest.skip("the nodes behind it need root for mounts and cgroups")
-    with running_sshd(tmp_path_factory.mktemp("ssh") / "sshd") as found:
-        yield found
+    with running_sshd(tmp_path_factory.mktemp("ssh") / "sshd") as result:
+        yield result
 
 
 @pytest.fixture(scope="session")

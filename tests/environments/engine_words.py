@@ -30,5 +30,5 @@ class StandIn:
         path.chmod(0o755)
 
     def asked(self) -> list[str]:
-        found = self._folder / "asked"
-        return found.read_text().splitlines() if found.exists() else []
+        path = self._folder / "asked"
+        return path.read_text().splitlines() if path.exists() else []

@@ -84,9 +84,9 @@ def running_sshd(folder: Path, *further_lines: str) -> Iterator[Sshd]:
     ):
         try:
             _wait_until_it_listens(port, folder)
-            found = Sshd(folder, port)
-            found.know(host_key)
-            yield found
+            sshd = Sshd(folder, port)
+            sshd.know(host_key)
+            yield sshd
         finally:
             process.terminate()
             process.wait(timeout=20)

@@ -140,8 +140,8 @@ class TestProbe:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with only_tools(monkeypatch, tmp_path / "bin", [], set()):
-            found = PROVIDER.probe()
-        assert (found.usable, found.remedy) == (False, "apt-get install charliecloud-runtime")
+            probe = PROVIDER.probe()
+        assert (probe.usable, probe.remedy) == (False, "apt-get install charliecloud-runtime")
 
     @pytest.mark.parametrize("mark", [">", "!"])
     def test_its_version_may_stand_on_either_output(
@@ -149,8 +149,8 @@ class TestProbe:
     ) -> None:
         calls = parse(f"$ ch-run --version\n{mark} 0.31\n$ ch-checkns\n> ok")
         with only_tools(monkeypatch, tmp_path / "bin", calls, {"ch-run", "ch-checkns"}):
-            found = PROVIDER.probe()
-        assert (found.usable, found.version) == (True, "0.31")
+            probe = PROVIDER.probe()
+        assert (probe.usable, probe.version) == (True, "0.31")
 
     @pytest.mark.parametrize(
         ("transcript", "reason", "remedy"),
@@ -171,6 +171,6 @@ class TestProbe:
         self, transcript: str, reason: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with only_tools(monkeypatch, tmp_path / "bin", parse(transcript), {"ch-run", "ch-checkns"}):
-            found = PROVIDER.probe()
-        assert (found.usable, found.reason) == (False, reason)
-        assert found.remedy.startswith(remedy)
+            probe = PROVIDER.probe()
+        assert (probe.usable, probe.reason) == (False, reason)
+        assert probe.remedy.startswith(remedy)

@@ -26,18 +26,18 @@ def host(folder: Path, version: int, *, swap: bool = True) -> Hierarchies:
 
 
 def lxc_lines(text: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for line in text.splitlines():
         key, _, value = line.partition(" = ")
-        found.setdefault(key, []).append(value)
-    return found
+        result.setdefault(key, []).append(value)
+    return result
 
 
 def single(lines: dict[str, list[str]], part: str) -> dict[str, str]:
     """The settings whose names hold ``part``, each of which may stand once."""
-    found = {key: values for key, values in lines.items() if part in key}
-    assert all(len(values) == 1 for values in found.values())
-    return {key: values[0] for key, values in found.items()}
+    result = {key: values for key, values in lines.items() if part in key}
+    assert all(len(values) == 1 for values in result.values())
+    return {key: values[0] for key, values in result.items()}
 
 
 class TestLxc:

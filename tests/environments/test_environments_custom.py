@@ -87,8 +87,8 @@ class TestRealTechnologies:
     def spec(self, technology: str, image: Image, state: Path) -> Iterator[NodeSpec]:
         options = TECHNOLOGIES[technology]
         assert PROVIDERS["custom"].check_options(options) == {}
-        found = PROVIDERS["custom"].configured(options).probe()
-        assert found.usable, found.reason
+        probe = PROVIDERS["custom"].configured(options).probe()
+        assert probe.usable, probe.reason
         made = real_spec(image, state, options)
         yield made
         assert mounts.mounts_below(state) == []
@@ -172,9 +172,9 @@ class TestOptions:
             assert Custom().check_options(options) == {}
 
     def test_start_enter_and_stop_are_needed(self) -> None:
-        found = Custom().check_options({})
-        assert set(found) == {"start", "enter", "stop"}
-        assert all("is missing; give a command" in words for words in found.values())
+        check_options = Custom().check_options({})
+        assert set(check_options) == {"start", "enter", "stop"}
+        assert all("is missing; give a command" in words for words in check_options.values())
 
     def test_a_start_command_that_stays_needs_no_stop(self) -> None:
         assert Custom().check_options({"foreground": True, "start": ["a"], "enter": ["b"]}) == {}
@@ -202,9 +202,9 @@ class TestOptions:
 
 class TestProbe:
     def test_without_a_campaign_there_is_nothing_to_try(self) -> None:
-        found = Custom().probe()
-        assert not found.usable
-        assert "docs/custom-environment.md" in found.remedy
+        probe = Custom().probe()
+        assert not probe.usable
+        assert "docs/custom-environment.md" in probe.remedy
 
     @pytest.fixture(autouse=True)
     def as_if_root(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,9 +227,9 @@ class TestProbe:
     def test_it_asks_the_technology(
         self, options: Mapping[str, OptionValue], usable: bool, said: str
     ) -> None:
-        found = Custom().configured(options).probe()
-        assert found.usable is usable
-        assert said in found.reason or said == found.version
+        probe = Custom().configured(options).probe()
+        assert probe.usable is usable
+        assert said in probe.reason or said == probe.version
 
     def test_the_image_is_made_known_by_the_campaigns_command(self, tmp_path: Path) -> None:
         options = {"prepare": ["cp", "{image}/a", f"{tmp_path}/{{image_digest}}"]}

@@ -63,7 +63,7 @@ class TestWords:
         ):
             assert expected in words
         assert words.endswith(f"{outline.reference(image_root)} /opt/tare/bin/init")
-        assert [one["target"] for one in mounts(docker._words(spec))] == ["/usr", "/mnt/tare"]
+        assert [mount["target"] for mount in mounts(docker._words(spec))] == ["/usr", "/mnt/tare"]
 
     def test_without_a_quota_none_is_set(self, tmp_path: Path, image_root: Path) -> None:
         (tmp_path / "root").mkdir()
@@ -82,7 +82,7 @@ class TestWords:
     def test_with_its_own_storage_the_whole_image_is_dockers(self, tmp_path: Path) -> None:
         words = docker._words(described(tmp_path, options={"storage": "own"}))
         assert words[-2:] == ["tare:" + "ab" * 12, "/opt/tare/bin/init"]
-        assert [one["target"] for one in mounts(words)] == ["/mnt/tare"]
+        assert [mount["target"] for mount in mounts(words)] == ["/mnt/tare"]
 
     @pytest.mark.parametrize(
         ("kind", "expected"),
@@ -152,18 +152,18 @@ class TestDaemon:
     ) -> None:
         monkeypatch.delenv("TARE_DOCKERD_STARTING", raising=False)
         stand_in.does("echo 'Cannot connect to the Docker daemon' >&2\nexit 1\n")
-        found = DOCKER.probe()
-        assert not found.usable
-        assert "daemon does not answer: Cannot connect" in found.reason
-        assert "systemctl start docker" in found.remedy
+        probe = DOCKER.probe()
+        assert not probe.usable
+        assert "daemon does not answer: Cannot connect" in probe.reason
+        assert "systemctl start docker" in probe.remedy
 
     def test_one_that_is_being_started_is_waited_for(
         self, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("TARE_DOCKERD_STARTING", "1")
         stand_in.does("if [ -e {folder}/up ]; then echo 20.10; else : > {folder}/up; exit 1; fi\n")
-        found = DOCKER.probe()
-        assert (found.usable, found.version) == (True, "20.10")
+        probe = DOCKER.probe()
+        assert (probe.usable, probe.version) == (True, "20.10")
 
     def test_a_runtime_that_it_knows_is_usable(self, stand_in: StandIn) -> None:
         stand_in.does(self.RUNTIMES)
@@ -171,10 +171,10 @@ class TestDaemon:
 
     def test_a_runtime_that_it_does_not_know_is_said_with_those_that_it_does(self, stand_in: StandIn) -> None:
         stand_in.does(self.RUNTIMES)
-        found = DOCKER.configured({"runtime": "kata"}).probe()
-        assert not found.usable
-        assert found.reason == "the Docker daemon knows no runtime 'kata', only runc, runsc"
-        assert "daemon.json" in found.remedy
+        probe = DOCKER.configured({"runtime": "kata"}).probe()
+        assert not probe.usable
+        assert probe.reason == "the Docker daemon knows no runtime 'kata', only runc, runsc"
+        assert "daemon.json" in probe.remedy
 
     def test_a_node_left_behind_waits_for_one_that_is_being_started(
         self, stand_in: StandIn, tmp_path: Path
@@ -328,15 +328,15 @@ class TestNetworkFirst:
         self, prepared: Provider, image: Image, state: Path, monkeypatch: pytest.MonkeyPatch
     ) -> NodeSpec:
         monkeypatch.setattr(docker, "_NO_SANDBOXES", frozenset())
-        found = make_spec(prepared, image, state, options={"runtime": "runc"})
-        (network,) = plan_networks(NetworkKind.VETH, [found.directory], None)
+        node_spec = make_spec(prepared, image, state, options={"runtime": "runc"})
+        (network,) = plan_networks(NetworkKind.VETH, [node_spec.directory], None)
         return make_spec(
             prepared,
             image,
             state,
-            name=found.name,
-            directory=found.directory,
-            options=found.options,
+            name=node_spec.name,
+            directory=node_spec.directory,
+            options=node_spec.options,
             network=network,
         )
 
@@ -378,5 +378,5 @@ class TestHelpers:
         names = [(Path(f"/proc/{pid}/comm").read_text().strip()) for pid in set(helpers[0]) & set(helpers[1])]
         assert {"dockerd", "containerd"} <= set(names)
         assert "containerd-shim" not in names
-        assert all(len(found) == len(names) + 1 for found in helpers)
-        assert not {1, os.getpid()} & {pid for found in helpers for pid in found}
+        assert all(len(helper) == len(names) + 1 for helper in helpers)
+        assert not {1, os.getpid()} & {pid for helper in helpers for pid in helper}

@@ -36,8 +36,8 @@ def mounts_of(spec: NodeSpec, root: Path) -> Mapping[str, Any]:
 
 
 def network_of(spec: NodeSpec) -> list[dict[str, str]]:
-    found = gvisor.configuration(spec, Path("/root"))["linux"]["namespaces"]
-    return [namespace for namespace in found if namespace["type"] == "network"]
+    document = gvisor.configuration(spec, Path("/root"))["linux"]["namespaces"]
+    return [namespace for namespace in document if namespace["type"] == "network"]
 
 
 class TestBundle:
@@ -49,10 +49,10 @@ class TestBundle:
 
     def test_bound_folders_are_guarded_unless_asked_and_keep_their_names(self, tmp_path: Path) -> None:
         binds = (Bind(path=Path("/data/in,put")), Bind(path=Path('/data/o"ut'), writable=True))
-        found = mounts_of(described(binds=binds), tmp_path)
-        assert found["/data/in,put"]["options"] == ["rbind", "ro"]
-        assert found['/data/o"ut']["options"] == ["rbind", "rw"]
-        assert found["/mnt/tare"]["source"] == "/state/nodes/tare-1/layer/work"
+        mounts = mounts_of(described(binds=binds), tmp_path)
+        assert mounts["/data/in,put"]["options"] == ["rbind", "ro"]
+        assert mounts['/data/o"ut']["options"] == ["rbind", "rw"]
+        assert mounts["/mnt/tare"]["source"] == "/state/nodes/tare-1/layer/work"
 
     def test_shm_has_the_size_that_was_asked_for(self, tmp_path: Path) -> None:
         assert f"size={16 * MEBIBYTE}" in mounts_of(described(), tmp_path)["/dev/shm"]["options"]
@@ -119,25 +119,25 @@ class TestProbe:
         return Gvisor({"runsc": str(runsc), "platform": "kvm"})
 
     def test_a_missing_runsc_names_the_script_that_builds_it(self, runsc: Path) -> None:
-        found = Gvisor({"runsc": str(runsc)}).probe()
-        assert not found.usable
-        assert "scripts/build-runsc" in found.remedy
+        probe = Gvisor({"runsc": str(runsc)}).probe()
+        assert not probe.usable
+        assert "scripts/build-runsc" in probe.remedy
 
     def test_a_sandbox_that_works_gives_the_version(self, runsc: Path) -> None:
-        found = self.write(runsc, "exit 0").probe()
-        assert (found.usable, found.version) == (True, "runsc version 7")
+        probe = self.write(runsc, "exit 0").probe()
+        assert (probe.usable, probe.version) == (True, "runsc version 7")
 
     def test_a_sandbox_that_fails_gives_its_reason(self, runsc: Path) -> None:
-        found = self.write(runsc, "echo no such device >&2; exit 128").probe()
-        assert (found.usable, found.reason) == (False, "a sandbox fails: no such device")
+        probe = self.write(runsc, "echo no such device >&2; exit 128").probe()
+        assert (probe.usable, probe.reason) == (False, "a sandbox fails: no such device")
 
     def test_a_sandbox_that_hangs_is_ended_and_told(
         self, runsc: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(gvisor, "_TRIAL_LIMIT_S", 0.3)
-        found = self.write(runsc, "sleep 60").probe()
-        assert not found.usable
-        assert "platform kvm does not get to its first program" in found.reason
+        probe = self.write(runsc, "sleep 60").probe()
+        assert not probe.usable
+        assert "platform kvm does not get to its first program" in probe.reason
 
 
 class TestOwnKernel:
@@ -191,13 +191,13 @@ class TestRealNode:
         self, provider: Provider, image: Image, state: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(gvisor, "_TRIAL_LIMIT_S", 3.0)
-        found = provider.configured({"platform": "kvm"}).probe()
-        if found.usable:
+        probe = provider.configured({"platform": "kvm"}).probe()
+        if probe.usable:
             with running(provider, self.spec(image, state, {"platform": "kvm"})) as (node,):
                 assert execute(provider, node, "true").returncode == 0
                 assert provider.helpers(node) == []
         else:
-            assert found.reason.startswith("a sandbox ")
+            assert probe.reason.startswith("a sandbox ")
 
     def test_its_limits_are_verified_though_it_numbers_its_processors_itself(
         self, provider: Provider, image: Image, state: Path

@@ -35,9 +35,9 @@ pytestmark = [
 def ready(image: Image, options: Mapping[str, OptionValue]) -> Provider:
     """Docker with these options, knowing the image; or skipped, as a daemon that was there before is used as it is."""
     provider = PROVIDERS["docker"].configured(options)
-    found = provider.probe()
-    if not found.usable:
-        pytest.skip(f"{found.reason}; {found.remedy}")
+    probe = provider.probe()
+    if not probe.usable:
+        pytest.skip(f"{probe.reason}; {probe.remedy}")
     provider.prepare(image.root, image.digest)
     return provider
 
@@ -124,6 +124,6 @@ def test_two_nodes_reach_each_other_and_mpi_starts_in_one(image: Image, state: P
 
 
 def test_a_runtime_that_the_daemon_does_not_know_is_told_by_the_probe() -> None:
-    found = PROVIDERS["docker"].configured({"runtime": "no-such-runtime"}).probe()
-    assert not found.usable
-    assert "no runtime 'no-such-runtime'" in found.reason
+    probe = PROVIDERS["docker"].configured({"runtime": "no-such-runtime"}).probe()
+    assert not probe.usable
+    assert "no runtime 'no-such-runtime'" in probe.reason

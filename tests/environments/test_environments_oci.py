@@ -76,9 +76,9 @@ def test_the_network_is_the_nodes_or_the_hosts(own: OwnConfiguration) -> None:
     kinds = {"pid", "ipc", "uts", "mount"}
     joined = told(own, described(network=made))["linux"]["namespaces"]
     assert {"type": "network", "path": "/nodes/tare-1/network"} in joined
-    assert {one["type"] for one in joined} >= {*kinds, "network"}
+    assert {entry["type"] for entry in joined} >= {*kinds, "network"}
     shared = told(own, described(network=NodeNetwork(kind=NetworkKind.HOST)))["linux"]["namespaces"]
-    assert "network" not in {one["type"] for one in shared}
+    assert "network" not in {entry["type"] for entry in shared}
 
 
 @pytest.mark.parametrize("text", [b"", b"{}", b'{"process": {"capabilities": 5}, "mounts": [], "linux": {}}'])

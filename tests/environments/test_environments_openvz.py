@@ -110,13 +110,13 @@ class TestLife:
     def test_a_container_of_somebody_elses_is_refused_and_kept(
         self, tool: str, spec: NodeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        found = places(spec, tool, tmp_path)
-        with replayed(monkeypatch, tmp_path / "bin", "openvz/foreign.txt", tool, **found):
+        document = places(spec, tool, tmp_path)
+        with replayed(monkeypatch, tmp_path / "bin", "openvz/foreign.txt", tool, **document):
             with pytest.raises(NodeError, match="already, and it is not this node's"):
                 start_node(spec, PROVIDER)
             stop_node(spec, PROVIDER)
         (spec.directory / "layer").mkdir(parents=True)
-        with replayed(monkeypatch, tmp_path / "bin", "openvz/foreign.txt", tool, **found):
+        with replayed(monkeypatch, tmp_path / "bin", "openvz/foreign.txt", tool, **document):
             PROVIDER.stop(spec)
 
     def test_stopping_what_never_started_asks_nobody(
@@ -233,17 +233,17 @@ class TestProbe:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with only_tools(monkeypatch, tmp_path / "bin", [], set()):
-            found = PROVIDER.probe()
-        assert (found.usable, found.reason) == (False, "neither prlctl nor vzctl is on this host")
-        assert "OpenVZ 7" in found.remedy
+            probe = PROVIDER.probe()
+        assert (probe.usable, probe.reason) == (False, "neither prlctl nor vzctl is on this host")
+        assert "OpenVZ 7" in probe.remedy
 
     def test_another_kernel_is_told_to_be_another(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(openvz, "_KERNEL", tmp_path / "none")
         with only_tools(monkeypatch, tmp_path / "bin", [], {"vzctl"}):
-            found = PROVIDER.probe()
-        assert (found.usable, found.remedy) == (False, "boot the kernel of OpenVZ")
+            probe = PROVIDER.probe()
+        assert (probe.usable, probe.remedy) == (False, "boot the kernel of OpenVZ")
 
     @pytest.mark.parametrize("version", ["vzctl version 4.11.1", "prlctl version 7.0.254"])
     def test_both_tools_are_known_by_their_version(
@@ -252,8 +252,8 @@ class TestProbe:
         tool = version.split(maxsplit=1)[0]
         calls = parse(f"$ {tool} --version\n> {version}")
         with only_tools(monkeypatch, tmp_path / "bin", calls, {tool}):
-            found = PROVIDER.probe()
-        assert (found.usable, found.version) == (True, version)
+            probe = PROVIDER.probe()
+        assert (probe.usable, probe.version) == (True, version)
 
     @pytest.mark.parametrize("said", ["vzctl version 4.7.2", "vzctl v.7.0.1", "vzctl version four", ""])
     def test_an_old_or_unknown_version_is_not_used(
@@ -261,12 +261,12 @@ class TestProbe:
     ) -> None:
         calls = parse(f"$ vzctl --version\n> {said}")
         with only_tools(monkeypatch, tmp_path / "bin", calls, {"vzctl"}):
-            found = PROVIDER.probe()
-        assert (found.usable, found.remedy) == (False, "install vzctl 4.8 or later")
-        assert (said or "it printed nothing") in found.reason
+            probe = PROVIDER.probe()
+        assert (probe.usable, probe.remedy) == (False, "install vzctl 4.8 or later")
+        assert (said or "it printed nothing") in probe.reason
 
     def test_a_tool_that_fails_is_not_used(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         calls = parse("$ prlctl --version\n! no such library\n= 127")
         with only_tools(monkeypatch, tmp_path / "bin", calls, {"prlctl"}):
-            found = PROVIDER.probe()
-        assert (found.usable, found.remedy) == (False, "reinstall prlctl")
+            probe = PROVIDER.probe()
+        assert (probe.usable, probe.remedy) == (False, "reinstall prlctl")

@@ -13,12 +13,12 @@ from tare.nodes.provider import Bind
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    found = tmp_path / "root"
+    path = tmp_path / "root"
     for name in ("dev", "etc", "proc", "sys", "usr/bin"):
-        (found / name).mkdir(parents=True)
-    (found / "bin").symlink_to("usr/bin")
-    (found / "job.sh").write_text("true\n")
-    return found
+        (path / name).mkdir(parents=True)
+    (path / "bin").symlink_to("usr/bin")
+    (path / "job.sh").write_text("true\n")
+    return path
 
 
 def test_it_does_not_depend_on_what_lies_deeper_or_in_files(root: Path) -> None:
@@ -54,7 +54,7 @@ def test_all_but_links_and_dockers_own_is_laid_over_it(root: Path) -> None:
 def test_what_the_user_binds_at_the_top_is_mounted_once(root: Path) -> None:
     (root / "data").mkdir()
     spec = described(binds=(Bind(path=Path("/data")), Bind(path=Path("/usr/share/data"))))
-    assert [one["target"] for one in mounts(outline.mounts(spec, root))] == ["/etc", "/job.sh", "/usr"]
+    assert [mount["target"] for mount in mounts(outline.mounts(spec, root))] == ["/etc", "/job.sh", "/usr"]
 
 
 def test_it_is_drawn_empty_with_links_as_they_are_and_the_roots_mode(root: Path, tmp_path: Path) -> None:

@@ -25,9 +25,9 @@ PAGES = {
 def tables(technology: str) -> list[dict[str, Any]]:
     """The options of every environment that the page shows."""
     blocks = re.findall(r"^```toml\n(.*?)^```", PAGES[technology].read_text(), re.MULTILINE | re.DOTALL)
-    found = [table for block in blocks for table in tomllib.loads(block)["environment"]]
-    assert {table.pop("technology") for table in found} == {technology}
-    return [{key: value for key, value in table.items() if key != "name"} for table in found]
+    result = [table for block in blocks for table in tomllib.loads(block)["environment"]]
+    assert {table.pop("technology") for table in result} == {technology}
+    return [{key: value for key, value in table.items() if key != "name"} for table in result]
 
 
 @pytest.mark.parametrize("technology", PAGES)

@@ -42,8 +42,8 @@ def after(argv: list[str], word: str) -> str:
 
 
 def groups_of_version(version: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = Hierarchies(version=version, mounts={"memory": Path("/sys/fs/cgroup")})
-    monkeypatch.setattr(cgroups, "find_hierarchies", lambda: found)
+    hierarchies = Hierarchies(version=version, mounts={"memory": Path("/sys/fs/cgroup")})
+    monkeypatch.setattr(cgroups, "find_hierarchies", lambda: hierarchies)
 
 
 class TestWords:
@@ -58,7 +58,7 @@ class TestWords:
         ):
             assert expected in words
         assert argv[-3:] == ["--rootfs", "/state/nodes/tare-1/root", "/opt/tare/bin/init"]
-        assert [one["target"] for one in mounts(argv)] == ["/mnt/tare"]
+        assert [mount["target"] for mount in mounts(argv)] == ["/mnt/tare"]
 
     def test_only_when_asked_for_the_filter_of_system_calls_is_left_out(self) -> None:
         without = " ".join(podman._words(described(options={"seccomp": False}), []))
@@ -121,8 +121,8 @@ class TestStandIn:
         monkeypatch.setattr(process, "_DEFAULT_PATH", str(tmp_path / "bin"))
         monkeypatch.setenv("PATH", str(tmp_path / "bin"))
         groups_of_version(V1, monkeypatch)
-        found = PODMAN.probe()
-        assert (found.usable, found.remedy) == (False, "apt-get install runc")
+        probe = PODMAN.probe()
+        assert (probe.usable, probe.remedy) == (False, "apt-get install runc")
         assert stand_in.asked() == ["--version"]
 
     def test_a_node_that_got_no_container_is_stopped_without_podman(
@@ -242,7 +242,7 @@ class TestReal:
         finally:
             for spec in (specs[first], specs[1 - first]):
                 stop_node(spec, provider)
-        assert all(b"eth0" in found for found in links)
+        assert all(b"eth0" in link for link in links)
         assert left(machine) == []
         assert [path.name for path in state.iterdir()] == ["nodes"]
 

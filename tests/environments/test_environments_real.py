@@ -21,7 +21,7 @@ from tare.nodes.provider import Bind, Node, NodeSpec, Provider
 from tare.nodes.unprivileged.provider import AlsoUnprivileged
 
 MEBIBYTE = 1 << 20
-REAL = [name for name, one in PROVIDERS.items() if name not in {"fake", *BROUGHT} and not one.takes_tap]
+REAL = [name for name, value in PROVIDERS.items() if name not in {"fake", *BROUGHT} and not value.takes_tap]
 """But for virtual machines, which have more memory and tests of their own."""
 ROOTS = [name for name in REAL if not isinstance(PROVIDERS[name], AlsoUnprivileged)]
 AS_ROOT = [
@@ -132,16 +132,16 @@ class TestProbe:
         monkeypatch.setattr(process, "_DEFAULT_PATH", str(tmp_path))
         monkeypatch.setenv("PATH", str(tmp_path))
         monkeypatch.setattr(os, "geteuid", lambda: 0)
-        found = PROVIDERS[technology].probe()
-        assert not found.usable
-        assert found.reason
-        assert found.remedy == f"apt-get install {PACKAGES[technology]}"
+        probe = PROVIDERS[technology].probe()
+        assert not probe.usable
+        assert probe.reason
+        assert probe.remedy == f"apt-get install {PACKAGES[technology]}"
 
     @pytest.mark.parametrize("technology", ROOTS)
     def test_without_root_it_says_to_be_root(self, technology: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, "geteuid", lambda: 1000)
-        found = PROVIDERS[technology].probe()
-        assert (found.usable, found.remedy) == (False, "run as root")
+        probe = PROVIDERS[technology].probe()
+        assert (probe.usable, probe.remedy) == (False, "run as root")
 
     def test_without_control_groups_it_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def none() -> None:
@@ -149,9 +149,9 @@ class TestProbe:
 
         monkeypatch.setattr(os, "geteuid", lambda: 0)
         monkeypatch.setattr("tare.host.cgroups.find_hierarchies", none)
-        found = confined.probe_root()
-        assert not found.usable
-        assert "no control groups" in found.reason
+        probe = confined.probe_root()
+        assert not probe.usable
+        assert "no control groups" in probe.reason
 
     @pytest.mark.parametrize(
         ("script", "reason", "remedy"),
@@ -169,10 +169,10 @@ class TestProbe:
         (tmp_path / "bwrap").write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / "bwrap").chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
-        found = PROVIDERS["bubblewrap"].probe()
-        assert not found.usable
-        assert reason in found.reason
-        assert found.remedy == remedy
+        probe = PROVIDERS["bubblewrap"].probe()
+        assert not probe.usable
+        assert reason in probe.reason
+        assert probe.remedy == remedy
 
 
 class TestControlGroups:

@@ -229,9 +229,9 @@ class TestProbe:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with only_tools(monkeypatch, tmp_path / "bin", [], set()):
-            found = PROVIDER.probe()
-        assert (found.usable, found.reason) == (False, "neither apptainer nor singularity is on this host")
-        assert "apptainer.org" in found.remedy
+            probe = PROVIDER.probe()
+        assert (probe.usable, probe.reason) == (False, "neither apptainer nor singularity is on this host")
+        assert "apptainer.org" in probe.remedy
 
     @pytest.mark.usefixtures("without_systemd")
     @pytest.mark.parametrize(
@@ -251,8 +251,8 @@ class TestProbe:
             f"$ {program} --version\n> {version}\n$ {program} config global --get 'systemd cgroups'\n> no"
         )
         with only_tools(monkeypatch, tmp_path / "bin", parse(transcript), {program}):
-            found = PROVIDER.probe()
-        assert (found.usable, found.version) == (True, version)
+            probe = PROVIDER.probe()
+        assert (probe.usable, probe.version) == (True, version)
 
     @pytest.mark.parametrize(
         ("said", "reason", "remedy"),
@@ -270,17 +270,17 @@ class TestProbe:
     ) -> None:
         calls = parse(f"$ singularity --version\n> {said}")
         with only_tools(monkeypatch, tmp_path / "bin", calls, {"singularity"}):
-            found = PROVIDER.probe()
-        assert not found.usable
-        assert reason in found.reason
-        assert remedy in found.remedy
+            probe = PROVIDER.probe()
+        assert not probe.usable
+        assert reason in probe.reason
+        assert remedy in probe.remedy
 
     def test_a_tool_that_fails_is_not_used(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         calls = parse("$ apptainer --version\n! no such library\n= 127")
         with only_tools(monkeypatch, tmp_path / "bin", calls, {"apptainer"}):
-            found = PROVIDER.probe()
-        assert (found.usable, found.remedy) == (False, "reinstall apptainer")
-        assert "no such library" in found.reason
+            probe = PROVIDER.probe()
+        assert (probe.usable, probe.remedy) == (False, "reinstall apptainer")
+        assert "no such library" in probe.reason
 
     @pytest.mark.usefixtures("without_systemd")
     def test_a_tool_that_wants_systemd_where_there_is_none_is_not_used(
@@ -293,8 +293,8 @@ $ singularity config global --get 'systemd cgroups'
 > yes
 """
         with only_tools(monkeypatch, tmp_path / "bin", parse(transcript), {"singularity"}):
-            found = PROVIDER.probe()
-        assert (found.usable, found.remedy) == (
+            probe = PROVIDER.probe()
+        assert (probe.usable, probe.remedy) == (
             False,
             'singularity config global --set "systemd cgroups" no',
         )

@@ -179,9 +179,9 @@ class TestContract:
         self, below: str, sshd: Sshd, far: Path, image: Image, state: Path
     ) -> None:
         options = sshd.reach(far, below=below)
-        found = PROVIDER.configured(options).probe()
-        if not found.usable:
-            pytest.skip(f"{found.reason}; {found.remedy}")
+        probe = PROVIDER.configured(options).probe()
+        if not probe.usable:
+            pytest.skip(f"{probe.reason}; {probe.remedy}")
         spec = far_spec(options, image, state)
         with running(spec) as (node,):
             name = inside(node, "cat", "/proc/sys/kernel/hostname").stdout.decode().strip()

@@ -83,9 +83,9 @@ class TestHosts:
 
     def test_every_host_is_tried_beforehand(self, hosts: dict[str, OptionValue]) -> None:
         assert PROVIDER.configured(hosts).probe().usable
-        found = PROVIDER.configured({**hosts, "host": ["one", "nowhere.invalid"]}).probe()
-        assert not found.usable
-        assert "nowhere.invalid cannot be reached by ssh" in found.reason
+        probe = PROVIDER.configured({**hosts, "host": ["one", "nowhere.invalid"]}).probe()
+        assert not probe.usable
+        assert "nowhere.invalid cannot be reached by ssh" in probe.reason
 
     def test_a_node_on_its_hosts_network_tells_its_address_in_the_subnet(
         self, hosts: dict[str, OptionValue], image: Image, state: Path

@@ -181,9 +181,9 @@ class TestFarNode:
 
 class TestProbe:
     def test_without_a_campaign_there_is_no_host_to_try(self) -> None:
-        found = ssh.Ssh().probe()
-        assert not found.usable
-        assert "docs/ssh.md" in found.remedy
+        probe = ssh.Ssh().probe()
+        assert not probe.usable
+        assert "docs/ssh.md" in probe.remedy
 
 
 @pytest.mark.parametrize(

@@ -56,9 +56,9 @@ class TestWhatCanBeWrong:
     """Each is said in words, with what to do about it."""
 
     def reason(self, options: Mapping[str, OptionValue]) -> str:
-        found = PROVIDER.configured(options).probe()
-        assert not found.usable
-        return found.reason
+        probe = PROVIDER.configured(options).probe()
+        assert not probe.usable
+        return probe.reason
 
     def test_nobody_listens(self, sshd: Sshd, tmp_path: Path) -> None:
         with socket.socket() as bound:

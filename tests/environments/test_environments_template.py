@@ -62,13 +62,13 @@ def test_the_page_tells_every_duty() -> None:
 @pytest.fixture
 def provider(image: Image, monkeypatch: pytest.MonkeyPatch) -> Provider:
     """The template, where the contract's tests expect a provider of the list."""
-    found = template()
-    probe = found.probe()
+    result = template()
+    probe = result.probe()
     if not probe.usable:
         pytest.skip(f"{probe.reason}; {probe.remedy}")
-    found.prepare(image.root, image.digest)
-    monkeypatch.setattr("tare.measure.leftovers.PROVIDERS", {**PROVIDERS, "unshare": found})
-    return found
+    result.prepare(image.root, image.digest)
+    monkeypatch.setattr("tare.measure.leftovers.PROVIDERS", {**PROVIDERS, "unshare": result})
+    return result
 
 
 @pytest.fixture

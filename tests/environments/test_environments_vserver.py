@@ -163,9 +163,9 @@ class TestArguments:
 class TestProbe:
     @pytest.fixture(autouse=True)
     def on_a_patched_kernel(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        found = cgroups.Hierarchies(version=cgroups.V1, mounts={})
+        hierarchies = cgroups.Hierarchies(version=cgroups.V1, mounts={})
         monkeypatch.setattr(os, "geteuid", lambda: 0)
-        monkeypatch.setattr(cgroups, "find_hierarchies", lambda: found)
+        monkeypatch.setattr(cgroups, "find_hierarchies", lambda: hierarchies)
         monkeypatch.setattr(vserver, "_CONTEXTS", tmp_path)
 
     def probed(self, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probe:
@@ -177,37 +177,37 @@ class TestProbe:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with only_tools(monkeypatch, tmp_path / "bin", [], set()):
-            found = PROVIDER.probe()
-        assert (found.usable, found.reason) == (False, "the vserver command is missing")
-        assert "linux-vserver.org" in found.remedy
+            probe = PROVIDER.probe()
+        assert (probe.usable, probe.reason) == (False, "the vserver command is missing")
+        assert "linux-vserver.org" in probe.remedy
 
     def test_the_tool_is_known_by_its_version(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        found = self.probed(f"> {VERSION}\n> This program is part of util-vserver", tmp_path, monkeypatch)
-        assert (found.usable, found.version) == (True, VERSION)
+        probe = self.probed(f"> {VERSION}\n> This program is part of util-vserver", tmp_path, monkeypatch)
+        assert (probe.usable, probe.version) == (True, VERSION)
 
     @pytest.mark.parametrize("said", ["> another program", ">", "= 0"])
     def test_an_unknown_version_is_not_used(
         self, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        found = self.probed(said, tmp_path, monkeypatch)
-        assert (found.usable, found.remedy) == (False, "install util-vserver 0.30.216 or later")
+        probe = self.probed(said, tmp_path, monkeypatch)
+        assert (probe.usable, probe.remedy) == (False, "install util-vserver 0.30.216 or later")
 
     def test_a_tool_that_fails_is_not_used(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        found = self.probed("! Can not find util-vserver installation\n= 1", tmp_path, monkeypatch)
-        assert (found.usable, found.remedy) == (False, "reinstall util-vserver")
+        probe = self.probed("! Can not find util-vserver installation\n= 1", tmp_path, monkeypatch)
+        assert (probe.usable, probe.remedy) == (False, "reinstall util-vserver")
 
     def test_another_kernel_is_told_to_be_another(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(vserver, "_CONTEXTS", tmp_path / "none")
-        found = self.probed(f"> {VERSION}", tmp_path, monkeypatch)
-        assert not found.usable
-        assert "linux-vserver.org" in found.remedy
+        probe = self.probed(f"> {VERSION}", tmp_path, monkeypatch)
+        assert not probe.usable
+        assert "linux-vserver.org" in probe.remedy
 
     def test_control_groups_of_version_2_alone_are_not_enough(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         only = cgroups.Hierarchies(version=cgroups.V2, mounts={})
         monkeypatch.setattr(cgroups, "find_hierarchies", lambda: only)
-        found = self.probed(f"> {VERSION}", tmp_path, monkeypatch)
-        assert (found.usable, found.remedy) == (False, "mount the controllers as version 1")
+        probe = self.probed(f"> {VERSION}", tmp_path, monkeypatch)
+        assert (probe.usable, probe.remedy) == (False, "mount the controllers as version 1")

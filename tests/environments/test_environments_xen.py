@@ -33,8 +33,8 @@ def spec_of(folder: Path, **changes: object) -> NodeSpec:
 
 class TestParsers:
     def test_the_version_and_the_scheduler_are_read(self) -> None:
-        found = xl.parse_info(INFO)
-        assert (found["xen_version"], found["xen_scheduler"]) == ("4.17.3", "credit2")
+        result = xl.parse_info(INFO)
+        assert (result["xen_version"], result["xen_scheduler"]) == ("4.17.3", "credit2")
 
     def test_a_processor_that_may_run_anywhere_leaves_the_domain_unpinned(self) -> None:
         head = "Name                                ID  VCPU   CPU State   Time(s) Affinity (Hard / Soft)\n"
@@ -95,13 +95,13 @@ class TestConfiguration:
         ]
 
     def test_an_hvm_domain_has_emulated_disks_and_a_second_serial_line(self) -> None:
-        found = self.domain("hvm", image=Path("/n/image.qcow2"), layer=Path("/n/layer.img")).settings()
-        assert found["disk"] == [
+        settings = self.domain("hvm", image=Path("/n/image.qcow2"), layer=Path("/n/layer.img")).settings()
+        assert settings["disk"] == [
             "format=qcow2, vdev=hda, access=rw, target=/n/image.qcow2",
             "format=raw, vdev=hdb, access=rw, target=/n/layer.img",
         ]
-        assert found["serial"] == ["pty", "unix:/run/c,server,nowait"]
-        assert "channel" not in found
+        assert settings["serial"] == ["pty", "unix:/run/c,server,nowait"]
+        assert "channel" not in settings
 
     def test_the_cap_is_in_per_cent_of_one_processor(self) -> None:
         limits = configuration.limits(spec_of(Path("/n"), cpu_quota=1.5), 512 * MEBIBYTE, pinned=False)
@@ -199,9 +199,9 @@ class TestOwn:
             PROVIDER.stop(spec)
         assert (node.machine, node.own_kernel, node.init_pid) == (True, True, None)
         assert node.facts["Xen"] == "4.17.3, scheduler credit2, type pvh"
-        told = (spec.directory / "initramfs").read_bytes()
-        assert b"channel serial /dev/hvc1\n" in told
-        assert b"root /dev/xvda erofs\n" in told
+        data = (spec.directory / "initramfs").read_bytes()
+        assert b"channel serial /dev/hvc1\n" in data
+        assert b"root /dev/xvda erofs\n" in data
 
     def test_a_node_that_never_started_is_stopped_without_a_word_to_xl(
         self, spec: NodeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -279,9 +279,9 @@ class TestOptionsAndProbe:
             assert "apt-get install" in PROVIDER.probe().remedy
         said = "$ xl info\n! xencall: error: Could not obtain handle on privileged command interface\n= 1\n"
         with only_tools(monkeypatch, tmp_path / "bin", parse(said), {"xl"}):
-            found = PROVIDER.probe()
-        assert not found.usable
-        assert "boot this host under Xen" in found.remedy
+            probe = PROVIDER.probe()
+        assert not probe.usable
+        assert "boot this host under Xen" in probe.remedy
 
     @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, as xl does")
     def test_a_configuration_that_is_missing_is_found_before_a_campaign(

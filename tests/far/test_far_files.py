@@ -57,9 +57,9 @@ def test_what_is_there_comes_and_what_is_not_is_left_out(work: Path) -> None:
     (work / "a").write_bytes(b"first")
     (work / "folder").mkdir()
     (work / "b").write_bytes(b"second")
-    found, content = get(work, ["a", "missing", "folder", "b"])
-    assert [one["name"] for one in found] == ["a", "b"]
-    assert [one["pieces"] for one in found] == [[[0, 5]], [[0, 6]]]
+    value, content = get(work, ["a", "missing", "folder", "b"])
+    assert [entry["name"] for entry in value] == ["a", "b"]
+    assert [entry["pieces"] for entry in value] == [[[0, 5]], [[0, 6]]]
     assert content == b"firstsecond"
 
 
@@ -69,7 +69,7 @@ def test_of_a_long_file_the_middle_stays_away(work: Path) -> None:
         opened.truncate(100 * MEBIBYTE)
         opened.seek(-4, 2)
         opened.write(b"tail")
-    (found,), content = get(work, ["long"])
-    assert found["whole"] == 100 * MEBIBYTE
-    assert found["pieces"] == [[0, 17 * MEBIBYTE], [99 * MEBIBYTE, MEBIBYTE]]
+    (value,), content = get(work, ["long"])
+    assert value["whole"] == 100 * MEBIBYTE
+    assert value["pieces"] == [[0, 17 * MEBIBYTE], [99 * MEBIBYTE, MEBIBYTE]]
     assert content[:4] + content[-4:] == b"headtail"

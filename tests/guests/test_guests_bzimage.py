@@ -30,9 +30,9 @@ PACKERS = [gzip.compress, bz2.compress, lzma.compress, lzma_alone, zstd]
 @pytest.mark.parametrize("pack", PACKERS)
 def test_the_elf_file_in_a_bzimage_is_found_however_it_is_packed(pack: Callable[[bytes], bytes]) -> None:
     inner = elf()
-    found = boot_image(bzimage(pack(inner), unpacked_byte=len(inner)))
-    assert (found.release, found.direct) == (RELEASE, True)
-    assert found.content == inner
+    image = boot_image(bzimage(pack(inner), unpacked_byte=len(inner)))
+    assert (image.release, image.direct) == (RELEASE, True)
+    assert image.content == inner
 
 
 @pytest.mark.parametrize("pack", PACKERS)
@@ -44,8 +44,8 @@ def test_a_torn_stream_is_an_error_and_not_half_a_kernel(pack: Callable[[bytes],
 
 def test_a_kernel_packed_in_another_way_unpacks_itself() -> None:
     content = bzimage(b"\x02\x21\x4c\x18 lz4", unpacked_byte=1)
-    found = boot_image(content)
-    assert (found.content, found.direct, found.release) == (content, False, RELEASE)
+    image = boot_image(content)
+    assert (image.content, image.direct, image.release) == (content, False, RELEASE)
 
 
 def test_a_kernel_without_a_pvh_entry_unpacks_itself() -> None:
@@ -62,8 +62,8 @@ def test_a_kernel_too_old_to_say_where_its_payload_is_unpacks_itself() -> None:
 
 def test_the_head_of_a_real_kernel_says_its_release_and_where_its_payload_is() -> None:
     head = gzip.decompress((OUTPUTS / "bzimage-head.gz").read_bytes())
-    found = boot_image(head.ljust(REAL_LENGTH_BYTE, b"\0"))
-    assert (found.release, found.direct) == (RELEASE, False)
+    image = boot_image(head.ljust(REAL_LENGTH_BYTE, b"\0"))
+    assert (image.release, image.direct) == (RELEASE, False)
 
 
 def test_a_kernel_that_is_cut_short_is_said_to_be() -> None:
@@ -79,8 +79,8 @@ def test_a_payload_of_another_length_than_it_names_is_refused() -> None:
 
 
 def test_an_elf_kernel_is_taken_as_it_is() -> None:
-    found = boot_image(elf(release="6.6.1-own"))
-    assert (found.release, found.direct, found.content) == ("6.6.1-own", True, elf(release="6.6.1-own"))
+    image = boot_image(elf(release="6.6.1-own"))
+    assert (image.release, image.direct, image.content) == ("6.6.1-own", True, elf(release="6.6.1-own"))
 
 
 @pytest.mark.parametrize(

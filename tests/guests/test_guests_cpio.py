@@ -67,11 +67,11 @@ def test_an_initramfs_holds_the_first_process_its_settings_a_console_and_the_mod
         (tmp_path / name).write_text(name)
     modules = [tmp_path / "two.ko", tmp_path / "one.ko"]
     write_initramfs(tmp_path / "initramfs", init=tmp_path / "init", modules=modules, boot="name g1\n")
-    found = {name: rest for name, *rest in entries((tmp_path / "initramfs").read_bytes())}
-    assert found["init"] == [stat.S_IFREG | 0o755, 0, b"init"]
-    assert found["boot.conf"][2] == b"name g1\n"
-    assert found["dev/console"][:2] == [stat.S_IFCHR | 0o600, os.makedev(5, 1)]
-    assert [found[f"modules/{name}.ko"][2] for name in ("one", "two")] == [b"one.ko", b"two.ko"]
+    result = {name: rest for name, *rest in entries((tmp_path / "initramfs").read_bytes())}
+    assert result["init"] == [stat.S_IFREG | 0o755, 0, b"init"]
+    assert result["boot.conf"][2] == b"name g1\n"
+    assert result["dev/console"][:2] == [stat.S_IFCHR | 0o600, os.makedev(5, 1)]
+    assert [result[f"modules/{name}.ko"][2] for name in ("one", "two")] == [b"one.ko", b"two.ko"]
 
 
 def test_every_folder_of_an_initramfs_comes_before_what_lies_in_it(tmp_path: Path) -> None:

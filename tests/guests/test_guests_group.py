@@ -31,8 +31,8 @@ def group(folder: Path, memory_byte: int, prefix: tuple[str, ...] = ("false",)) 
 
 
 def test_memory_is_what_the_monitor_gives_and_processors_those_it_is_pinned_to(tmp_path: Path) -> None:
-    found = group(tmp_path, 190 * MEBIBYTE).settings()
-    assert (found.memory_byte, found.processors, found.cpu_quota) == (190 * MEBIBYTE, (2, 3), 0.5)
+    settings = group(tmp_path, 190 * MEBIBYTE).settings()
+    assert (settings.memory_byte, settings.processors, settings.cpu_quota) == (190 * MEBIBYTE, (2, 3), 0.5)
 
 
 def test_the_pieces_in_which_memory_is_given_are_no_difference(tmp_path: Path) -> None:

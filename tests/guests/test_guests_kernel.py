@@ -30,9 +30,9 @@ def test_without_a_kernel_the_command_that_gets_one_is_said() -> None:
 def test_the_newest_is_taken_by_number_and_not_by_letter(kernels: Path) -> None:
     for release in ("6.1.0-9-amd64", "6.1.0-56-amd64", "5.10.0-99-amd64", "6.1.0-56-rt-amd64"):
         keep(kernels, release)
-    found = [kernel.release for kernel in stored_kernels()]
-    assert found == ["5.10.0-99-amd64", "6.1.0-9-amd64", "6.1.0-56-amd64", "6.1.0-56-rt-amd64"]
-    assert find_kernel(None).release == found[-1]
+    releases = [kernel.release for kernel in stored_kernels()]
+    assert releases == ["5.10.0-99-amd64", "6.1.0-9-amd64", "6.1.0-56-amd64", "6.1.0-56-rt-amd64"]
+    assert find_kernel(None).release == releases[-1]
     assert find_kernel("6.1.0-9-amd64").release == "6.1.0-9-amd64"
 
 
@@ -64,12 +64,12 @@ def test_a_packed_kernel_by_its_path_is_unpacked_once(tmp_path: Path) -> None:
     path.write_bytes(
         bzimage(gzip.compress(elf(release="6.6.1-own")), unpacked_byte=len(elf()), release="6.6.1-own")
     )
-    found = find_kernel(str(path))
-    assert (found.release, found.direct, found.modules) == ("6.6.1-own", True, None)
-    assert found.image.read_bytes() == elf(release="6.6.1-own")
-    written = found.image.stat().st_mtime_ns
-    assert find_kernel(str(path)) == found
-    assert found.image.stat().st_mtime_ns == written
+    kernel = find_kernel(str(path))
+    assert (kernel.release, kernel.direct, kernel.modules) == ("6.6.1-own", True, None)
+    assert kernel.image.read_bytes() == elf(release="6.6.1-own")
+    written = kernel.image.stat().st_mtime_ns
+    assert find_kernel(str(path)) == kernel
+    assert kernel.image.stat().st_mtime_ns == written
 
 
 @pytest.mark.usefixtures("kernels")
@@ -86,8 +86,8 @@ def test_a_kernel_that_was_replaced_is_unpacked_anew(tmp_path: Path) -> None:
 def test_a_kernel_that_must_unpack_itself_is_used_where_it_is(tmp_path: Path) -> None:
     path = tmp_path / "vmlinuz"
     path.write_bytes(bzimage(b"unknown to us", unpacked_byte=1))
-    found = find_kernel(str(path))
-    assert (found.image, found.direct) == (path, False)
+    kernel = find_kernel(str(path))
+    assert (kernel.image, kernel.direct) == (path, False)
 
 
 def test_the_modules_of_a_path_are_beside_it_or_the_hosts_or_the_stores(
@@ -118,8 +118,8 @@ def test_a_path_that_is_no_kernel_is_named(tmp_path: Path, name: str, words: str
 
 def test_modules_are_given_as_files_in_load_order(kernels: Path) -> None:
     folder = keep(kernels, RELEASE) / "modules"
-    found = needed_modules(find_kernel(None), ["virtio_blk"])
-    assert found == [
+    paths = needed_modules(find_kernel(None), ["virtio_blk"])
+    assert paths == [
         folder / "kernel/drivers/virtio/virtio_ring.ko",
         folder / "kernel/drivers/virtio/virtio.ko",
         folder / "kernel/drivers/block/virtio_blk.ko",
@@ -159,12 +159,12 @@ def test_a_packed_module_is_unpacked_once(kernels: Path, tmp_path: Path) -> None
     (folder / "broken.ko.gz").write_bytes(gzip.compress(b"a module")[:12])
     (folder / "odd.ko.lz4").write_bytes(b"\x04\x22\x4d\x18")
     kernel = find_kernel(None)
-    (found,) = needed_modules(kernel, ["one"])
-    assert (found.name, found.read_bytes()) == ("one.ko", b"a module")
-    assert needed_modules(kernel, ["one"]) == [found]
+    (path,) = needed_modules(kernel, ["one"])
+    assert (path.name, path.read_bytes()) == ("one.ko", b"a module")
+    assert needed_modules(kernel, ["one"]) == [path]
     with pytest.raises(NodeError, match="broken"):
         needed_modules(kernel, ["broken"])
     with pytest.raises(NodeError, match=r"odd\.ko\.lz4.*not known"):
         needed_modules(kernel, ["odd"])
-    assert list(found.parent.parent.glob(".new-*")) == []
-    assert tmp_path in found.parents
+    assert list(path.parent.parent.glob(".new-*")) == []
+    assert tmp_path in path.parents

@@ -191,7 +191,7 @@ def test_a_kernel_of_the_users_is_kept_with_the_modules_beside_it_or_those_named
     again = install_kernel(progress=quiet, source=own / "vmlinux", modules=own / "named")
     assert (kernel.modules / "kernel/virtio_net.ko").read_bytes() == b"another"
     assert again == kernel
-    assert [found.release for found in stored_kernels()] == ["6.6.1-own"]
+    assert [guest_kernel.release for guest_kernel in stored_kernels()] == ["6.6.1-own"]
 
 
 @pytest.mark.usefixtures("host")
@@ -235,9 +235,9 @@ def test_the_command_says_what_there_is_now(own: Path, capsys: pytest.CaptureFix
     assert run_kernel(own / "vmlinux", None, as_json=False) == 0
     assert capsys.readouterr().out == f"6.6.1-own  starts directly  from {own / 'vmlinux'}\n"
     assert run_kernel(None, None, as_json=True) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == 1
-    assert (found["kernel"]["release"], found["kernel"]["direct"]) == ("6.6.1-own", True)
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == 1
+    assert (document["kernel"]["release"], document["kernel"]["direct"]) == ("6.6.1-own", True)
 
 
 def test_the_kernels_package_is_read_from_what_apt_shows() -> None:

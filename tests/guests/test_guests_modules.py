@@ -28,11 +28,11 @@ def test_what_a_module_needs_comes_before_it(index: ModuleIndex) -> None:
 
 @pytest.mark.parametrize("name", sorted(ModuleIndex(MODULES).files))
 def test_every_module_follows_all_that_depmod_lists_for_it(index: ModuleIndex, name: str) -> None:
-    found = order(index, name)
-    assert found[-1] == name
-    assert len(set(found)) == len(found)
-    for each in found:
-        assert set(index.files[each][1]) <= set(found[: found.index(each)])
+    result = order(index, name)
+    assert result[-1] == name
+    assert len(set(result)) == len(result)
+    for each in result:
+        assert set(index.files[each][1]) <= set(result[: result.index(each)])
 
 
 def test_a_file_system_gets_the_checksum_that_it_asks_the_kernel_for_by_name(index: ModuleIndex) -> None:

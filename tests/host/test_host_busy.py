@@ -30,15 +30,15 @@ def process(pid: int, cpu_s: float, parent: int = 1, name: str = "work", started
 
 
 def spent(before: list[Process], after: list[Process]) -> dict[int, float]:
-    found = used({one.pid: one for one in before}, {one.pid: one for one in after})
-    return {one.process.pid: one.cpu_s for one in found}
+    useds = used({item.pid: item for item in before}, {item.pid: item for item in after})
+    return {item.process.pid: item.cpu_s for item in useds}
 
 
 def test_a_recorded_process_is_read_with_the_time_of_its_children() -> None:
-    found = parse_process(RECORDED)
-    assert (found.pid, found.parent, found.name, found.started) == (20799, 20780, "dd", 90413)
-    assert found.cpu_s == pytest.approx((112 + 345 + 7 + 3) * TICK_S)
-    assert not found.kernel
+    result = parse_process(RECORDED)
+    assert (result.pid, result.parent, result.name, result.started) == (20799, 20780, "dd", 90413)
+    assert result.cpu_s == pytest.approx((112 + 345 + 7 + 3) * TICK_S)
+    assert not result.kernel
 
 
 def test_a_thread_of_the_kernel_is_known_by_its_flag() -> None:
@@ -47,8 +47,8 @@ def test_a_thread_of_the_kernel_is_known_by_its_flag() -> None:
 
 @pytest.mark.parametrize("name", [b"a) R 1 (b", b"with space", b"((", b"\xff\xfe"])
 def test_a_name_with_brackets_and_spaces_breaks_nothing(name: bytes) -> None:
-    found = parse_process(RECORDED.replace(b"(dd)", b"(" + name + b")"))
-    assert (found.parent, found.started) == (20780, 90413)
+    result = parse_process(RECORDED.replace(b"(dd)", b"(" + name + b")"))
+    assert (result.parent, result.started) == (20780, 90413)
 
 
 @pytest.mark.parametrize("text", [b"", b"20799 (dd", b"20799 (dd) R 1 2", RECORDED.replace(b"112", b"x")])
@@ -115,7 +115,7 @@ def stat_text(one: Process) -> bytes:
 
 
 def snapshot_of(tree: Iterable[Process]) -> Snapshot:
-    return Snapshot(0.0, {one.pid: stat_text(one) for one in tree}, b"", ())
+    return Snapshot(0.0, {item.pid: stat_text(item) for item in tree}, b"", ())
 
 
 TREES = st.dictionaries(
@@ -128,10 +128,10 @@ TREES = st.dictionaries(
 def test_who_used_time_is_the_same_though_only_what_changed_is_understood(
     before: dict[int, Process], after: dict[int, Process]
 ) -> None:
-    early, late = ([replace(one, pid=pid) for pid, one in tree.items()] for tree in (before, after))
+    early, late = ([replace(value, pid=pid) for pid, value in tree.items()] for tree in (before, after))
     all_used = spent(early, late)
     changed = spent_between(snapshot_of(early), snapshot_of(late))
-    assert {one.process.pid: one.cpu_s for one in changed} == pytest.approx(all_used)
+    assert {item.process.pid: item.cpu_s for item in changed} == pytest.approx(all_used)
 
 
 def test_the_line_of_a_process_leads_over_all_its_parents() -> None:
@@ -145,7 +145,7 @@ def test_a_line_in_a_circle_ends() -> None:
 
 def test_processes_of_one_name_and_user_are_one_program_named_by_the_busiest() -> None:
     mine = os.getpid()
-    found = busy.programs(
+    programs = busy.programs(
         [
             busy.Used(process(mine, 0, name="stress"), 1.0),
             busy.Used(process(os.getppid(), 0, name="stress"), 0.5),
@@ -153,7 +153,9 @@ def test_processes_of_one_name_and_user_are_one_program_named_by_the_busiest() -
         ],
         span_s=2.0,
     )
-    assert [(one.name, one.pid, one.processors) for one in found] == [("stress", mine, 0.75)]
+    assert [(program.name, program.pid, program.processors) for program in programs] == [
+        ("stress", mine, 0.75)
+    ]
 
 
 def test_a_user_of_a_process_that_is_gone_is_missing() -> None:
@@ -187,4 +189,4 @@ def test_a_snapshot_has_this_process_and_leaves_out_what_it_cannot_read(tmp_path
 def test_who_used_time_is_listed_in_the_order_of_the_later_look() -> None:
     pids = [40000, 77, 5001, 100]
     early, late = ([process(pid, cpu_s) for pid in pids] for cpu_s in (0.0, TICK_S))
-    assert [one.process.pid for one in spent_between(snapshot_of(early), snapshot_of(late))] == pids
+    assert [item.process.pid for item in spent_between(snapshot_of(early), snapshot_of(late))] == pids

@@ -39,30 +39,32 @@ PURE = OTHERS + (
 class TestFindHierarchies:
     def test_split_controllers_of_version_1_are_found_each_at_its_place(self) -> None:
         text = "".join(line for line in HYBRID.splitlines(keepends=True) if "cgroup2" not in line)
-        found = parse_hierarchies(text)
-        assert found.version == V1
-        assert found.mounts == {
+        hierarchies = parse_hierarchies(text)
+        assert hierarchies.version == V1
+        assert hierarchies.mounts == {
             name: Path("/sys/fs/cgroup", name)
             for name in ("cpu", "cpuacct", "cpuset", "memory", "freezer", "pids", "blkio")
         }
 
     def test_co_mounted_controllers_share_one_place_and_one_root(self) -> None:
-        found = parse_hierarchies(CO_MOUNTED)
-        assert found.version == V1
-        assert found.mounts["cpu"] == found.mounts["cpuacct"] == Path("/sys/fs/cgroup/cpu,cpuacct")
-        assert len(found.roots) == 5
+        hierarchies = parse_hierarchies(CO_MOUNTED)
+        assert hierarchies.version == V1
+        assert (
+            hierarchies.mounts["cpu"] == hierarchies.mounts["cpuacct"] == Path("/sys/fs/cgroup/cpu,cpuacct")
+        )
+        assert len(hierarchies.roots) == 5
 
     def test_a_hybrid_host_is_version_1_with_the_empty_unified_hierarchy_beside(self) -> None:
-        found = parse_hierarchies(HYBRID)
-        assert found.version == V1
-        assert found.mounts["unified"] == Path("/sys/fs/cgroup/unified")
-        assert found.mounts["memory"] == Path("/sys/fs/cgroup/memory")
+        hierarchies = parse_hierarchies(HYBRID)
+        assert hierarchies.version == V1
+        assert hierarchies.mounts["unified"] == Path("/sys/fs/cgroup/unified")
+        assert hierarchies.mounts["memory"] == Path("/sys/fs/cgroup/memory")
 
     def test_pure_version_2_has_all_controllers_at_one_place(self) -> None:
-        found = parse_hierarchies(PURE)
-        assert found.version == V2
-        assert found.roots == [Path("/sys/fs/cgroup")]
-        assert set(found.mounts) == {"cpuset", "cpu", "memory", "pids", "io"}
+        hierarchies = parse_hierarchies(PURE)
+        assert hierarchies.version == V2
+        assert hierarchies.roots == [Path("/sys/fs/cgroup")]
+        assert set(hierarchies.mounts) == {"cpuset", "cpu", "memory", "pids", "io"}
 
     def test_a_controller_mounted_twice_is_used_where_it_was_mounted_first(self) -> None:
         again = "cgroup /var/lib/other cgroup rw,cpu,cpuacct 0 0\n"
@@ -92,16 +94,16 @@ class TestSwap:
     def test_version_1_tells_in_its_root(self, there: bool, tmp_path: Path) -> None:
         if there:
             (tmp_path / "memory.memsw.limit_in_bytes").touch()
-        found = cgroups.Hierarchies(version=V1, mounts={"memory": tmp_path})
-        assert found.counts_swap() is there
+        hierarchies = cgroups.Hierarchies(version=V1, mounts={"memory": tmp_path})
+        assert hierarchies.counts_swap() is there
 
     @pytest.mark.parametrize("there", [True, False])
     def test_version_2_tells_in_any_group_but_the_root(self, there: bool, tmp_path: Path) -> None:
         (tmp_path / "init.scope").mkdir()
         if there:
             (tmp_path / "init.scope" / "memory.swap.max").touch()
-        found = cgroups.Hierarchies(version=V2, mounts={"memory": tmp_path})
-        assert found.counts_swap() is there
+        hierarchies = cgroups.Hierarchies(version=V2, mounts={"memory": tmp_path})
+        assert hierarchies.counts_swap() is there
 
 
 class TestProcessors:

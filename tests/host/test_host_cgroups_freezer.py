@@ -33,8 +33,8 @@ NODE = "tare-test-1"
 
 @pytest.fixture(params=[V1, V2])
 def group(request: pytest.FixtureRequest) -> Group:
-    found: Group = request.getfixturevalue("own" if request.param == V1 else "unified")
-    return found
+    getfixturevalue: Group = request.getfixturevalue("own" if request.param == V1 else "unified")
+    return getfixturevalue
 
 
 def freezer_in(group: Group) -> Freezer:

@@ -161,8 +161,8 @@ class TestSettings:
         inner.mkdir()
         (inner / "memory.max").write_text("max\n")
         (inner / "cpu.max").write_text("50000 100000\n")
-        found = Group(V2, dict.fromkeys(("cpuset", "cpu", "memory"), inner)).settings()
-        assert found == Settings(processors=(0,), memory_byte=4096, cpu_quota=0.2)
+        settings = Group(V2, dict.fromkeys(("cpuset", "cpu", "memory"), inner)).settings()
+        assert settings == Settings(processors=(0,), memory_byte=4096, cpu_quota=0.2)
 
     @pytest.mark.parametrize("version", [V1, V2])
     def test_a_group_that_is_gone_limits_nothing(self, version: int, tmp_path: Path) -> None:
@@ -178,8 +178,8 @@ class TestSettings:
         group.limit(PROCESSORS, 8 * MEBIBYTE, quota)
         if version == V2:  # the kernel's answer to cpuset.cpus
             (group.directories[0] / "cpuset.cpus.effective").write_text("0,2\n")
-        found = group.settings()
-        assert found == Settings(processors=PROCESSORS, memory_byte=8 * MEBIBYTE, cpu_quota=quota)
+        settings = group.settings()
+        assert settings == Settings(processors=PROCESSORS, memory_byte=8 * MEBIBYTE, cpu_quota=quota)
 
 
 class TestAccounting:
@@ -276,8 +276,8 @@ class TestCreation:
         for name, text in {"cpuset.cpus": "0-3\n", "cpuset.mems": "0\n"}.items():
             (tmp_path / "cpuset" / name).write_text(text)
             (tmp_path / "cpuset" / "tare" / name).write_text("\n")
-        found = cgroups.Hierarchies(version=V1, mounts={name: tmp_path / name for name in names})
-        monkeypatch.setattr(cgroups, "find_hierarchies", lambda: found)
+        hierarchies = cgroups.Hierarchies(version=V1, mounts={name: tmp_path / name for name in names})
+        monkeypatch.setattr(cgroups, "find_hierarchies", lambda: hierarchies)
         group = cgroups.create_own_group("node")
         assert all(directory.is_dir() for directory in group.directories)
         assert (tmp_path / "cpuset" / "tare" / "cpuset.cpus").read_text() == "0-3\n"

@@ -28,37 +28,37 @@ def tree(root: Path, texts: Mapping[str, str]) -> Path:
 
 
 def test_the_recorded_virtual_machine_is_read_whole() -> None:
-    found = host_facts(RECORDED)
-    assert found["distribution"] == "Debian GNU/Linux 12 (bookworm)"
-    assert found["processor"] == "Intel(R) Xeon(R) Processor"
-    assert found["processors online"] == "2 (0-1)"
-    assert found["SMT"] == "off"
-    assert found["NUMA nodes"] == "1"
-    assert found["transparent huge pages"] == "madvise"
-    assert found["virtualization"] == "KVM"
-    assert found["clocksource"] == "tsc"
-    assert found["control groups"] == (
+    result = host_facts(RECORDED)
+    assert result["distribution"] == "Debian GNU/Linux 12 (bookworm)"
+    assert result["processor"] == "Intel(R) Xeon(R) Processor"
+    assert result["processors online"] == "2 (0-1)"
+    assert result["SMT"] == "off"
+    assert result["NUMA nodes"] == "1"
+    assert result["transparent huge pages"] == "madvise"
+    assert result["virtualization"] == "KVM"
+    assert result["clocksource"] == "tsc"
+    assert result["control groups"] == (
         "version 1: blkio cpu cpuacct cpuset devices freezer memory pids; version 2: hugetlb"
     )
-    assert found["memory"].startswith("23.5 GiB, ")
-    assert found["swap"] == "none"
-    assert found["mitigations"] == "mitigated: retbleed, spectre_v2"
-    assert found["address space randomization"] == "full"
+    assert result["memory"].startswith("23.5 GiB, ")
+    assert result["swap"] == "none"
+    assert result["mitigations"] == "mitigated: retbleed, spectre_v2"
+    assert result["address space randomization"] == "full"
 
 
 def test_a_fact_that_cannot_be_read_says_why_and_the_others_stay() -> None:
-    found = host_facts(RECORDED)
-    assert found["governor"] == "not readable: no frequency scaling is visible here"
-    assert found["turbo"].startswith("not readable: ")
+    result = host_facts(RECORDED)
+    assert result["governor"] == "not readable: no frequency scaling is visible here"
+    assert result["turbo"].startswith("not readable: ")
 
 
 def test_an_empty_root_gives_every_label_and_no_invented_value(tmp_path: Path) -> None:
-    found = host_facts(tmp_path)
-    assert set(found) == set(host_facts(RECORDED))
-    assert {label for label, value in found.items() if not value.startswith("not readable: ")} == {
+    result = host_facts(tmp_path)
+    assert set(result) == set(host_facts(RECORDED))
+    assert {label for label, value in result.items() if not value.startswith("not readable: ")} == {
         "container"
     }
-    assert "No such file" in found["kernel"]
+    assert "No such file" in result["kernel"]
 
 
 def test_every_fact_of_this_host_is_one_line() -> None:
@@ -78,13 +78,13 @@ def test_a_server_with_two_governors_and_threads(tmp_path: Path) -> None:
         "sys/class/dmi/id/product_name": "PowerEdge R760\n",
         "proc/cpuinfo": "processor : 0\nmodel name : Xeon\nflags : fpu sse2\n",
     }
-    found = host_facts(tree(tmp_path, texts))
-    assert found["governor"] == "performance, powersave"
-    assert found["SMT"] == "on"
-    assert found["turbo"] == "on"
-    assert found["mitigations"] == "mitigations=off; mitigated: none; vulnerable: mds"
-    assert found["swap"] == "2 MiB, 1 MiB used"
-    assert found["virtualization"] == "none"
+    result = host_facts(tree(tmp_path, texts))
+    assert result["governor"] == "performance, powersave"
+    assert result["SMT"] == "on"
+    assert result["turbo"] == "on"
+    assert result["mitigations"] == "mitigations=off; mitigated: none; vulnerable: mds"
+    assert result["swap"] == "2 MiB, 1 MiB used"
+    assert result["virtualization"] == "none"
 
 
 def test_an_amd_server_s_boost_is_its_turbo(tmp_path: Path) -> None:
@@ -146,10 +146,10 @@ def test_control_groups_of_every_version(mounts: str, controllers: str | None, s
 def test_virtualization_is_told_from_files(
     flags: set[str], firmware: str, clocksources: str, hypervisor: str, said: str
 ) -> None:
-    found = readings.virtualization(
+    virtualization = readings.virtualization(
         frozenset(flags), firmware=firmware, clocksources=clocksources, hypervisor=hypervisor
     )
-    assert found == said
+    assert virtualization == said
 
 
 @given(st.sets(st.integers(0, 500), min_size=1))

@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     names = [line.split(b" ")[1] for line in reversed(lines) if line]
     below = [name for name in names if name.startswith(os.fsencode(tmp_path) + b"/")]
     for name in below:
-        plain = re.sub(rb"\\([0-7]{3})", lambda found: bytes([int(found[1], 8)]), name)
+        plain = re.sub(rb"\\([0-7]{3})", lambda match: bytes([int(match[1], 8)]), name)
         subprocess.run(["umount", "--lazy", plain], check=True, capture_output=True)
 
 
@@ -50,12 +50,12 @@ class TestParsing:
 
     def test_only_a_line_feed_ends_an_entry(self) -> None:
         text = "none /a\u2028b\x0bc tmpfs rw 0 0\nnone /d proc ro,nosuid 0 0\n"
-        found = mounts.parse_mounts(text)
-        assert [(entry.point, entry.kind) for entry in found] == [
+        result = mounts.parse_mounts(text)
+        assert [(entry.point, entry.kind) for entry in result] == [
             (Path("/a\u2028b\x0bc"), "tmpfs"),
             (Path("/d"), "proc"),
         ]
-        assert found[1].options == ("ro", "nosuid")
+        assert result[1].options == ("ro", "nosuid")
 
 
 class TestMounting:

@@ -210,14 +210,14 @@ def fault_of(found: Ended) -> str | None:
 
 
 def _ugly(found: Ended) -> str | None:
-    told = found.errors.strip().splitlines()[-1:]
+    lines = found.errors.strip().splitlines()[-1:]
     if "Traceback" in found.errors:
-        return f"a traceback: {told}"
+        return f"a traceback: {lines}"
     if warned := re.search(r"\w*Warning: .*", found.errors):
         return warned[0]
     if found.code not in {0, 1, 2, 3, -signal.SIGKILL}:
-        return f"exit code {found.code}: {told}"
-    return f"exit code {found.code} without words" if found.code > 0 and not told else None
+        return f"exit code {found.code}: {lines}"
+    return f"exit code {found.code} without words" if found.code > 0 and not lines else None
 
 
 def _beyond_limits(found: Ended) -> str | None:

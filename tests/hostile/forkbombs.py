@@ -104,7 +104,9 @@ def main() -> int:
     drawn = random.Random(asked.seed)  # noqa: S311 - sizes, not secrets
     faults, count = [], 0
     with session() as (context, image):
-        wanted = [one for one in usable(image) if one.technology in (asked.environment or PROVIDERS)]
+        wanted = [
+            provider for provider in usable(image) if provider.technology in (asked.environment or PROVIDERS)
+        ]
         for _ in range(asked.rounds):
             processes, memory_byte = drawn.randrange(40, 400), drawn.choice((256, 512)) * MEBIBYTE
             for provider in wanted:

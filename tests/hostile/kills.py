@@ -178,7 +178,7 @@ def _lost(stage: Stage, bystanders: int, *, daemon_was_killed: bool) -> Iterator
     )
     journal = read_journal(stage.result / "journal")
     there = {outcome.trial.identity for outcome in journal.outcomes}
-    said = {one.environment for session in journal.sessions for one in session.skipped}
+    said = {skipped.environment for session in journal.sessions for skipped in session.skipped}
     planned = plan_trials(campaign, campaign.seed or 0)
     wanted = {trial.identity for trial in planned if trial.environment.name not in said}
     if missing := wanted - there:
@@ -186,7 +186,11 @@ def _lost(stage: Stage, bystanders: int, *, daemon_was_killed: bool) -> Iterator
     if journal.repeated:
         yield f"{len(journal.repeated)} trials stand twice"
     bad = [outcome for outcome in journal.outcomes if outcome.status is not Status.OK]
-    counted = [one for one in bad if not (daemon_was_killed and one.trial.environment.technology == "docker")]
+    counted = [
+        outcome
+        for outcome in bad
+        if not (daemon_was_killed and outcome.trial.environment.technology == "docker")
+    ]
     if len(counted) > bystanders:
         yield f"{len(counted)} trials failed, {bystanders} processes were killed: {counted[-1].reason}"
     yield from (f"{outcome.trial.identity} failed without a reason" for outcome in bad if not outcome.reason)

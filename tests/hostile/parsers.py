@@ -37,9 +37,9 @@ _STUCK_S = 60.0
 def all_targets() -> list[Target]:
     """Of all parsers, in the order of the modules that list them."""
     modules = (targets_workloads, targets_journal, targets_nodes, targets_tools, targets_far)
-    found = [target for module in modules for target in module.targets()]
-    assert len({target.name for target in found}) == len(found)
-    return found
+    targets = [target for module in modules for target in module.targets()]
+    assert len({target.name for target in targets}) == len(targets)
+    return targets
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -130,20 +130,20 @@ def _collected(pid: int, pipe: int, first: int, deadline_s: float) -> Tally:
             os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     if status == 0 and text:
-        found = json.loads(text)
+        document = json.loads(text)
         for name in ("refused", "broken"):
-            found[name] = Counter(found[name])
-        return Tally(**found)
+            document[name] = Counter(document[name])
+        return Tally(**document)
     what = f"the process ended ({os.waitstatus_to_exitcode(status)}), its first input {first}"
     return Tally(broken=Counter({what: 1}), examples={what: first})
 
 
 def _line(target: Target, tally: Tally, seed: int, took_s: float) -> str:
     refused = ", ".join(f"{count} {kind}" for kind, count in tally.refused.most_common()) or "none"
-    told = f"{target.name}: {tally.inputs} inputs (seed {seed}) in {took_s:.0f} s; refused {refused}; "
-    told += f"worst {tally.worst_s * 1000:.0f} ms (input {tally.worst})"
+    text = f"{target.name}: {tally.inputs} inputs (seed {seed}) in {took_s:.0f} s; refused {refused}; "
+    text += f"worst {tally.worst_s * 1000:.0f} ms (input {tally.worst})"
     broken = [f"{count} {kind} (input {tally.examples[kind]})" for kind, count in tally.broken.items()]
-    return f"{told}; BROKEN: {', '.join(broken)}" if broken else told
+    return f"{text}; BROKEN: {', '.join(broken)}" if broken else text
 
 
 if __name__ == "__main__":

@@ -170,7 +170,7 @@ def moments(trace: Path, top: Path) -> Iterator[tuple[int, str, Disk, int]]:
 
 
 def _shown(line: str) -> str:
-    return re.sub(r"(?:\\x[0-9a-f]{2})+", lambda found: _decoded(found[0]), line.strip())[:120]
+    return re.sub(r"(?:\\x[0-9a-f]{2})+", lambda match: _decoded(match[0]), line.strip())[:120]
 
 
 def _is_report(line: str) -> bool:

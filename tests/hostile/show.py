@@ -48,13 +48,13 @@ def attack(folder: Path, count: int, seed: int, only: int | None = None) -> int:
     faults: dict[str, list[int]] = {}
     slowest, largest_byte, begun = 0.0, 0, time.monotonic()
     for case in range(count) if only is None else [only]:
-        found = one(bases, folder / "case", seed, case)
-        ends[f"exit {found.code}"] += 1
-        slowest, largest_byte = max(slowest, found.cpu_s), max(largest_byte, found.memory_byte)
-        if fault := fault_of(found):
+        result = one(bases, folder / "case", seed, case)
+        ends[f"exit {result.code}"] += 1
+        slowest, largest_byte = max(slowest, result.cpu_s), max(largest_byte, result.memory_byte)
+        if fault := fault_of(result):
             faults.setdefault(fault, []).append(case)
         if only is not None:
-            print(found.said, found.errors, sep="\n")
+            print(result.said, result.errors, sep="\n")
     for fault, cases in sorted(faults.items(), key=lambda item: -len(item[1])):
         print(f"{len(cases)} times, first case {cases[0]}: {fault}")
     print(

@@ -173,7 +173,7 @@ def main() -> int:
             environments = [Environment(name=name, technology=name) for name in usable_technologies()]
             watch, count = soak(stage, campaign(environments, burn, asked.real), asked.real, fakes=False)
         faults += report("real", watch)
-        ran.append(f"{count} in {', '.join(one.name for one in environments)}")
+        ran.append(f"{count} in {', '.join(environment.name for environment in environments)}")
     print("\n".join(faults))
     print(f"soak: {' and '.join(ran)}; {len(faults)} things grew or failed")
     return 1 if faults else 0

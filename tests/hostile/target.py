@@ -43,7 +43,7 @@ class Tally:
 
     def told(self) -> dict[str, object]:
         """As JSON; ``asdict`` would count a counter's entries."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
     def add(self, other: "Tally") -> None:
         self.inputs += other.inputs

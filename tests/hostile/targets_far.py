@@ -51,13 +51,13 @@ _QUESTIONS = (
 def targets() -> Iterator[Target]:
     groups = [{**_GROUP, "number": number} for number in (3, 4, 5)]
     lines = [_GREETING, _PROBED, _STARTED, *groups, _LACKS, _FILES]
-    answers = b"".join(json.dumps(one).encode() + b"\n" for one in lines) + b"hello"
+    answers = b"".join(json.dumps(line).encode() + b"\n" for line in lines) + b"hello"
     yield Target(name="another host's answers", seeds=[answers, b"\n\n" + answers], parse=_answers)
     for name, kind in (("probe", _PROBED), ("start", _STARTED), ("group", _GROUP), ("files", _FILES)):
         yield Target(
             name=f"another host's {name}", seeds=[json.dumps(kind).encode()], parse=_one_answer(name)
         )
-    asked = [json.dumps(one).encode() + b"\n" + b"x" * one["size"] for one in _QUESTIONS]  # type: ignore[operator]
+    asked = [json.dumps(entry).encode() + b"\n" + b"x" * entry["size"] for entry in _QUESTIONS]  # type: ignore[operator]
     yield Target(
         name="questions to another host",
         seeds=[b"".join(asked), *asked],

@@ -152,7 +152,7 @@ def targets() -> Iterator[Target]:
         parse=lambda text: _short_list(_text(text)),
         refusals=(ValueError,),
     )
-    for family in {type(one).__name__: one for one in FAMILIES}.values():
+    for family in {type(signal_family).__name__: signal_family for signal_family in FAMILIES}.values():
         if type(family).__name__ in _SIGNALS:
             yield _of_family(family)
 

@@ -204,12 +204,12 @@ _XL = (xl.parse_list, xl.parse_affinity, xl.parse_cap, xl.parse_info)
 
 
 def _seen(text: str) -> None:
-    found = inside.parse(text)
+    document = inside.parse(text)
     for devices in ("paravirtual", "emulated"):
-        list(inside.differences(machine({"devices": devices}), found))
-    inside.facts(machine({"devices": "paravirtual"}), found)
-    xen.verify("pvh", {**found, "block_devices": [{"drivers": ["vbd"]}]})
-    xen._drivers(found)
+        list(inside.differences(machine({"devices": devices}), document))
+    inside.facts(machine({"devices": "paravirtual"}), document)
+    xen.verify("pvh", {**document, "block_devices": [{"drivers": ["vbd"]}]})
+    xen._drivers(document)
 
 
 def _files(text: bytes) -> None:
@@ -267,10 +267,10 @@ def _domain(text: bytes) -> None:
 
 
 def _virtualbox(text: bytes) -> None:
-    found = vboxmanage.parse(_text(text))
+    result = vboxmanage.parse(_text(text))
     for key in ("cpus", "memory", "cpuexecutioncap"):
-        vboxmanage.number(found, key)
-    with _answering(virtualbox.VirtualboxMachine, "_told", found), _saying(text):
+        vboxmanage.number(result, key)
+    with _answering(virtualbox.VirtualboxMachine, "_told", result), _saying(text):
         own = virtualbox.VirtualboxMachine(described(options={"vm": "m"}))
         own.settings()
         own.facts()

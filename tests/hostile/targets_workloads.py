@@ -105,8 +105,8 @@ def _with(output: Output, part: str, text: str) -> Output:
 
 
 def _slice(text: bytes) -> None:
-    found = parse_slice(text.decode(errors="replace"))
-    assert 0 < found.wall_ns < 1 << 63
+    result = parse_slice(text.decode(errors="replace"))
+    assert 0 < result.wall_ns < 1 << 63
 
 
 def _messages(text: bytes) -> None:

@@ -30,13 +30,13 @@ class Member:
     attributes: dict[str, str] = field(default_factory=dict)
 
     def information(self) -> tarfile.TarInfo:
-        found = tarfile.TarInfo(self.name)
-        found.type = tarfile.DIRTYPE if self.name.endswith("/") else self.kind
-        found.mode = 0o755 if found.type == tarfile.DIRTYPE else self.mode
-        found.size, found.linkname, found.mtime = len(self.content), self.link, 1_000_000_000
-        found.uid, found.gid = os.geteuid(), os.getegid()
-        found.pax_headers = {f"SCHILY.xattr.{name}": value for name, value in self.attributes.items()}
-        return found
+        tar_info = tarfile.TarInfo(self.name)
+        tar_info.type = tarfile.DIRTYPE if self.name.endswith("/") else self.kind
+        tar_info.mode = 0o755 if tar_info.type == tarfile.DIRTYPE else self.mode
+        tar_info.size, tar_info.linkname, tar_info.mtime = len(self.content), self.link, 1_000_000_000
+        tar_info.uid, tar_info.gid = os.geteuid(), os.getegid()
+        tar_info.pax_headers = {f"SCHILY.xattr.{name}": value for name, value in self.attributes.items()}
+        return tar_info
 
 
 def symlink(name: str, target: str) -> Member:

@@ -165,10 +165,10 @@ class TestDefaultImage:
         link = (image.root / "etc/alternatives/libblas.so.3-x86_64-linux-gnu").readlink()
         assert "openblas" in str(link)
         for command in (["hpcc", "--version"], ["mpirun", "--version"], ["python3", "-c", "import json"]):
-            found = subprocess.run(
+            completed = subprocess.run(
                 ["chroot", image.root, "which", command[0]], capture_output=True, check=False
             )
-            assert found.returncode == 0, command
+            assert completed.returncode == 0, command
 
     def test_its_manifest_says_what_is_in_it(self, image: Image) -> None:
         packages = image.manifest["packages"]

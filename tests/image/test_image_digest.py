@@ -82,10 +82,10 @@ def test_any_change_of_the_tree_changes_the_digest_and_is_named(
 @given(files=FILES)
 def test_order_of_making_and_times_do_not_matter(files: dict[str, bytes]) -> None:
     backwards = dict(reversed(files.items()))
-    with tree(files) as one, tree(backwards) as other:
+    with tree(files) as result, tree(backwards) as other:
         for path in [other, *other.rglob("*")]:
             os.utime(path, (1, 1))
-        assert tree_digest(one) == tree_digest(other)
+        assert tree_digest(result) == tree_digest(other)
 
 
 @settings(max_examples=30, deadline=None)

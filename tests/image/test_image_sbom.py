@@ -79,9 +79,9 @@ def test_own_programs_are_in_it_by_their_content(root: Path) -> None:
 def test_what_is_linked_into_own_programs_is_in_it(root: Path) -> None:
     file = {"version": "12.2.0-14", "architecture": "amd64", "sha256": HASH}
     packages = {"libstdc++-12-dev": file, "cmake": file}
-    found = components(root, origins={"builder": {"packages": packages}})
-    assert "libstdc++-12-dev" in found
-    assert "cmake" not in found
+    result = components(root, origins={"builder": {"packages": packages}})
+    assert "libstdc++-12-dev" in result
+    assert "cmake" not in result
 
 
 def test_a_licence_outside_the_image_is_not_read(root: Path, tmp_path: Path) -> None:
@@ -128,9 +128,9 @@ def test_every_package_of_the_default_image_is_in_it_with_a_hash_and_most_with_a
     image: Image,
 ) -> None:
     made = image_bom(image)
-    found = {entry["name"]: entry for entry in made["components"]}
+    result = {entry["name"]: entry for entry in made["components"]}
     names = image.manifest["packages"]
-    assert set(names) <= set(found)
-    assert [name for name in names if "hashes" not in found[name]] == []
-    assert sum("licenses" in found[name] for name in names) > 0.9 * len(names)
-    assert {"libc6-dev", "stopwatch"} <= set(found)
+    assert set(names) <= set(result)
+    assert [name for name in names if "hashes" not in result[name]] == []
+    assert sum("licenses" in result[name] for name in names) > 0.9 * len(names)
+    assert {"libc6-dev", "stopwatch"} <= set(result)

@@ -31,10 +31,10 @@ def test_a_missing_image_is_named_with_the_command_that_makes_it() -> None:
 
 def test_an_installed_image_is_found_and_verifies(state: Path) -> None:
     image = make_image(state)
-    found = find_image()
-    verify(found)
-    assert (found.digest, found.root) == (image.digest, state / "images" / "default" / "rootfs")
-    assert found.manifest["size_byte"] == 3
+    result = find_image()
+    verify(result)
+    assert (result.digest, result.root) == (image.digest, state / "images" / "default" / "rootfs")
+    assert result.manifest["size_byte"] == 3
     assert not (state / "images" / ".new").exists()
 
 

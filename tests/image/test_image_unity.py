@@ -35,7 +35,9 @@ def configured(build: Path, options: Sequence[str]) -> dict[str, str]:
 def test_an_image_takes_half_the_compilations_or_less(
     compilations: tuple[dict[str, str], dict[str, str]],
 ) -> None:
-    alone, image = ({path for path in found if not TIMED.search(f"/{path}")} for found in compilations)
+    alone, image = (
+        {path for path in compilation if not TIMED.search(f"/{path}")} for compilation in compilations
+    )
     assert len(image) <= len(alone) / 2
 
 
@@ -43,8 +45,8 @@ def test_what_is_timed_is_compiled_file_by_file_with_the_same_flags(
     compilations: tuple[dict[str, str], dict[str, str]],
 ) -> None:
     alone, image = (
-        {path: command for path, command in found.items() if TIMED.search(f"/{path}")}
-        for found in compilations
+        {path: command for path, command in compilation.items() if TIMED.search(f"/{path}")}
+        for compilation in compilations
     )
     assert alone.keys() >= {"slices/CMakeFiles/slices_pieces.dir/compute.cpp.o"}
     assert image == alone

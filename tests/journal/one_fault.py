@@ -54,7 +54,7 @@ def written(
     kept = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.json*")}
     if killed:
         kept[SECOND] = kept[SECOND][: kept[SECOND].rindex(b"\n", 0, -1) + 1]
-    return Result(kept, {one.trial.identity: one for one in outcomes})
+    return Result(kept, {outcome.trial.identity: outcome for outcome in outcomes})
 
 
 def _any_file(chance: random.Random) -> str:
@@ -123,8 +123,8 @@ def double_a_line(chance: random.Random, files: Files) -> None:
 def swap_lines(chance: random.Random, files: Files) -> None:
     name = chance.choice([FIRST, SECOND])
     lines = _lines(files, name)
-    one, other = chance.sample(range(len(lines)), 2)
-    lines[one], lines[other] = lines[other], lines[one]
+    value, other = chance.sample(range(len(lines)), 2)
+    lines[value], lines[other] = lines[other], lines[value]
     files[name] = b"".join(lines)
 
 
@@ -231,7 +231,7 @@ def judged(folder: Path, result: Result, files: Files) -> str:
         assert outcome == result.outcomes.get(outcome.trial.identity), "a wrong record passes for a good one"
     count = Counter(outcome.trial.identity for outcome in journal.outcomes)
     assert set(count.values()) <= {1}, "a trial counts twice"
-    assert {one.tare_version for one in journal.sessions} <= {"0"}
+    assert {session.tare_version for session in journal.sessions} <= {"0"}
     said = bool(journal.integrity.damage or journal.integrity.unended)
     if len(count) < len(result.outcomes):
         assert said, "a lost record is not told"

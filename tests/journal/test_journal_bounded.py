@@ -114,7 +114,9 @@ def test_a_tail_without_an_end_is_damage_and_ends_the_reading_soon(tmp_path: Pat
     journal = read_journal(tmp_path)
     assert time.monotonic() - begun < 10
     assert journal.outcomes == (outcome,)
-    assert [(one.fault, one.line) for one in journal.integrity.damage] == [(Fault.DAMAGED, lines + 1)]
+    assert [(damage.fault, damage.line) for damage in journal.integrity.damage] == [
+        (Fault.DAMAGED, lines + 1)
+    ]
 
 
 def test_what_a_large_journal_is_known_by_is_computed_soon_and_sees_all_that_is_read(

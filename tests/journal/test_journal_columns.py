@@ -103,12 +103,12 @@ def write(folder: Path, *records: Session | Outcome) -> ResultFolder:
 
 
 def plain(outcome: Outcome) -> Outcome:
-    return Outcome(**{one.name: getattr(outcome, one.name) for one in fields(Outcome)})
+    return Outcome(**{field.name: getattr(outcome, field.name) for field in fields(Outcome)})
 
 
 def same(left: Journal, right: Journal) -> bool:
     """In all that can be asked of them; 0 and minus 0 differ."""
-    both = [replace(one, outcomes=tuple(map(plain, one.outcomes))) for one in (left, right)]
+    both = [replace(journal, outcomes=tuple(map(plain, journal.outcomes))) for journal in (left, right)]
     return both[0] == both[1] and repr(both[0]) == repr(both[1])
 
 
@@ -247,7 +247,7 @@ def test_a_later_command_reads_no_record_and_no_sample_of_the_journal(
     journal = read_result(folder)
     assert kinds == []
     assert long_fields == [], "read before anybody asked"
-    assert [one.facts for one in journal.outcomes] == [{}] * 3
+    assert [outcome.facts for outcome in journal.outcomes] == [{}] * 3
     assert long_fields == ["facts"] * 3
 
 

@@ -86,8 +86,8 @@ def test_it_is_told_which_lines_and_what_is_wrong_with_them(
     change: object, told: list[object], result: Result, tmp_path: Path
 ) -> None:
     damage = faulty(tmp_path, result, FIRST, change).integrity.damage
-    assert [(one.fault, one.line, one.lines) for one in damage] == told
-    assert all(one.file == FIRST and one.sentence.startswith(FIRST) for one in damage)
+    assert [(damage.fault, damage.line, damage.lines) for damage in damage] == told
+    assert all(damage.file == FIRST and damage.sentence.startswith(FIRST) for damage in damage)
 
 
 def test_a_session_whose_line_is_damaged_keeps_its_trials_as_the_line_is_there_twice(
@@ -102,7 +102,7 @@ def test_outcomes_of_which_no_session_is_known_are_not_used(result: Result, tmp_
     journal = faulty(tmp_path, result, FIRST, lambda lines: lines.__setitem__(slice(0, 2), [b"gone\n"] * 2))
     assert len(journal.outcomes) == 6
     assert len(journal.sessions) == 1
-    assert {one.fault for one in journal.integrity.damage} == {Fault.DAMAGED, Fault.ORPHANED}
+    assert {damage.fault for damage in journal.integrity.damage} == {Fault.DAMAGED, Fault.ORPHANED}
 
 
 def test_a_line_whose_own_crc_was_made_to_fit_is_denied_by_the_next(result: Result, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_line_whose_own_crc_was_made_to_fit_is_denied_by_the_next(result: Resu
         lines[4] = b'{"crc":"%08x",%s\n' % (crc32(rest), rest)
 
     journal = faulty(tmp_path, result, FIRST, forge)
-    assert [(one.fault, one.line) for one in journal.integrity.damage] == [(Fault.ALTERED, 5)]
+    assert [(damage.fault, damage.line) for damage in journal.integrity.damage] == [(Fault.ALTERED, 5)]
     assert len(journal.outcomes) == 11
 
 
@@ -125,14 +125,14 @@ def test_a_journal_of_which_nothing_is_whole_is_an_error_in_words(result: Result
 def test_a_changed_campaign_is_told(result: Result, tmp_path: Path) -> None:
     put(tmp_path, {**result.files, CAMPAIGN: result.files[CAMPAIGN].replace(b"0.01", b"0.05")})
     journal = read_journal(tmp_path / "journal")
-    assert [(one.file, one.fault) for one in journal.integrity.damage] == [(CAMPAIGN, Fault.ALTERED)]
+    assert [(damage.file, damage.fault) for damage in journal.integrity.damage] == [(CAMPAIGN, Fault.ALTERED)]
 
 
 def test_a_file_of_another_campaign_is_not_used(result: Result, other: Result, tmp_path: Path) -> None:
     put(tmp_path, {**other.files, **result.files})
     journal = read_journal(tmp_path / "journal")
-    assert [one.fault for one in journal.integrity.damage] == [Fault.FOREIGN] * 2
-    assert {one.excerpt for one in journal.outcomes} == {"mine"}
+    assert [damage.fault for damage in journal.integrity.damage] == [Fault.FOREIGN] * 2
+    assert {outcome.excerpt for outcome in journal.outcomes} == {"mine"}
 
 
 class TestEarlierVersions:
@@ -160,7 +160,7 @@ class TestEarlierVersions:
         assert read_journal(old.parent).integrity.damage == ()
         whole = old.read_bytes()
         old.write_bytes(whole.replace(b"1.25", b"1.35", 1))
-        assert [one.fault for one in read_journal(old.parent).integrity.damage] == [Fault.ALTERED]
+        assert [damage.fault for damage in read_journal(old.parent).integrity.damage] == [Fault.ALTERED]
         old.write_bytes(whole[: whole.rindex(b"\n", 0, -1) + 1])
         (damage,) = read_journal(old.parent).integrity.damage
         assert (damage.fault, damage.lines) == (Fault.REMOVED, 1)
@@ -191,7 +191,7 @@ class TestEarlierVersions:
         old.write_text(text.replace(good, bad, 1))
         journal = read_journal(old.parent)
         assert len(journal.outcomes) == 3
-        assert [(one.fault, one.line) for one in journal.integrity.damage] == [(Fault.DAMAGED, 2)]
+        assert [(damage.fault, damage.line) for damage in journal.integrity.damage] == [(Fault.DAMAGED, 2)]
 
 
 def test_a_line_that_is_too_long_is_passed_over(
@@ -200,7 +200,7 @@ def test_a_line_that_is_too_long_is_passed_over(
     for module in ("one_file", "seals"):
         monkeypatch.setattr(f"tare.journal.{module}.MOST_LINE_BYTE", 4000)
     journal = faulty(tmp_path, result, FIRST, lambda lines: lines.insert(4, b"x" * 7900 + b"\n"))
-    assert [(one.fault, one.line) for one in journal.integrity.damage] == [(Fault.DAMAGED, 5)]
+    assert [(damage.fault, damage.line) for damage in journal.integrity.damage] == [(Fault.DAMAGED, 5)]
     assert len(journal.outcomes) == 12
     with (
         JournalWriter(tmp_path / "long.jsonl") as writer,
@@ -224,13 +224,13 @@ def test_a_later_version_is_named_with_the_way_out(result: Result, tmp_path: Pat
 
 def test_a_line_still_is_json_that_holds_the_record_where_it_was(result: Result) -> None:
     for line in result.files[FIRST].splitlines()[:-1]:
-        found = json.loads(line)
-        assert found["kind"] in {"session", "outcome"}
-        assert isinstance(found["record"], dict)
+        document = json.loads(line)
+        assert document["kind"] in {"session", "outcome"}
+        assert isinstance(document["record"], dict)
 
 
 def test_sessions_say_what_campaign_they_ran(result: Result, tmp_path: Path) -> None:
     put(tmp_path, result.files)
     sessions = read_journal(tmp_path / "journal").sessions
-    assert {one.campaign_digest for one in sessions} == {campaign_digest(tmp_path)}
+    assert {session.campaign_digest for session in sessions} == {campaign_digest(tmp_path)}
     assert list(sessions[1].earlier) == [Path(FIRST).name]

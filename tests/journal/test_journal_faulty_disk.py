@@ -132,5 +132,5 @@ def test_after_a_power_cut_at_any_moment_all_is_there_that_was_told_to_be_on_dis
         journal = read_journal(folder)
         safe = OUTCOMES[: max(0, number - 1)]
         assert list(journal.outcomes)[: len(safe)] == safe
-        assert {one.fault for one in journal.integrity.damage} <= {Fault.DAMAGED}
+        assert {damage.fault for damage in journal.integrity.damage} <= {Fault.DAMAGED}
         assert all(outcome in OUTCOMES for outcome in journal.outcomes)

@@ -304,10 +304,10 @@ def arms_of(folder: Path, provider: Fake, workload: Workload, blocks: int) -> di
                 measure_campaign(own, Interrupting(own.folder, until))
         else:
             measure_campaign(own, Listener())
-    found: dict[str, set[Status]] = {}
+    status: dict[str, set[Status]] = {}
     for outcome in read_journal(own.folder.journal).outcomes:
-        found.setdefault(outcome.trial.environment.name, set()).add(outcome.status)
-    return found
+        status.setdefault(outcome.trial.environment.name, set()).add(outcome.status)
+    return status
 
 
 class Interrupting(Listener):
@@ -356,8 +356,11 @@ def test_what_breaks_all_arms_of_a_workload_loses_no_other_workloads(
     )
     request = fake_request(campaign, tmp_path / "result")
     measure_campaign(request, Listener())
-    found = {(one.trial.workload.name, one.status) for one in read_journal(request.folder.journal).outcomes}
-    assert found == {("first", Status.FAILED), ("second", Status.OK)}
+    result = {
+        (outcome.trial.workload.name, outcome.status)
+        for outcome in read_journal(request.folder.journal).outcomes
+    }
+    assert result == {("first", Status.FAILED), ("second", Status.OK)}
 
 
 @pytest.mark.usefixtures("fake_image")
@@ -371,6 +374,6 @@ def test_a_spare_run_that_breaks_has_a_reason_and_the_others_are_traced(
     environments = fake_environment("good"), replace(fake_environment("bad"), technology="broken")
     request = fake_request(fake_campaign(*environments, blocks=1), tmp_path / "result")
     own = replace(request, providers={**FAKES, "broken": raising("group", KeyError("settings"))})
-    found = traced_calls.trace_calls(own, Listener())
-    assert ["KeyError" in words for own in found.untraced.values() for words in own.values()] == [True]
-    assert {name for own in found.counts.values() for name in own} == {"native", "good"}
+    trace_calls = traced_calls.trace_calls(own, Listener())
+    assert ["KeyError" in words for own in trace_calls.untraced.values() for words in own.values()] == [True]
+    assert {name for own in trace_calls.counts.values() for name in own} == {"native", "good"}

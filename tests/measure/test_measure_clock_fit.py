@@ -22,13 +22,13 @@ Clock = Callable[[int], int]
 @st.composite
 def moments(draw: st.DrawFn, longest_ns: int = SECOND) -> list[tuple[int, int, int]]:
     """When each probe was asked, read and answered: any delays in either direction, any pauses between."""
-    found, now = [], draw(st.integers(0, 10**15))
+    value, now = [], draw(st.integers(0, 10**15))
     for _ in range(draw(st.integers(1, 25))):
         asked = now + draw(st.integers(0, 3 * SECOND))
         read = asked + draw(st.integers(0, longest_ns))
         now = read + draw(st.integers(0, longest_ns))
-        found.append((asked, read, now))
-    return found
+        value.append((asked, read, now))
+    return value
 
 
 def probed(times: Sequence[tuple[int, int, int]], clock: Clock) -> list[ClockProbe]:
@@ -55,21 +55,21 @@ offsets = st.integers(-(10**18), 10**18)
 def test_no_honest_steady_clock_is_refuted_and_its_rate_lies_within_the_bounds(
     times: list[tuple[int, int, int]], offset: int, ppm: float
 ) -> None:
-    found = fit(probed(times, affine(offset, ppm)))
-    assert not found.refuted
-    assert len(found.stretches) == 1
-    assert found.drift.low_ppm is None or found.drift.low_ppm <= ppm + 1e-9
-    assert found.drift.high_ppm is None or found.drift.high_ppm >= ppm - 1e-9
+    clock_fit = fit(probed(times, affine(offset, ppm)))
+    assert not clock_fit.refuted
+    assert len(clock_fit.stretches) == 1
+    assert clock_fit.drift.low_ppm is None or clock_fit.drift.low_ppm <= ppm + 1e-9
+    assert clock_fit.drift.high_ppm is None or clock_fit.drift.high_ppm >= ppm - 1e-9
 
 
 @given(moments(), offsets, st.floats(-900_000, 1_000_000))
 def test_every_steady_clock_at_any_rate_is_known_as_one(
     times: list[tuple[int, int, int]], offset: int, ppm: float
 ) -> None:
-    found = fit(probed(times, affine(offset, ppm)))
-    assert len(found.stretches) == 1
-    assert found.drift.low_ppm is None or found.drift.low_ppm <= ppm + 1e-6
-    assert found.drift.high_ppm is None or found.drift.high_ppm >= ppm - 1e-6
+    clock_fit = fit(probed(times, affine(offset, ppm)))
+    assert len(clock_fit.stretches) == 1
+    assert clock_fit.drift.low_ppm is None or clock_fit.drift.low_ppm <= ppm + 1e-6
+    assert clock_fit.drift.high_ppm is None or clock_fit.drift.high_ppm >= ppm - 1e-6
 
 
 @given(
@@ -86,9 +86,9 @@ def test_a_clock_whose_rate_wanders_within_the_tolerance_is_never_refuted(
             gained += Fraction(ppm * min(max(host_ns - begin, 0), length), 10**6)
         return int(host_ns + gained)
 
-    found = fit(probed(times, clock))
-    assert not found.refuted
-    assert found.steps == ()
+    clock_fit = fit(probed(times, clock))
+    assert not clock_fit.refuted
+    assert clock_fit.steps == ()
 
 
 @given(moments(longest_ns=MILLISECOND), st.integers(1, 24), st.integers(-SECOND, SECOND))
@@ -96,21 +96,21 @@ def test_a_step_that_is_told_is_as_large_as_it_was_but_for_what_a_clock_may_drif
     times: list[tuple[int, int, int]], place: int, size: int
 ) -> None:
     at = times[place][0] if place < len(times) else times[-1][2] + 1
-    found = fit(probed(times, lambda host_ns: host_ns + (size if host_ns >= at else 0)))
-    assert len(found.steps) <= 1
+    clock_fit = fit(probed(times, lambda host_ns: host_ns + (size if host_ns >= at else 0)))
+    assert len(clock_fit.steps) <= 1
     drift_ns = TOLERANCE_PPM * 1e-6 * (times[-1][2] - times[0][0])
-    for step in found.steps:
+    for step in clock_fit.steps:
         assert step.low_ns - drift_ns <= size <= step.high_ns + drift_ns
         assert step.after_ns <= at <= step.before_ns
 
 
 @pytest.mark.parametrize("percent", [-3, 3])
 def test_three_percent_is_a_rate_and_no_step(percent: int) -> None:
-    found = usual(affine(7 * SECOND, percent * 10_000))
-    assert found.refuted
-    assert len(found.stretches) == 1
-    assert found.drift.low_ppm == pytest.approx(percent * 10_000, abs=100)
-    assert found.drift.high_ppm == pytest.approx(percent * 10_000, abs=100)
+    clock_fit = usual(affine(7 * SECOND, percent * 10_000))
+    assert clock_fit.refuted
+    assert len(clock_fit.stretches) == 1
+    assert clock_fit.drift.low_ppm == pytest.approx(percent * 10_000, abs=100)
+    assert clock_fit.drift.high_ppm == pytest.approx(percent * 10_000, abs=100)
 
 
 def test_the_bounds_narrow_with_time() -> None:
@@ -127,10 +127,10 @@ def test_the_bounds_narrow_with_time() -> None:
 
 def test_a_rate_that_may_be_within_the_tolerance_is_not_called_wrong() -> None:
     """In 1 s and with a round trip of 0.3 ms, 200 ppm cannot be told from 0."""
-    found = usual(affine(0, 200.0), during=0)
-    assert found.drift.high_ppm is not None
-    assert found.drift.high_ppm > TOLERANCE_PPM
-    assert not found.refuted
+    clock_fit = usual(affine(0, 200.0), during=0)
+    assert clock_fit.drift.high_ppm is not None
+    assert clock_fit.drift.high_ppm > TOLERANCE_PPM
+    assert not clock_fit.refuted
     assert usual(affine(0, 200.0), during=20).refuted
 
 
@@ -139,11 +139,11 @@ def test_fifty_milliseconds_there_and_back_are_two_steps(sign: int) -> None:
     def clock(host_ns: int) -> int:
         return host_ns + (sign * 50 * MILLISECOND if 2.5 * SECOND <= host_ns < 4.5 * SECOND else 0)
 
-    found = usual(clock)
-    assert [size(step) for step in found.steps] == pytest.approx(
+    clock_fit = usual(clock)
+    assert [size(step) for step in clock_fit.steps] == pytest.approx(
         [sign * 50 * MILLISECOND, -sign * 50 * MILLISECOND], abs=0.3 * MILLISECOND
     )
-    first, second = found.steps
+    first, second = clock_fit.steps
     assert first.after_ns <= 2.5 * SECOND <= first.before_ns
     assert second.after_ns <= 4.5 * SECOND <= second.before_ns
 
@@ -178,25 +178,25 @@ def test_a_guest_that_stood_still_for_two_seconds_lost_two_seconds() -> None:
 
 def test_a_rate_that_changed_is_told_by_both_rates() -> None:
     middle = 10 * SECOND
-    found = usual(lambda host_ns: host_ns + max(host_ns - middle, 0) * 3 // 100, during=20)
-    assert found.refuted
-    assert len(found.stretches) <= 3
-    assert found.stretches[0].low_ppm == pytest.approx(0, abs=100)
-    assert found.stretches[-1].high_ppm == pytest.approx(30_000, abs=100)
-    assert len(found.steps) > 2 * (len(found.stretches) - 1)
+    clock_fit = usual(lambda host_ns: host_ns + max(host_ns - middle, 0) * 3 // 100, during=20)
+    assert clock_fit.refuted
+    assert len(clock_fit.stretches) <= 3
+    assert clock_fit.stretches[0].low_ppm == pytest.approx(0, abs=100)
+    assert clock_fit.stretches[-1].high_ppm == pytest.approx(30_000, abs=100)
+    assert len(clock_fit.steps) > 2 * (len(clock_fit.stretches) - 1)
 
 
 def test_one_probe_bounds_nothing() -> None:
-    found = fit([ClockProbe(asked_ns=5, node_ns=77, answered_ns=9)])
-    assert (found.drift.low_ppm, found.drift.high_ppm) == (None, None)
-    assert not found.refuted
+    clock_fit = fit([ClockProbe(asked_ns=5, node_ns=77, answered_ns=9)])
+    assert (clock_fit.drift.low_ppm, clock_fit.drift.high_ppm) == (None, None)
+    assert not clock_fit.refuted
     with pytest.raises(ValueError, match="no probes"):
         fit([])
 
 
 def test_the_worst_round_trip_and_the_number_of_probes_are_told() -> None:
-    found = usual(affine(0, 0), during=2, round_trip_ns=1234)
-    assert (found.probes, found.worst_round_trip_ns) == (12, 1234)
+    clock_fit = usual(affine(0, 0), during=2, round_trip_ns=1234)
+    assert (clock_fit.probes, clock_fit.worst_round_trip_ns) == (12, 1234)
 
 
 @given(moments(), offsets, st.floats(-200, 200), st.data())
@@ -207,8 +207,12 @@ def test_the_hulls_leave_no_bound_out(
     clock = affine(offset, ppm)
     shifts = data.draw(st.lists(st.integers(-(10**6), 10**6), min_size=len(times), max_size=len(times)))
     probes = [
-        ClockProbe(asked_ns=one.asked_ns, node_ns=one.node_ns + shift, answered_ns=one.answered_ns)
-        for one, shift in zip(probed(times, clock), shifts, strict=True)
+        ClockProbe(
+            asked_ns=clock_probe.asked_ns,
+            node_ns=clock_probe.node_ns + shift,
+            answered_ns=clock_probe.answered_ns,
+        )
+        for clock_probe, shift in zip(probed(times, clock), shifts, strict=True)
     ]
     least, most, possible = [], [], True
     for first, second in itertools.product(probes, probes):
@@ -220,15 +224,15 @@ def test_the_hulls_leave_no_bound_out(
         else:
             possible = possible and rise <= 0
     possible = possible and not (least and most and max(least) > min(most))
-    found = line_through(probes)
-    assert (found is not None) == possible
-    if found is not None:
+    drift = line_through(probes)
+    assert (drift is not None) == possible
+    if drift is not None:
         expected = [max((rate for rate in least if rate > 0), default=None), min(most, default=None)]
-        told = [found.low_ppm, found.high_ppm]
-        assert told == [None if rate is None else float((rate - 1) * 10**6) for rate in expected]
+        result = [drift.low_ppm, drift.high_ppm]
+        assert result == [None if rate is None else float((rate - 1) * 10**6) for rate in expected]
 
 
 def test_an_hour_of_probes_is_judged_in_no_time() -> None:
     """Even of a clock that no rate explains for long."""
-    found = usual(lambda host_ns: host_ns + (host_ns // SECOND % 3) * 20 * MILLISECOND, during=3600)
-    assert len(found.steps) > 1000
+    clock_fit = usual(lambda host_ns: host_ns + (host_ns // SECOND % 3) * 20 * MILLISECOND, during=3600)
+    assert len(clock_fit.steps) > 1000

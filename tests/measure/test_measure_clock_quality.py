@@ -36,15 +36,22 @@ def readings(raw_ns: int, monotonic_ns: int, realtime_ns: int) -> list[Mapping[s
 
 
 def test_what_a_stopwatch_says_becomes_the_record() -> None:
-    found = quality_of(SAID, 1, own_clock=True)
-    assert (found.node, found.own_clock, found.source, found.tsc_flags) == (1, True, "tsc", ("constant_tsc",))
-    assert found.clocks["CLOCK_MONOTONIC"].least_step_ns == 20
-    assert (found.backward_exchanges, found.worst_backward_ns) == (2, 30)
+    clock_quality = quality_of(SAID, 1, own_clock=True)
+    assert (clock_quality.node, clock_quality.own_clock, clock_quality.source, clock_quality.tsc_flags) == (
+        1,
+        True,
+        "tsc",
+        ("constant_tsc",),
+    )
+    assert clock_quality.clocks["CLOCK_MONOTONIC"].least_step_ns == 20
+    assert (clock_quality.backward_exchanges, clock_quality.worst_backward_ns) == (2, 30)
 
 
 def test_what_is_not_there_stays_missing() -> None:
-    found = quality_of({**SAID, "source": None, "tsc_flags": None, "invariant_tsc": None}, 0, own_clock=False)
-    assert (found.source, found.tsc_flags, found.invariant_tsc) == (None, None, None)
+    clock_quality = quality_of(
+        {**SAID, "source": None, "tsc_flags": None, "invariant_tsc": None}, 0, own_clock=False
+    )
+    assert (clock_quality.source, clock_quality.tsc_flags, clock_quality.invariant_tsc) == (None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -63,10 +70,10 @@ def test_what_makes_no_sense_is_an_error(wrong: Mapping[str, Any]) -> None:
 
 
 def test_the_rate_of_a_disciplined_clock_is_told() -> None:
-    told = relations(
+    result = relations(
         readings(0, 0, 0), readings(10 * SECOND_NS, 10 * SECOND_NS + 50_000, 10 * SECOND_NS + 50_000)
     )
-    assert told == {
+    assert result == {
         "step of CLOCK_REALTIME": "none",
         "rate of CLOCK_MONOTONIC against CLOCK_MONOTONIC_RAW": "+5.0 ppm",
     }

@@ -53,9 +53,9 @@ def fault(clock: Clock, during: int = 9) -> str:
 
 
 def test_honest_clocks_have_facts_and_no_fault() -> None:
-    told = found(honest)
-    assert told.fault is None
-    (facts,) = told.facts
+    clock_findings = found(honest)
+    assert clock_findings.fault is None
+    (facts,) = clock_findings.facts
     assert facts["clock probes"] == "19"
     assert facts["worst round trip to the clock"] == "0.200 ms"
     assert facts["clock steps"] == "0"
@@ -109,7 +109,7 @@ def test_one_clock_that_is_wrong_by_itself_is_named_alone(told: ClockFindings, n
 
 
 def test_clocks_that_go_wrong_each_in_its_way_are_told_each() -> None:
-    told = found(honest, raw=fast(3), realtime=stepping((3.5, 700))).fault
-    assert told is not None
-    assert told.startswith("CLOCK_MONOTONIC_RAW of the node runs at another rate")
-    assert ", and CLOCK_REALTIME of the node stepped" in told
+    text = found(honest, raw=fast(3), realtime=stepping((3.5, 700))).fault
+    assert text is not None
+    assert text.startswith("CLOCK_MONOTONIC_RAW of the node runs at another rate")
+    assert ", and CLOCK_REALTIME of the node stepped" in text

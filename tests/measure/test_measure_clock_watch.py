@@ -56,8 +56,8 @@ def context(tmp_path: Path, programs: Path) -> Context:
 
 
 def wall_s(outcome: Outcome) -> float:
-    (found,) = [sample.value for sample in outcome.samples if sample.name == "wall_s"]
-    return found
+    (value,) = [sample.value for sample in outcome.samples if sample.name == "wall_s"]
+    return value
 
 
 def test_a_hundred_clean_trials_raise_no_alarm(context: Context) -> None:

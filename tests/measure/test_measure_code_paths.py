@@ -49,8 +49,8 @@ def host(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_only_the_hosts_flags_on_which_a_code_path_depends_are_asked_for() -> None:
-    found = lacking_flags([lesser("guest", ["avx512f", "avx2", "fpu", "avx"])], {"lesser": Lesser()})
-    assert found == {"guest": ("avx2", "avx512f")}
+    flags = lacking_flags([lesser("guest", ["avx512f", "avx2", "fpu", "avx"])], {"lesser": Lesser()})
+    assert flags == {"guest": ("avx2", "avx512f")}
 
 
 def test_who_lacks_nothing_or_cannot_tell_is_left_out() -> None:
@@ -77,6 +77,6 @@ def test_every_session_of_a_result_keeps_what_the_first_one_found(
     measure_campaign(request, Listener())
 
     journal = read_journal(request.folder.journal)
-    assert [one.lacking_flags for one in journal.sessions] == [{"slow": ("avx2",)}] * 2
+    assert [session.lacking_flags for session in journal.sessions] == [{"slow": ("avx2",)}] * 2
     assert [shape.lacking_flags for shape in shapes] == [{"slow": ("avx2",)}] * len(journal.outcomes)
-    assert {one.facts["path"] for one in journal.outcomes} == {"chosen beforehand"}
+    assert {outcome.facts["path"] for outcome in journal.outcomes} == {"chosen beforehand"}

@@ -40,25 +40,25 @@ def watch(
     runner_s: float = 0.0,
 ) -> SignalWatch:
     family: Sequence[SignalFamily] = [Silent()]
-    found = SignalWatch(Place(processors=processors), family)
-    found.before = SignalTexts(at_s=0.0, runner_cpu_s=1.0, texts={0: (before,)})
-    found.after = SignalTexts(at_s=span_s, runner_cpu_s=1.0 + runner_s, texts={0: (after,)})
-    return found
+    signal_watch = SignalWatch(Place(processors=processors), family)
+    signal_watch.before = SignalTexts(at_s=0.0, runner_cpu_s=1.0, texts={0: (before,)})
+    signal_watch.after = SignalTexts(at_s=span_s, runner_cpu_s=1.0 + runner_s, texts={0: (after,)})
+    return signal_watch
 
 
 def foreign_s(looked: SignalWatch, own: Own) -> float | None:
-    found = Found()
-    add_foreign_load(looked, own, found)
-    assert (FOREIGN in found.missing) != bool(found.signals)
-    return found.signals[0].value if found.signals else None
+    result = Found()
+    add_foreign_load(looked, own, result)
+    assert (FOREIGN in result.missing) != bool(result.signals)
+    return result.signals[0].value if result.signals else None
 
 
 def rule(
     looked: SignalWatch, exclude: Exclude, levels: Mapping[str, tuple[float, ...]] | None = None
 ) -> Rule | None:
-    found = Found(levels=dict(levels or {}))
-    add_foreign_load(looked, Own(nodes_s=8.0), found)
-    taken = excluded(exclude, looked, found)
+    result = Found(levels=dict(levels or {}))
+    add_foreign_load(looked, Own(nodes_s=8.0), result)
+    taken = excluded(exclude, looked, result)
     return None if taken is None else taken.rule
 
 
@@ -91,10 +91,10 @@ def test_others_beyond_the_limit_take_the_trial_out() -> None:
 
 
 def test_ticks_that_a_short_trial_cannot_tell_apart_take_nothing_out() -> None:
-    found = Found()
+    result = Found()
     short = watch(stat(0.0), stat(2 * TICK_S), span_s=0.005)
-    add_foreign_load(short, Own(nodes_s=0.0), found)
-    assert excluded(Exclude(foreign_load=0.01), short, found) is None
+    add_foreign_load(short, Own(nodes_s=0.0), result)
+    assert excluded(Exclude(foreign_load=0.01), short, result) is None
 
 
 @given(st.floats(0.0, 20.0), st.floats(0.01, 5.0))
@@ -127,9 +127,9 @@ def test_heat_at_any_moment_takes_it_out() -> None:
 def test_a_reason_is_the_same_for_every_trial_so_that_they_are_counted_together() -> None:
     reasons = set()
     for foreign in (9.0, 10.0):
-        looked, found = watch(stat(0.0), stat(foreign)), Found()
-        add_foreign_load(looked, Own(nodes_s=1.0), found)
-        taken = excluded(Exclude(foreign_load=0.1), looked, found)
+        looked, value = watch(stat(0.0), stat(foreign)), Found()
+        add_foreign_load(looked, Own(nodes_s=1.0), value)
+        taken = excluded(Exclude(foreign_load=0.1), looked, value)
         assert taken is not None
         reasons.add(taken.reason)
     assert len(reasons) == 1

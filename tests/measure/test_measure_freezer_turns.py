@@ -42,9 +42,9 @@ def python(text: str) -> list[str]:
 def test_each_is_charged_what_it_ran_and_not_what_it_was_frozen(programs: Path, tmp_path: Path) -> None:
     with arms_of(programs, tmp_path, [python(BURN)] * 3) as arms:
         begun = time.monotonic()
-        found = take_turns(arms, DRAW, TURN_S)
+        arm_runs = take_turns(arms, DRAW, TURN_S)
         elapsed_s = time.monotonic() - begun
-    for number, arm in enumerate(found):
+    for number, arm in enumerate(arm_runs):
         (run,) = arm.runs
         used_s = run.user_s + run.system_s
         assert arm.error is None
@@ -56,15 +56,15 @@ def test_each_is_charged_what_it_ran_and_not_what_it_was_frozen(programs: Path, 
         assert cpu_s(arm.turns) == pytest.approx(used_s, rel=0.2)
         assert len(arm.turns) >= BURN_S / TURN_S
         assert unsuited(arm.turns) is None
-    assert sum(arm.runs[0].clocks.wall_s for arm in found) < elapsed_s
+    assert sum(arm.runs[0].clocks.wall_s for arm in arm_runs) < elapsed_s
 
 
 def test_no_two_arms_run_at_the_same_time(programs: Path, tmp_path: Path) -> None:
     with arms_of(programs, tmp_path, [python(BURN)] * 3) as arms:
-        found = take_turns(arms, DRAW, TURN_S)
-    spans = sorted((turn.thaw_asked_ns, turn.frozen_ns) for arm in found for turn in arm.turns)
+        arm_runs = take_turns(arms, DRAW, TURN_S)
+    spans = sorted((turn.thaw_asked_ns, turn.frozen_ns) for arm in arm_runs for turn in arm.turns)
     assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
-    firsts = [min(range(3), key=lambda number: found[number].turns[place].thawed_ns) for place in range(5)]
+    firsts = [min(range(3), key=lambda number: arm_runs[number].turns[place].thawed_ns) for place in range(5)]
     assert len(set(firsts)) > 1, "each round has an order of its own"
 
 

@@ -23,15 +23,15 @@ from tare.node_life import start_node
 
 def guardians(state: Path) -> list[int]:
     """Guardians of this state folder."""
-    wanted, found = f"TARE_STATE={state}".encode(), []
+    wanted, value = f"TARE_STATE={state}".encode(), []
     for entry in Path("/proc").iterdir():
         try:
             ours = b"\0-m\0tare.measure.guardian\0" in (entry / "cmdline").read_bytes()
             if ours and wanted in (entry / "environ").read_bytes().split(b"\0"):
-                found.append(int(entry.name))
+                value.append(int(entry.name))
         except (OSError, ValueError):
             continue
-    return found
+    return value
 
 
 def cpu_ticks(pid: int) -> int:

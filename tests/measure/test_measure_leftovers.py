@@ -100,7 +100,7 @@ class TestWhatWorkloadsLeave:
         monkeypatch.setattr("tare.measure.leftovers.PROVIDERS", {"fake": Broken()})
         cleaned = remove_leftovers()
         assert cleaned.removed == [specs[0].name, specs[2].name]
-        assert [(one.name, one.may_run, one.place) for one in cleaned.kept] == [
+        assert [(kept.name, kept.may_run, kept.place) for kept in cleaned.kept] == [
             (bad.name, True, bad.directory)
         ]
         assert "may still be at work" in cleaned.kept[0].sentence
@@ -127,7 +127,7 @@ class TestQuarantine:
         assert (kept.place, kept.may_run) == (state / "quarantine" / stuck.name, False)
         assert "findmnt, umount" in kept.sentence
         assert remove_leftovers().kept == [], "it is said once"
-        assert [one.name for one in remove_quarantined().kept] == [stuck.name]
+        assert [kept.name for kept in remove_quarantined().kept] == [stuck.name]
         subprocess.run(["umount", str(kept.place / "layer" / "work" / "busy")], check=True)
         assert remove_quarantined().removed == [stuck.name]
         assert quarantine.quarantined() == []
@@ -150,7 +150,7 @@ class TestQuarantine:
         code, out, _ = tare(capsys, "clean", "--json")
         said = json.loads(out)
         assert (code, said["schema"], said["removed"]) == (3, 1, [])
-        assert [(one["name"], one["may_run"]) for one in said["kept"]] == [(stuck.name, False)]
+        assert [(entry["name"], entry["may_run"]) for entry in said["kept"]] == [(stuck.name, False)]
         subprocess.run(["umount", said["kept"][0]["place"] + "/layer/work/busy"], check=True)
         assert tare(capsys, "clean")[:2] == (0, f"removed {stuck.name}\n")
         assert tare(capsys, "clean")[:2] == (0, "nothing was left behind\n")
@@ -236,8 +236,8 @@ class TestRecords:
         os.mkfifo(records[1])
         records[2].mkdir()
         kept = remove_leftovers().kept
-        assert sorted(one.name for one in kept) == sorted(spec.name for spec in specs)
-        assert all("cannot read" in one.why for one in kept)
+        assert sorted(kept.name for kept in kept) == sorted(spec.name for spec in specs)
+        assert all("cannot read" in kept.why for kept in kept)
 
     def test_a_folder_behind_a_link_is_not_a_nodes(self, state: Path) -> None:
         spec = left(state)

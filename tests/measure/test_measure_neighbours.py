@@ -92,8 +92,8 @@ def test_neighbours_are_numbered_after_the_measured_instances_and_know_of_oversu
     monkeypatch.setattr(neighbours, "_endless", kept)
     outcome = outcome_beside(replace(context, available_processors=(0,)), command_workload("true"), count=2)
     assert (outcome.status, outcome.reason) == (Status.OK, None)
-    assert [one.seat.shape.instance for one in made] == [1, 2]
-    assert all(one.seat.shape.oversubscribed for one in made)
+    assert [instance.seat.shape.instance for instance in made] == [1, 2]
+    assert all(instance.seat.shape.oversubscribed for instance in made)
 
 
 def test_neighbours_below_another_group_than_the_measured_node_have_another_weight(

@@ -33,10 +33,10 @@ def measured(tmp_path: Path, *, blocks: int = 1, exclude: Exclude | None = None)
 def test_every_signal_of_a_trial_is_told_or_missing_with_why(tmp_path: Path) -> None:
     names = {kind.name for family in FAMILIES for kind in family.kinds} | BESIDE | set(UNREAD)
     for outcome in measured(tmp_path).outcomes:
-        told = {signal.name for signal in outcome.signals}
-        assert told | set(outcome.missing_signals) == names
-        assert not told & set(outcome.missing_signals)
-        assert {"softirq_s", "involuntary_switches", "system_call_cost_s", "clock_read_cost_s"} <= told
+        result = {signal.name for signal in outcome.signals}
+        assert result | set(outcome.missing_signals) == names
+        assert not result & set(outcome.missing_signals)
+        assert {"softirq_s", "involuntary_switches", "system_call_cost_s", "clock_read_cost_s"} <= result
         assert all(outcome.missing_signals.values())
 
 
@@ -58,7 +58,7 @@ def test_a_dear_clock_and_refused_huge_pages_show_in_the_trial(tmp_path: Path, p
     costs: dict[str, float] = {}
     for outcome in analyse_result(request.folder.path).outcomes:
         name = outcome.trial.environment.name
-        costs[name] = next(one.value for one in outcome.signals if one.name == "clock_read_cost_s")
+        costs[name] = next(signal.value for signal in outcome.signals if signal.name == "clock_read_cost_s")
         assert (outcome.parity.own.get("transparent huge pages") == "off") == (name == "slow")
     assert costs["slow"] > 3 * costs["native"]
 
@@ -66,7 +66,7 @@ def test_a_dear_clock_and_refused_huge_pages_show_in_the_trial(tmp_path: Path, p
 def test_signals_survive_the_journal_and_reach_the_analysis(tmp_path: Path) -> None:
     (table,) = measured(tmp_path, blocks=6).signals
     assert table.environment == "slow"
-    assert "host_minor_faults" in {one.name for one in table.differences}
+    assert "host_minor_faults" in {signal_difference.name for signal_difference in table.differences}
     assert "psi_cpu_some_s" in table.missing
 
 
@@ -76,11 +76,11 @@ def test_a_disturbed_host_takes_the_block_out_and_keeps_the_samples(
     disturbed = iter([True])
     monkeypatch.setattr(rules, "_foreign_load", lambda *_: 1.0 if next(disturbed, False) else 0.0)
     analysis = measured(tmp_path, blocks=7, exclude=Exclude(foreign_load=0.5))
-    (lost,) = [one for one in analysis.outcomes if one.status is not Status.OK]
+    (lost,) = [outcome for outcome in analysis.outcomes if outcome.status is not Status.OK]
     assert (lost.status, lost.excluded_by) == (Status.INVALID, Rule.FOREIGN_LOAD)
     assert lost.samples
-    (verdict,) = [one for one in analysis.verdicts if one.overhead.summary.primary]
-    assert lost.trial.block not in {one.block for one in verdict.overhead.summary.blocks}
+    (verdict,) = [verdict for verdict in analysis.verdicts if verdict.overhead.summary.primary]
+    assert lost.trial.block not in {block_value.block for block_value in verdict.overhead.summary.blocks}
     assert verdict.overhead.typical.n == 6
 
 
@@ -90,7 +90,7 @@ def test_a_campaign_whose_rule_takes_out_much_warns_on_its_verdicts(
     disturbed = iter([True] * 3)
     monkeypatch.setattr(rules, "_foreign_load", lambda *_: 1.0 if next(disturbed, False) else 0.0)
     analysis = measured(tmp_path, blocks=8, exclude=Exclude(foreign_load=0.5))
-    assert sum(one.excluded.get(Rule.FOREIGN_LOAD, 0) for one in analysis.exclusions) == 3
+    assert sum(exclusions.excluded.get(Rule.FOREIGN_LOAD, 0) for exclusions in analysis.exclusions) == 3
     assert all("rules took out" in verdict.warnings[0] for verdict in analysis.verdicts)
 
 
@@ -103,7 +103,7 @@ def test_the_rules_of_a_campaign_are_kept_with_the_result(tmp_path: Path) -> Non
 
 def test_the_measured_program_is_the_same_in_every_arm(tmp_path: Path) -> None:
     analysis = measured(tmp_path)
-    digests = {one.facts[PROGRAM] for one in analysis.outcomes}
+    digests = {outcome.facts[PROGRAM] for outcome in analysis.outcomes}
     assert len(digests) == 1
     assert digests.pop().startswith("sha256:")
     assert all(verdict.warnings == () for verdict in analysis.verdicts)

@@ -26,10 +26,10 @@ def test_a_busy_program_is_named_with_its_number_and_user_before_the_start(tmp_p
     with busy_loops(tmp_path) as name:
         load = look_before_start()
     assert load.busy
-    found = next(one for one in load.others if one.name == name)
-    assert found.processors > 0.2
-    assert found.user
-    assert f"{name} (pid {found.pid}, user {found.user}) uses" in said(load)
+    busy_program = next(other for other in load.others if other.name == name)
+    assert busy_program.processors > 0.2
+    assert busy_program.user
+    assert f"{name} (pid {busy_program.pid}, user {busy_program.user}) uses" in said(load)
 
 
 @pytest.mark.busy_machine
@@ -38,7 +38,7 @@ def test_what_this_process_and_its_children_do_is_not_foreign(tmp_path: Path) ->
     program.symlink_to("/bin/sh")
     with busy_loops(tmp_path, 1) as name, subprocess.Popen([program, "-c", "while :; do :; done"]) as own:
         try:
-            names = {one.name for one in look_before_start().others}
+            names = {busy_program.name for busy_program in look_before_start().others}
         finally:
             own.kill()
     assert name in names
@@ -51,13 +51,15 @@ def test_beside_two_busy_programs_trials_name_them_and_the_claim_is_withheld(tmp
     campaign = fake_campaign(fake_environment("same"), workload=command_workload(*WORK), blocks=6)
     listener = Listener()
     with busy_loops(tmp_path) as name:
-        found = run_campaign(fake_request(campaign, tmp_path / "result"), listener)
+        analysis = run_campaign(fake_request(campaign, tmp_path / "result"), listener)
     (line,) = [words for words in listener.words if words.startswith("this machine is busy: ")]
     assert name in line
     assert "claims may be withheld; wait until it is over, or stop it" in line
-    loads = [one.load for one in found.outcomes]
-    assert any(name in {one.name for one in load.others} for load in loads if load is not None)
-    (verdict,) = [one for one in found.verdicts if one.overhead.summary.primary]
+    loads = [outcome.load for outcome in analysis.outcomes]
+    assert any(
+        name in {busy_program.name for busy_program in load.others} for load in loads if load is not None
+    )
+    (verdict,) = [verdict for verdict in analysis.verdicts if verdict.overhead.summary.primary]
     assert verdict.word is Word.UNDECIDED
     if (
         verdict.withheld is Withheld.BUSY
@@ -76,14 +78,14 @@ def test_the_load_of_each_trial_and_of_the_start_is_journalled_and_read_again(
     listener = Listener()
     measure_campaign(request, listener)
     journal = read_journal(request.folder.journal)
-    assert {one.load for one in journal.outcomes} == {load}
-    assert [one.load for one in journal.sessions] == [load]
-    found = analyse_result(request.folder.path)
-    assert all(one.withheld is Withheld.BUSY for one in found.verdicts)
-    assert found.busy is not None
-    assert (found.busy.blocks, found.busy.busy, found.busy.programs) == (6, 6, ("stress",))
-    assert "too busy in 6 of 6 blocks" in found.busy.sentence
-    assert "nothing could be decided" in found.busy.sentence
+    assert {outcome.load for outcome in journal.outcomes} == {load}
+    assert [session.load for session in journal.sessions] == [load]
+    analysis = analyse_result(request.folder.path)
+    assert all(verdict.withheld is Withheld.BUSY for verdict in analysis.verdicts)
+    assert analysis.busy is not None
+    assert (analysis.busy.blocks, analysis.busy.busy, analysis.busy.programs) == (6, 6, ("stress",))
+    assert "too busy in 6 of 6 blocks" in analysis.busy.sentence
+    assert "nothing could be decided" in analysis.busy.sentence
 
 
 @pytest.mark.usefixtures("fake_image")
@@ -106,10 +108,10 @@ def test_a_journal_of_an_earlier_version_has_no_load(tmp_path: Path) -> None:
         *(encode(replace(outcome, load=None)) for outcome in journal.outcomes),
     ]
     path.write_bytes(b"".join(lines).replace(b',"load":null', b""))
-    found = analyse_result(request.folder.path)
-    assert {one.load for one in found.outcomes} == {None}
-    assert found.busy is None
-    assert any(one.word is Word.SLOWER for one in found.verdicts)
+    analysis = analyse_result(request.folder.path)
+    assert {outcome.load for outcome in analysis.outcomes} == {None}
+    assert analysis.busy is None
+    assert any(verdict.word is Word.SLOWER for verdict in analysis.verdicts)
 
 
 def test_what_cannot_be_named_is_said_as_such() -> None:
@@ -135,9 +137,9 @@ def test_a_run_whose_first_trial_outgrew_the_budget_says_at_its_end_that_the_mac
 ) -> None:
     monkeypatch.setattr("tare.measure.campaign.look_before_start", lambda: busy_load(2.0))
     campaign = fake_campaign(workload=command_workload("/bin/sleep", "5"), budget_s=0.5)
-    found = run_campaign(fake_request(campaign, tmp_path / "result"), Listener())
-    assert (found.outcomes, found.verdicts) == ((), ())
-    print_analysis(found, as_json=False, show_all=False)
+    analysis = run_campaign(fake_request(campaign, tmp_path / "result"), Listener())
+    assert (analysis.outcomes, analysis.verdicts) == ((), ())
+    print_analysis(analysis, as_json=False, show_all=False)
     said_at_the_end = " ".join(capsys.readouterr().out.split())
     assert "The machine was busy before the start: stress used 2.0 of 2 processors" in said_at_the_end
     assert "nothing was measured to its end" in said_at_the_end

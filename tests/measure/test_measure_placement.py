@@ -33,12 +33,12 @@ def trial(technology: str, layout: Layout) -> Trial:
 @given(layouts, hosts)
 def test_nodes_get_disjoint_equal_shares_of_what_is_there(layout: Layout, host: list[int]) -> None:
     places = place(layout, MEMORY_BYTE, host)
-    given_out = [processor for one in places for processor in one.processors]
+    given_out = [processor for node_place in places for processor in node_place.processors]
     assert len(places) == layout.nodes
-    assert {len(one.processors) for one in places} == {layout.processors}
+    assert {len(node_place.processors) for node_place in places} == {layout.processors}
     assert len(set(given_out)) == len(given_out) == layout.total_processors
     assert set(given_out) <= set(host)
-    assert {one.memory_byte for one in places} == {MEMORY_BYTE // layout.nodes}
+    assert {node_place.memory_byte for node_place in places} == {MEMORY_BYTE // layout.nodes}
 
 
 @given(layouts, hosts)
@@ -47,8 +47,10 @@ def test_independent_instances_are_placed_once_and_nodes_differ_by_at_most_one(
 ) -> None:
     assume(not layout.cooperative)
     places = place(layout, MEMORY_BYTE, host)
-    counts = [len(one.instances) for one in places]
-    assert sorted(number for one in places for number in one.instances) == list(range(layout.instances))
+    counts = [len(node_place.instances) for node_place in places]
+    assert sorted(number for node_place in places for number in node_place.instances) == list(
+        range(layout.instances)
+    )
     assert max(counts) - min(counts) <= 1
 
 
@@ -57,7 +59,7 @@ def test_a_cooperative_instance_has_neighbouring_nodes_and_all_have_equally_many
     instances: int, span: int, host: list[int]
 ) -> None:
     layout = Layout(nodes=instances * span, processors=1, instances=instances)
-    numbers = [one.instances for one in place(layout, MEMORY_BYTE, host)]
+    numbers = [node_place.instances for node_place in place(layout, MEMORY_BYTE, host)]
     assert numbers == [(number,) for number in range(instances) for _ in range(span)]
 
 
@@ -80,9 +82,13 @@ def test_too_few_processors_are_shared_evenly(layout: Layout, count: int) -> Non
     assume(count < layout.total_processors)
     assert places_of(trial("docker", layout), range(count)).oversubscription > 1
     if layout.processors > count:
-        assert {one.processors for one in place(layout, MEMORY_BYTE, range(count))} == {tuple(range(count))}
+        assert {node_place.processors for node_place in place(layout, MEMORY_BYTE, range(count))} == {
+            tuple(range(count))
+        }
         return
-    loads = Counter(number for one in place(layout, MEMORY_BYTE, range(count)) for number in one.processors)
+    loads = Counter(
+        number for node_place in place(layout, MEMORY_BYTE, range(count)) for number in node_place.processors
+    )
     assert set(loads) == set(range(count))
     assert max(loads.values()) - min(loads.values()) <= 1
 
@@ -110,9 +116,9 @@ def test_a_neighbour_gets_as_much_as_a_node_and_nothing_of_the_measured_ones(
     )
     for technology in ("native", "docker"):
         places = places_of(replace(trial(technology, layout), neighbour=neighbour), host)
-        measured = {number for one in places.measured for number in one.processors}
+        measured = {number for node_place in places.measured for number in node_place.processors}
         assert len(places.neighbours) == count
-        assert {len(one.processors) for one in places.neighbours} == {layout.processors}
-        assert not measured & {number for one in places.neighbours for number in one.processors}
+        assert {len(node_place.processors) for node_place in places.neighbours} == {layout.processors}
+        assert not measured & {number for node_place in places.neighbours for number in node_place.processors}
         share_byte = MEMORY_BYTE // layout.nodes
-        assert all(abs(one.memory_byte - share_byte) <= 1 for one in places.neighbours)
+        assert all(abs(node_place.memory_byte - share_byte) <= 1 for node_place in places.neighbours)

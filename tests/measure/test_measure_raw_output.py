@@ -154,9 +154,9 @@ def test_an_endless_output_is_wrong_output_with_its_beginning(
 def test_missing_output_is_empty_and_missing_files_are_left_out(instance: Instance) -> None:
     (printed_in(instance) / "stdout").unlink()
     (instance.folder / "result.txt").write_bytes(b"a\xffb")
-    found = instance.output()
-    assert (found.stdout, found.stderr) == ("", "")
-    assert found.files == {"result.txt": "a\ufffdb"}
+    output = instance.output()
+    assert (output.stdout, output.stderr) == ("", "")
+    assert output.files == {"result.txt": "a\ufffdb"}
 
 
 @pytest.mark.parametrize("name", ["absent", "a/b/absent", "file/below"])

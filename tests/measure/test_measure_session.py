@@ -111,7 +111,9 @@ class TestRunTrials:
     def trials(self, programs: Path, *argv: str) -> tuple[Trial, ...]:
         planned = plan_trials(fake_campaign(workload=command_workload(*argv), blocks=2, time_s=5.0), 1)
         tools = {"tools": str(programs)}
-        return tuple(replace(one, environment=replace(one.environment, options=tools)) for one in planned)
+        return tuple(
+            replace(trial, environment=replace(trial.environment, options=tools)) for trial in planned
+        )
 
     def test_each_outcome_is_written_before_the_next_trial_begins(
         self, tmp_path: Path, programs: Path

@@ -56,15 +56,15 @@ def speaking(script: str) -> Iterator[Stopwatch]:
 
 
 def session_members(session: int) -> list[str]:
-    found = []
+    collected = []
     for entry in Path("/proc").iterdir():
         try:
             words = (entry / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
         if entry.name.isdigit() and words[0] != "Z" and int(words[3]) == session:
-            found.append(entry.name)
-    return found
+            collected.append(entry.name)
+    return collected
 
 
 def refusal(script: str, ask: Callable[[Stopwatch], object]) -> NodeError:
@@ -267,8 +267,8 @@ class TestWaitAll:
         ticks: list[float] = []
         chatty = SAY_READY + "for i in 1 2 3 4 5; do sleep 0.05; echo more; done; cat"
         with speaking(self.script(0.6, 1)) as stopwatch, speaking(chatty) as other:
-            for one in (stopwatch, other):
-                one.wait_ready(1.0)
+            for item in (stopwatch, other):
+                item.wait_ready(1.0)
             beside = Ear(other)
             stopwatch.go()
             wait_all([stopwatch], 3.0, lambda: ticks.append(time.monotonic()), [beside])

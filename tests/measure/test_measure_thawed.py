@@ -34,9 +34,9 @@ def test_an_end_told_while_frozen_counts_no_more_than_the_turn() -> None:
 
 
 def test_latencies_are_told_apart_from_the_time() -> None:
-    found = freezing(TURNS)
-    assert found is not None
-    assert (found.median_s, found.worst_s) == pytest.approx((0.0005, 0.0025))
+    latency = freezing(TURNS)
+    assert latency is not None
+    assert (latency.median_s, latency.worst_s) == pytest.approx((0.0005, 0.0025))
     assert freezing([]) is None
 
 

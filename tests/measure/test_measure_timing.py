@@ -54,7 +54,7 @@ def instance(*, own_kernel: bool = False, processors: tuple[int, ...] = (0,)) ->
 
 
 def walls(timing: Timing, *, own_kernel: bool) -> list[float]:
-    return [one.value for one in wall_samples([run(LYING)], [instance(own_kernel=own_kernel)], timing)]
+    return [sample.value for sample in wall_samples([run(LYING)], [instance(own_kernel=own_kernel)], timing)]
 
 
 def test_honest_clocks_give_neither_doubt_nor_fault() -> None:
@@ -104,5 +104,5 @@ def test_a_result_without_the_hosts_span_keeps_the_clock_that_it_has() -> None:
 def test_more_cpu_time_than_the_processors_had_is_an_inversion(
     cpu_s: float, processors: tuple[int, ...], words: str | None
 ) -> None:
-    found = inversions([run(cpu_s=cpu_s)], [instance(processors=processors)])
-    assert found == ([] if words is None else [words])
+    result = inversions([run(cpu_s=cpu_s)], [instance(processors=processors)])
+    assert result == ([] if words is None else [words])

@@ -81,11 +81,13 @@ def test_each_workload_is_run_once_whole_and_by_itself_in_each_environment() -> 
 def test_the_counts_are_those_of_the_command(machine: Machine) -> None:
     counts = allowed(traced(fake_campaign(workload=command_workload(*COPY))))
     assert sorted(counts) == ["native", "slow"]
-    for one in counts.values():
-        assert 500 <= one.made["read"] <= 520
-        assert 500 <= one.made["write"] <= 520
-        assert one.failed["access"] == one.made["access"]  # of /etc/ld.so.preload, which nobody has
-        assert one.whole
+    for call_counts in counts.values():
+        assert 500 <= call_counts.made["read"] <= 520
+        assert 500 <= call_counts.made["write"] <= 520
+        assert (
+            call_counts.failed["access"] == call_counts.made["access"]
+        )  # of /etc/ld.so.preload, which nobody has
+        assert call_counts.whole
     assert machine.beyond(machine) == []
 
 
@@ -103,10 +105,10 @@ def test_a_window_ends_a_long_run_in_time() -> None:
     begun = time.monotonic()
     counts = allowed(traced(fake_campaign(workload=command_workload(*ENDLESS)), window_s=0.5))
     assert time.monotonic() - begun < 20
-    for one in counts.values():
-        assert one.made["read"] > 10
-        assert 0.5 <= one.traced_s < 5
-        assert not one.whole
+    for call_counts in counts.values():
+        assert call_counts.made["read"] > 10
+        assert 0.5 <= call_counts.traced_s < 5
+        assert not call_counts.whole
 
 
 @needs_strace

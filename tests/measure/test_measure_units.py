@@ -24,16 +24,16 @@ def test_a_workload_that_cannot_pause_runs_trial_by_trial() -> None:
 
 def test_resident_programs_of_a_block_share_their_nodes() -> None:
     first, second = (Workload(name=name, kind="fake", way=Way.SLICES) for name in ("first", "second"))
-    found = planned(first, second)
-    assert len(found) == CAMPAIGN.blocks
-    assert all(set(unit) == {"first", "second"} for unit in found)
+    result = planned(first, second)
+    assert len(result) == CAMPAIGN.blocks
+    assert all(set(unit) == {"first", "second"} for unit in result)
 
 
 def test_unmodified_programs_take_turns_workload_by_workload() -> None:
     first, second = (Workload(name=name, kind="fake", way=Way.FREEZER) for name in ("first", "second"))
-    found = planned(first, second)
-    assert len(found) == 2 * CAMPAIGN.blocks
-    assert all(len(set(unit)) == 1 for unit in found)
+    result = planned(first, second)
+    assert len(result) == 2 * CAMPAIGN.blocks
+    assert all(len(set(unit)) == 1 for unit in result)
 
 
 def test_every_trial_is_in_one_unit() -> None:

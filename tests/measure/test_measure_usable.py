@@ -42,12 +42,12 @@ def test_each_that_does_not_work_is_skipped_with_reason_and_remedy() -> None:
     providers = {"native": Fake(), "fake": Fake(), "m": Missing(), "u": Unprepared(), "t": Tripping()}
     wanted = [environment(name, name) for name in ("m", "fake", "u", "t")]
     skipped = skipped_environments(wanted, providers, IMAGE)
-    assert [(one.environment, one.reason) for one in skipped] == [
+    assert [(skipped.environment, skipped.reason) for skipped in skipped] == [
         ("m", "it is missing"),
         ("u", "cannot import sha256:0 from /image"),
         ("t", "[Errno 13] Permission denied: '/usr/bin/tool'"),
     ]
-    assert all(one.remedy for one in skipped)
+    assert all(skipped.remedy for skipped in skipped)
 
 
 def test_one_that_is_not_usable_is_not_prepared() -> None:

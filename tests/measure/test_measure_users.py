@@ -243,4 +243,4 @@ class TestFolders:
         monkeypatch.setattr(os, "chown", lambda path, *_, **__: seen.append(Path(path)))
         make_folder(tmp_path / "i0", User(7, 8), self.FILES)
         assert seen[-1] == tmp_path / "i0"
-        assert [path for n, path in enumerate(seen) if any(one in path.parents for one in seen[:n])] == []
+        assert [path for n, path in enumerate(seen) if any(item in path.parents for item in seen[:n])] == []

@@ -52,8 +52,8 @@ class Conversation:
         """The object of the next line, which must start with ``word``."""
         line = self.line()
         assert line.startswith(f"{word} "), f"{line!r} instead of {word}"
-        found: dict[str, Any] = json.loads(line.removeprefix(f"{word} "))
-        return found
+        document: dict[str, Any] = json.loads(line.removeprefix(f"{word} "))
+        return document
 
     def run(self) -> dict[str, Any]:
         self.send("GO")

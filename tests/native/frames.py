@@ -75,12 +75,12 @@ def words(texts: Sequence[bytes]) -> bytes:
 
 
 def read_words(payload: bytes) -> list[bytes]:
-    found = []
+    collected = []
     while payload:
         (length,) = struct.unpack_from("<I", payload)
-        found.append(payload[4 : 4 + length])
+        collected.append(payload[4 : 4 + length])
         payload = payload[4 + length :]
-    return found
+    return collected
 
 
 def hello(version: bytes = b"1", pace: bytes = b"quick") -> Frame:

@@ -108,8 +108,8 @@ class Keeping:
     def noted(self, kind: str) -> list[list[str]]:
         """Time, stream and payload of the guest's frames of a kind so far."""
         lines = self.log.read_text().splitlines() if self.log.exists() else []
-        found = [line.split(" ") for line in lines]
-        return [[time_s, stream, payload] for time_s, name, stream, payload in found if name == kind]
+        words = [line.split(" ") for line in lines]
+        return [[time_s, stream, payload] for time_s, name, stream, payload in words if name == kind]
 
     def wait_for(self, kind: str, count: int = 1) -> list[list[str]]:
         eventually(lambda: len(self.noted(kind)) >= count, f"{count} of {kind}")

@@ -76,7 +76,7 @@ class Host:
         while any(self.streams[stream].exit is None for stream in streams):
             assert time.monotonic() < deadline, f"no end of {streams}: {dict(self.streams)!r:.2000}"
             self.step(1.0)
-        return [found for stream in streams if (found := self.streams[stream].exit) is not None]
+        return [result for stream in streams if (result := self.streams[stream].exit) is not None]
 
     def run(self, *arguments: str, stream: int = 1, **how: object) -> Stream:
         """Run a command without input to its end; the stream is free again afterwards."""

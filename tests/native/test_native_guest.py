@@ -20,8 +20,8 @@ SERIAL_BYTE_PER_S = 100_000
 
 @pytest.fixture
 def host(programs: Path) -> Iterator[Host]:
-    with serving(programs / "init") as found:
-        yield found
+    with serving(programs / "init") as result:
+        yield result
 
 
 def send_input(host: Host, stream: int, content: bytes) -> None:

@@ -20,8 +20,8 @@ TWO_SLEEPERS = "setsid sleep 300 & echo $!; echo $$; sleep 301"
 
 @pytest.fixture
 def host(programs: Path) -> Iterator[Host]:
-    with serving(programs / "init") as found:
-        yield found
+    with serving(programs / "init") as result:
+        yield result
 
 
 def end_with_commands(host: Host, end: Callable[[Host], None]) -> tuple[int, str]:

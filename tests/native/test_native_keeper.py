@@ -232,13 +232,13 @@ def test_a_request_that_makes_no_sense_is_refused_and_nothing_else_ends(
 
 def test_signals_that_make_no_sense_are_dropped(guest: Keeping) -> None:
     begun = len(guest.noted("EXECUTE"))
-    told = len(guest.noted("SIGNAL"))
+    count = len(guest.noted("SIGNAL"))
     with guest.ask(frames.execute_payload([b"wait"])) as connection:
         guest.wait_for("EXECUTE", begun + 1)
         for text in (b"0", b"-1", b"65", b"x", b"99999999999", b"15"):
             connection.send(text)
         assert frames.read_exit(connection.recv(1 << 16)) == (frames.How.SIGNAL, 15, "")
-    assert len(guest.noted("SIGNAL")) == told + 1
+    assert len(guest.noted("SIGNAL")) == count + 1
 
 
 def test_one_command_too_many_is_refused_until_another_ends(guest: Keeping) -> None:

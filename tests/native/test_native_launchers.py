@@ -162,8 +162,8 @@ def allowed_processors(programs: Path, variables: dict[str, str]) -> str:
 @pytest.mark.parametrize("rank", [0, 1, 2, 7])
 def test_pin_binds_a_rank_to_its_processor_and_wraps_around(programs: Path, variable: str, rank: int) -> None:
     allowed = sorted(os.sched_getaffinity(0))
-    found = allowed_processors(programs, {variable: str(rank)})
-    assert found == str(allowed[rank % len(allowed)])
+    processors = allowed_processors(programs, {variable: str(rank)})
+    assert processors == str(allowed[rank % len(allowed)])
 
 
 @pytest.mark.parametrize(("rank", "threads"), [(0, 2), (1, 2), (1, 3), (0, 10_000)])
@@ -175,7 +175,9 @@ def test_pin_gives_a_rank_as_many_processors_as_it_has_threads(
     argv = [programs / "pin", "--threads", str(threads), sys.executable, "-c", show]
     done = run(*argv, variables={RANK_VARIABLES[0]: str(rank)})
     places = range(rank * threads, rank * threads + min(threads, len(allowed)))
-    assert done.stdout.split() == [str(one) for one in sorted({allowed[at % len(allowed)] for at in places})]
+    assert done.stdout.split() == [
+        str(value) for value in sorted({allowed[at % len(allowed)] for at in places})
+    ]
 
 
 def test_pin_counts_only_the_processors_it_may_use(programs: Path) -> None:

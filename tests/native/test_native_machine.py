@@ -39,8 +39,8 @@ def seen(programs: Path) -> dict[str, Any]:
     done = subprocess.run([programs / "machine"], capture_output=True, text=True, check=True, timeout=LIMIT_S)
     assert done.stderr == ""
     assert done.stdout.count("\n") == 1
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
 
 
 def test_every_fact_has_its_place(seen: dict[str, Any]) -> None:
@@ -62,9 +62,9 @@ def test_the_clock_source_is_one_of_those_there_are(seen: dict[str, Any]) -> Non
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="CPUID is of x86")
 def test_the_hypervisor_bit_is_that_of_the_kernels_flags(seen: dict[str, Any]) -> None:
     flags = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags"))
-    told = "hypervisor" in flags.split()
-    assert seen["hypervisor_bit"] == told
-    assert (seen["hypervisor_signatures"] is not None) == told
+    value = "hypervisor" in flags.split()
+    assert seen["hypervisor_bit"] == value
+    assert (seen["hypervisor_signatures"] is not None) == value
 
 
 def test_interfaces_and_disks_are_all_there(seen: dict[str, Any]) -> None:

@@ -40,9 +40,9 @@ class Resident:
         self.process.stdin.write(f"{text}\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
-        found = ANSWER.fullmatch(line)
-        assert found, f"{line!r} is no answer"
-        return found
+        match = ANSWER.fullmatch(line)
+        assert match, f"{line!r} is no answer"
+        return match
 
     def end(self) -> tuple[int, str, str]:
         """Exit code, and what it printed last on both outputs."""
@@ -97,8 +97,8 @@ def test_more_units_take_more_time(programs: Path) -> None:
 
 def test_the_time_of_children_counts_as_the_programs(programs: Path) -> None:
     with resident(programs / "slices") as program:
-        found = program.turn("process-start 50")
-    assert int(found[2]) > 50 * 50_000, "no process starts in less than 50 us"
+        match = program.turn("process-start 50")
+    assert int(match[2]) > 50 * 50_000, "no process starts in less than 50 us"
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_slices_take_turns_under_the_stopwatch(programs: Path, tmp_path: Path) -
         took = stopwatch.await_took(10.0)
         stopwatch.end_turns()
         (done,) = wait_all([stopwatch], 10.0)
-    found = ANSWER.fullmatch(f"{took['line']}\n")
-    assert found
-    assert int(found[1]) <= took["wall_ns"]
+    match = ANSWER.fullmatch(f"{took['line']}\n")
+    assert match
+    assert int(match[1]) <= took["wall_ns"]
     assert done["exit_code"] == 0

@@ -73,8 +73,8 @@ def test_output_and_error_output_share_one_file(measure: Measure, tmp_path: Path
 def test_the_command_is_bound_to_the_stated_processors(measure: Measure, tmp_path: Path) -> None:
     for processor in os.sched_getaffinity(0):
         measure("grep", "Cpus_allowed_list", "/proc/self/status", options=("--processors", str(processor)))
-        found = (tmp_path / "out").read_text(encoding="utf-8").split()[1]
-        assert found == str(processor)
+        word = (tmp_path / "out").read_text(encoding="utf-8").split()[1]
+        assert word == str(processor)
 
 
 def test_processors_that_do_not_exist_stop_the_command(measure: Measure) -> None:

@@ -118,10 +118,10 @@ def test_all_three_clocks_are_told_before_during_and_after_the_command(programs:
             elif word == "DONE":
                 talk.expect("DONE")
             talk.send("CLOCKS")
-            told = talk.expect("CLOCKS")
-            assert told.keys() == CLOCKS.keys()
-            assert all(last[name] <= told[name] <= time.clock_gettime_ns(CLOCKS[name]) for name in CLOCKS)
-            last = told
+            document = talk.expect("CLOCKS")
+            assert document.keys() == CLOCKS.keys()
+            assert all(last[name] <= document[name] <= time.clock_gettime_ns(CLOCKS[name]) for name in CLOCKS)
+            last = document
 
 
 def test_steal_is_that_of_the_kernels_own_statistics(programs: Path) -> None:
@@ -132,9 +132,9 @@ def test_steal_is_that_of_the_kernels_own_statistics(programs: Path) -> None:
         talk.expect("READY")
         before = stolen()
         talk.send("STEAL")
-        told = talk.expect("STEAL")
-    assert before <= told["ticks"] <= stolen()
-    assert told["ticks_per_s"] == os.sysconf("SC_CLK_TCK")
+        document = talk.expect("STEAL")
+    assert before <= document["ticks"] <= stolen()
+    assert document["ticks_per_s"] == os.sysconf("SC_CLK_TCK")
 
 
 def test_the_stopwatch_times_within_the_hosts_own_stamps(programs: Path) -> None:
@@ -346,17 +346,17 @@ def test_the_quality_of_the_clocks_is_told_within_a_second(programs: Path) -> No
         talk.expect("READY")
         begun_ns = raw_ns()
         talk.send("QUALITY")
-        told = talk.expect("QUALITY")
+        document = talk.expect("QUALITY")
         assert raw_ns() - begun_ns < 1_000_000_000  # 0.26 s by its own limits, on a busy machine
-    assert [clock["name"] for clock in told["clocks"]] == [
+    assert [clock["name"] for clock in document["clocks"]] == [
         "CLOCK_MONOTONIC_RAW",
         "CLOCK_MONOTONIC",
         "CLOCK_REALTIME",
     ]
-    for clock in told["clocks"]:
+    for clock in document["clocks"]:
         assert clock["readings"] > 0
         assert clock["least_step_ns"] >= 1
-    assert bool(told["exchanges"]) == (len(os.sched_getaffinity(0)) > 1)
+    assert bool(document["exchanges"]) == (len(os.sched_getaffinity(0)) > 1)
 
 
 def test_asking_for_the_quality_of_the_clocks_leaves_the_command_as_it_is(programs: Path) -> None:

@@ -49,9 +49,9 @@ def test_burn_refuses_what_is_no_amount(programs: Path, arguments: list[str]) ->
 def fake_value(programs: Path, *options: str, variables: dict[str, str] | None = None) -> float:
     done = run(programs / "fake", *options, variables=variables)
     assert (done.returncode, done.stderr) == (0, b"")
-    found = re.fullmatch(r"time_s (\S+)\nend of output\n", done.stdout.decode())
-    assert found is not None
-    return float(found[1])
+    match = re.fullmatch(r"time_s (\S+)\nend of output\n", done.stdout.decode())
+    assert match is not None
+    return float(match[1])
 
 
 def test_the_fake_prints_its_value(programs: Path) -> None:

@@ -97,16 +97,16 @@ def identities(specs: Sequence[NodeSpec]) -> set[int]:
 
 def holders(numbers: set[int]) -> list[str]:
     """Processes and mounts, in whatever mount namespace, that keep one of these network namespaces."""
-    found = []
+    collected = []
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if (entry / "ns" / "net").stat().st_ino in numbers:
-                found.append(f"process {entry.name}")
+                collected.append(f"process {entry.name}")
         with suppress(OSError):
             lines = (entry / "mountinfo").read_text().splitlines()
-            held = [line for line in lines if any(f"net:[{one}]" in line for one in numbers)]
-            found += [f"mount of {entry.name}: {line}" for line in held]
-    return found
+            held = [line for line in lines if any(f"net:[{number}]" in line for number in numbers)]
+            collected += [f"mount of {entry.name}: {line}" for line in held]
+    return collected
 
 
 def gone_soon(still_there: Callable[[], object], limit_s: float = 10.0) -> bool:

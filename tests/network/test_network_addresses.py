@@ -60,16 +60,16 @@ def told_to(user: int, look: Callable[[], str | None]) -> str:
         finally:
             os._exit(0)
     os.close(writing)
-    with os.fdopen(reading) as told:
-        text = told.read()
+    with os.fdopen(reading) as text_io_wrapper:
+        text = text_io_wrapper.read()
     os.waitpid(child, 0)
     return text
 
 
 class TestParsing:
     def test_recorded_addresses_with_their_subnets(self) -> None:
-        found = parse_addresses((OUTPUTS / "addresses.json").read_text())
-        assert found == [IPv4Interface("198.18.0.10/16"), IPv4Interface("172.17.0.2/24")]
+        interfaces = parse_addresses((OUTPUTS / "addresses.json").read_text())
+        assert interfaces == [IPv4Interface("198.18.0.10/16"), IPv4Interface("172.17.0.2/24")]
 
     @pytest.mark.parametrize("text", ["", "[]", "[{}]", '[{},{"ifname":"lo","addr_info":[]}]'])
     def test_none_are_none(self, text: str) -> None:
@@ -102,10 +102,10 @@ class TestElsewhere:
     """Nodes on other hosts, of which only what was told is known."""
 
     def nodes_in(self, folder: Path, subnet: str | None, *addresses: str | None) -> list[Node]:
-        found = nodes_of(folder, NetworkKind.HOST, *(None for _ in addresses))
+        nodes = nodes_of(folder, NetworkKind.HOST, *(None for _ in addresses))
         return [
             replace(node, elsewhere=Elsewhere(subnet=subnet, address=address))
-            for node, address in zip(found, addresses, strict=True)
+            for node, address in zip(nodes, addresses, strict=True)
         ]
 
     def test_they_meet_in_the_range_that_was_given_as_this_host_is_in_it(self, tmp_path: Path) -> None:
@@ -181,8 +181,8 @@ class TestDefault:
         self, second: list[str], tmp_path: Path
     ) -> None:
         """The same address twice: each has a network that leads to it alone, as pasta(1) and slirp4netns(1) make."""
-        with with_addresses("198.18.7.2/24") as one, with_addresses(*second) as other:
-            nodes = nodes_of(tmp_path, NetworkKind.DEFAULT, one, other)
+        with with_addresses("198.18.7.2/24") as value, with_addresses(*second) as other:
+            nodes = nodes_of(tmp_path, NetworkKind.DEFAULT, value, other)
             with pytest.raises(
                 NodeError, match=r"do not meet .*tare-test-0: 198\.18\.7\.2/24.*network = veth"
             ):

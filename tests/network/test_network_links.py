@@ -25,8 +25,8 @@ pytestmark = AS_ROOT
 
 def route(spec: NodeSpec) -> dict[str, object]:
     argv = ["nsenter", f"--net={spec.network.namespace}", "ip", "-json", "route"]
-    (found,) = json.loads(subprocess.run(argv, check=True, capture_output=True, timeout=20).stdout)
-    return dict(found)
+    (value,) = json.loads(subprocess.run(argv, check=True, capture_output=True, timeout=20).stdout)
+    return dict(value)
 
 
 class TestReach:
@@ -36,9 +36,9 @@ class TestReach:
     ) -> None:
         specs = specs_of(tmp_path, kind, count=3)
         with connected(specs):
-            for one, other in itertools.permutations(specs, 2):
+            for node_spec, other in itertools.permutations(specs, 2):
                 place, address = other.network.namespace, other.network.address or ""
-                assert transfer(one.network.namespace, place, address) == b"hello"
+                assert transfer(node_spec.network.namespace, place, address) == b"hello"
             for spec in specs:
                 place, switch = spec.network.namespace, spec.network.switch
                 assert transfer(switch, place, spec.network.address or "") == b"hello"
@@ -117,14 +117,14 @@ class TestSettings:
         show = ["ip", "-json", "-details", "link", "show", "switch"]
         with connected(specs):
             argv = ["nsenter", f"--net={specs[0].network.switch}", *show]
-            (found,) = json.loads(subprocess.run(argv, check=True, capture_output=True, timeout=20).stdout)
+            (value,) = json.loads(subprocess.run(argv, check=True, capture_output=True, timeout=20).stdout)
             folder = Path("/proc/sys/net/bridge")
             filters = within(
                 specs[0].network.switch,
                 lambda: {file.name: file.read_text().strip() for file in folder.glob("bridge-nf-call-*")},
             )
             table = within(specs[0].network.switch, Path("/proc/thread-self/net/if_inet6").read_text)
-        data = found["linkinfo"]["info_data"]
+        data = value["linkinfo"]["info_data"]
         assert (data["stp_state"], data["forward_delay"]) == (0, 0)
         assert set(filters.values()) <= {"0"}
         assert [line.split()[-1] for line in table.splitlines()] == ["lo"]
@@ -156,8 +156,8 @@ class TestRetransmissionTimeout:
         specs = specs_of(tmp_path, kind, rto_min_s=rto_min_s)
         with connected(specs):
             routes = [route(spec) for spec in specs]
-        assert [one["metrics"] for one in routes] == [[{"rto_min": rto_min_s * 1000}]] * 2
-        assert [one["prefsrc"] for one in routes] == [spec.network.address for spec in specs]
+        assert [entry["metrics"] for entry in routes] == [[{"rto_min": rto_min_s * 1000}]] * 2
+        assert [entry["prefsrc"] for entry in routes] == [spec.network.address for spec in specs]
 
     def test_without_it_the_route_says_nothing(self, tmp_path: Path) -> None:
         specs = specs_of(tmp_path, NetworkKind.VETH)
@@ -175,9 +175,9 @@ class TestRetransmissionTimeout:
                 accepted, _ = server.accept()
                 with accepted:
                     done = subprocess.run(show, check=True, capture_output=True, text=True, timeout=20)
-        found = re.search(r"\brto:(\d+)", done.stdout)
-        assert found
-        assert int(found[1]) >= 3000
+        match = re.search(r"\brto:(\d+)", done.stdout)
+        assert match
+        assert int(match[1]) >= 3000
 
     @pytest.mark.parametrize("rto_min_s", [0.0005, 0.0021, 0.0])
     def test_a_part_of_a_millisecond_is_refused_in_words(self, rto_min_s: float, tmp_path: Path) -> None:

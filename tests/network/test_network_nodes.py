@@ -79,10 +79,10 @@ def test_linked_nodes_reach_each_other_by_address_and_by_name(
     before = {name for _, name in socket.if_nameindex()}
     with running(provider, specs_of(provider, image, state, kind)) as (first, second):
         here = {name for _, name in socket.if_nameindex()}
-        for one, other in ((first, second), (second, first)):
-            found = try_reach(one, other, provider)
-            assert found.round_trip_s is not None
-            assert (found.transferred_byte, found.remarks) == (TRANSFER_BYTE, ())
+        for node, other in ((first, second), (second, first)):
+            round_trip = try_reach(node, other, provider)
+            assert round_trip.round_trip_s is not None
+            assert (round_trip.transferred_byte, round_trip.remarks) == (TRANSFER_BYTE, ())
         own = process.run([*provider.prefix(first), "getent", "hosts", first.spec.name])
         assert own.stdout.split() == ["198.18.0.10", first.spec.name]
     assert not here & {"switch", "parent", "node10", "node11"}
@@ -94,8 +94,8 @@ def test_nodes_on_a_network_that_is_not_ours_reach_each_other(
     provider: Provider, image: Image, state: Path, kind: NetworkKind
 ) -> None:
     with running(provider, specs_of(provider, image, state, kind)) as (first, second):
-        found = try_reach(first, second, provider)
-        assert (found.transferred_byte, found.remarks) == (TRANSFER_BYTE, ())
+        round_trip = try_reach(first, second, provider)
+        assert (round_trip.transferred_byte, round_trip.remarks) == (TRANSFER_BYTE, ())
         assert network.meeting_place([first, second])
         assert network.launcher_namespace([first, second]) is None
 

@@ -44,9 +44,9 @@ class Script(Fake):
 
 @pytest.fixture
 def script(tmp_path: Path) -> Script:
-    found = Script(tmp_path / "bin")
-    found.replace("ping", f"cat {OUTPUTS / 'ping-iputils.txt'}")
-    return found
+    result = Script(tmp_path / "bin")
+    result.replace("ping", f"cat {OUTPUTS / 'ping-iputils.txt'}")
+    return result
 
 
 def node(folder: Path, name: str, kind: NetworkKind = NetworkKind.HOST) -> Node:
@@ -106,11 +106,11 @@ class TestReading:
 class TestTrying:
     def test_everything_works_on_the_hosts_own_network(self, script: Script, pair: tuple[Node, Node]) -> None:
         server, client = pair
-        found = try_reach(client, server, script)
-        assert found.round_trip_s == pytest.approx(0.000052)
-        assert found.transferred_byte == TRANSFER_BYTE
-        assert found.transfer_s > 0
-        assert found.remarks == ()
+        round_trip = try_reach(client, server, script)
+        assert round_trip.round_trip_s == pytest.approx(0.000052)
+        assert round_trip.transferred_byte == TRANSFER_BYTE
+        assert round_trip.transfer_s > 0
+        assert round_trip.remarks == ()
 
     def test_a_name_that_is_not_resolved_is_remarked(self, script: Script, pair: tuple[Node, Node]) -> None:
         client, server = pair
@@ -126,18 +126,18 @@ class TestTrying:
         self, recording: str, script: Script, pair: tuple[Node, Node]
     ) -> None:
         script.replace("ping", f"cat {OUTPUTS / recording}.txt >&2; exit 2")
-        found = try_reach(pair[1], pair[0], script)
-        assert found.round_trip_s is None
-        assert found.remarks == ("the node may not ping: raw sockets are refused there",)
-        assert found.transferred_byte == TRANSFER_BYTE
+        round_trip = try_reach(pair[1], pair[0], script)
+        assert round_trip.round_trip_s is None
+        assert round_trip.remarks == ("the node may not ping: raw sockets are refused there",)
+        assert round_trip.transferred_byte == TRANSFER_BYTE
 
     def test_an_image_without_ping_is_said(
         self, script: Script, pair: tuple[Node, Node], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(reach, "_PING", ("env", "no-such-ping"))
-        found = try_reach(pair[1], pair[0], script)
-        assert found.round_trip_s is None
-        assert found.remarks == ("the node has no ping",)
+        round_trip = try_reach(pair[1], pair[0], script)
+        assert round_trip.round_trip_s is None
+        assert round_trip.remarks == ("the node has no ping",)
 
     def test_an_image_without_python_is_an_error_that_asks_for_it(
         self, script: Script, pair: tuple[Node, Node]

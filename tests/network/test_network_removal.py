@@ -89,7 +89,7 @@ def test_a_copy_of_the_mounts_that_somebody_keeps_does_not_keep_the_network(tmp_
     try:
         assert copy.stdout is not None
         copy.stdout.readline()
-        assert any(found.startswith(f"mount of {copy.pid}:") for found in holders(known))
+        assert any(holder.startswith(f"mount of {copy.pid}:") for holder in holders(known))
         for spec in specs:
             network.remove(spec)
         assert gone_soon(lambda: holders(known))

@@ -63,7 +63,7 @@ FIELDS: dict[str, Any] = {
     "index": counts,
     "shared_work": st.none() | paths,
     "user": st.none() | st.builds(User, uid=counts, gid=counts),
-    "bounds": st.builds(Bounds, **dict.fromkeys((one.name for one in fields(Bounds)), st.none() | counts)),
+    "bounds": st.builds(Bounds, **dict.fromkeys((item.name for item in fields(Bounds)), st.none() | counts)),
     "weight": counts,
 }
 
@@ -96,7 +96,7 @@ def test_any_node_survives_the_way_there_and_back(spec: NodeSpec) -> None:
 
 def test_every_field_of_a_node_is_drawn() -> None:
     """One that is not would have its default each time."""
-    assert set(FIELDS) == {one.name for one in fields(NodeSpec)}
+    assert set(FIELDS) == {item.name for item in fields(NodeSpec)}
 
 
 @pytest.mark.parametrize(

@@ -113,15 +113,15 @@ class TestForReal:
         specs = [node_spec(state, name, image) for name in ("native", technology)]
         with running_nodes(specs, PROVIDERS, NodeTimes()) as nodes, ExitStack() as stack:
             arms = [stack.enter_context(arm_in(node)) for node in nodes]
-            found = take_turns(arms, DRAW, 0.05)
-        for arm in found:
+            arm_runs = take_turns(arms, DRAW, 0.05)
+        for arm in arm_runs:
             assert arm.error is None
             (run,) = arm.runs
             assert (run.exit_code, run.timed_out) == (0, False)
             assert disagreement(run.clocks) is None
             assert len(arm.turns) > 2
             assert unsuited(arm.turns) is None
-        wall_s = [arm.runs[0].clocks.wall_s for arm in found]
+        wall_s = [arm.runs[0].clocks.wall_s for arm in arm_runs]
         assert 0.5 < wall_s[1] / wall_s[0] < 2, "frozen time counts"
 
 

@@ -38,8 +38,8 @@ def image_root(tmp_path: Path) -> Path:
 @pytest.fixture
 def spec(tmp_path: Path, image_root: Path) -> Iterator[NodeSpec]:
     (tmp_path / "node").mkdir()
-    found = described(tmp_path / "node", image_root=image_root)
-    yield found
+    node_spec = described(tmp_path / "node", image_root=image_root)
+    yield node_spec
     mounts.unmount_below(tmp_path)
 
 
@@ -65,8 +65,8 @@ def test_any_name_of_image_and_state_folder_can_be_mounted(
 
 def test_the_layer_holds_no_more_than_the_nodes_memory(spec: NodeSpec) -> None:
     layer.prepare(spec)
-    found = os.statvfs(spec.work)
-    assert found.f_blocks * found.f_frsize == spec.memory_byte
+    file_system = os.statvfs(spec.work)
+    assert file_system.f_blocks * file_system.f_frsize == spec.memory_byte
 
 
 def test_a_bound_folder_is_guarded_already_where_the_node_takes_it_from(

@@ -25,8 +25,8 @@ class Run:
     @property
     def said(self) -> dict[str, Any]:
         """The line of JSON."""
-        found: dict[str, Any] = json.loads(self.stdout)
-        return found
+        document: dict[str, Any] = json.loads(self.stdout)
+        return document
 
 
 def run_kernel(

@@ -16,8 +16,8 @@ def objects() -> list[Path]:
 def test_code_for_some_processors_shares_no_function_with_the_rest(programs: Path) -> None:
     """The linker keeps one copy of each weak symbol, and may keep the one that this processor cannot run."""
     assert programs.exists()
-    found = objects()
-    assert {path.name for path in found}
-    for path in found:
+    paths = objects()
+    assert {path.name for path in paths}
+    for path in paths:
         symbols = subprocess.run(["nm", "-C", str(path)], capture_output=True, text=True, check=True).stdout
         assert not [line for line in symbols.splitlines() if line[17:18] in "WVu"], path

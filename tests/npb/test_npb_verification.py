@@ -54,8 +54,8 @@ def test_ranks_with_blocks_of_unlike_sizes_give_the_answer_of_one_rank(
 ) -> None:
     own = ("--set", f"edge={edge}", "--set", "steps=2", "--json")
     alone, together = (run_kernel(programs, kernel, *own, ranks=count).said["checks"] for count in (1, ranks))
-    for one, several in zip(alone, together, strict=True):
-        assert several["computed"] == pytest.approx(one["computed"], rel=one["tolerance"], abs=0)
+    for value, several in zip(alone, together, strict=True):
+        assert several["computed"] == pytest.approx(value["computed"], rel=value["tolerance"], abs=0)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -110,10 +110,10 @@ def campaign_or_error(path: Path) -> Campaign | None:
     try:
         return load(path)
     except CampaignError as error:
-        told = str(error)
-    assert all(line.startswith(str(path)) for line in told.split("\n"))
-    assert all(part.isprintable() for part in told.replace("\n", ""))
-    assert len(told) < 40_000
+        text = str(error)
+    assert all(line.startswith(str(path)) for line in text.split("\n"))
+    assert all(part.isprintable() for part in text.replace("\n", ""))
+    assert len(text) < 40_000
     return None
 
 

@@ -51,29 +51,31 @@ BLOCK_S = 3 * (4 + NODE_ALLOWANCE_S)
 
 
 def test_a_budget_that_holds_all_says_so() -> None:
-    found, _ = plan(campaign(), 600)
-    assert found.expected_s == pytest.approx(10 * BLOCK_S)
-    assert found.fitting_blocks == 10
-    assert found.sentence == "30 trials in 10 blocks, about 2 min 9 s; the budget of 10 min holds them all"
-    assert found.warnings == ()
+    budget_plan, _ = plan(campaign(), 600)
+    assert budget_plan.expected_s == pytest.approx(10 * BLOCK_S)
+    assert budget_plan.fitting_blocks == 10
+    assert (
+        budget_plan.sentence == "30 trials in 10 blocks, about 2 min 9 s; the budget of 10 min holds them all"
+    )
+    assert budget_plan.warnings == ()
 
 
 def test_a_short_budget_leaves_out_whole_blocks() -> None:
-    found, _ = plan(campaign(), 7.5 * BLOCK_S)
-    assert found.fitting_blocks == 7
-    assert "holds about 7 of 10 blocks; the rest will be left out as whole blocks" in found.sentence
-    assert found.warnings == ()
+    budget_plan, _ = plan(campaign(), 7.5 * BLOCK_S)
+    assert budget_plan.fitting_blocks == 7
+    assert "holds about 7 of 10 blocks; the rest will be left out as whole blocks" in budget_plan.sentence
+    assert budget_plan.warnings == ()
 
 
 @pytest.mark.parametrize(("blocks", "told"), [(1, "1 block gives"), (5, "5 blocks give")])
 def test_fewer_than_six_blocks_are_warned_of(blocks: int, told: str) -> None:
     rest = "no 95 % interval, which takes 6"
-    found, _ = plan(campaign(), (blocks + 0.5) * BLOCK_S)
-    assert found.warnings == (f"{told} {rest}: raise the budget",)
-    found, _ = plan(campaign(blocks), None)
-    assert found.warnings == (f"{told} {rest}: ask for more blocks",)
-    found, _ = plan(campaign(blocks, known=False), 60)
-    assert found.warnings == (f"{told} {rest}: ask for more blocks",)
+    budget_plan, _ = plan(campaign(), (blocks + 0.5) * BLOCK_S)
+    assert budget_plan.warnings == (f"{told} {rest}: raise the budget",)
+    budget_plan, _ = plan(campaign(blocks), None)
+    assert budget_plan.warnings == (f"{told} {rest}: ask for more blocks",)
+    budget_plan, _ = plan(campaign(blocks, known=False), 60)
+    assert budget_plan.warnings == (f"{told} {rest}: ask for more blocks",)
 
 
 def test_six_blocks_are_enough_for_no_warning() -> None:
@@ -84,48 +86,52 @@ def test_six_blocks_are_enough_for_no_warning() -> None:
 def test_blocks_that_can_show_nothing_of_many_claims_are_warned_of(claims: int, least: int) -> None:
     assert least == 6 or 2 / 3**least <= 0.05 / claims < 2 / 3 ** (least - 1)
     assert least_blocks(claims) == least
-    one = campaign(least - 1)
+    result = campaign(least - 1)
     names = [f"e{number}" for number in range(claims)]
-    several = replace(one, environments=tuple(replace(one.environments[0], name=name) for name in names))
-    found, _ = plan(several, None)
-    assert len(found.warnings) == 1
-    assert str(least) in found.warnings[0]
-    found, _ = plan(replace(several, blocks=least), None)
-    assert found.warnings == ()
+    several = replace(
+        result, environments=tuple(replace(result.environments[0], name=name) for name in names)
+    )
+    budget_plan, _ = plan(several, None)
+    assert len(budget_plan.warnings) == 1
+    assert str(least) in budget_plan.warnings[0]
+    budget_plan, _ = plan(replace(several, blocks=least), None)
+    assert budget_plan.warnings == ()
 
 
 def test_a_budget_below_one_block_is_warned_of() -> None:
-    found, _ = plan(campaign(), 1.0)
-    assert found.fitting_blocks == 0
-    assert found.warnings == ("not even one block fits: it takes about 13 s, the budget is 1 s; raise it",)
+    budget_plan, _ = plan(campaign(), 1.0)
+    assert budget_plan.fitting_blocks == 0
+    assert budget_plan.warnings == (
+        "not even one block fits: it takes about 13 s, the budget is 1 s; raise it",
+    )
 
 
 def test_a_used_up_budget_is_said() -> None:
-    found, _ = plan(campaign(), 0.0)
-    assert found.sentence.endswith("; the budget is used up")
-    assert found.warnings == ("not even one block fits: the budget is used up; raise it",)
+    budget_plan, _ = plan(campaign(), 0.0)
+    assert budget_plan.sentence.endswith("; the budget is used up")
+    assert budget_plan.warnings == ("not even one block fits: the budget is used up; raise it",)
 
 
 def test_an_unknown_run_time_is_said() -> None:
-    found, _ = plan(campaign(known=False), 600)
-    assert (found.expected_s, found.fitting_blocks) == (None, None)
-    assert "the run time of 'count' is unknown: the first block will tell" in found.sentence
+    budget_plan, _ = plan(campaign(known=False), 600)
+    assert (budget_plan.expected_s, budget_plan.fitting_blocks) == (None, None)
+    assert "the run time of 'count' is unknown: the first block will tell" in budget_plan.sentence
 
 
 def test_without_a_budget_everything_fits() -> None:
-    found, _ = plan(campaign(), None)
-    assert found.fitting_blocks == 10
-    assert found.sentence.endswith("no budget is set")
+    budget_plan, _ = plan(campaign(), None)
+    assert budget_plan.fitting_blocks == 10
+    assert budget_plan.sentence.endswith("no budget is set")
 
 
 def test_measured_times_replace_the_guess() -> None:
     asked = campaign(known=False)
     first = [outcome(trial, 2.0) for trial in plan_block(asked, 1, 0)]
-    found, _ = plan(asked, 60, first)
-    assert (found.left_trials, found.left_blocks) == (27, 9)
-    assert found.expected_s == pytest.approx(27 * 2.0)
-    assert found.sentence.startswith("27 of 30 trials in 9 blocks, about 54 s; ")
-    assert found.final_blocks == 10
+    budget_plan, _ = plan(asked, 60, first)
+    assert (budget_plan.left_trials, budget_plan.left_blocks) == (27, 9)
+    assert budget_plan.expected_s == pytest.approx(27 * 2.0)
+    assert budget_plan.sentence.startswith("27 of 30 trials in 9 blocks, about 54 s; ")
+    assert budget_plan.final_blocks == 10
 
 
 def test_one_slow_run_does_not_move_the_median() -> None:
@@ -144,9 +150,9 @@ def test_an_arm_that_has_not_run_takes_its_cells_time() -> None:
 
 def test_a_finished_campaign_has_nothing_left() -> None:
     asked = campaign()
-    found, _ = plan(asked, 5.0, [outcome(trial, 1.0) for trial in plan_trials(asked, 1)])
-    assert found.sentence == "all 30 trials are done"
-    assert found.warnings == ()
+    budget_plan, _ = plan(asked, 5.0, [outcome(trial, 1.0) for trial in plan_trials(asked, 1)])
+    assert budget_plan.sentence == "all 30 trials are done"
+    assert budget_plan.warnings == ()
 
 
 def test_a_failed_trial_counts_as_run() -> None:
@@ -216,25 +222,25 @@ def test_too_few_blocks_have_no_half_width() -> None:
 
 
 def test_the_plan_tells_what_its_blocks_can_decide_at_three_levels_of_noise() -> None:
-    found = plan(campaign(), None)[0].precision
-    assert [entry.variation for entry in found] == [0.01, 0.03, 0.1]
-    assert [entry.half_width for entry in found] == pytest.approx([0.0098, 0.0294, 0.098], rel=0.01)
-    assert [entry.blocks_for_margin for entry in found] == [10, 72, 771]
+    precisions = plan(campaign(), None)[0].precision
+    assert [entry.variation for entry in precisions] == [0.01, 0.03, 0.1]
+    assert [entry.half_width for entry in precisions] == pytest.approx([0.0098, 0.0294, 0.098], rel=0.01)
+    assert [entry.blocks_for_margin for entry in precisions] == [10, 72, 771]
 
 
 def test_a_budget_for_few_blocks_tells_of_those_blocks_alone() -> None:
-    found = plan(campaign(), 5.5 * BLOCK_S)[0]
-    assert [entry.half_width for entry in found.precision] == [None, None, None]
+    budget_plan = plan(campaign(), 5.5 * BLOCK_S)[0]
+    assert [entry.half_width for entry in budget_plan.precision] == [None, None, None]
 
 
 def test_the_first_block_of_turns_is_estimated_with_one_start_of_each_arms_nodes() -> None:
     turned = [Workload(name=name, kind="fake", options={"slices": True}, way=Way.SLICES) for name in "ab"]
     asked = replace(campaign(), workloads=tuple(turned), turns=Turns())
-    one, two = (
+    value, two = (
         trial_durations_s(plan_block(replace(asked, workloads=tuple(turned[:count])), 1, 0), ())
         for count in (1, 2)
     )
     slices_s = min(two)  # type: ignore[type-var]
     assert slices_s is not None
-    assert sum(filter(None, one)) == pytest.approx(3 * (slices_s + NODE_ALLOWANCE_S))
+    assert sum(filter(None, value)) == pytest.approx(3 * (slices_s + NODE_ALLOWANCE_S))
     assert sum(filter(None, two)) == pytest.approx(3 * (2 * slices_s + NODE_ALLOWANCE_S))

@@ -204,9 +204,9 @@ def test_each_mistake_is_told_with_its_line(tmp_path: Path, good: str, bad: str,
 
 
 def test_a_workload_that_does_not_fit_is_told_for_each_layout(tmp_path: Path) -> None:
-    found = problems(tmp_path, GOOD.replace("steps = 90", "steps = 600"))
+    result = problems(tmp_path, GOOD.replace("steps = 90", "steps = 600"))
     line = line_number(GOOD, 'kind = "count"') - 1
-    assert found == [
+    assert result == [
         f":{line}: workload[2]: in layout 1c2p2i: 600 steps do not fit into the memory; give fewer"
     ]
 
@@ -219,16 +219,16 @@ def test_a_misspelt_key_is_told_with_exactly_its_line(tmp_path: Path) -> None:
 
 def test_every_problem_has_a_line_of_its_own_in_the_order_of_the_file(tmp_path: Path) -> None:
     text = GOOD.replace("seed = 7", "seed = -7").replace("cork", "krok").replace("steps = 90", 'steps = "x"')
-    found = problems(tmp_path, text)
-    assert [line.split(": ")[1] for line in found] == ["seed", "environment[2].krok", "workload[2].steps"]
+    result = problems(tmp_path, text)
+    assert [line.split(": ")[1] for line in result] == ["seed", "environment[2].krok", "workload[2].steps"]
 
 
 @pytest.mark.parametrize("key", ["environment", "workload"])
 @pytest.mark.parametrize("value", ["[]", "5", "{ a = 1 }", '"docker"', "[1, 2]"])
 def test_tables_that_are_none_are_told(tmp_path: Path, key: str, value: str) -> None:
     without = re.sub(rf"(?ms)^\[\[{key}\]\].*?(?=^\[\[|\Z)", "", GOOD)
-    found = problems(tmp_path, f"{key} = {value}\n{without}")
-    assert all(line.startswith(f":1: {key}") for line in found)
+    result = problems(tmp_path, f"{key} = {value}\n{without}")
+    assert all(line.startswith(f":1: {key}") for line in result)
 
 
 @pytest.mark.parametrize("key", ["environment", "workload"])

@@ -12,13 +12,13 @@ Capture = pytest.CaptureFixture[str]
 
 def test_a_plan_shows_arms_order_time_and_precision(capsys: Capture) -> None:
     assert run_plan("fake", 5, as_json=False) == 0
-    told = capsys.readouterr().out
-    assert "Campaign fake (seed 5)\n" in told
-    assert "native twice, fake-same, fake-5, fake-20" in told
-    assert told.count("Order of block") == 2
-    assert "50 trials in 10 blocks, about " in told
-    assert "95 % interval" in told
-    assert "Warning" not in told
+    printed = capsys.readouterr().out
+    assert "Campaign fake (seed 5)\n" in printed
+    assert "native twice, fake-same, fake-5, fake-20" in printed
+    assert printed.count("Order of block") == 2
+    assert "50 trials in 10 blocks, about " in printed
+    assert "95 % interval" in printed
+    assert "Warning" not in printed
 
 
 def test_a_drawn_seed_is_told_so_that_the_plan_can_be_repeated(capsys: Capture) -> None:

@@ -68,12 +68,12 @@ def test_every_key_is_explained(table: type[BaseModel]) -> None:
 def test_every_option_of_every_kind_is_explained_with_its_default() -> None:
     for name, kind in KINDS.items():
         for option, field in kind.options_model.model_fields.items():
-            told = OPTIONS[name, option]
+            document = OPTIONS[name, option]
             default = field.get_default(call_default_factory=True)
             if default is PydanticUndefined:
-                assert told == "required"
+                assert document == "required"
             elif default is not None:
-                assert told == json.dumps(default)
+                assert document == json.dumps(default)
 
 
 def test_no_option_is_explained_that_is_not_there() -> None:
@@ -85,9 +85,9 @@ def test_no_option_is_explained_that_is_not_there() -> None:
 def test_every_technology_and_its_options_are_explained_and_no_others() -> None:
     section = TEXT.split("### Environments")[1].split("###")[0]
     rows = re.findall(r"(?m)^\| `([a-z-]+)` \| (?:`(\w+)` )?\| (.+) \|$", section.split("| technology |")[1])
-    told = {(technology, option) for technology, option, meaning in rows if meaning}
+    result = {(technology, option) for technology, option, meaning in rows if meaning}
     named = {(name, option) for name, provider in PROVIDERS.items() for option in provider.option_names}
-    assert told == named | {(name, "") for name in PROVIDERS}
+    assert result == named | {(name, "") for name in PROVIDERS}
 
 
 def test_every_preset_is_named() -> None:

@@ -26,9 +26,9 @@ ENVIRONMENTS = ("docker", "small-bottle", "no-op")
 def test_a_condition_names_an_environment_a_metric_both_or_none(
     text: str, threshold: float, environment: str | None, metric: str | None
 ) -> None:
-    found = parse_fail_if(text, ENVIRONMENTS)
-    assert found.threshold == pytest.approx(threshold)
-    assert (found.text, found.environment, found.metric) == (text, environment, metric)
+    fail_if = parse_fail_if(text, ENVIRONMENTS)
+    assert fail_if.threshold == pytest.approx(threshold)
+    assert (fail_if.text, fail_if.environment, fail_if.metric) == (text, environment, metric)
 
 
 @pytest.mark.parametrize(

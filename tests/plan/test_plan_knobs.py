@@ -41,8 +41,8 @@ def subject(technology: str = "docker", options: Mapping[str, OptionValue] | Non
 
 
 def campaign() -> Campaign:
-    found = load_preset("hpcc", host_processors=4, host_memory_byte=1 << 34)
-    return replace(found, limits=replace(found.limits, cpu_quota=0.5))
+    preset = load_preset("hpcc", host_processors=4, host_memory_byte=1 << 34)
+    return replace(preset, limits=replace(preset.limits, cpu_quota=0.5))
 
 
 def planned(toggle: str, environment: str = "docker", blocks: int = 4) -> Campaign:
@@ -59,14 +59,14 @@ def test_every_knob_can_be_turned_in_some_technology_or_says_why_not(name: str) 
         {"storage": "own"},
         {"arguments": "--cpu-shares 64 --cpuset-mems 1"},
     ]
-    found = [
+    turneds = [
         turned(KNOBS[name], subject(technology, some))
         for technology in ("docker", "podman", "lxc", "qemu")
         for some in options
         if set(some) <= set(PROVIDERS[technology].option_names)
     ]
-    assert any(isinstance(one, Turned) for one in found)
-    assert all(one for one in found)
+    assert any(isinstance(item, Turned) for item in turneds)
+    assert all(item for item in turneds)
 
 
 @pytest.mark.parametrize("name", KNOBS)
@@ -95,37 +95,41 @@ def test_every_recorded_signal_has_its_words() -> None:
 
 def test_what_a_signal_comes_after_is_known_and_has_no_circle() -> None:
     placed: set[str] = set()
-    while ready := {name for name, one in KNOWN.items() if name not in placed and set(one.after) <= placed}:
+    while ready := {
+        name for name, value in KNOWN.items() if name not in placed and set(value.after) <= placed
+    }:
         placed |= ready
     assert placed == set(KNOWN)
 
 
 def test_a_limit_is_changed_natively_too_and_everything_else_stays() -> None:
-    found = planned("quota-off")
-    quotas = {trial.environment.name: trial.limits.cpu_quota for trial in plan_trials(found, 1)}
+    result = planned("quota-off")
+    quotas = {trial.environment.name: trial.limits.cpu_quota for trial in plan_trials(result, 1)}
     assert quotas == {"native": 0.5, "docker": 0.5, "docker-quota-off": None, "native-quota-off": None}
-    others = {replace(trial.limits, cpu_quota=None) for trial in plan_trials(found, 1)}
+    others = {replace(trial.limits, cpu_quota=None) for trial in plan_trials(result, 1)}
     assert len(others) == 1
 
 
 def test_an_option_is_changed_in_one_arm_alone_and_native_runs_once_twice_a_block() -> None:
-    found = planned("seccomp-off")
-    arms = [trial.environment.name for trial in plan_trials(found, 1) if trial.block == 0]
+    result = planned("seccomp-off")
+    arms = [trial.environment.name for trial in plan_trials(result, 1) if trial.block == 0]
     assert sorted(arms) == ["docker", "docker-seccomp-off", "native", "native"]
-    changed = next(one for one in found.environments if one.name == "docker-seccomp-off")
+    changed = next(
+        environment for environment in result.environments if environment.name == "docker-seccomp-off"
+    )
     assert changed.options == {"seccomp": False}
 
 
 def test_an_intervention_is_kept_and_read_back() -> None:
-    found = planned("quota-off")
-    assert Campaign.from_json(found.to_json(), "campaign.json") == found
-    assert folder_name(found) == "docker-quota-off-hpcc-1c2p1i-4-blocks"
+    result = planned("quota-off")
+    assert Campaign.from_json(result.to_json(), "campaign.json") == result
+    assert folder_name(result) == "docker-quota-off-hpcc-1c2p1i-4-blocks"
 
 
 def test_any_option_of_the_technology_is_a_knob() -> None:
-    found = turned(knob_of("platform=ptrace"), subject("gvisor"))
-    assert isinstance(found, Turned)
-    assert found.environment.options == {"platform": "ptrace"}
+    result = turned(knob_of("platform=ptrace"), subject("gvisor"))
+    assert isinstance(result, Turned)
+    assert result.environment.options == {"platform": "ptrace"}
     fake = turned(knob_of("slowdown=0"), subject("fake", {"slowdown": 0.2}))
     assert isinstance(fake, Turned)
     assert fake.environment.options == {"slowdown": 0}
@@ -155,15 +159,15 @@ def test_several_environments_need_a_choice() -> None:
 
 
 def changed(name: str, technology: str = "docker", **options: OptionValue) -> Turned:
-    found = turned(KNOBS[name], subject(technology, options))
-    assert isinstance(found, Turned), found
-    return found
+    result = turned(KNOBS[name], subject(technology, options))
+    assert isinstance(result, Turned), result
+    return result
 
 
 def refused(name: str, technology: str = "docker", **options: OptionValue) -> str:
-    found = turned(KNOBS[name], subject(technology, options))
-    assert isinstance(found, str), found
-    return found
+    result = turned(KNOBS[name], subject(technology, options))
+    assert isinstance(result, str), result
+    return result
 
 
 class TestOwnFlags:
@@ -193,29 +197,29 @@ class TestOwnFlags:
         ],
     )
     def test_one_is_taken_away_and_all_else_stays(self, name: str, left: str, words: str) -> None:
-        found = changed(name, arguments=self.OWN, storage="own")
-        assert left in str(found.environment.options["arguments"])
-        assert len(str(found.environment.options["arguments"])) < len(self.OWN)
-        assert found.environment.options["storage"] == "own"
-        assert f"{found.subject}, {found.change}" == words
-        assert found.limits == LIMITS
+        result = changed(name, arguments=self.OWN, storage="own")
+        assert left in str(result.environment.options["arguments"])
+        assert len(str(result.environment.options["arguments"])) < len(self.OWN)
+        assert result.environment.options["storage"] == "own"
+        assert f"{result.subject}, {result.change}" == words
+        assert result.limits == LIMITS
 
     def test_the_option_goes_with_its_last_flag(self) -> None:
         assert changed("weight-default", arguments="-c 64").environment.options == {}
 
     def test_every_word_of_a_quota_goes_at_once(self) -> None:
-        found = changed("quota-off", "podman", arguments="--cpu-period=50000 --cpu-quota 25000")
-        assert found.environment.options == {}
+        result = changed("quota-off", "podman", arguments="--cpu-period=50000 --cpu-quota 25000")
+        assert result.environment.options == {}
 
     def test_without_a_quota_of_its_own_it_is_the_campaigns(self) -> None:
-        found = changed("quota-off", arguments="--cpu-shares 64")
-        assert found.limits.cpu_quota is None
-        assert found.environment.options == {"arguments": "--cpu-shares 64"}
+        result = changed("quota-off", arguments="--cpu-shares 64")
+        assert result.limits.cpu_quota is None
+        assert result.environment.options == {"arguments": "--cpu-shares 64"}
 
     def test_without_a_size_of_its_own_shm_is_larger_in_all_arms(self) -> None:
-        found = changed("shm-larger", "lxc")
-        assert found.limits == replace(LIMITS, shm_byte=8 << 20)
-        assert (found.subject, found.change) == ("its /dev/shm of 1 MiB", "with one of 8 MiB")
+        result = changed("shm-larger", "lxc")
+        assert result.limits == replace(LIMITS, shm_byte=8 << 20)
+        assert (result.subject, result.change) == ("its /dev/shm of 1 MiB", "with one of 8 MiB")
         arms = {
             trial.environment.name: trial.limits.shm_byte for trial in plan_trials(planned("shm-larger"), 1)
         }
@@ -223,11 +227,11 @@ class TestOwnFlags:
 
     def test_shm_is_never_larger_than_half_of_the_memory(self) -> None:
         large = replace(subject(), limits=replace(LIMITS, shm_byte=LIMITS.memory_byte // 4))
-        found = turned(KNOBS["shm-larger"], large)
-        assert isinstance(found, Turned)
-        assert found.limits.shm_byte == LIMITS.memory_byte // 2
+        result = turned(KNOBS["shm-larger"], large)
+        assert isinstance(result, Turned)
+        assert result.limits.shm_byte == LIMITS.memory_byte // 2
         assert "half of the memory already" in str(
-            turned(KNOBS["shm-larger"], replace(large, limits=found.limits))
+            turned(KNOBS["shm-larger"], replace(large, limits=result.limits))
         )
 
     def test_a_size_of_its_own_that_is_no_smaller_stays(self) -> None:
@@ -240,10 +244,10 @@ class TestOwnFlags:
 
     @pytest.mark.parametrize("technology", ["docker", "podman"])
     def test_the_capability_is_added_to_what_is_there(self, technology: str) -> None:
-        found = changed("sys-ptrace", technology, arguments="-c 64")
-        assert found.environment.options == {"arguments": "-c 64 --cap-add SYS_PTRACE"}
-        assert found.subject == "the refusal of MPI's single copy"
-        assert found.change == "with the capability SYS_PTRACE"
+        result = changed("sys-ptrace", technology, arguments="-c 64")
+        assert result.environment.options == {"arguments": "-c 64 --cap-add SYS_PTRACE"}
+        assert result.subject == "the refusal of MPI's single copy"
+        assert result.change == "with the capability SYS_PTRACE"
 
     @pytest.mark.parametrize("own", ["SYS_PTRACE", "CAP_SYS_PTRACE", "all", "sys_nice,sys_ptrace"])
     def test_it_is_not_added_twice(self, own: str) -> None:
@@ -264,13 +268,13 @@ class TestFilter:
 
     def test_a_profile_of_its_own_is_a_filter(self, tmp_path: Path) -> None:
         (tmp_path / "profile").touch()
-        found = changed("seccomp-off", seccomp=str(tmp_path / "profile"))
-        assert found.environment.options == {"seccomp": False}
-        assert (found.subject, found.change) == ("the seccomp filter", "without it")
+        result = changed("seccomp-off", seccomp=str(tmp_path / "profile"))
+        assert result.environment.options == {"seccomp": False}
+        assert (result.subject, result.change) == ("the seccomp filter", "without it")
 
     def test_one_among_its_arguments_goes_too(self) -> None:
-        found = changed("seccomp-off", arguments="--security-opt seccomp=/a/profile --cpus 1")
-        assert found.environment.options == {"seccomp": False, "arguments": "--cpus 1"}
+        result = changed("seccomp-off", arguments="--security-opt seccomp=/a/profile --cpus 1")
+        assert result.environment.options == {"seccomp": False, "arguments": "--cpus 1"}
         on = changed("seccomp-off", arguments="--security-opt seccomp=unconfined")
         assert on.environment.options == {"seccomp": True}
 
@@ -287,9 +291,9 @@ class TestProcessorModel:
         ],
     )
     def test_it_becomes_the_hosts(self, name: str, model: str, words: str) -> None:
-        found = changed(name, "qemu", cpu="Haswell", pin=False)
-        assert found.environment.options == {"cpu": model, "pin": False}
-        assert f"{found.subject}, {found.change}" == words
+        result = changed(name, "qemu", cpu="Haswell", pin=False)
+        assert result.environment.options == {"cpu": model, "pin": False}
+        assert f"{result.subject}, {result.change}" == words
 
     def test_the_hosts_model_is_not_given_twice(self) -> None:
         assert "already" in refused("cpu-host", "qemu", cpu="host,+invtsc")

@@ -46,8 +46,8 @@ def test_values_rise_and_the_metric_is_the_primary_one(tmp_path: Path) -> None:
 
 def test_each_environment_starts_once_in_each_order_native_too(tmp_path: Path) -> None:
     block = [trial for trial in plan_block(load_text(tmp_path, ORDER), 1, 0) if trial.series]
-    found = Counter((trial.environment.name, trial.series.ordering) for trial in block if trial.series)
-    assert found == {(name, ordering): 1 for name in (NATIVE, "docker") for ordering in Ordering}
+    counter = Counter((trial.environment.name, trial.series.ordering) for trial in block if trial.series)
+    assert counter == {(name, ordering): 1 for name in (NATIVE, "docker") for ordering in Ordering}
 
 
 def test_series_run_as_their_order_says(tmp_path: Path) -> None:

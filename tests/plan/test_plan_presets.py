@@ -64,7 +64,9 @@ def test_sharing_is_kept_within_twenty_minutes_on_two_processors_with_enough_blo
     assert plan.fitting_blocks is not None
     assert plan.fitting_blocks >= 8
     assert {str(setting) for setting in campaign.settings} == {"1c1p1i", "1c2p2i", "2c1p2i"}
-    assert {"docker", "lxc", "podman", "systemd-nspawn"} == {one.technology for one in campaign.environments}
+    assert {"docker", "lxc", "podman", "systemd-nspawn"} == {
+        environment.technology for environment in campaign.environments
+    }
 
 
 @pytest.mark.parametrize("name", preset_names())

@@ -151,8 +151,8 @@ def test_a_neighbours_environment_is_not_multiplied_by_the_networks(tmp_path: Pa
 
 def test_shared_cells_name_each_company_and_what_it_is_compared_with(tmp_path: Path) -> None:
     text = BESIDE + '\n[[sharing]]\nalone = "1c2p1i"\ntogether = ["1c4p2i"]\n'
-    found = {(pair.shared.layout, pair.alone.layout) for pair in load_text(tmp_path, text).shared_cells}
-    assert found == {("1c1p1i+3xnoise@docker", "1c1p1i"), ("1c4p2i", "1c2p1i")}
+    result = {(pair.shared.layout, pair.alone.layout) for pair in load_text(tmp_path, text).shared_cells}
+    assert result == {("1c1p1i+3xnoise@docker", "1c1p1i"), ("1c4p2i", "1c2p1i")}
 
 
 def test_the_cells_of_an_experiment_stay_together_in_a_block_in_any_order(tmp_path: Path) -> None:

@@ -74,11 +74,11 @@ def every_key(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str
 
 def test_every_key_of_a_campaign_is_found_where_it_is_written() -> None:
     lines = GOOD.splitlines()
-    found = key_lines(GOOD)
+    result = key_lines(GOOD)
     for path in every_key(tomllib.loads(GOOD)):
         if path and path[0] != "blocks":
             assert (
-                str(next(part for part in reversed(path) if isinstance(part, str))) in lines[found[path] - 1]
+                str(next(part for part in reversed(path) if isinstance(part, str))) in lines[result[path] - 1]
             )
 
 

@@ -44,7 +44,7 @@ CAMPAIGNS = st.builds(
 
 @given(CAMPAIGNS, SEEDS)
 def test_each_arm_stands_once_in_each_cell_of_each_block(asked: Campaign, seed: int) -> None:
-    found = Counter(
+    counter = Counter(
         (trial.block, trial.workload.name, str(trial.layout), trial.environment.name, trial.replicate)
         for trial in plan_trials(asked, seed)
     )
@@ -56,8 +56,8 @@ def test_each_arm_stands_once_in_each_cell_of_each_block(asked: Campaign, seed: 
         for layout in asked.layouts
         for arm in arms
     }
-    assert set(found) == expected
-    assert set(found.values()) == {1}
+    assert set(counter) == expected
+    assert set(counter.values()) == {1}
 
 
 @given(CAMPAIGNS, SEEDS)
@@ -116,14 +116,14 @@ def test_the_order_of_a_begun_campaign_never_changes() -> None:
 def test_every_arm_comes_at_every_position_about_equally_often() -> None:
     asked = campaign(environments=3, layouts=1, workloads=1, blocks=1)
     plans = 3000
-    found = Counter(
+    counter = Counter(
         (trial.environment.name, trial.replicate, trial.slot)
         for seed in range(plans)
         for trial in plan_block(asked, seed, 0)
     )
     expected = plans / 5
-    chi_square = sum((count - expected) ** 2 / expected for count in found.values())
-    assert len(found) == 25
+    chi_square = sum((count - expected) ** 2 / expected for count in counter.values())
+    assert len(counter) == 25
     assert chi_square < 50  # 16 degrees of freedom: exceeded once in 40 000 fair shuffles
 
 

@@ -173,12 +173,12 @@ def test_a_runsc_that_was_built_is_a_runtime_beside_the_hosts_own(host: Host) ->
     assert seen.arguments == f"--config-file={host.folder}/dockerd.json"
     assert seen.settings["debug"] is True
     assert seen.settings["runtimes"].pop("other") == {"path": "/other"}
-    assert {name: told["runtimeArgs"] for name, told in seen.settings["runtimes"].items()} == {
+    assert {name: value["runtimeArgs"] for name, value in seen.settings["runtimes"].items()} == {
         "runsc": ["--overlay2=none", "--platform=systrap"],
         "runsc-ptrace": ["--overlay2=none", "--platform=ptrace"],
         "runsc-kvm": ["--overlay2=none", "--platform=kvm"],
     }
-    assert {told["path"] for told in seen.settings["runtimes"].values()} == {
+    assert {entry["path"] for entry in seen.settings["runtimes"].values()} == {
         f"{host.folder}/build/gvisor/runsc"
     }
 

@@ -74,7 +74,7 @@ def test_an_environment_that_is_always_the_slowest_shows_at_least_what_the_count
 @given(SEEDS, st.integers(6, 30))
 def test_many_samples_at_once_are_as_each_alone(seed: int, blocks: int) -> None:
     rows = [sample(seed + row, blocks) for row in range(3)]
-    together = bounds(np.stack([one for one, _ in rows]), np.stack([other for _, other in rows]), ERROR)
+    together = bounds(np.stack([values for values, _ in rows]), np.stack([other for _, other in rows]), ERROR)
     alone = [bounds(*row, ERROR) for row in rows]
     assert np.stack(together) == pytest.approx(np.asarray(alone).T, abs=1e-8)
 
@@ -83,8 +83,8 @@ def test_many_samples_at_once_are_as_each_alone(seed: int, blocks: int) -> None:
 def test_coarse_clocks_that_make_runs_equal_are_no_evidence(seed: int, blocks: int) -> None:
     """Times in whole steps: logarithms of equal quotients may differ in their last digits."""
     steps = np.random.default_rng(seed).integers(1, 4, (blocks, 3)).astype(float)
-    one, other = log_ratios_of(np.log(steps * 0.1)), log_ratios_of(np.log(steps * 0.7))
-    assert statistic(*one, np.asarray(0.0)) == statistic(*other, np.asarray(0.0))
+    value, other = log_ratios_of(np.log(steps * 0.1)), log_ratios_of(np.log(steps * 0.7))
+    assert statistic(*value, np.asarray(0.0)) == statistic(*other, np.asarray(0.0))
 
 
 def test_without_any_noise_the_interval_is_the_overhead() -> None:

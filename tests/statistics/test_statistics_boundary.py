@@ -33,9 +33,9 @@ def statistics(looks: tuple[int, ...]) -> dict[int, Floats]:
 def always_covered(looks: tuple[int, ...], levels: tuple[float, ...]) -> float:
     """Share of simulated campaigns in which the interval of each look holds the truth, which is 0."""
     covered = np.ones(CAMPAIGNS, dtype=bool)
-    for found, level in zip(statistics(looks).values(), levels, strict=True):
+    for values, level in zip(statistics(looks).values(), levels, strict=True):
         if level > 0:
-            covered &= np.abs(found) <= quantile(level)
+            covered &= np.abs(values) <= quantile(level)
     return float(covered.mean())
 
 
@@ -46,8 +46,8 @@ def test_the_default_looks_have_the_nominal_levels_of_the_specification() -> Non
 
 def test_the_t_version_agrees_with_the_specification_to_its_last_digit_but_one() -> None:
     levels = boundary(DEFAULT, shares(DEFAULT))
-    found = [float(stdtrit(n - 1, 1 - level / 2)) for n, level in zip(DEFAULT, levels, strict=True)]
-    assert found == pytest.approx([3.71, 3.00, 2.50, 2.21], abs=0.04)
+    floats = [float(stdtrit(n - 1, 1 - level / 2)) for n, level in zip(DEFAULT, levels, strict=True)]
+    assert floats == pytest.approx([3.71, 3.00, 2.50, 2.21], abs=0.04)
 
 
 @pytest.mark.parametrize("looks", LOOKS)

@@ -40,8 +40,8 @@ def campaigns(noise: Noise, n: int) -> tuple[Floats, Floats]:
 
 def missed(noise: Noise, n: int, error: float = 0.05) -> float:
     """The share of the intervals that do not hold what is planted."""
-    found = aligned_ranks.statistic(*campaigns(noise, n), np.full(CAMPAIGNS, PLANTED))
-    return float(np.mean(np.abs(found) > quantile(error)))
+    values = aligned_ranks.statistic(*campaigns(noise, n), np.full(CAMPAIGNS, PLANTED))
+    return float(np.mean(np.abs(values) > quantile(error)))
 
 
 def three_deviations(probability: float) -> float:

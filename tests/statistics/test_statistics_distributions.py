@@ -98,8 +98,8 @@ def test_the_root_is_right_to_its_last_digits_after_few_questions(
         asked.append(x)
         return function(x)
 
-    found = root(counted, low, high)
-    assert found == pytest.approx(expected, rel=1e-14, abs=1e-290)
+    value = root(counted, low, high)
+    assert value == pytest.approx(expected, rel=1e-14, abs=1e-290)
     assert len(asked) < 30
 
 

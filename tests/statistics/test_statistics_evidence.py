@@ -43,8 +43,8 @@ def leaves_out(found: Estimate) -> bool:
 def test_the_interval_leaves_out_zero_exactly_when_p_is_at_most_its_error(
     one: Contrast, error: float
 ) -> None:
-    found = estimate(one, error)
-    assert leaves_out(found) == (difference_p(one, Reach.at_once(found.n)) <= error)
+    result = estimate(one, error)
+    assert leaves_out(result) == (difference_p(one, Reach.at_once(result.n)) <= error)
 
 
 @given(samples())
@@ -74,14 +74,14 @@ def test_values_that_straddle_the_margin_on_both_sides_are_no_evidence_of_equiva
 @settings(max_examples=25)
 @given(samples(32, 32), st.sampled_from([0.05, 0.05 / 3, 0.05 / 8]))
 def test_with_looks_p_agrees_with_the_repeated_interval(one: Contrast, error: float) -> None:
-    found = interval(one, LOOKS, error)
-    assert found.low is not None
-    assert leaves_out(found) == (difference_p(one, LOOKS) <= error)
+    result = interval(one, LOOKS, error)
+    assert result.low is not None
+    assert leaves_out(result) == (difference_p(one, LOOKS) <= error)
 
 
 def test_looking_more_often_costs_evidence() -> None:
-    one = sample(32, 5, shift=0.02)
-    assert difference_p(one, LOOKS) > difference_p(one, Reach.at_once(32))
+    contrast = sample(32, 5, shift=0.02)
+    assert difference_p(contrast, LOOKS) > difference_p(contrast, Reach.at_once(32))
 
 
 def test_at_the_first_look_the_p_that_is_asked_for_is_the_nominal_level() -> None:
@@ -91,9 +91,9 @@ def test_at_the_first_look_the_p_that_is_asked_for_is_the_nominal_level() -> Non
 
 
 def test_an_error_out_of_reach_has_no_interval() -> None:
-    one = sample(6, 2, shift=0.0)
-    found = interval(one, Reach.at_once(6), 0.001)
-    assert (found.low, found.high, found.n, found.point) == (None, None, 6, one.point())
+    contrast = sample(6, 2, shift=0.0)
+    result = interval(contrast, Reach.at_once(6), 0.001)
+    assert (result.low, result.high, result.n, result.point) == (None, None, 6, contrast.point())
 
 
 def test_p_under_looks_is_no_smaller_than_chance_allows() -> None:

@@ -14,9 +14,9 @@ PAIRS = list(combinations(NAMES, 2))
 def test_two_share_a_letter_exactly_when_they_are_not_distinguished(
     distinguished: set[tuple[str, str]],
 ) -> None:
-    found = letters(NAMES, sorted(distinguished))
+    result = letters(NAMES, sorted(distinguished))
     for first, second in PAIRS:
-        assert bool(set(found[first]) & set(found[second])) == ((first, second) not in distinguished)
+        assert bool(set(result[first]) & set(result[second])) == ((first, second) not in distinguished)
 
 
 def test_where_nothing_is_distinguished_all_have_the_first_letter() -> None:
@@ -33,6 +33,6 @@ def test_one_between_two_that_differ_has_the_letters_of_both() -> None:
 
 def test_letters_do_not_run_out() -> None:
     names = [f"e{number}" for number in range(30)]
-    found = letters(names, combinations(names, 2))
-    assert len(set(found.values())) == 30
-    assert found["e26"] == "a1"
+    result = letters(names, combinations(names, 2))
+    assert len(set(result.values())) == 30
+    assert result["e26"] == "a1"

@@ -15,12 +15,12 @@ VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
 
 @given(VALUES)
 def test_the_point_is_the_median_and_lies_in_the_interval(values: list[float]) -> None:
-    found = median_estimate(values)
-    assert (found.point, found.n) == (statistics.median(values), len(values))
-    if found.low is not None and found.high is not None:
-        assert found.low <= found.point <= found.high
-        assert {found.low, found.high} <= set(values)
-        assert found.level >= 0.95
+    estimate = median_estimate(values)
+    assert (estimate.point, estimate.n) == (statistics.median(values), len(values))
+    if estimate.low is not None and estimate.high is not None:
+        assert estimate.low <= estimate.point <= estimate.high
+        assert {estimate.low, estimate.high} <= set(values)
+        assert estimate.level >= 0.95
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,11 @@ def test_the_point_is_the_median_and_lies_in_the_interval(values: list[float]) -
 )
 def test_the_cuts_are_those_of_the_sign_test(n: int, cut: int) -> None:
     """As tabled for the sign test at 5 %, two sides: Conover, Practical Nonparametric Statistics."""
-    found = median_estimate([float(value) for value in range(n)])
-    assert (found.low, found.high) == (cut, n - 1 - cut)
-    assert found.level == pytest.approx(1 - 2 * sum(math.comb(n, below) for below in range(cut + 1)) / 2**n)
+    estimate = median_estimate([float(value) for value in range(n)])
+    assert (estimate.low, estimate.high) == (cut, n - 1 - cut)
+    assert estimate.level == pytest.approx(
+        1 - 2 * sum(math.comb(n, below) for below in range(cut + 1)) / 2**n
+    )
 
 
 @given(st.integers(1, 150), st.sampled_from([0.5, 0.9, 0.95, 0.99, 0.999999]))
@@ -38,25 +40,25 @@ def test_cut_and_level_are_those_of_all_binomial_sums(n: int, level: float) -> N
     levels = [
         1 - 2 * sum(math.comb(n, below) for below in range(cut + 1)) / 2**n for cut in range((n + 1) // 2)
     ]
-    reached = [one for one in levels if one >= level]
-    found = median_estimate([float(value) for value in range(n)], level)
-    assert found.low == (len(reached) - 1 if reached else None)
-    assert found.level == (reached[-1] if reached else level)
+    reached = [entry for entry in levels if entry >= level]
+    estimate = median_estimate([float(value) for value in range(n)], level)
+    assert estimate.low == (len(reached) - 1 if reached else None)
+    assert estimate.level == (reached[-1] if reached else level)
 
 
 def test_the_binomials_of_many_values_are_made_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     comb = Mock(side_effect=math.comb)
     monkeypatch.setattr(math, "comb", comb)
     for _ in range(2):
-        found = median_estimate([float(value) for value in range(9_999)])
-    assert found.low == 4901
+        estimate = median_estimate([float(value) for value in range(9_999)])
+    assert estimate.low == 4901
     assert 1 <= comb.call_count <= 2
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_fewer_than_six_values_have_no_interval(n: int) -> None:
-    found = median_estimate([1.0] * n)
-    assert (found.low, found.high, found.level) == (None, None, 0.95)
+    estimate = median_estimate([1.0] * n)
+    assert (estimate.low, estimate.high, estimate.level) == (None, None, 0.95)
 
 
 def test_without_values_there_is_nothing_to_estimate() -> None:
@@ -68,7 +70,7 @@ def test_without_values_there_is_nothing_to_estimate() -> None:
 def test_the_interval_covers_the_median_of_a_skewed_distribution_as_often_as_it_says(n: int) -> None:
     chance, campaigns = random.Random(n), 3000  # noqa: S311 - a simulation
     truth = math.log(2)
-    found = [median_estimate([chance.expovariate(1) for _ in range(n)]) for _ in range(campaigns)]
-    covered = sum((one.low or 0) <= truth <= (one.high or 0) for one in found) / campaigns
-    promised = found[0].level
+    estimates = [median_estimate([chance.expovariate(1) for _ in range(n)]) for _ in range(campaigns)]
+    covered = sum((estimate.low or 0) <= truth <= (estimate.high or 0) for estimate in estimates) / campaigns
+    promised = estimates[0].level
     assert covered == pytest.approx(promised, abs=3 * math.sqrt(promised * (1 - promised) / campaigns))

@@ -28,11 +28,11 @@ def test_benjamini_and_hochbergs_example_by_hand() -> None:
 @given(P_VALUES)
 def test_adjusting_never_helps_a_claim_and_keeps_the_order(p_values: list[float]) -> None:
     for procedure in (holm, benjamini_hochberg):
-        found = procedure(p_values)
-        assert np.all(found >= np.asarray(p_values) - 1e-12)
-        assert np.all(found <= 1)
+        values = procedure(p_values)
+        assert np.all(values >= np.asarray(p_values) - 1e-12)
+        assert np.all(values <= 1)
         order = np.argsort(p_values, kind="stable")
-        assert np.all(np.diff(found[order]) >= 0)
+        assert np.all(np.diff(values[order]) >= 0)
 
 
 @given(P_VALUES)

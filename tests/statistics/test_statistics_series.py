@@ -81,7 +81,7 @@ def test_the_normal_distribution_takes_over_without_a_step(
 
 def test_the_statistic_of_carry_over_is_kruskals() -> None:
     values, before = around(0.0, 0.1, 9), ["a", "b", "c"] * 3
-    groups = [[value for value, name in zip(values, before, strict=True) if name == one] for one in "abc"]
+    groups = [[value for value, name in zip(values, before, strict=True) if name == text] for text in "abc"]
     result = carry_over([value + 0.001 * place for place, value in enumerate(values)], before)
     assert result is not None
     shifted = [

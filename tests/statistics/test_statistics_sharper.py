@@ -77,7 +77,7 @@ NOISES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Floats]] = {
 @pytest.mark.parametrize("n", [6, 10, 32])
 def test_one_of_several_hundred_claims_of_nothing_is_as_rare_as_it_says(name: str, n: int) -> None:
     runs = NOISES[name](np.random.default_rng(n), (CAMPAIGNS, n, 3))
-    p_values = np.array([difference_p(blocks_of(one), Reach.at_once(n)) for one in runs])
+    p_values = np.array([difference_p(blocks_of(run), Reach.at_once(n)) for run in runs])
     for error in (0.05, 0.01, 0.002):
         allowed = error + 3 * math.sqrt(error / CAMPAIGNS) + (0.005 if n == 6 and error == 0.05 else 0)
         assert np.mean(p_values <= error) <= allowed
@@ -118,6 +118,6 @@ def test_word_interval_and_p_agree_where_times_are_multiples_of_ten_milliseconds
     if judged.within is not None:
         assert equivalence_p(blocks, judged.within, reach) <= 0.05
     for error in (0.1, 0.01, 0.002):
-        found = estimate(blocks, error)
-        left_out = found.low is not None and found.high is not None and (found.low > 0 or found.high < 0)
+        result = estimate(blocks, error)
+        left_out = result.low is not None and result.high is not None and (result.low > 0 or result.high < 0)
         assert left_out == (difference_p(blocks, reach) <= error)

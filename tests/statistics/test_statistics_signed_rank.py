@@ -97,8 +97,10 @@ def test_critical_values_for_the_equivalence_interval_are_those_of_the_published
 def test_the_integral_gives_the_chances_that_counting_gives(n: int) -> None:
     counted = lower_tail(n)
     sums = [*range(25), *range(25, len(counted), 1 + len(counted) // 60)]
-    found = [tails.signed_ranks_at_most(n, rank_sum) for rank_sum in sums if rank_sum < len(counted)]
-    np.testing.assert_allclose(found, [counted[rank_sum] for rank_sum in sums[: len(found)]], rtol=1e-10)
+    signed_ranks = [tails.signed_ranks_at_most(n, rank_sum) for rank_sum in sums if rank_sum < len(counted)]
+    np.testing.assert_allclose(
+        signed_ranks, [counted[rank_sum] for rank_sum in sums[: len(signed_ranks)]], rtol=1e-10
+    )
 
 
 @pytest.mark.parametrize("n", [201, 202, 233, 399])

@@ -23,14 +23,14 @@ def test_unknown_costs_give_no_advice() -> None:
 
 
 def test_one_mean_square_has_the_interval_of_chi_square() -> None:
-    found = combined([MeanSquare(1.0, 2.0, 10)], 11)
-    assert found.low == pytest.approx(2 * 10 / 20.483, rel=1e-3)
-    assert found.high == pytest.approx(2 * 10 / 3.247, rel=1e-3)
+    estimate = combined([MeanSquare(1.0, 2.0, 10)], 11)
+    assert estimate.low == pytest.approx(2 * 10 / 20.483, rel=1e-3)
+    assert estimate.high == pytest.approx(2 * 10 / 3.247, rel=1e-3)
 
 
 def test_an_interval_of_a_variance_does_not_go_below_zero() -> None:
-    found = combined([MeanSquare(1.0, 1.0, 9), MeanSquare(-1.0, 1.5, 9)], 10)
-    assert found.point == -0.5
-    assert found.low == 0.0
-    assert found.high is not None
-    assert found.high > 0
+    estimate = combined([MeanSquare(1.0, 1.0, 9), MeanSquare(-1.0, 1.5, 9)], 10)
+    assert estimate.point == -0.5
+    assert estimate.low == 0.0
+    assert estimate.high is not None
+    assert estimate.high > 0

@@ -47,7 +47,7 @@ def test_few_bounds_are_tried_however_many_values_there_are(
     values = np.random.default_rng(1).normal(size=n)
     values = {"normal": values, "spikes": np.exp(9 * values), "ties": values.round(1)}[noise]
     middle = n * (n + 1) // 4
-    (found,) = walsh.ranked(values.tolist(), [middle])
-    assert walsh.count_at_most(values.tolist(), float(np.nextafter(found, -np.inf))) <= middle
-    assert walsh.count_at_most(values.tolist(), found) > middle
+    (value,) = walsh.ranked(values.tolist(), [middle])
+    assert walsh.count_at_most(values.tolist(), float(np.nextafter(value, -np.inf))) <= middle
+    assert walsh.count_at_most(values.tolist(), value) > middle
     assert passes.call_count <= 2 * np.log(n / 16) / np.log(4 / 3) + 2

@@ -22,15 +22,15 @@ def outcomes(settings: tuple[str, ...] = (ALONE,)) -> list[Outcome]:
 
 
 def by_environment(found: list[Outcome]) -> dict[str, ActivitySummary]:
-    return {one.environment: one for one in activity_summaries(found)}
+    return {activity_summary.environment: activity_summary for activity_summary in activity_summaries(found)}
 
 
 def test_each_cell_has_its_environments_native_first_whatever_the_outcomes_order() -> None:
-    found = activity_summaries(outcomes((ALONE, "1c2p2i"))[::-1])
-    assert [(one.cell.layout, one.environment) for one in found] == [
-        (layout, name) for layout in ("1c1p1i", "1c2p2i") for name in ("native", "docker")
-    ]
-    assert all(one.blocks == (0, 1, 2, 3) for one in found)
+    summaries = activity_summaries(outcomes((ALONE, "1c2p2i"))[::-1])
+    assert [
+        (activity_summary.cell.layout, activity_summary.environment) for activity_summary in summaries
+    ] == [(layout, name) for layout in ("1c1p1i", "1c2p2i") for name in ("native", "docker")]
+    assert all(activity_summary.blocks == (0, 1, 2, 3) for activity_summary in summaries)
 
 
 def test_an_activity_without_a_sample_took_no_time() -> None:
@@ -43,8 +43,8 @@ def test_an_activity_without_a_sample_took_no_time() -> None:
 def test_the_shares_of_every_block_add_up_to_one_and_its_times_to_the_whole(
     rows: list[tuple[float, ...]],
 ) -> None:
-    (first, *_) = [one for one in outcomes() if one.trial.environment.name == "docker"]
-    found = [
+    (first, *_) = [outcome for outcome in outcomes() if outcome.trial.environment.name == "docker"]
+    texts = [
         replace(
             first,
             trial=replace(first.trial, identity=f"b{block}", block=block),
@@ -52,7 +52,7 @@ def test_the_shares_of_every_block_add_up_to_one_and_its_times_to_the_whole(
         )
         for block, row in enumerate(rows)
     ]
-    (summary,) = activity_summaries(found)
+    (summary,) = activity_summaries(texts)
     for block, row in enumerate(rows):
         assert math.fsum(shares[block] for shares in summary.shares.values()) == pytest.approx(1, abs=1e-12)
         assert all(0 <= shares[block] <= 1 for shares in summary.shares.values())
@@ -60,13 +60,13 @@ def test_the_shares_of_every_block_add_up_to_one_and_its_times_to_the_whole(
 
 
 def test_native_is_the_mean_of_its_two_slots_and_needs_both() -> None:
-    found = outcomes()
+    result = outcomes()
     longer = [
-        profiled(replace(one, samples=()), {Activity.COMPUTE: 3.0})
-        if (one.trial.environment.name, one.trial.replicate, one.trial.block) == (NATIVE, 1, 0)
-        else one
-        for one in found
-        if (one.trial.environment.name, one.trial.replicate, one.trial.block) != (NATIVE, 0, 2)
+        profiled(replace(outcome, samples=()), {Activity.COMPUTE: 3.0})
+        if (outcome.trial.environment.name, outcome.trial.replicate, outcome.trial.block) == (NATIVE, 1, 0)
+        else outcome
+        for outcome in result
+        if (outcome.trial.environment.name, outcome.trial.replicate, outcome.trial.block) != (NATIVE, 0, 2)
     ]
     native = by_environment(longer)["native"]
     assert native.blocks == (0, 1, 3)
@@ -75,7 +75,7 @@ def test_native_is_the_mean_of_its_two_slots_and_needs_both() -> None:
 
 
 def test_of_several_instances_the_slowest_counts_as_of_any_time() -> None:
-    (first, *_) = [one for one in outcomes(("1c2p2i",)) if one.trial.environment.name == "docker"]
+    (first, *_) = [outcome for outcome in outcomes(("1c2p2i",)) if outcome.trial.environment.name == "docker"]
     samples = (*profile_samples(COMPUTING, 0), *profile_samples(TALKING, 1))
     (summary,) = activity_summaries([replace(first, samples=samples)])
     assert summary.times_s[Activity.COMMUNICATION] == (0.75,)
@@ -83,34 +83,39 @@ def test_of_several_instances_the_slowest_counts_as_of_any_time() -> None:
 
 
 def test_what_was_not_profiled_has_no_summary() -> None:
-    assert activity_summaries([replace(one, samples=()) for one in outcomes()]) == ()
+    assert activity_summaries([replace(outcome, samples=()) for outcome in outcomes()]) == ()
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1.0])
 def test_a_profile_with_a_value_that_cannot_be_is_none_at_all(value: float) -> None:
     broken = [
-        replace(one, samples=(replace(one.samples[-1], value=value), *one.samples[:-1]))
-        if (one.trial.environment.name, one.trial.block) == ("docker", 1)
-        else one
-        for one in outcomes()
+        replace(outcome, samples=(replace(outcome.samples[-1], value=value), *outcome.samples[:-1]))
+        if (outcome.trial.environment.name, outcome.trial.block) == ("docker", 1)
+        else outcome
+        for outcome in outcomes()
     ]
     assert by_environment(broken)["docker"].blocks == (0, 2, 3)
 
 
 def test_only_trials_that_count_are_taken() -> None:
-    lost = [replace(one, status=Status.INVALID) if one.trial.block == 1 else one for one in outcomes()]
-    assert {one.blocks for one in activity_summaries(lost)} == {(0, 2, 3)}
+    lost = [
+        replace(outcome, status=Status.INVALID) if outcome.trial.block == 1 else outcome
+        for outcome in outcomes()
+    ]
+    assert {activity_summary.blocks for activity_summary in activity_summaries(lost)} == {(0, 2, 3)}
 
 
 def test_a_block_in_which_the_host_was_disturbed_goes_for_all() -> None:
-    found = outcomes()
-    found[0] = replace(found[0], status=Status.INVALID, excluded_by=Rule.FOREIGN_LOAD)
-    assert {one.blocks for one in activity_summaries(found)} == {(1, 2, 3)}
+    result = outcomes()
+    result[0] = replace(result[0], status=Status.INVALID, excluded_by=Rule.FOREIGN_LOAD)
+    assert {activity_summary.blocks for activity_summary in activity_summaries(result)} == {(1, 2, 3)}
 
 
 def test_a_cold_first_iteration_is_not_mixed_with_the_others() -> None:
-    (first, *_) = [one for one in outcomes() if one.trial.environment.name == "docker"]
+    (first, *_) = [outcome for outcome in outcomes() if outcome.trial.environment.name == "docker"]
     cold, warm = profile_samples(TALKING), profile_samples(COMPUTING)
-    samples = [replace(one, iteration=0) for one in cold] + [replace(one, iteration=1) for one in warm]
+    samples = [replace(sample, iteration=0) for sample in cold] + [
+        replace(sample, iteration=1) for sample in warm
+    ]
     (summary,) = activity_summaries([replace(first, samples=tuple(samples))])
     assert summary.times_s[Activity.INIT] == (0.2,)

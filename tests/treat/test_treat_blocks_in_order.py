@@ -33,7 +33,7 @@ def test_trials_of_other_cells_may_lie_in_between() -> None:
     made = [outcome("a", block, at_s=10 * block, wall_s=1.0) for block in (0, 1)]
     made += [outcome("b", block, at_s=10 * block + 5, wall_s=1.0) for block in (0, 1)]
     other = replace(made[0].trial.workload, name="other")
-    beside = [replace(one, trial=replace(one.trial, workload=other, block=9)) for one in made]
+    beside = [replace(item, trial=replace(item.trial, workload=other, block=9)) for item in made]
     assert blocks_out_of_order((*made, *beside[1:2])) == ()
 
 

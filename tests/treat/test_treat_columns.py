@@ -53,7 +53,7 @@ ARMS = (("native", 0), ("native", 1), ("docker", 0), ("podman", 0))
 @st.composite
 def whole_samples(draw: st.DrawFn, instances: int) -> list[Sample]:
     """As a workload reports them: each iteration, each instance; some on a curve."""
-    found = []
+    collected = []
     names: list[tuple[str, str, Direction]] = draw(st.lists(NAMES, min_size=1, max_size=2, unique=True))
     for name, unit, direction in names:
         x = draw(st.sampled_from([None, None, 8.0, math.nan, 0.0]))
@@ -61,7 +61,7 @@ def whole_samples(draw: st.DrawFn, instances: int) -> list[Sample]:
         iterations: list[int | None] = [None] if count == 1 else list(range(count))
         whole: list[int | None] = [None]
         numbers: list[int | None] = draw(st.sampled_from([whole, list(range(instances))]))
-        found += [
+        collected += [
             Sample(
                 name=name,
                 value=draw(st.floats(0.5, 2.0)),
@@ -75,7 +75,7 @@ def whole_samples(draw: st.DrawFn, instances: int) -> list[Sample]:
             for iteration in iterations
             for instance in numbers
         ]
-    return draw(st.permutations(found))
+    return draw(st.permutations(collected))
 
 
 @st.composite
@@ -94,12 +94,12 @@ def any_samples(draw: st.DrawFn) -> list[Sample]:
 def results(draw: st.DrawFn) -> list[Outcome]:
     instances = draw(st.integers(1, 3))
     samples = st.one_of(whole_samples(instances), any_samples())
-    found = [
+    outcomes = [
         outcome(arm, replicate, block, draw(samples), instances)
         for block in range(draw(st.integers(1, 2)))
         for arm, replicate in ARMS
     ]
-    return draw(st.permutations(found))
+    return draw(st.permutations(outcomes))
 
 
 def outcome(arm: str, replicate: int, block: int, samples: Sequence[Sample], instances: int) -> Outcome:
@@ -133,18 +133,18 @@ def outcome(arm: str, replicate: int, block: int, samples: Sequence[Sample], ins
 def through_columns(outcomes: Sequence[Outcome], directory: Path) -> tuple[Outcome, ...]:
     with ColumnWriter(directory) as writer:
         writer.add(a_session())
-        for one in outcomes:
-            writer.add(one)
+        for item in outcomes:
+            writer.add(item)
         return Condensed(writer.finish({}), writer.files).journal(JoinedSamples).outcomes
 
 
 def same(left: Summary, right: Summary) -> bool:
     """Equal but for the last digits of sums and means."""
-    bare = [replace(one, blocks=(), log_ratios=(), control_log_ratios=()) for one in (left, right)]
+    bare = [replace(summary, blocks=(), log_ratios=(), control_log_ratios=()) for summary in (left, right)]
     logs = zip(
         left.log_ratios + left.control_log_ratios, right.log_ratios + right.control_log_ratios, strict=True
     )
-    blocks = [[block.block for block in one.blocks] for one in (left, right)]
+    blocks = [[block.block for block in summary.blocks] for summary in (left, right)]
     return (
         bare[0] == bare[1]
         and blocks[0] == blocks[1]
@@ -162,13 +162,13 @@ def test_columns_give_the_summaries_and_curves_that_records_give(
     outcomes: list[Outcome], tmp_path: Path
 ) -> None:
     joined = through_columns(outcomes, tmp_path)
-    assert [one.trial for one in joined] == [one.trial for one in outcomes]
-    expected, found = summaries(outcomes, PRIMARY), summaries(joined, PRIMARY)
-    assert len(found) == len(expected)
-    assert all(same(*pair) for pair in zip(found, expected, strict=True))
-    for one, other in zip(curves(joined), curves(outcomes), strict=True):
-        assert replace(one, points=()) == replace(other, points=())
-        for point, original in zip(one.points, other.points, strict=True):
+    assert [item.trial for item in joined] == [item.trial for item in outcomes]
+    expected, value = summaries(outcomes, PRIMARY), summaries(joined, PRIMARY)
+    assert len(value) == len(expected)
+    assert all(same(*pair) for pair in zip(value, expected, strict=True))
+    for curve, other in zip(curves(joined), curves(outcomes), strict=True):
+        assert replace(curve, points=()) == replace(other, points=())
+        for point, original in zip(curve.points, other.points, strict=True):
             assert (point.x, point.blocks) == (original.x, original.blocks)
             assert point.log_ratios == pytest.approx(original.log_ratios, abs=1e-9)
 
@@ -210,7 +210,7 @@ def test_samples_of_many_row_groups_stay_with_their_trials(
         for block, row in enumerate(values)
     ]
     joined = through_columns(outcomes, tmp_path)
-    assert [one.samples[0].value for one in joined] == [max(row) for row in values]
+    assert [item.samples[0].value for item in joined] == [max(row) for row in values]
 
 
 @pytest.fixture

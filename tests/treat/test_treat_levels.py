@@ -14,7 +14,7 @@ PRIMARY = {"hpcc": "work_s"}
 
 def outcomes(iterations: int = 1) -> list[Outcome]:
     given = example(blocks=4, environments=("docker", "lxc"), figures=FIGURES, losing=False).outcomes
-    return [replace(one, samples=tuple(_repeated(one, iterations))) for one in given]
+    return [replace(outcome, samples=tuple(_repeated(outcome, iterations))) for outcome in given]
 
 
 def _repeated(outcome: Outcome, iterations: int) -> list[Sample]:
@@ -47,17 +47,17 @@ def test_costs_are_those_of_starts_and_of_what_is_left() -> None:
 
 
 def test_unknown_costs_stay_unknown() -> None:
-    given = [replace(one, node_start_s=None) for one in outcomes(3)]
+    given = [replace(outcome, node_start_s=None) for outcome in outcomes(3)]
     docker = levels(given, PRIMARY)[0]
     assert (docker.start_cost_s, docker.iteration_cost_s) == (None, None)
 
 
 def test_blocks_in_which_an_arm_is_missing_are_left_out() -> None:
     given = [
-        replace(one, status=Status.FAILED)
-        if one.trial.block == 2 and one.trial.environment.name == "docker"
-        else one
-        for one in outcomes(2)
+        replace(outcome, status=Status.FAILED)
+        if outcome.trial.block == 2 and outcome.trial.environment.name == "docker"
+        else outcome
+        for outcome in outcomes(2)
     ]
     docker, lxc = levels(given, PRIMARY)
     assert [block.environment.block for block in docker.blocks] == [1, 3, 4]

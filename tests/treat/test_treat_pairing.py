@@ -185,8 +185,8 @@ def test_layouts_are_cells_of_their_own() -> None:
         outcome(each.trial.environment, 0, [time(4.0)], replicate=each.trial.replicate, layout="1c2p1i")
         for each in outcomes
     ]
-    found = summaries(outcomes + other, PRIMARY)
-    assert [(each.cell.layout, each.blocks[0].environment) for each in found] == [
+    result = summaries(outcomes + other, PRIMARY)
+    assert [(each.cell.layout, each.blocks[0].environment) for each in result] == [
         ("1c1p1i", 1.0),
         ("1c2p1i", 4.0),
     ]
@@ -217,9 +217,9 @@ def test_instances_are_joined_before_environments_are_compared() -> None:
         two_instances(NATIVE, 1, (2.0, 1.0)),
         two_instances(DOCKER, 0, (4.0, 4.0)),
     ]
-    found = {each.metric: each for each in summaries(outcomes, PRIMARY)}
-    assert found["wall_s"].log_ratios == pytest.approx((math.log(2.0),))
-    assert found["rate"].log_ratios == pytest.approx((math.log(1.5 / 0.5),))
+    result = {each.metric: each for each in summaries(outcomes, PRIMARY)}
+    assert result["wall_s"].log_ratios == pytest.approx((math.log(2.0),))
+    assert result["rate"].log_ratios == pytest.approx((math.log(1.5 / 0.5),))
 
 
 def test_each_instance_keeps_its_own_figures() -> None:

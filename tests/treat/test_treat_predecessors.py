@@ -12,8 +12,10 @@ def outcomes() -> tuple[Outcome, ...]:
 
 
 def by_slot(given: tuple[Outcome, ...], block: int) -> list[str]:
-    own = sorted((one for one in given if one.trial.block == block), key=lambda one: one.trial.slot)
-    return [one.trial.environment.name for one in own]
+    own = sorted(
+        (outcome for outcome in given if outcome.trial.block == block), key=lambda outcome: outcome.trial.slot
+    )
+    return [outcome.trial.environment.name for outcome in own]
 
 
 def test_each_trial_follows_the_one_in_the_slot_before() -> None:
@@ -31,7 +33,7 @@ def test_native_has_no_predecessors_of_its_own() -> None:
 
 def test_a_trial_that_failed_ran_all_the_same() -> None:
     given = outcomes()
-    failed = tuple(replace(one, status=Status.FAILED) for one in given)
+    failed = tuple(replace(outcome, status=Status.FAILED) for outcome in given)
     assert predecessors(failed) == predecessors(given)
 
 

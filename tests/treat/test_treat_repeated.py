@@ -56,18 +56,18 @@ def test_an_iteration_without_one_of_its_instances_leaves_no_value() -> None:
 
 def test_over_iterations_keeps_each_instance_and_what_is_not_usable() -> None:
     joined = over_iterations([sample(1.0, 0, 0), sample(4.0, 1, 0), sample(3.0, 0, 1), sample(0.0, 1, 1)])
-    assert [(one.instance, one.value) for one in joined] == [(0, pytest.approx(2.0)), (1, 3.0), (1, 0.0)]
+    assert [(item.instance, item.value) for item in joined] == [(0, pytest.approx(2.0)), (1, 3.0), (1, 0.0)]
 
 
 def test_the_first_run_and_the_others_are_two_metrics_of_one_block_each() -> None:
-    found = {summary.metric: summary for summary in campaign([9.0, 1.0, 4.0], [18.0, 2.0, 8.0])}
-    assert set(found) == {"time_s", "time_s (first)"}
-    assert found["time_s"].primary
-    assert not found["time_s (first)"].primary
+    result = {summary.metric: summary for summary in campaign([9.0, 1.0, 4.0], [18.0, 2.0, 8.0])}
+    assert set(result) == {"time_s", "time_s (first)"}
+    assert result["time_s"].primary
+    assert not result["time_s (first)"].primary
     for metric, native in (("time_s", 2.0), ("time_s (first)", 9.0)):
-        assert len(found[metric].blocks) == 2
-        assert found[metric].blocks[0].native[0] == pytest.approx(native)
-        assert found[metric].log_ratios == pytest.approx([math.log(2)] * 2)
+        assert len(result[metric].blocks) == 2
+        assert result[metric].blocks[0].native[0] == pytest.approx(native)
+        assert result[metric].log_ratios == pytest.approx([math.log(2)] * 2)
 
 
 def test_a_single_run_is_no_first_one() -> None:
@@ -75,17 +75,17 @@ def test_a_single_run_is_no_first_one() -> None:
 
 
 def test_an_order_experiment_is_not_compared_with_native() -> None:
-    one = ordered(0, "box", Ordering.ASCENDING, [1, 2], [1.0, 2.0])
+    result = ordered(0, "box", Ordering.ASCENDING, [1, 2], [1.0, 2.0])
     other = outcome(trial(0), [1.0])
-    assert compared([one, other]) == (other,)
+    assert compared([result, other]) == (other,)
 
 
 def test_series_of_iterations_are_kept_whole_start_by_start() -> None:
     outcomes = [outcome(trial(block, "box", 0, 3), [math.e, 1.0, 1.0]) for block in range(2)]
     outcomes.append(outcome(trial(2, "box", 0, 3), [1.0, 1.0]))  # one iteration is missing
-    (found,) = iteration_series(outcomes, {"work": "time_s"})
-    assert (found.environment, found.metric) == ("box", "time_s")
-    assert found.starts == ((1.0, 0.0, 0.0), (1.0, 0.0, 0.0))
+    (series,) = iteration_series(outcomes, {"work": "time_s"})
+    assert (series.environment, series.metric) == ("box", "time_s")
+    assert series.starts == ((1.0, 0.0, 0.0), (1.0, 0.0, 0.0))
 
 
 def test_one_run_for_each_start_is_no_series() -> None:
@@ -93,7 +93,7 @@ def test_one_run_for_each_start_is_no_series() -> None:
 
 
 def test_the_time_that_processors_had_is_that_of_all_iterations() -> None:
-    one = outcome(trial(0, "box", 0, 4), [1.0] * 4)
-    waiting = replace(one, vcpu_wait_s=1.0)
-    (found,) = wait_summaries([waiting])
-    assert list(found.vcpu_wait_shares) == [pytest.approx(1 / 4 / LAYOUT.total_processors)]
+    result = outcome(trial(0, "box", 0, 4), [1.0] * 4)
+    waiting = replace(result, vcpu_wait_s=1.0)
+    (wait_summary,) = wait_summaries([waiting])
+    assert list(wait_summary.vcpu_wait_shares) == [pytest.approx(1 / 4 / LAYOUT.total_processors)]

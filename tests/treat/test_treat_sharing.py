@@ -23,8 +23,12 @@ def exact(settings: tuple[str, ...] = (ALONE, "1c2p2i"), blocks: int = 3) -> lis
 
 
 def by_name(outcomes: list[Outcome], metric: str = "hpl_flop_per_s") -> dict[str, SharingSummary]:
-    found = sharing_summaries(outcomes, PAIR, PRIMARY)
-    return {one.environment: one for one in found if one.metric == metric}
+    summaries = sharing_summaries(outcomes, PAIR, PRIMARY)
+    return {
+        sharing_summary.environment: sharing_summary
+        for sharing_summary in summaries
+        if sharing_summary.metric == metric
+    }
 
 
 def lost(outcome: Outcome) -> Outcome:
@@ -33,47 +37,56 @@ def lost(outcome: Outcome) -> Outcome:
 
 def without(outcomes: list[Outcome], identity: str) -> list[Outcome]:
     assert identity in {outcome.trial.identity for outcome in outcomes}
-    return [lost(one) if one.trial.identity == identity else one for one in outcomes]
+    return [lost(outcome) if outcome.trial.identity == identity else outcome for outcome in outcomes]
 
 
 def test_a_planted_loss_is_against_the_same_environment_alone_whatever_its_overhead_and_the_drift() -> None:
-    found = by_name(exact())
-    for losses in found["native"].log_losses:
+    summaries = by_name(exact())
+    for losses in summaries["native"].log_losses:
         assert losses == pytest.approx([math.log(1.04)] * 2)
-    for losses in found["docker"].log_losses:
+    for losses in summaries["docker"].log_losses:
         assert losses == pytest.approx([math.log(1.10), math.log(1.10 * 1.05)])
 
 
 def test_a_rate_and_its_time_lose_the_same() -> None:
     rate, time = by_name(exact()), by_name(exact(), "wall_s")
     for name in PLANTED:
-        for one, other in zip(rate[name].log_losses, time[name].log_losses, strict=True):
-            assert one == pytest.approx(other)
+        for value, other in zip(rate[name].log_losses, time[name].log_losses, strict=True):
+            assert value == pytest.approx(other)
 
 
 def test_what_is_lost_beyond_native_is_the_difference_in_the_same_block() -> None:
-    found = by_name(exact())
+    summaries = by_name(exact())
     expected = math.log(1.10) + math.log(1.05) / 2 - math.log(1.04)
-    assert found["docker"].beyond_native == pytest.approx([expected] * 3)
-    assert found["native"].beyond_native == ()
+    assert summaries["docker"].beyond_native == pytest.approx([expected] * 3)
+    assert summaries["native"].beyond_native == ()
 
 
 def test_a_neighbour_is_company_too_and_then_a_figure_of_the_whole_trial_counts() -> None:
     setting = "1c1p1i+1xstream@docker"
-    found = sharing_summaries(exact((ALONE, setting)), [cells(setting)], PRIMARY)
-    cpu = [one for one in found if one.metric == "cpu_s" and one.environment == "docker"]
+    summaries = sharing_summaries(exact((ALONE, setting)), [cells(setting)], PRIMARY)
+    cpu = [
+        sharing_summary
+        for sharing_summary in summaries
+        if sharing_summary.metric == "cpu_s" and sharing_summary.environment == "docker"
+    ]
     assert [len(losses) for losses in cpu[0].log_losses] == [1, 1, 1]
     assert cpu[0].log_losses[0][0] == pytest.approx(math.log(1.10))
     assert (cpu[0].spreads, cpu[0].jain_indices, cpu[0].skews_s) == ((), (), ())
 
 
 def test_a_figure_of_the_whole_trial_is_not_given_to_one_of_several_instances() -> None:
-    assert "cpu_s" not in {one.metric for one in sharing_summaries(exact(), PAIR, PRIMARY)}
+    assert "cpu_s" not in {
+        sharing_summary.metric for sharing_summary in sharing_summaries(exact(), PAIR, PRIMARY)
+    }
 
 
 def test_the_primary_metric_and_native_come_first() -> None:
-    found = sharing_summaries(exact(), PAIR, {"hpl": "wall_s"})
-    assert [(one.metric, one.environment, one.primary) for one in found] == [
+    summaries = sharing_summaries(exact(), PAIR, {"hpl": "wall_s"})
+    assert [
+        (sharing_summary.metric, sharing_summary.environment, sharing_summary.primary)
+        for sharing_summary in summaries
+    ] == [
         ("wall_s", "native", True),
         ("wall_s", "docker", True),
         ("hpl_flop_per_s", "native", False),
@@ -93,13 +106,13 @@ def test_the_primary_metric_and_native_come_first() -> None:
 def test_a_block_that_lacks_one_trial_is_dropped_for_that_environment_and_counted(
     identity: str, native: tuple[int, ...], docker: tuple[int, ...]
 ) -> None:
-    found = by_name(without(exact(), identity))
-    assert (found["native"].blocks, found["docker"].blocks) == (native, docker)
-    assert (found["native"].dropped_blocks, found["docker"].dropped_blocks) == (
+    summaries = by_name(without(exact(), identity))
+    assert (summaries["native"].blocks, summaries["docker"].blocks) == (native, docker)
+    assert (summaries["native"].dropped_blocks, summaries["docker"].dropped_blocks) == (
         3 - len(native),
         3 - len(docker),
     )
-    assert len(found["docker"].beyond_native) == 2
+    assert len(summaries["docker"].beyond_native) == 2
 
 
 def test_the_order_of_outcomes_makes_no_difference() -> None:
@@ -113,9 +126,9 @@ def test_an_environment_that_never_ran_alone_keeps_its_place_without_a_block() -
     outcomes = exact()
     for block in range(3):
         outcomes = without(outcomes, f"b00{block}-hpl-1c1p1i-docker-0")
-    found = by_name(outcomes)
-    assert (found["docker"].blocks, found["docker"].dropped_blocks) == ((), 3)
-    assert len(found["docker"].spreads) == 3
+    summaries = by_name(outcomes)
+    assert (summaries["docker"].blocks, summaries["docker"].dropped_blocks) == ((), 3)
+    assert len(summaries["docker"].spreads) == 3
 
 
 def test_without_an_experiment_there_is_nothing() -> None:
@@ -126,20 +139,23 @@ def test_without_an_experiment_there_is_nothing() -> None:
 def test_points_of_a_curve_are_left_out() -> None:
     outcomes = [
         replace(
-            one, samples=(*one.samples, *(replace(sample, name="curve", x=8.0) for sample in one.samples))
+            outcome,
+            samples=(*outcome.samples, *(replace(sample, name="curve", x=8.0) for sample in outcome.samples)),
         )
-        for one in exact()
+        for outcome in exact()
     ]
-    assert "curve" not in {one.metric for one in sharing_summaries(outcomes, PAIR, PRIMARY)}
+    assert "curve" not in {
+        sharing_summary.metric for sharing_summary in sharing_summaries(outcomes, PAIR, PRIMARY)
+    }
 
 
 def test_fairness_is_of_each_trial_with_company_and_of_both_natives_together() -> None:
-    found = by_name(exact())
-    assert found["native"].spreads == pytest.approx([0.0] * 3)
-    assert found["native"].jain_indices == pytest.approx([1.0] * 3)
-    assert found["docker"].spreads == pytest.approx([0.05 / 1.025] * 3)
-    assert len(found["native"].skews_s) == 6
-    assert len(found["docker"].skews_s) == 3
+    summaries = by_name(exact())
+    assert summaries["native"].spreads == pytest.approx([0.0] * 3)
+    assert summaries["native"].jain_indices == pytest.approx([1.0] * 3)
+    assert summaries["docker"].spreads == pytest.approx([0.05 / 1.025] * 3)
+    assert len(summaries["native"].skews_s) == 6
+    assert len(summaries["docker"].skews_s) == 3
 
 
 def time(value: float, instance: int | None) -> Sample:

@@ -89,10 +89,10 @@ def without_quota(provider: Provider, image: Image, state: Path, **changes: obje
 
 def for_a_user(module: ModuleType) -> dict[str, object]:
     """The tests of a module that are about one provider."""
-    found = inspect.getmembers(module, inspect.isfunction)
+    getmembers = inspect.getmembers(module, inspect.isfunction)
     return {
         name: function
-        for name, function in found
+        for name, function in getmembers
         if name.startswith("test_") and name not in NOT_FOR_A_USER and "provider" in _wanted(function)
     }
 

@@ -12,7 +12,7 @@ from tare.nodes.unprivileged.provider import AlsoUnprivileged
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1]
-TECHNOLOGIES = [name for name, one in PROVIDERS.items() if isinstance(one, AlsoUnprivileged)]
+TECHNOLOGIES = [name for name, provider in PROVIDERS.items() if isinstance(provider, AlsoUnprivileged)]
 pytestmark = AS_ROOT
 
 

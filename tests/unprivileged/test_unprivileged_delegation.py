@@ -43,10 +43,10 @@ def made(spec: NodeSpec) -> NodeSpec:
 
 class TestFinding:
     def test_a_group_of_this_process_alone_is_delegated(self, delegated: Path) -> None:
-        found = find_delegation()
-        assert found is not None
-        assert found.directory == delegated
-        assert found.controllers == {"cpuset", "cpu", "memory", "pids"}
+        result = find_delegation()
+        assert result is not None
+        assert result.directory == delegated
+        assert result.controllers == {"cpuset", "cpu", "memory", "pids"}
 
     def test_a_group_in_which_others_live_is_left_alone(self, tmp_path: Path) -> None:
         assert find_delegation(scope(tmp_path / "terminal", processes=f"{os.getpid()}\n1")) is None
@@ -62,9 +62,9 @@ class TestFinding:
 
     def test_the_runner_that_has_stepped_down_finds_the_same_group(self, tmp_path: Path) -> None:
         top = scope(tmp_path / "scope")
-        found = find_delegation(scope(top / RUNNER, "", str(os.getpid())))
-        assert found is not None
-        assert found.directory == top
+        result = find_delegation(scope(top / RUNNER, "", str(os.getpid())))
+        assert result is not None
+        assert result.directory == top
 
     def test_this_machine_has_none(self) -> None:
         assert find_delegation() is None or delegation.own_directory() is not None
@@ -93,9 +93,9 @@ class TestMaking:
         assert (delegated / "tare-1" / "memory.swap.max").read_text() == "0"
 
     def test_a_quota_without_its_controller_is_refused(self, tmp_path: Path) -> None:
-        found = Delegation(directory=scope(tmp_path / "scope"), controllers=frozenset({"memory"}))
+        result = Delegation(directory=scope(tmp_path / "scope"), controllers=frozenset({"memory"}))
         with pytest.raises(NodeError, match="cpu controller, which is not delegated"):
-            create_group(found, "tare-1", (0,), MEBIBYTE, 0.5)
+            create_group(result, "tare-1", (0,), MEBIBYTE, 0.5)
 
     def test_what_the_kernel_refuses_is_named(self, tmp_path: Path) -> None:
         gone = Delegation(directory=tmp_path / "gone", controllers=frozenset({"memory"}))
@@ -103,9 +103,9 @@ class TestMaking:
             create_group(gone, "tare-1", (0,), MEBIBYTE, None)
 
     def found(self, folder: Path) -> Delegation:
-        found = find_delegation(folder)
-        assert found is not None
-        return found
+        result = find_delegation(folder)
+        assert result is not None
+        return result
 
 
 class TestLimits:

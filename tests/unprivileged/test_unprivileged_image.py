@@ -82,9 +82,9 @@ class TestOfTheUser:
     def test_every_file_is_the_users_and_readable_and_none_lends_its_rights(
         self, imported: Path, user: OrdinaryUser
     ) -> None:
-        found = {path: path.lstat() for path in (imported / "rootfs").rglob("*")}
-        assert {status.st_uid for status in found.values()} == {user.home.stat().st_uid}
-        assert not any(status.st_mode & 0o6000 for status in found.values())
+        result = {path: path.lstat() for path in (imported / "rootfs").rglob("*")}
+        assert {status.st_uid for status in result.values()} == {user.home.stat().st_uid}
+        assert not any(status.st_mode & 0o6000 for status in result.values())
         assert (imported / "rootfs/etc/shadow").stat().st_mode & 0o777 == 0o400
         assert (imported / "rootfs/usr/su").read_bytes() == b"set-user-id"
         assert not (imported / "rootfs/dev/null").exists()

@@ -54,21 +54,21 @@ def test_the_switch_that_forbids_it_is_named_with_the_way_to_turn_it(
 ) -> None:
     kernel(monkeypatch)
     allowing = {"unprivileged_userns_clone": "1", "max_user_namespaces": "100"}
-    found = find_obstacle(switches(tmp_path, **{**allowing, name: value}))
-    assert found is not None
-    assert reason in found.reason
-    assert f"{name} is {value}" in found.reason
-    assert remedy in found.remedy
+    obstacle = find_obstacle(switches(tmp_path, **{**allowing, name: value}))
+    assert obstacle is not None
+    assert reason in obstacle.reason
+    assert f"{name} is {value}" in obstacle.reason
+    assert remedy in obstacle.remedy
 
 
 def test_a_refusal_for_no_known_reason_points_to_the_administrator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kernel(monkeypatch)
-    found = find_obstacle(tmp_path)
-    assert found is not None
-    assert "refuses mounts" in found.reason
-    assert "administrator" in found.remedy
+    obstacle = find_obstacle(tmp_path)
+    assert obstacle is not None
+    assert "refuses mounts" in obstacle.reason
+    assert "administrator" in obstacle.remedy
 
 
 def test_a_missing_unshare_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,18 +77,18 @@ def test_a_missing_unshare_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(process, "run", missing)
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
-    found = find_obstacle(tmp_path)
-    assert found is not None
-    assert found.remedy == "apt-get install util-linux"
+    obstacle = find_obstacle(tmp_path)
+    assert obstacle is not None
+    assert obstacle.remedy == "apt-get install util-linux"
 
 
 def test_an_old_kernel_needs_fuse_overlayfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel(monkeypatch, "tmpfs")
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
-    found = find_obstacle(switches(tmp_path, osrelease="5.4.0"))
-    assert found is not None
-    assert "5.4.0" in found.reason
-    assert found.remedy.startswith("apt-get install fuse-overlayfs")
+    obstacle = find_obstacle(switches(tmp_path, osrelease="5.4.0"))
+    assert obstacle is not None
+    assert "5.4.0" in obstacle.reason
+    assert obstacle.remedy.startswith("apt-get install fuse-overlayfs")
 
 
 def test_where_fuse_overlayfs_is_the_old_kernel_does(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,9 +109,9 @@ def test_an_obstacle_makes_the_environment_unusable_with_its_remedy(monkeypatch:
     monkeypatch.setattr(
         unprivileged, "find_obstacle", lambda: user_namespaces.Obstacle("it is off", "turn it on")
     )
-    for found in (unprivileged.probe(), unprivileged.probe_tool(["bwrap", "--version"], "bubblewrap")):
-        assert (found.usable, found.reason) == (False, "it is off")
-        assert found.remedy == "turn it on; or run as root"
+    for probe in (unprivileged.probe(), unprivileged.probe_tool(["bwrap", "--version"], "bubblewrap")):
+        assert (probe.usable, probe.reason) == (False, "it is off")
+        assert probe.remedy == "turn it on; or run as root"
 
 
 def test_a_missing_tool_is_named_where_the_kernel_is_willing(
@@ -120,15 +120,15 @@ def test_a_missing_tool_is_named_where_the_kernel_is_willing(
     monkeypatch.setattr(unprivileged, "find_obstacle", lambda: None)
     monkeypatch.setattr(process, "_DEFAULT_PATH", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = unprivileged.probe_tool(["bwrap", "--version"], "bubblewrap")
-    assert (found.usable, found.remedy) == (False, "apt-get install bubblewrap")
+    probe = unprivileged.probe_tool(["bwrap", "--version"], "bubblewrap")
+    assert (probe.usable, probe.remedy) == (False, "apt-get install bubblewrap")
 
 
 def test_podmans_own_storage_is_roots_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    found = PROVIDERS["podman"].configured({"storage": "own"}).probe()
-    assert not found.usable
-    assert "leave out the option storage" in found.remedy
+    probe = PROVIDERS["podman"].configured({"storage": "own"}).probe()
+    assert not probe.usable
+    assert "leave out the option storage" in probe.remedy
 
 
 def test_a_shared_work_directory_is_refused(tmp_path: Path) -> None:

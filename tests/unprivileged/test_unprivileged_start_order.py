@@ -38,5 +38,5 @@ specs = st.builds(
 
 @given(order=orders, spec=specs)
 def test_order_and_node_survive_the_command_line(order: StartOrder, spec: NodeSpec) -> None:
-    *_, told = order.command(spec)
-    assert StartOrder.read(told) == (order, spec)
+    *_, value = order.command(spec)
+    assert StartOrder.read(value) == (order, spec)

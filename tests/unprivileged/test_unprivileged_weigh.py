@@ -88,7 +88,7 @@ def test_tables_and_report_say_what_is_weaker(weighed: Weighed) -> None:
 
 
 def test_what_needs_root_is_skipped_with_the_reason(weighed: Weighed) -> None:
-    reasons = {one.environment: one.reason for one in weighed.journal.sessions[0].skipped}
+    reasons = {skipped.environment: skipped.reason for skipped in weighed.journal.sessions[0].skipped}
     assert "needs root" in reasons["systemd-nspawn"]
     assert "native" not in reasons
 

@@ -48,8 +48,8 @@ def test_no_environment_is_given_a_kernel_that_needs_what_it_lacks(lacking: dict
     common = common_flags(SKYLAKEX, lacking)
     assert common <= SKYLAKEX
     assert all(not common & flags for flags in lacking.values())
-    told = blas_facts("pinned", SKYLAKEX, lacking)["blas kernel pinned"]
-    assert told.startswith(KERNELS.best(common) or "none is known to fit")
+    blas_fact = blas_facts("pinned", SKYLAKEX, lacking)["blas kernel pinned"]
+    assert blas_fact.startswith(KERNELS.best(common) or "none is known to fit")
 
 
 def test_the_choice_is_told_with_who_lacks_what_for_the_hosts_own() -> None:

@@ -42,18 +42,18 @@ def test_all_31_figures_of_a_run_of_two_ranks_become_samples() -> None:
 
 
 def test_figures_are_in_si_base_units() -> None:
-    found = samples_of("two-ranks")
+    samples = samples_of("two-ranks")
     text = recorded("hpcc", "two-ranks").files[OUTPUT]
     printed = {
         key: float(re.findall(rf"^{key}=(.*)$", text, re.MULTILINE)[0])
         for key in ("HPL_Tflops", "StarSTREAM_Triad", "MPIRandomAccess_GUPs", "AvgPingPongLatency_usec")
     }
-    assert found["hpl_flop_per_s"].value == pytest.approx(printed["HPL_Tflops"] * 1e12)
-    assert found["stream_triad_star_byte_per_s"].value == pytest.approx(printed["StarSTREAM_Triad"] * 1e9)
-    assert found["random_access_mpi_update_per_s"].value == pytest.approx(
+    assert samples["hpl_flop_per_s"].value == pytest.approx(printed["HPL_Tflops"] * 1e12)
+    assert samples["stream_triad_star_byte_per_s"].value == pytest.approx(printed["StarSTREAM_Triad"] * 1e9)
+    assert samples["random_access_mpi_update_per_s"].value == pytest.approx(
         printed["MPIRandomAccess_GUPs"] * 1e9
     )
-    assert found["ping_pong_average_latency_s"].value == pytest.approx(
+    assert samples["ping_pong_average_latency_s"].value == pytest.approx(
         printed["AvgPingPongLatency_usec"] * 1e-6
     )
 
@@ -69,9 +69,9 @@ def test_only_latencies_are_better_when_less() -> None:
 
 
 def test_what_one_rank_cannot_measure_is_missing_rather_than_minus_one() -> None:
-    found = samples_of("one-rank")
-    assert not [name for name in found if "ping_pong" in name or "ring" in name]
-    assert len(found) == 21
+    samples = samples_of("one-rank")
+    assert not [name for name in samples if "ping_pong" in name or "ring" in name]
+    assert len(samples) == 21
 
 
 def test_an_uneven_number_of_ranks_is_read_as_well() -> None:
@@ -262,5 +262,5 @@ def test_the_real_hpcc_says_only_what_carried_its_messages_and_its_output_is_rea
     assert (done.returncode, done.stdout, without_chatter(done.stderr)) == (0, "", "")
     assert transports(done.stderr) == transport
     files = {name: (tmp_path / name).read_text() for name in job.collect}
-    found = HPCC.samples(options, Output(stdout=done.stdout, stderr=done.stderr, files=files))
-    assert len(found) == figures
+    samples = HPCC.samples(options, Output(stdout=done.stdout, stderr=done.stderr, files=files))
+    assert len(samples) == figures

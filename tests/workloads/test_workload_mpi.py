@@ -31,8 +31,8 @@ def test_in_one_node_shared_memory_carried_it() -> None:
 
 
 def test_across_nodes_tcp_carried_it_between_these_addresses() -> None:
-    told = mpi.transports(said("two-nodes-of-two.stderr"))
-    assert told == "TCP (198.18.0.10, 198.18.0.11); shared memory"
+    transports = mpi.transports(said("two-nodes-of-two.stderr"))
+    assert transports == "TCP (198.18.0.10, 198.18.0.11); shared memory"
 
 
 def test_a_single_process_or_another_mpi_tells_nothing() -> None:

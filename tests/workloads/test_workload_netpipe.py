@@ -68,8 +68,8 @@ def test_accepted_sizes_rise_from_about_the_smallest_to_about_the_largest(
 
 @pytest.mark.parametrize("case", ["mpi", "tcp", "two-nodes"])
 def test_a_recorded_run_gives_both_curves_and_both_figures(case: str) -> None:
-    found = samples(case)
-    latencies, rates = named(found, "latency_s"), named(found, "bandwidth_byte_per_s")
+    result = samples(case)
+    latencies, rates = named(result, "latency_s"), named(result, "bandwidth_byte_per_s")
     assert [sample.x for sample in latencies] == [float(size) for size in DEFAULT.sizes]
     assert [sample.x for sample in rates] == [sample.x for sample in latencies]
     assert {(sample.unit, sample.x_unit, sample.direction) for sample in latencies} == {
@@ -81,7 +81,7 @@ def test_a_recorded_run_gives_both_curves_and_both_figures(case: str) -> None:
     for latency, rate in zip(latencies, rates, strict=True):
         assert latency.x is not None
         assert latency.value * rate.value == pytest.approx(latency.x)
-    scalars = {sample.name: sample for sample in found if sample.x is None}
+    scalars = {sample.name: sample for sample in result if sample.x is None}
     assert set(scalars) == {"small_latency_s", "large_bandwidth_byte_per_s"}
     small = [sample.value for sample in latencies if (sample.x or 0) < 64]
     assert len(small) == 11
@@ -109,9 +109,9 @@ def test_without_small_messages_the_latency_is_that_of_the_smallest() -> None:
     lines = text_of("mpi").splitlines(keepends=True)
     options = NetpipeOptions(smallest=512, largest=1024)
     chosen = "".join(line for line in lines if int(line.split()[0]) in options.sizes)
-    found = NETPIPE.samples(options, Output(stdout="", stderr="", files={OUTPUT: chosen}))
-    (latency,) = named(found, "small_latency_s")
-    assert latency.value == named(found, "latency_s")[0].value
+    result = NETPIPE.samples(options, Output(stdout="", stderr="", files={OUTPUT: chosen}))
+    (latency,) = named(result, "small_latency_s")
+    assert latency.value == named(result, "latency_s")[0].value
 
 
 def wrong(text: str | None, options: NetpipeOptions = DEFAULT) -> str:

@@ -28,10 +28,10 @@ def changed(**fields: object) -> Output:
 
 def test_the_figures_are_those_of_the_line() -> None:
     said = json.loads(RUN.stdout)
-    found = {sample.name: sample.value for sample in Npb().samples(EP, RUN)}
-    assert found["operation_per_s"] == pytest.approx(said["million_operations"] * 1e6 / said["wall_s"])
-    assert found["timed_region_s"] == max(rank["wall_s"] for rank in said["per_rank"])
-    assert found["fastest_rank_s"] == min(rank["wall_s"] for rank in said["per_rank"])
+    result = {sample.name: sample.value for sample in Npb().samples(EP, RUN)}
+    assert result["operation_per_s"] == pytest.approx(said["million_operations"] * 1e6 / said["wall_s"])
+    assert result["timed_region_s"] == max(rank["wall_s"] for rank in said["per_rank"])
+    assert result["fastest_rank_s"] == min(rank["wall_s"] for rank in said["per_rank"])
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_ranks_that_take_no_part_are_legitimate_and_count_in_no_figure(
 ) -> None:
     """BT and SP need a square number; the recorded kernels gave 0 or null as the time of a rank that waits."""
     options, run = NpbOptions(benchmark=benchmark, problem_class="S"), recorded("npb", case)
-    found = {sample.name: sample.value for sample in Npb().samples(options, run)}
-    assert found["fastest_rank_s"] == found["timed_region_s"] == json.loads(run.stdout)["wall_s"]
+    result = {sample.name: sample.value for sample in Npb().samples(options, run)}
+    assert result["fastest_rank_s"] == result["timed_region_s"] == json.loads(run.stdout)["wall_s"]
     assert Npb().facts(options, run)["npb ranks"] == ranks
 
 
@@ -146,8 +146,8 @@ def test_bt_and_sp_use_the_largest_square(ranks: int, active: int) -> None:
 
 
 def test_the_reference_is_read_by_its_own_block() -> None:
-    found = {sample.name: sample.value for sample in NpbReference().samples(REFERENCE, REFERENCE_RUN)}
-    assert found == {"operation_per_s": pytest.approx(114.13e6), "timed_region_s": 0.58}
+    result = {sample.name: sample.value for sample in NpbReference().samples(REFERENCE, REFERENCE_RUN)}
+    assert result == {"operation_per_s": pytest.approx(114.13e6), "timed_region_s": 0.58}
     assert NpbReference().facts(REFERENCE, REFERENCE_RUN)["npb version"] == "3.4"
 
 
@@ -160,5 +160,5 @@ def test_an_unverified_run_of_the_reference_is_wrong(said: str) -> None:
 
 def test_a_time_of_no_hundredth_of_a_second_is_missing_and_not_zero() -> None:
     text = REFERENCE_RUN.stdout.replace("0.58", "0.00")
-    found = NpbReference().samples(REFERENCE, replace(REFERENCE_RUN, stdout=text))
-    assert [sample.name for sample in found] == ["operation_per_s"]
+    samples = NpbReference().samples(REFERENCE, replace(REFERENCE_RUN, stdout=text))
+    assert [sample.name for sample in samples] == ["operation_per_s"]

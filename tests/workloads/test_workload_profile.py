@@ -27,14 +27,14 @@ def changed(**fields: object) -> str:
 
 
 def test_the_means_of_the_shares_add_up_to_the_mean_time_of_a_rank() -> None:
-    found = {sample.name: sample.value for sample in Npb().samples(CG, RUN)}
-    shares = [found.get(activity.metric, 0.0) for activity in Activity]
+    result = {sample.name: sample.value for sample in Npb().samples(CG, RUN)}
+    shares = [result.get(activity.metric, 0.0) for activity in Activity]
     assert sum(shares) == pytest.approx(fmean(rank["wall_s"] for rank in SAID["profile"]), rel=1e-6)
 
 
 def test_the_slowest_is_the_largest_of_any_rank() -> None:
-    found = {sample.name: sample.value for sample in Npb().samples(CG, RUN)}
-    assert found["profile_compute_slowest_s"] == max(rank["compute_s"] for rank in SAID["profile"])
+    result = {sample.name: sample.value for sample in Npb().samples(CG, RUN)}
+    assert result["profile_compute_slowest_s"] == max(rank["compute_s"] for rank in SAID["profile"])
 
 
 def test_a_share_that_took_no_time_is_left_out() -> None:
@@ -44,8 +44,8 @@ def test_a_share_that_took_no_time_is_left_out() -> None:
 
 def test_a_wait_that_not_every_rank_could_tell_is_missing() -> None:
     ranks = [{**SAID["profile"][0], "late_senders": {"wait_s": 1.5}}, SAID["profile"][1]]
-    told = with_file(RUN, profile.FILE, changed(profile=ranks))
-    assert "profile_late_sender_mean_s" in {sample.name for sample in Npb().samples(CG, told)}
+    output = with_file(RUN, profile.FILE, changed(profile=ranks))
+    assert "profile_late_sender_mean_s" in {sample.name for sample in Npb().samples(CG, output)}
     ranks[1] = {**ranks[1], "late_senders": {"wait_s": None}}
     untold = with_file(RUN, profile.FILE, changed(profile=ranks))
     assert "profile_late_sender_mean_s" not in {sample.name for sample in Npb().samples(CG, untold)}

@@ -49,7 +49,7 @@ def test_every_piece_is_a_primary_and_gives_the_time_of_its_unit(kind: Slices) -
 
 
 def test_the_time_is_that_of_the_middle_slice_for_each_unit() -> None:
-    walls = [int(found) for found in re.findall(r"^random 3000 slice (\d+)", memory().stdout, re.MULTILINE)]
+    walls = [int(match) for match in re.findall(r"^random 3000 slice (\d+)", memory().stdout, re.MULTILINE)]
     assert len(walls) == 15
     samples = {sample.name: sample.value for sample in MEMORY.samples(options(MEMORY), memory())}
     assert samples["random access"] == pytest.approx(median(walls) * 1e-9 / 3000)

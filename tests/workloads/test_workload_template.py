@@ -15,8 +15,8 @@ PAGE = (Path(__file__).parents[2] / "docs" / "add-a-workload.md").read_text()
 
 
 def block(language: str) -> str:
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    return str(found)
+    (value,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return str(value)
 
 
 @pytest.fixture

@@ -44,14 +44,14 @@ def virsh(state: Path) -> Iterator[Virsh]:
     assert state
     daemon = OwnDaemon.of(f"tare-test-{secrets.token_hex(4)}")
     daemon.start([])
-    found = Virsh(f"test+unix:///default?socket={daemon.state}/libvirt-sock")
-    listening = found.argv("event", "--loop", "--event", "lifecycle")
+    result = Virsh(f"test+unix:///default?socket={daemon.state}/libvirt-sock")
+    listening = result.argv("event", "--loop", "--event", "lifecycle")
     with subprocess.Popen(
         listening, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=process.tool_environment()
     ) as holder:
         try:
-            wait_for(lambda: _is_kept_off(found), 20, "the hypervisor that somebody keeps", pause_s=0.05)
-            yield found
+            wait_for(lambda: _is_kept_off(result), 20, "the hypervisor that somebody keeps", pause_s=0.05)
+            yield result
         finally:
             holder.terminate()
             os.kill(int((daemon.state / "libvirtd.pid").read_text()), 15)

@@ -103,17 +103,17 @@ def test_a_campaign_measures_both_kinds_of_guests(guest_state: Path, tmp_path: P
     campaign = load_campaign(tmp_path / "campaign.toml", host_processors=1, host_memory_byte=1 << 32)
     folder = ResultFolder(tmp_path / "result")
     analysis = run_campaign(Request(campaign=campaign, folder=folder), Listener())
-    reasons = [one.reason for one in analysis.outcomes if one.status is not Status.OK]
+    reasons = [outcome.reason for outcome in analysis.outcomes if outcome.status is not Status.OK]
     assert reasons == []
-    told = {one.trial.environment.name: one.facts for one in analysis.outcomes if one.facts}
-    assert set(told) == {NATIVE, "paravirtual", "emulated"}
+    result = {outcome.trial.environment.name: outcome.facts for outcome in analysis.outcomes if outcome.facts}
+    assert set(result) == {NATIVE, "paravirtual", "emulated"}
     for kind, disk, link in (("paravirtual", "virtio_blk", "none"), ("emulated", "ata_piix", "e1000")):
-        facts = told[kind]
+        facts = result[kind]
         assert (facts["disk driver"], facts["network driver"]) == (disk, link)
         assert facts["memory limit"] == f"{256 * MEBIBYTE} byte"
         assert facts["accelerator"] == "TCG, software emulation: says nothing about KVM"
         assert "qemu:///session" in facts["libvirt"]
-    assert told["emulated"]["virtio devices"] == "none"
+    assert result["emulated"]["virtio devices"] == "none"
     assert list((guest_state / "nodes").iterdir()) == []
     left = [path for path in Path("/run").glob("tare-*") if not path.name.startswith("tare-test-")]
     assert left == [], "of this campaign; other tests have nodes of their own meanwhile"

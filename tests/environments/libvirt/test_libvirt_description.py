@@ -39,25 +39,25 @@ def domain(found: QemuMachine, files: Files = FILES) -> ET.Element:
 
 
 def attributes(parent: ET.Element, path: str) -> list[dict[str, str]]:
-    return [found.attrib for found in parent.findall(path)]
+    return [element.attrib for element in parent.findall(path)]
 
 
 def test_a_paravirtual_domain_has_virtio_and_one_processor_on_each_of_the_nodes() -> None:
-    found = domain(machine(Accelerator.TCG, "paravirtual", link=GuestLink(tap=None)))
-    assert found.get("type") == "qemu"
-    assert attributes(found, "os/type") == [{"arch": "x86_64", "machine": "q35"}]
-    assert attributes(found, "cputune/vcpupin") == [
+    element = domain(machine(Accelerator.TCG, "paravirtual", link=GuestLink(tap=None)))
+    assert element.get("type") == "qemu"
+    assert attributes(element, "os/type") == [{"arch": "x86_64", "machine": "q35"}]
+    assert attributes(element, "cputune/vcpupin") == [
         {"vcpu": "0", "cpuset": "1"},
         {"vcpu": "1", "cpuset": "3"},
     ]
-    assert attributes(found, "devices/disk/target") == [{"dev": "vda", "bus": "virtio"}]
-    assert attributes(found, "devices/disk/source") == [{"file": "/disks/a & b.erofs"}]
-    assert found.find("devices/disk/readonly") is not None
-    assert attributes(found, "devices/interface/model") == [{"type": "virtio"}]
-    assert attributes(found, "devices/channel/target") == [{"type": "virtio", "name": "tare"}]
-    assert attributes(found, "devices/channel/source") == [{"mode": "bind", "path": "/run/tare-1/channel"}]
-    assert found.findtext("memory") == "262144"
-    assert (found.findtext("os/cmdline") or "").endswith("tsc_early_khz=2600000 tsc=reliable -- guest")
+    assert attributes(element, "devices/disk/target") == [{"dev": "vda", "bus": "virtio"}]
+    assert attributes(element, "devices/disk/source") == [{"file": "/disks/a & b.erofs"}]
+    assert element.find("devices/disk/readonly") is not None
+    assert attributes(element, "devices/interface/model") == [{"type": "virtio"}]
+    assert attributes(element, "devices/channel/target") == [{"type": "virtio", "name": "tare"}]
+    assert attributes(element, "devices/channel/source") == [{"mode": "bind", "path": "/run/tare-1/channel"}]
+    assert element.findtext("memory") == "262144"
+    assert (element.findtext("os/cmdline") or "").endswith("tsc_early_khz=2600000 tsc=reliable -- guest")
 
 
 @pytest.mark.parametrize("kind", list(Accelerator))
@@ -69,40 +69,40 @@ def test_an_emulated_domain_has_nothing_of_virtio_and_hides_that_it_is_one(kind:
         channel=FILES.channel,
         console=FILES.console,
     )
-    found = domain(machine(kind, "emulated", link=GuestLink(tap=None)), layered)
-    text = ET.tostring(found, encoding="unicode")
+    element = domain(machine(kind, "emulated", link=GuestLink(tap=None)), layered)
+    text = ET.tostring(element, encoding="unicode")
     assert "virtio" not in text
-    assert attributes(found, "os/type") == [{"arch": "x86_64", "machine": "pc"}]
-    assert attributes(found, "devices/disk/target") == [
+    assert attributes(element, "os/type") == [{"arch": "x86_64", "machine": "pc"}]
+    assert attributes(element, "devices/disk/target") == [
         {"dev": "hda", "bus": "ide"},
         {"dev": "hdb", "bus": "ide"},
     ]
-    assert [one["type"] for one in attributes(found, "devices/disk/driver")] == ["qcow2", "raw"]
-    assert attributes(found, "devices/interface/model") == [{"type": "e1000"}]
-    assert attributes(found, "cpu/feature") == [{"policy": "disable", "name": "hypervisor"}]
+    assert [attribute["type"] for attribute in attributes(element, "devices/disk/driver")] == ["qcow2", "raw"]
+    assert attributes(element, "devices/interface/model") == [{"type": "e1000"}]
+    assert attributes(element, "cpu/feature") == [{"policy": "disable", "name": "hypervisor"}]
     assert ("hidden" in text) == (kind is Accelerator.KVM)
-    assert [one["type"] for one in attributes(found, "devices/serial")] == ["file", "unix"]
-    assert "nopv" in (found.findtext("os/cmdline") or "")
+    assert [attribute["type"] for attribute in attributes(element, "devices/serial")] == ["file", "unix"]
+    assert "nopv" in (element.findtext("os/cmdline") or "")
 
 
 def test_under_kvm_the_guest_has_the_hosts_processor() -> None:
-    found = domain(machine(Accelerator.KVM, "paravirtual"))
-    assert found.get("type") == "kvm"
-    assert attributes(found, "cpu") == [{"mode": "host-passthrough"}]
-    assert found.find("devices/interface") is None
+    element = domain(machine(Accelerator.KVM, "paravirtual"))
+    assert element.get("type") == "kvm"
+    assert attributes(element, "cpu") == [{"mode": "host-passthrough"}]
+    assert element.find("devices/interface") is None
 
 
 def test_bound_directories_are_guarded_unless_they_are_writable() -> None:
     binds = (Bind(path=Path("/data")), Bind(path=Path("/out"), writable=True))
     folders = domain(machine(Accelerator.TCG, "paravirtual", binds=binds)).findall("devices/filesystem")
-    assert [(attributes(one, "source"), one.find("readonly") is not None) for one in folders] == [
+    assert [(attributes(element, "source"), element.find("readonly") is not None) for element in folders] == [
         ([{"dir": "/data"}], True),
         ([{"dir": "/out"}], False),
     ]
-    assert [attributes(one, "target") for one in folders] == [[{"dir": "bind0"}], [{"dir": "bind1"}]]
+    assert [attributes(element, "target") for element in folders] == [[{"dir": "bind0"}], [{"dir": "bind1"}]]
 
 
 def test_an_ahci_disk_is_one_of_the_q35() -> None:
     options = QemuOptions.of({"devices": "emulated", "machine": "q35"})
-    found = domain(machine(Accelerator.TCG, "emulated", options=options))
-    assert attributes(found, "devices/disk/target") == [{"dev": "sda", "bus": "sata"}]
+    element = domain(machine(Accelerator.TCG, "emulated", options=options))
+    assert attributes(element, "devices/disk/target") == [{"dev": "sda", "bus": "sata"}]

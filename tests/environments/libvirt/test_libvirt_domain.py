@@ -64,9 +64,9 @@ def test_the_description_may_hold_a_password_and_is_nobody_elses_to_read(
         pytest.raises(NodeError, match="error: no"),
     ):
         BroughtLibvirtDomain(of(folder, "qemu:///system")).switch_on()
-    found = kept / "domain.xml"
-    assert "secret" in found.read_text()
-    assert found.stat().st_mode & 0o077 == 0
+    result = kept / "domain.xml"
+    assert "secret" in result.read_text()
+    assert result.stat().st_mode & 0o077 == 0
     assert list(folder.iterdir()) == []
 
 
@@ -201,13 +201,13 @@ class TestOptions:
         ],
     )
     def test_wrong_ones_are_named(self, options: dict[str, object], name: str, words: str) -> None:
-        found = self.provider.check_options(options)  # type: ignore[arg-type] # a campaign's
-        assert list(found) == [name]
-        assert words in found[name]
+        check_options = self.provider.check_options(options)  # type: ignore[arg-type] # a campaign's
+        assert list(check_options) == [name]
+        assert words in check_options[name]
 
     def test_a_password_is_not_repeated(self) -> None:
-        found = self.provider.check_options({"connection": "esx://root:hunter2@host/", "domain": "a"})
-        assert "hunter2" not in str(found)
+        check_options = self.provider.check_options({"connection": "esx://root:hunter2@host/", "domain": "a"})
+        assert "hunter2" not in str(check_options)
 
     def test_instances_over_nodes_need_domains_with_a_network(self) -> None:
         assert "network" in self.provider.check_spanning({})["domain"]

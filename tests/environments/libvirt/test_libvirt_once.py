@@ -32,13 +32,13 @@ BUSY = """\
 
 def test_processors_memory_and_quota_are_the_nodes() -> None:
     domain = ET.fromstring(limited(RECORDED, (2, 5), 1 << 30, 0.5, pinned=True))  # noqa: S314 - our own
-    assert [found.text for found in domain.findall("vcpu")] == ["2"]
+    assert [element.text for element in domain.findall("vcpu")] == ["2"]
     assert domain.find("vcpu").get("cpuset") == "2,5"  # type: ignore[union-attr] # found just now
-    assert [found.text for found in domain.findall("memory")] == ["1048576"]
-    assert [found.text for found in domain.findall("currentMemory")] == ["1048576"]
+    assert [element.text for element in domain.findall("memory")] == ["1048576"]
+    assert [element.text for element in domain.findall("currentMemory")] == ["1048576"]
     tune = {
-        (found.tag, found.get("vcpu"), found.get("cpuset") or found.text)
-        for found in domain.find("cputune") or ()
+        (element.tag, element.get("vcpu"), element.get("cpuset") or element.text)
+        for element in domain.find("cputune") or ()
     }
     assert tune == {
         ("global_period", None, "100000"),
@@ -55,10 +55,10 @@ def test_all_else_stays_as_the_user_has_it() -> None:
         for text in (RECORDED, limited(RECORDED, (0,), 1 << 30, None, pinned=True))
     )
     for tag in ("name", "uuid", "os", "devices", "clock", "on_reboot"):
-        wanted, found = before.find(tag), after.find(tag)
+        wanted, element = before.find(tag), after.find(tag)
         assert wanted is not None
-        assert found is not None
-        assert ET.tostring(found).strip() == ET.tostring(wanted).strip()
+        assert element is not None
+        assert ET.tostring(element).strip() == ET.tostring(wanted).strip()
 
 
 def test_what_depends_on_the_users_own_number_of_processors_is_left_out() -> None:

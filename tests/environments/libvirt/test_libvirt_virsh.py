@@ -91,10 +91,10 @@ LC_ALL=C \\
 
 def test_the_last_thing_that_qemu_said_is_no_part_of_its_command_line() -> None:
     assert last_event(LOG) == ""
-    told = "2026-11-21T12:16:13.000000Z qemu-system-x86_64: terminating on signal 15 from pid 7\n"
-    assert last_event(LOG + told) == "qemu-system-x86_64: terminating on signal 15 from pid 7"
+    text = "2026-11-21T12:16:13.000000Z qemu-system-x86_64: terminating on signal 15 from pid 7\n"
+    assert last_event(LOG + text) == "qemu-system-x86_64: terminating on signal 15 from pid 7"
     ended = "2026-11-21 12:16:28.100+0000: shutting down, reason=crashed\n"
-    assert last_event(LOG + told + ended) == "shutting down, reason=crashed"
+    assert last_event(LOG + text + ended) == "shutting down, reason=crashed"
 
 
 needs_virsh = pytest.mark.skipif(shutil.which("virsh") is None, reason="apt-get install libvirt-clients")

@@ -21,9 +21,9 @@ def guest_state(state: Path) -> Path:
 def provider(image: Image, guest_state: Path) -> Qemu:  # noqa: ARG001 - before the probe
     if os.geteuid() != 0:
         pytest.skip("needs root for mounts and cgroups")
-    found = Qemu({"accelerator": "tcg"})
-    probe = found.probe()
+    qemu = Qemu({"accelerator": "tcg"})
+    probe = qemu.probe()
     if not probe.usable:
         pytest.skip(f"qemu: {probe.reason}; {probe.remedy}")
-    found.prepare(image.root, image.digest)
-    return found
+    qemu.prepare(image.root, image.digest)
+    return qemu

@@ -95,10 +95,10 @@ def test_a_guests_own_clock_raises_no_alarm_and_its_processor_is_watched_from_th
 def test_a_guest_that_was_stopped_for_two_seconds_is_timed_by_the_host(context: Context) -> None:
     outcome = outcome_of(replace(context, tick=Stopping()), "/bin/sleep", "4")
     assert outcome.clock_fault is not None
-    found = re.search(r" of the node stepped by (-[\d.]+) to (-[\d.]+) ms$", outcome.clock_fault)
-    assert found is not None, outcome.clock_fault
-    assert float(found[1]) <= -1000 * STOPPED_TICKS + 50
-    assert float(found[2]) >= -1000 * STOPPED_TICKS - 500
+    match = re.search(r" of the node stepped by (-[\d.]+) to (-[\d.]+) ms$", outcome.clock_fault)
+    assert match is not None, outcome.clock_fault
+    assert float(match[1]) <= -1000 * STOPPED_TICKS + 50
+    assert float(match[2]) >= -1000 * STOPPED_TICKS - 500
     (run,) = outcome.instances
     assert 4 <= run.clocks.wall_s < 5, "the guest knows of no stop"
     (wall,) = [sample.value for sample in outcome.samples if sample.name == "wall_s"]

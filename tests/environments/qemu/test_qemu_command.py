@@ -97,12 +97,12 @@ class TestAccelerator:
         assert values(chosen(Accelerator.TCG, "emulated"), "-cpu") == ["max,-hypervisor"]
 
     def test_the_guests_kernel_is_told_how_many_processes_it_may_have_beside_its_own(self) -> None:
-        told = {word for count in (64, None) for word in kernel_words(machine(processes=count)).split()}
-        assert [word for word in told if "threads-max" in word] == ["sysctl.kernel.threads-max=352"]
+        words = {word for count in (64, None) for word in kernel_words(machine(processes=count)).split()}
+        assert [word for word in words if "threads-max" in word] == ["sysctl.kernel.threads-max=352"]
 
     def test_the_rate_of_the_clock_is_told_under_software_emulation_alone(self) -> None:
-        told = kernel_words(machine()).split()
-        assert {"tsc_early_khz=2596121", "tsc=reliable"} <= set(told)
+        words = kernel_words(machine()).split()
+        assert {"tsc_early_khz=2596121", "tsc=reliable"} <= set(words)
         assert "tsc" not in kernel_words(machine(accelerator=Accelerator.KVM))
 
     def test_a_rate_that_nobody_knows_is_measured_by_the_guest(self) -> None:
@@ -179,18 +179,20 @@ class TestNetwork:
         assert values(argv(machine(link=GuestLink(tap=None))), "-netdev") == ["user,id=link"]
 
     def test_every_guest_of_a_network_has_another_hardware_address(self) -> None:
-        found = {GuestLink(tap="t", number=number).hardware_address for number in range(10, 1000)}
-        assert len(found) == 990
-        assert "52:54:00:12:01:02" in found
+        hardware_addresses = {
+            GuestLink(tap="t", number=number).hardware_address for number in range(10, 1000)
+        }
+        assert len(hardware_addresses) == 990
+        assert "52:54:00:12:01:02" in hardware_addresses
 
 
 class TestSharing:
     BINDS = (Bind(path=Path("/data/in,put")), Bind(path=Path("/data/out"), writable=True))
 
     def test_a_bound_folder_is_guarded_unless_asked_and_may_have_a_comma(self) -> None:
-        found = values(argv(machine(binds=self.BINDS)), "-fsdev")
+        result = values(argv(machine(binds=self.BINDS)), "-fsdev")
         common = "security_model=passthrough,multidevs=remap"
-        assert found == [
+        assert result == [
             f"local,id=bind0,path=/data/in,,put,{common},readonly=on",
             f"local,id=bind1,path=/data/out,{common}",
         ]

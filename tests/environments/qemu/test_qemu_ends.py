@@ -45,9 +45,9 @@ class Watched(Qemu):
         """What this machine still has of them, whatever else is at work on it; the kernel removes some things late."""
         assert self.nodes
         deadline = time.monotonic() + 10
-        while (found := list(filter(self.has_named, Machine.look().things))) and time.monotonic() < deadline:
+        while (result := list(filter(self.has_named, Machine.look().things))) and time.monotonic() < deadline:
             time.sleep(0.1)
-        return found
+        return result
 
     def has_named(self, thing: str) -> bool:
         return any(node.spec.name in thing for node in self.nodes)
@@ -55,9 +55,9 @@ class Watched(Qemu):
 
 @pytest.fixture
 def watched(provider: Qemu) -> Watched:
-    found = Watched(provider.options)
-    found.nodes = []
-    return found
+    result = Watched(provider.options)
+    result.nodes = []
+    return result
 
 
 def outcome(
@@ -95,34 +95,34 @@ class TestInMidTrial:
                     if Path(f"/proc/{pid}/comm").read_text().strip() == victim:
                         os.kill(pid, signal.SIGKILL)
 
-        found = outcome(image, tmp_path, watched, ["sleep", "50"], kill)
-        assert found.status is Status.FAILED
-        assert found.reason is not None
+        result = outcome(image, tmp_path, watched, ["sleep", "50"], kill)
+        assert result.status is Status.FAILED
+        assert result.reason is not None
         why = {
             "keeper": "keeper ended",
             "qemu-system-x86": "the guest is gone: qemu-system-x86_64 ended by signal 9",
         }
-        assert why[victim] in found.reason
-        assert found.elapsed_s < 40
-        assert "not stopped cleanly" not in found.facts
+        assert why[victim] in result.reason
+        assert result.elapsed_s < 40
+        assert "not stopped cleanly" not in result.facts
         assert watched.left() == []
 
     def test_a_panic_of_the_guests_kernel_fails_the_trial(
         self, watched: Watched, image: Image, tmp_path: Path
     ) -> None:
-        found = outcome(image, tmp_path, watched, ["sh", "-c", "echo c > /proc/sysrq-trigger"])
-        assert found.status is Status.FAILED
-        assert "the guest is gone" in (found.reason or "")
-        assert "Kernel panic - not syncing: sysrq triggered crash" in (found.reason or "")
+        result = outcome(image, tmp_path, watched, ["sh", "-c", "echo c > /proc/sysrq-trigger"])
+        assert result.status is Status.FAILED
+        assert "the guest is gone" in (result.reason or "")
+        assert "Kernel panic - not syncing: sysrq triggered crash" in (result.reason or "")
         assert watched.left() == []
 
     def test_too_much_memory_is_the_limits_fault(
         self, watched: Watched, image: Image, tmp_path: Path
     ) -> None:
         burn = ["/opt/tare/bin/burn", "--touch", str(400 * MEBIBYTE)]
-        found = outcome(image, tmp_path, watched, burn)
-        assert found.status is Status.FAILED
-        assert found.reason == (
+        result = outcome(image, tmp_path, watched, burn)
+        assert result.status is Status.FAILED
+        assert result.reason == (
             "the node's memory limit of 256 MiB killed a process; give it more memory or less work"
         )
         assert watched.left() == []

@@ -91,12 +91,12 @@ def test_the_limits_are_verified_as_in_every_environment(guest: Node) -> None:
 
 
 def test_each_processor_is_a_thread_on_one_of_the_hosts(guest: Node) -> None:
-    found = Qemu().virtual_processors(guest)
-    assert [threads.run_on([thread]) for thread in found] == [
+    virtual_processors = Qemu().virtual_processors(guest)
+    assert [threads.run_on([thread]) for thread in virtual_processors] == [
         (processor,) for processor in guest.spec.processors
     ]
     assert guest.init_pid is not None
-    assert all(Path(f"/proc/{guest.init_pid}/task/{thread}").exists() for thread in found)
+    assert all(Path(f"/proc/{guest.init_pid}/task/{thread}").exists() for thread in virtual_processors)
 
 
 def test_qemu_and_the_keeper_serve_it_and_nobody_else(guest: Node) -> None:

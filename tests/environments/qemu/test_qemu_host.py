@@ -71,10 +71,10 @@ class TestHugePages:
 class TestVhost:
     @pytest.fixture
     def device(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        found = tmp_path / "vhost-net"
-        found.touch()
-        monkeypatch.setattr(host, "_VHOST", found)
-        return found
+        path = tmp_path / "vhost-net"
+        path.touch()
+        monkeypatch.setattr(host, "_VHOST", path)
+        return path
 
     @pytest.mark.usefixtures("device")
     def test_by_default_it_is_used_with_kvm_alone(self) -> None:

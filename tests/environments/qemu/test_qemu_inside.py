@@ -40,8 +40,8 @@ class TestAsAsked:
         verify(machine({"devices": devices}), seen(devices))
 
     def test_another_number_of_processors_is_not(self, devices: str) -> None:
-        (found,) = differences(machine({"devices": devices}), seen(devices, processors=1))
-        assert found == "it has 1 processors and not 2"
+        (value,) = differences(machine({"devices": devices}), seen(devices, processors=1))
+        assert value == "it has 1 processors and not 2"
 
     def test_a_link_that_is_missing_or_too_much_is_not(self, devices: str) -> None:
         asked, driver = machine({"devices": devices}), {"paravirtual": NETWORK, "emulated": E1000}[devices]
@@ -53,14 +53,14 @@ class TestAsAsked:
 
 class TestOtherDevices:
     def test_a_paravirtual_guest_that_runs_an_e1000_is_told(self) -> None:
-        found = with_interface(seen("paravirtual"), E1000)
+        document = with_interface(seen("paravirtual"), E1000)
         with pytest.raises(NodeError, match=r"not as asked \(paravirtual\).*e1000 and not virtio_net"):
-            verify(machine(link=TAP), found)
+            verify(machine(link=TAP), document)
 
     def test_an_emulated_guest_with_any_virtio_device_is_told(self) -> None:
-        found = seen("emulated", virtio_devices=[{"name": "virtio0", "id": 4, "driver": "virtio_rng"}])
+        document = seen("emulated", virtio_devices=[{"name": "virtio0", "id": 4, "driver": "virtio_rng"}])
         with pytest.raises(NodeError, match=r"virtio devices: virtio_rng"):
-            verify(machine({"devices": "emulated"}), found)
+            verify(machine({"devices": "emulated"}), document)
 
     def test_an_ahci_disk_is_no_ide_disk(self) -> None:
         asked = machine({"devices": "emulated", "machine": "q35"})
@@ -88,24 +88,24 @@ class TestUnderKvm:
         [(["steal_time"], "KVM's clock"), (["clocksource2"], "steal_time"), (None, "KVM's clock")],
     )
     def test_what_is_missing_of_them_is_told(self, features: list[str] | None, words: str) -> None:
-        found = list(differences(self.ASKED, seen("paravirtual", **{**KVM, "kvm_features": features})))
-        assert any(words in one for one in found)
+        result = list(differences(self.ASKED, seen("paravirtual", **{**KVM, "kvm_features": features})))
+        assert any(words in text for text in result)
 
     def test_a_guest_with_emulated_devices_sees_nothing_of_it(self) -> None:
         asked = machine({"devices": "emulated"}, accelerator=Accelerator.KVM)
         assert list(differences(asked, seen("emulated"))) == []
-        found = list(differences(asked, seen("emulated", **KVM, hypervisor_bit=True)))
-        assert found == ["its clock is KVM's", "its processor says that it is a guest's"]
+        result = list(differences(asked, seen("emulated", **KVM, hypervisor_bit=True)))
+        assert result == ["its clock is KVM's", "its processor says that it is a guest's"]
 
 
 class TestFacts:
     def test_they_tell_what_was_seen_in_words(self) -> None:
-        found = facts(machine(), with_interface(seen("paravirtual"), NETWORK))
-        assert found["disk driver"] == "virtio_blk"
-        assert found["network driver"] == "virtio_net"
-        assert found["virtio devices"] == "virtio_console, virtio_blk"
-        assert found["paravirtual features"] == "none"
-        assert found["TSC"] == "2596096 kHz (kernel log: refined)"
+        result = facts(machine(), with_interface(seen("paravirtual"), NETWORK))
+        assert result["disk driver"] == "virtio_blk"
+        assert result["network driver"] == "virtio_net"
+        assert result["virtio devices"] == "virtio_console, virtio_blk"
+        assert result["paravirtual features"] == "none"
+        assert result["TSC"] == "2596096 kHz (kernel log: refined)"
 
     def test_what_was_not_told_is_not_made_up(self) -> None:
         nothing = facts(machine(), dict.fromkeys(seen("paravirtual")))

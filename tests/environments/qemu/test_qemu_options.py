@@ -46,22 +46,26 @@ def test_what_makes_sense_is_taken(options: Mapping[str, OptionValue]) -> None:
 def test_what_makes_none_is_refused_with_the_reason(
     options: Mapping[str, OptionValue], name: str, words: str
 ) -> None:
-    found = Qemu().check_options(options)
-    assert list(found) == [name]
-    assert words in found[name]
+    check_options = Qemu().check_options(options)
+    assert list(check_options) == [name]
+    assert words in check_options[name]
 
 
 def test_by_default_a_machine_is_paravirtual_pinned_and_as_fast_as_it_gets() -> None:
-    found = QemuOptions.of({})
-    assert found.devices is Devices.PARAVIRTUAL
-    assert (found.accelerator, found.machine, found.vhost) == (None, "q35", Vhost.AUTO)
-    assert (found.pin, found.vmm_processors, found.huge_pages) == (True, (), False)
-    assert found.start is StartWay.BOOT
+    qemu_options = QemuOptions.of({})
+    assert qemu_options.devices is Devices.PARAVIRTUAL
+    assert (qemu_options.accelerator, qemu_options.machine, qemu_options.vhost) == (None, "q35", Vhost.AUTO)
+    assert (qemu_options.pin, qemu_options.vmm_processors, qemu_options.huge_pages) == (True, (), False)
+    assert qemu_options.start is StartWay.BOOT
 
 
 def test_what_is_said_is_what_counts() -> None:
-    found = QemuOptions.of({"accelerator": "kvm", "vmm_processors": "0-1", "devices": "emulated"})
-    assert (found.accelerator, found.vmm_processors, found.machine) == (Accelerator.KVM, (0, 1), "pc")
+    qemu_options = QemuOptions.of({"accelerator": "kvm", "vmm_processors": "0-1", "devices": "emulated"})
+    assert (qemu_options.accelerator, qemu_options.vmm_processors, qemu_options.machine) == (
+        Accelerator.KVM,
+        (0, 1),
+        "pc",
+    )
 
 
 def test_every_option_has_its_explanation() -> None:

@@ -55,8 +55,8 @@ def test_an_answer_that_is_none_is_refused_and_not_taken_for_lacking_flags(said:
 
 def test_all_is_asked_before_qemu_is_told_to_end() -> None:
     spoken = [json.loads(line) for line in questions(ASKED).splitlines()]
-    assert [one["execute"] for one in spoken] == ["qmp_capabilities", *["qom-get"] * 5, "quit"]
-    assert {one["arguments"]["property"] for one in spoken[1:-1]} == {
+    assert [entry["execute"] for entry in spoken] == ["qmp_capabilities", *["qom-get"] * 5, "quit"]
+    assert {entry["arguments"]["property"] for entry in spoken[1:-1]} == {
         *("type", "avx2", "avx512f", "nonsense", "sse4.2")
     }
 

@@ -134,7 +134,7 @@ class TestRealGuests:
         assert not spec.directory.exists()
         deadline = time.monotonic() + 10
         while (
-            left := [one for one in Host.look().things if spec.name in one]
+            left := [thing for thing in Host.look().things if spec.name in thing]
         ) and time.monotonic() < deadline:
             time.sleep(0.1)
         assert left == []
@@ -254,7 +254,7 @@ def restored(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         def draw(argv: list[str], **_: Any) -> process.Completed:
             assert argv[argv.index(snapshot._NUMBER) - 1] == "tare-1"
             drawn = islice(numbers, argv.count(snapshot._NUMBER))
-            return process.Completed(code=0, stdout="".join(f"{one}\n" for one in drawn), stderr="")
+            return process.Completed(code=0, stdout="".join(f"{text}\n" for text in drawn), stderr="")
 
         monkeypatch.setattr(process, "run_checked", draw)
         snapshot.renew([], "tare-1", saved)

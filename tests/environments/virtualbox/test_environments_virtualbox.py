@@ -50,11 +50,11 @@ class TestLife:
     def test_a_copy_is_made_held_to_its_limits_and_deleted(
         self, spec: NodeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        found = places(spec)
+        document = places(spec)
         monkeypatch.setattr("tare.environments.virtualbox.host_process.keep_to", lambda *_: None)
         with (
-            running_machine(str(found["uuid"])) as pid,
-            replayed(monkeypatch, tmp_path / "bin", "virtualbox/copy-life.txt", **found),
+            running_machine(str(document["uuid"])) as pid,
+            replayed(monkeypatch, tmp_path / "bin", "virtualbox/copy-life.txt", **document),
         ):
             os.sched_setaffinity(pid, {FIRST})
             for thread in Path(f"/proc/{pid}/task").iterdir():
@@ -141,10 +141,10 @@ class TestLife:
 
 class TestOutput:
     def test_what_it_prints_is_read_with_the_lines_that_are_none(self) -> None:
-        found = vboxmanage.parse(SHOWN)
-        assert (found["VMState"], found["cpus"], found["effparavirtprovider"]) == ("running", "2", "kvm")
-        assert found["uartmode1"] == "server,/srv/machines/cluster-node/uart"
-        assert "Encryption" not in found
+        result = vboxmanage.parse(SHOWN)
+        assert (result["VMState"], result["cpus"], result["effparavirtprovider"]) == ("running", "2", "kvm")
+        assert result["uartmode1"] == "server,/srv/machines/cluster-node/uart"
+        assert "Encryption" not in result
 
     @pytest.mark.parametrize("broken", ["", SHOWN[:300], "{}"])
     def test_what_tells_no_state_is_an_error(self, broken: str) -> None:
@@ -217,8 +217,8 @@ class TestProbe:
             '$ VBoxManage showvminfo cluster-node --machinereadable\n> VMState="poweroff"'
         )
         with only_tools(monkeypatch, tmp_path / "bin", calls, {"VBoxManage"}):
-            found = PROVIDER.configured({"vm": "cluster-node"}).probe()
-        assert (found.usable, found.version) == (True, "VirtualBox 7.0.14r161095")
+            probe = PROVIDER.configured({"vm": "cluster-node"}).probe()
+        assert (probe.usable, probe.version) == (True, "VirtualBox 7.0.14r161095")
 
     def test_a_machine_of_somebody_elses_is_not_there(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -229,8 +229,8 @@ class TestProbe:
             "! VBoxManage: error: Could not find a registered machine named 'any'\n= 1"
         )
         with only_tools(monkeypatch, tmp_path / "bin", calls, {"VBoxManage"}):
-            found = PROVIDER.configured({"vm": "any"}).probe()
-        assert (found.usable, found.reason) == (False, "VirtualBox has no machine any of this user's")
+            probe = PROVIDER.configured({"vm": "any"}).probe()
+        assert (probe.usable, probe.reason) == (False, "VirtualBox has no machine any of this user's")
 
     @pytest.mark.parametrize(
         ("said", "reason"),
@@ -247,23 +247,23 @@ class TestProbe:
     ) -> None:
         calls = parse(f"$ VBoxManage --version\n{said}")
         with only_tools(monkeypatch, tmp_path / "bin", calls, {"VBoxManage"}):
-            found = PROVIDER.configured({"vm": "any"}).probe()
-        assert not found.usable
-        assert reason in found.reason
+            probe = PROVIDER.configured({"vm": "any"}).probe()
+        assert not probe.usable
+        assert reason in probe.reason
 
     def test_without_it_it_says_where_it_comes_from(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with only_tools(monkeypatch, tmp_path / "bin", [], set()):
-            found = PROVIDER.probe()
-        assert not found.usable
-        assert "VBoxManage" in found.reason
+            probe = PROVIDER.probe()
+        assert not probe.usable
+        assert "VBoxManage" in probe.reason
 
     def test_without_a_campaign_it_points_to_its_page(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         calls = parse("$ VBoxManage --version\n> 7.0.14r161095")
         with only_tools(monkeypatch, tmp_path / "bin", calls, {"VBoxManage"}):
-            found = PROVIDER.probe()
-        assert not found.usable
-        assert "docs/virtualbox.md" in found.remedy
+            probe = PROVIDER.probe()
+        assert not probe.usable
+        assert "docs/virtualbox.md" in probe.remedy

@@ -35,8 +35,8 @@ def test_a_process_whose_last_word_is_the_option_is_none(
 def test_its_virtual_processors_are_its_emulation_threads() -> None:
     with running_machine(str(uuid.uuid4())) as pid:
         names = host_process.threads(pid)
-        found = host_process.virtual_processors(pid)
-    assert [names[number] for number in found] == ["EMT-0", "EMT-1"]
+        virtual_processors = host_process.virtual_processors(pid)
+    assert [names[number] for number in virtual_processors] == ["EMT-0", "EMT-1"]
     assert set(names.values()) - {"EMT-0", "EMT-1"}
 
 

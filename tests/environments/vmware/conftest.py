@@ -11,8 +11,8 @@ from tests.environments.vmware.simulated_vcenter import GOVC, VCSIM, Vcenter, ru
 def vcenter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vcenter]:
     if not (GOVC.exists() and VCSIM.exists()):
         pytest.skip("no govc and vcsim: scripts/build-govc")
-    with running_vcenter(tmp_path_factory.mktemp("vcenter")) as found:
-        yield found
+    with running_vcenter(tmp_path_factory.mktemp("vcenter")) as result:
+        yield result
 
 
 @pytest.fixture(autouse=True)

@@ -89,8 +89,8 @@ def running_vcenter(folder: Path) -> Iterator[Vcenter]:
         assert process.stdout is not None
         url, certificate = (process.stdout.readline().strip() for _ in range(2))
         assert url.startswith("https://127.0.0.1:")
-        found = Vcenter(url, certificate, password_file)
-        found.ask("vm.power", "-off", "DC0_H0_VM0", "DC0_H0_VM1")
-        yield found
+        vcenter = Vcenter(url, certificate, password_file)
+        vcenter.ask("vm.power", "-off", "DC0_H0_VM0", "DC0_H0_VM1")
+        yield vcenter
         process.communicate(timeout=20)
     assert process.returncode == 0

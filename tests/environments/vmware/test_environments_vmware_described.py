@@ -50,9 +50,9 @@ def test_no_machine_is_none(none: str) -> None:
 
 
 def test_a_suspended_machine_is_on() -> None:
-    found = machine(changed((*FIRST, "runtime", "powerState"), "suspended"))
-    assert found is not None
-    assert found.is_on
+    described = machine(changed((*FIRST, "runtime", "powerState"), "suspended"))
+    assert described is not None
+    assert described.is_on
 
 
 @pytest.mark.parametrize(
@@ -65,17 +65,17 @@ def test_a_suspended_machine_is_on() -> None:
     ],
 )
 def test_the_address_is_one_that_others_can_reach(told: dict[str, object], address: str | None) -> None:
-    found = machine(changed((*FIRST, "guest"), told))
-    assert found is not None
-    assert found.address == address
+    described = machine(changed((*FIRST, "guest"), told))
+    assert described is not None
+    assert described.address == address
 
 
 @pytest.mark.parametrize("text", ["", "all", " "])
 def test_any_processor_is_none_in_particular(text: str) -> None:
     extra = [{"key": "sched.cpu.affinity", "value": text}]
-    found = machine(changed((*FIRST, "config", "extraConfig"), extra))
-    assert found is not None
-    assert found.affinity is None
+    described = machine(changed((*FIRST, "config", "extraConfig"), extra))
+    assert described is not None
+    assert described.affinity is None
 
 
 @pytest.mark.parametrize(

@@ -73,39 +73,39 @@ class TestSecrets:
     def test_a_file_that_others_may_read_is_refused(self, vcenter: Vcenter, tmp_path: Path) -> None:
         (tmp_path / "password").write_text(PASSWORD)
         (tmp_path / "password").chmod(0o640)
-        found = PROVIDER.configured(vcenter.options(password_file=str(tmp_path / "password"))).probe()
-        assert not found.usable
-        assert "chmod 600" in found.reason
+        probe = PROVIDER.configured(vcenter.options(password_file=str(tmp_path / "password"))).probe()
+        assert not probe.usable
+        assert "chmod 600" in probe.reason
 
     @pytest.mark.parametrize("name", ["nowhere", "."])
     def test_a_file_that_is_none_is_not_taken_for_the_password(
         self, name: str, vcenter: Vcenter, tmp_path: Path
     ) -> None:
-        found = PROVIDER.configured(vcenter.options(password_file=str(tmp_path / name))).probe()
-        assert not found.usable
-        assert "the password cannot be read from" in found.reason
+        probe = PROVIDER.configured(vcenter.options(password_file=str(tmp_path / name))).probe()
+        assert not probe.usable
+        assert "the password cannot be read from" in probe.reason
 
 
 class TestProbe:
     def test_it_names_the_server(self, vcenter: Vcenter) -> None:
-        found = PROVIDER.configured(vcenter.options()).probe()
-        assert found.usable, found.reason
-        assert found.version.startswith("govc 0.")
-        assert "VMware vCenter Server" in found.version
+        probe = PROVIDER.configured(vcenter.options()).probe()
+        assert probe.usable, probe.reason
+        assert probe.version.startswith("govc 0.")
+        assert "VMware vCenter Server" in probe.version
 
     def test_a_wrong_password_is_told(self, vcenter: Vcenter, tmp_path: Path) -> None:
         wrong = tmp_path / "wrong"
         wrong.touch(mode=0o600)
         wrong.write_text("another word")
-        found = PROVIDER.configured(vcenter.options(password_file=str(wrong))).probe()
-        assert not found.usable
-        assert "Login failure" in found.reason
-        assert "another word" not in found.reason
+        probe = PROVIDER.configured(vcenter.options(password_file=str(wrong))).probe()
+        assert not probe.usable
+        assert "Login failure" in probe.reason
+        assert "another word" not in probe.reason
 
     def test_a_certificate_that_nobody_vouches_for_is_refused(self, vcenter: Vcenter) -> None:
-        found = PROVIDER.configured(without(vcenter.options(), "ca_certificates")).probe()
-        assert not found.usable
-        assert "certificate" in found.reason
+        probe = PROVIDER.configured(without(vcenter.options(), "ca_certificates")).probe()
+        assert not probe.usable
+        assert "certificate" in probe.reason
 
     def test_any_certificate_will_do_when_it_is_told_so(self, vcenter: Vcenter) -> None:
         options = without(vcenter.options(insecure=True), "ca_certificates")
@@ -122,18 +122,18 @@ class TestProbe:
         assert PROVIDER.configured(without(vcenter.options(), *login)).probe().usable
 
     def test_a_machine_that_is_not_there_is_named(self, vcenter: Vcenter) -> None:
-        found = PROVIDER.configured(vcenter.options(vm=["DC0_H0_VM1", "nobody"])).probe()
-        assert (found.usable, found.remedy) == (False, "see which there are: govc find / -type m")
-        assert found.reason.endswith("has no machine nobody")
+        probe = PROVIDER.configured(vcenter.options(vm=["DC0_H0_VM1", "nobody"])).probe()
+        assert (probe.usable, probe.remedy) == (False, "see which there are: govc find / -type m")
+        assert probe.reason.endswith("has no machine nobody")
 
     def test_several_machines_of_one_name_are_told(self, vcenter: Vcenter) -> None:
-        found = PROVIDER.configured(vcenter.options(vm="DC0_H0_VM*")).probe()
-        assert not found.usable
-        assert "several machines have that name: DC0_H0_VM" in found.reason
+        probe = PROVIDER.configured(vcenter.options(vm="DC0_H0_VM*")).probe()
+        assert not probe.usable
+        assert "several machines have that name: DC0_H0_VM" in probe.reason
 
     def test_without_an_address_it_says_what_to_write(self) -> None:
-        found = PROVIDER.configured({"vm": "any"}).probe()
-        assert (found.usable, found.reason) == (
+        probe = PROVIDER.configured({"vm": "any"}).probe()
+        assert (probe.usable, probe.reason) == (
             False,
             "no vCenter or ESXi is named; write the option url, or set GOVC_URL",
         )
@@ -144,10 +144,10 @@ class TestProbe:
             "url": "https://nobody.invalid",
             "govc": "/nowhere/govc",
         }
-        found = PROVIDER.configured(options).probe()
-        assert (found.usable, found.remedy) == (False, "install govc, of VMware's govmomi")
+        probe = PROVIDER.configured(options).probe()
+        assert (probe.usable, probe.remedy) == (False, "install govc, of VMware's govmomi")
 
     def test_without_a_campaign_it_points_to_its_page(self) -> None:
-        found = PROVIDER.probe()
-        assert not found.usable
-        assert "docs/vmware.md" in found.remedy
+        probe = PROVIDER.probe()
+        assert not probe.usable
+        assert "docs/vmware.md" in probe.remedy

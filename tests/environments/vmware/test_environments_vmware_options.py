@@ -49,18 +49,18 @@ class TestLimits:
         assert limits(spec, 2600)["cpu.limit"] == "3250"
 
     def test_without_a_quota_the_originals_limits_are_lifted(self) -> None:
-        found = limits(described(options={}), 2600)
-        assert (found["cpu.limit"], found["mem.limit"]) == ("-1", "-1")
-        assert "cpu.reservation" not in found
+        result = limits(described(options={}), 2600)
+        assert (result["cpu.limit"], result["mem.limit"]) == ("-1", "-1")
+        assert "cpu.reservation" not in result
 
     def test_processors_and_memory_are_the_nodes_and_what_the_system_needs(self) -> None:
         spec = described(options={"system_memory": 128}, memory_byte=300 * MEBIBYTE)
-        found = limits(spec, 2600)
-        assert (found["c"], found["m"], found["sched.cpu.affinity"]) == ("3", "428", "0,2,3")
+        result = limits(spec, 2600)
+        assert (result["c"], result["m"], result["sched.cpu.affinity"]) == ("3", "428", "0,2,3")
 
     def test_reserved_are_the_quota_and_all_memory(self) -> None:
-        found = limits(described(options={"reserve": True}, cpu_quota=0.5), 2600)
-        assert (found["cpu.reservation"], found["mem.reservation"]) == ("1300", "1024")
+        result = limits(described(options={"reserve": True}, cpu_quota=0.5), 2600)
+        assert (result["cpu.reservation"], result["mem.reservation"]) == ("1300", "1024")
 
     def test_no_processors_are_named_where_none_can_be(self) -> None:
         assert limits(described(options={"pinned": False}), 2600)["sched.cpu.affinity"] == ""

@@ -31,10 +31,10 @@ def names(family: SignalFamily) -> set[str]:
 @every_family
 def test_a_recorded_text_gives_signals_of_the_family_and_no_others(family: SignalFamily) -> None:
     for text in texts_of(Disks(frozenset({"vda"})) if isinstance(family, Disks) else family):
-        found = (Disks(frozenset({"vda"})) if isinstance(family, Disks) else family).parse(text, PLACE)
-        assert found
-        assert set(found) <= names(family)
-        assert all(math.isfinite(value) and value >= 0 for value in found.values())
+        result = (Disks(frozenset({"vda"})) if isinstance(family, Disks) else family).parse(text, PLACE)
+        assert result
+        assert set(result) <= names(family)
+        assert all(math.isfinite(value) and value >= 0 for value in result.values())
 
 
 @every_family
@@ -52,27 +52,27 @@ def test_a_torn_text_gives_an_error_or_signals_but_never_a_crash(
     text = data.draw(st.sampled_from(texts_of(family)))
     torn = text[: data.draw(st.integers(0, len(text)))] + data.draw(st.binary(max_size=20))
     try:
-        found = family.parse(torn, PLACE)
+        result = family.parse(torn, PLACE)
     except ValueError:
         return
-    assert set(found) <= names(family)
+    assert set(result) <= names(family)
 
 
 @every_family
 def test_a_family_without_what_it_needs_says_why(family: SignalFamily) -> None:
     """With processors that no host has, no groups, no networks: either it is of the host, or it says why it is not."""
-    told = ""
+    text = ""
     try:
         sources = family.sources(Place(processors=(1 << 20,)))
     except Unreadable as reason:
-        sources, told = (), str(reason)
-    assert bool(sources) != bool(re.search(r"\w+ \w+", told))
+        sources, text = (), str(reason)
+    assert bool(sources) != bool(re.search(r"\w+ \w+", text))
 
 
 def test_every_signal_has_a_name_of_its_own_and_a_known_unit() -> None:
-    found = [kind.name for family in FAMILIES for kind in family.kinds]
-    assert len(found) == len(set(found))
-    assert not set(found) & (BESIDE | set(UNREAD))
+    result = [kind.name for family in FAMILIES for kind in family.kinds]
+    assert len(result) == len(set(result))
+    assert not set(result) & (BESIDE | set(UNREAD))
     assert {kind.unit for family in FAMILIES for kind in family.kinds} <= UNITS
 
 
@@ -97,6 +97,6 @@ def test_every_family_has_a_recorded_text() -> None:
 def test_the_page_explains_every_signal_with_its_unit_and_no_others() -> None:
     rows = re.findall(r"(?m)^\| `(\w+)` \| ([^|]+) \|", TEXT)
     kinds = {kind.name: kind.unit for family in FAMILIES for kind in family.kinds}
-    told = {name: unit.strip() for name, unit in rows if name in kinds}
-    assert told == kinds
+    result = {name: unit.strip() for name, unit in rows if name in kinds}
+    assert result == kinds
     assert {name for name, _ in rows} == set(kinds) | BESIDE | set(UNREAD)

@@ -117,8 +117,8 @@ def test_the_hosts_nodes_are_read_with_their_processors(tmp_path: Path) -> None:
 
 def test_moved_pages_and_hint_faults_are_the_hosts_own_counts() -> None:
     recorded = text("vmstat").replace(b"numa_pages_migrated 0", b"numa_pages_migrated 7")
-    found = HostMemory().parse(recorded, PLACE)
-    assert (found["numa_pages_migrated"], found["numa_hint_faults"]) == (7, 0)
+    result = HostMemory().parse(recorded, PLACE)
+    assert (result["numa_pages_migrated"], result["numa_hint_faults"]) == (7, 0)
     assert keyed(text("vmstat"), ["numa_hint_faults"])["numa_hint_faults"] == 0
 
 

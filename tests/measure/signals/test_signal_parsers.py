@@ -26,9 +26,9 @@ def test_both_versions_of_a_quota_give_seconds() -> None:
 
 
 def test_pressure_is_its_total_in_seconds_and_no_average() -> None:
-    found = NodePressure("io").parse(text("pressure-io"), PLACE)
-    assert found["psi_io_some_s"] == pytest.approx(261.377421)
-    assert found["psi_io_full_s"] == pytest.approx(129.683372)
+    result = NodePressure("io").parse(text("pressure-io"), PLACE)
+    assert result["psi_io_some_s"] == pytest.approx(261.377421)
+    assert result["psi_io_full_s"] == pytest.approx(129.683372)
 
 
 def test_full_of_cpu_is_no_signal_of_a_host() -> None:
@@ -36,16 +36,16 @@ def test_full_of_cpu_is_no_signal_of_a_host() -> None:
 
 
 def test_faults_of_version_1_are_those_of_the_whole_tree_and_reclaim_is_not_told() -> None:
-    found = NodeMemory().parse(text("memory.stat.v1"), PLACE)
+    result = NodeMemory().parse(text("memory.stat.v1"), PLACE)
     assert (
-        found["major_faults"] == keyed(text("memory.stat.v1"), ["total_pgmajfault"])["total_pgmajfault"] > 0
+        result["major_faults"] == keyed(text("memory.stat.v1"), ["total_pgmajfault"])["total_pgmajfault"] > 0
     )
-    assert "pages_reclaimed" not in found
+    assert "pages_reclaimed" not in result
 
 
 def test_minor_faults_are_those_that_are_not_major() -> None:
-    found = NodeMemory().parse(text("memory.stat.v2"), PLACE)
-    assert found == {
+    result = NodeMemory().parse(text("memory.stat.v2"), PLACE)
+    assert result == {
         "minor_faults": 2000,
         "major_faults": 100,
         "pages_reclaimed": 612,
@@ -70,9 +70,9 @@ def test_a_table_whose_names_and_numbers_do_not_fit_is_refused() -> None:
 
 
 def test_loopback_is_no_link_of_a_node() -> None:
-    found = Interfaces().parse(text("net-dev"), PLACE)
-    assert found["interface_received_byte"] == 4256575685 + 184348
-    assert found["interface_drops"] == 4 == Switch().parse(text("net-dev"), PLACE)["switch_drops"]
+    result = Interfaces().parse(text("net-dev"), PLACE)
+    assert result["interface_received_byte"] == 4256575685 + 184348
+    assert result["interface_drops"] == 4 == Switch().parse(text("net-dev"), PLACE)["switch_drops"]
 
 
 def test_the_kernels_list_of_queues_is_read_to_its_end() -> None:
@@ -103,15 +103,15 @@ def test_packets_taken_in_are_those_of_all_processors() -> None:
 
 def test_what_control_groups_took_back_counts_as_reclaimed_on_the_host() -> None:
     values = keyed(text("vmstat"), ["pgsteal_anon", "pgsteal_file", "pgfault", "pgmajfault"])
-    found = HostMemory().parse(text("vmstat"), PLACE)
-    assert found["host_pages_reclaimed"] == values["pgsteal_anon"] + values["pgsteal_file"] > 0
-    assert found["host_minor_faults"] == values["pgfault"] - values["pgmajfault"]
+    result = HostMemory().parse(text("vmstat"), PLACE)
+    assert result["host_pages_reclaimed"] == values["pgsteal_anon"] + values["pgsteal_file"] > 0
+    assert result["host_minor_faults"] == values["pgfault"] - values["pgmajfault"]
 
 
 def test_disks_count_once_and_a_host_without_any_tells_nothing() -> None:
-    found = Disks(frozenset({"vda"})).parse(text("diskstats"), PLACE)
-    assert found["block_read_byte"] == 196142098 * 512
-    assert found["block_io_wait_s"] == pytest.approx((4570000 + 1557901) / 1000)
+    result = Disks(frozenset({"vda"})).parse(text("diskstats"), PLACE)
+    assert result["block_read_byte"] == 196142098 * 512
+    assert result["block_io_wait_s"] == pytest.approx((4570000 + 1557901) / 1000)
     assert Disks(frozenset()).parse(text("diskstats"), PLACE) == {}
 
 

@@ -65,34 +65,34 @@ def found(family: SignalFamily, place: Place = PLACE, glances: int = 0) -> Found
 
 
 def test_a_signal_is_what_grew_in_all_sources_together() -> None:
-    told = found(Made(Script(b"1 0.5", b"4 0.75"), Script(b"10 1", b"10 2")))
-    assert {one.name: one.value for one in told.signals} == {"count": 3.0, "time_s": 1.25}
-    assert [one.lost_time for one in told.signals] == [False, True]
-    assert told.missing == {}
+    result = found(Made(Script(b"1 0.5", b"4 0.75"), Script(b"10 1", b"10 2")))
+    assert {signal.name: signal.value for signal in result.signals} == {"count": 3.0, "time_s": 1.25}
+    assert [signal.lost_time for signal in result.signals] == [False, True]
+    assert result.missing == {}
 
 
 def test_a_source_that_falls_silent_makes_all_its_signals_missing() -> None:
-    told = found(Made(Script(b"1 0.5", b"4 0.75"), Script(b"10 1")))
-    assert told.signals == []
-    assert told.missing == {"count": "nothing more is said", "time_s": "nothing more is said"}
+    result = found(Made(Script(b"1 0.5", b"4 0.75"), Script(b"10 1")))
+    assert result.signals == []
+    assert result.missing == {"count": "nothing more is said", "time_s": "nothing more is said"}
 
 
 def test_a_signal_that_one_source_does_not_tell_is_missing_alone() -> None:
-    told = found(Made(Script(b"1 0.5", b"4 0.75"), Script(b"10", b"20")))
-    assert [one.name for one in told.signals] == ["count"]
-    assert told.missing == {"time_s": "this kernel does not count it"}
+    result = found(Made(Script(b"1 0.5", b"4 0.75"), Script(b"10", b"20")))
+    assert [signal.name for signal in result.signals] == ["count"]
+    assert result.missing == {"time_s": "this kernel does not count it"}
 
 
 def test_a_count_that_went_back_is_missing_and_not_negative() -> None:
-    told = found(Made(Script(b"5 1", b"4 2")))
-    assert [one.name for one in told.signals] == ["time_s"]
-    assert "went back" in told.missing["count"]
+    result = found(Made(Script(b"5 1", b"4 2")))
+    assert [signal.name for signal in result.signals] == ["time_s"]
+    assert "went back" in result.missing["count"]
 
 
 def test_a_text_that_is_not_understood_is_missing_with_what_is_wrong() -> None:
-    told = found(Made(Script(b"1 2", b"x y")))
-    assert told.signals == []
-    assert "not understood" in told.missing["count"]
+    result = found(Made(Script(b"1 2", b"x y")))
+    assert result.signals == []
+    assert "not understood" in result.missing["count"]
 
 
 def test_no_source_at_all_is_nothing_counted() -> None:
@@ -100,9 +100,9 @@ def test_no_source_at_all_is_nothing_counted() -> None:
 
 
 def test_a_level_is_that_of_the_run_and_not_what_it_was_before() -> None:
-    told = found(Level(Script(b"20", b"50", b"60", b"70")), glances=2)
-    assert told.levels["level_c"] == (20.0, 50.0, 60.0, 70.0)
-    assert told.signals[0].value == pytest.approx(60.0)
+    result = found(Level(Script(b"20", b"50", b"60", b"70")), glances=2)
+    assert result.levels["level_c"] == (20.0, 50.0, 60.0, 70.0)
+    assert result.signals[0].value == pytest.approx(60.0)
 
 
 def test_counts_are_not_read_while_the_command_runs() -> None:
@@ -112,13 +112,13 @@ def test_counts_are_not_read_while_the_command_runs() -> None:
 
 def test_a_shared_network_is_the_hosts() -> None:
     shared = replace(PLACE, own_network=False)
-    told = found(Made(Script(b"1 2", b"3 4")), shared)
-    assert [one.scope for one in told.signals] == [Scope.HOST, Scope.NODE]
+    result = found(Made(Script(b"1 2", b"3 4")), shared)
+    assert [signal.scope for signal in result.signals] == [Scope.HOST, Scope.NODE]
 
 
 def test_nodes_on_another_host_have_no_signal_of_this_one() -> None:
-    told = found(Made(Script(b"1 2", b"3 4")), replace(PLACE, elsewhere=True))
-    assert set(told.missing.values()) == {"the nodes are on another host"}
+    result = found(Made(Script(b"1 2", b"3 4")), replace(PLACE, elsewhere=True))
+    assert set(result.missing.values()) == {"the nodes are on another host"}
 
 
 def test_what_was_opened_is_closed() -> None:
@@ -132,9 +132,9 @@ def test_on_this_host_every_signal_is_told_or_named_with_why() -> None:
     with watched_signals(place, FAMILIES) as watch:
         watch.begin()
         watch.end()
-    told = watch.found()
-    names = {one.name for one in told.signals}
-    assert names | set(told.missing) == {kind.name for family in FAMILIES for kind in family.kinds}
-    assert not names & set(told.missing)
+    result = watch.found()
+    names = {signal.name for signal in result.signals}
+    assert names | set(result.missing) == {kind.name for family in FAMILIES for kind in family.kinds}
+    assert not names & set(result.missing)
     assert {"softirq_s", "host_minor_faults"} <= names
-    assert all(told.missing.values())
+    assert all(result.missing.values())

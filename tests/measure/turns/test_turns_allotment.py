@@ -60,7 +60,9 @@ def test_what_an_environment_does_changes_nothing() -> None:
     allotment.learn(outcomes(NOISE))
     other.learn(outcomes(NOISE))
     other.learn(outcomes({"compute": 5.0, "system calls": 5.0, "process start": 5.0}, "slow"))
-    assert [one.rounds("compute", 12) for one in (allotment, other)] == [allotment.rounds("compute", 12)] * 2
+    assert [allotment.rounds("compute", 12) for allotment in (allotment, other)] == [
+        allotment.rounds("compute", 12)
+    ] * 2
 
 
 def test_a_continued_result_shares_out_as_it_did() -> None:

@@ -265,11 +265,11 @@ def test_a_node_that_works_while_it_waits_makes_its_own_trial_invalid(
 
     monkeypatch.setattr(Player, "finish", finish)
     outcomes = outcomes_of(campaign_of(resident(), blocks=1), tmp_path / "result")
-    found = {outcome.trial.environment.name: outcome for outcome in outcomes}
-    assert (found["native"].status, found["slow"].status) == (Status.OK, status)
+    result = {outcome.trial.environment.name: outcome for outcome in outcomes}
+    assert (result["native"].status, result["slow"].status) == (Status.OK, status)
     if status is Status.INVALID:
-        assert found["slow"].excluded_by is Rule.OUT_OF_TURN
-        assert (found["slow"].reason or "").startswith(
+        assert result["slow"].excluded_by is Rule.OUT_OF_TURN
+        assert (result["slow"].reason or "").startswith(
             "slow's nodes used 1.1% of their processors while others had"
         )
 

@@ -19,10 +19,10 @@ Compile = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def library(programs: Path) -> Path:
-    found = programs / "libtareprof.so"
-    if not found.exists() or shutil.which("mpirun") is None or shutil.which("mpicc") is None:
+    path = programs / "libtareprof.so"
+    if not path.exists() or shutil.which("mpirun") is None or shutil.which("mpicc") is None:
         pytest.skip("there is no MPI here: apt-get install libopenmpi-dev openmpi-bin")
-    return found
+    return path
 
 
 @pytest.fixture(scope="session")

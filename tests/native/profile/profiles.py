@@ -17,8 +17,8 @@ class Profile:
 
     @property
     def ranks(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.content["profile"]
-        return found
+        result: list[dict[str, Any]] = self.content["profile"]
+        return result
 
     def call(self, rank: int, name: str) -> dict[str, Any]:
         return next(call for call in self.ranks[rank]["calls"] if call["name"] == f"MPI_{name}")
@@ -28,18 +28,18 @@ class Profile:
 
     def moved(self, rank: int, name: str, direction: str) -> tuple[int, int] | None:
         """Messages and bytes; ``None``: there were none."""
-        found = self.call(rank, name)[direction]
-        return None if found is None else (found["messages"], found["byte"])
+        document = self.call(rank, name)[direction]
+        return None if document is None else (document["messages"], document["byte"])
 
     def matrix(self, direction: str) -> Counter[tuple[int, int, str]]:
         """(From, to, what) → messages and bytes, as one side of each message saw it."""
-        found: Counter[tuple[int, int, str]] = Counter()
+        counter: Counter[tuple[int, int, str]] = Counter()
         for rank in self.ranks:
             for peer in rank["peers"]:
                 ends = (rank["rank"], peer["rank"]) if direction == "sent" else (peer["rank"], rank["rank"])
-                found[(*ends, "messages")] += peer[direction]
-                found[(*ends, "byte")] += peer[f"{direction}_byte"]
-        return +found
+                counter[(*ends, "messages")] += peer[direction]
+                counter[(*ends, "byte")] += peer[f"{direction}_byte"]
+        return +counter
 
 
 def read_profile(file: Path) -> Profile:

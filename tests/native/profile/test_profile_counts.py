@@ -50,11 +50,11 @@ twin.Free()
 
 
 def expected_matrix() -> Counter[tuple[int, int, str]]:
-    found: Counter[tuple[int, int, str]] = Counter()
+    counter: Counter[tuple[int, int, str]] = Counter()
     for sender, receiver, byte in MESSAGES:
-        found[sender, receiver, "messages"] += 1
-        found[sender, receiver, "byte"] += byte
-    return +found
+        counter[sender, receiver, "messages"] += 1
+        counter[sender, receiver, "byte"] += byte
+    return +counter
 
 
 def totals(profile: Profile, direction: str, rank: int) -> tuple[Counter[int], int]:

@@ -34,7 +34,7 @@ def test_the_shares_agree_with_the_programs_own_clock_and_add_up_to_the_wall_tim
 
 def waited_s(begin_s: float, end_s: float, *sent_s: float) -> float:
     """In one call, for the latest of its senders."""
-    return max(min(max(one - begin_s, 0), end_s - begin_s) for one in sent_s)
+    return max(min(max(sent_ - begin_s, 0), end_s - begin_s) for sent_ in sent_s)
 
 
 def test_waiting_for_late_senders_is_told_from_all_other_waiting(
