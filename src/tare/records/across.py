@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One figure for several workloads, and how an arm's runs spread: docs/method.md."""
+"""One figure for several workloads, and the spread of an arm's runs: docs/method.md."""
 
 from dataclasses import dataclass
 
@@ -16,12 +16,12 @@ class AcrossWorkloads:
     layout: str
     workloads: tuple[str, ...]
     overhead: Estimate
-    """As a fraction, over the blocks that are complete for all the workloads; n counts blocks."""
+    """Fraction, over the blocks that are complete for all the workloads; n counts blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmSpread:
-    """How one arm's runs of one metric spread, native included; in the metric's unit, a description without a claim."""
+    """Spread of one arm's runs of one metric, native included, in the metric's unit; descriptive, without a claim."""
 
     cell: Cell
     environment: str
@@ -30,8 +30,8 @@ class ArmSpread:
     direction: Direction
     primary: bool
     p50: Estimate
-    """Of time per unit of work, with the exact interval of a median."""
+    """Median time per unit of work, with the exact interval of a median."""
     p95: float | None
-    """The time per unit of work that 95 % of the runs do not exceed, so of a rate a low one; ``None`` below 20 runs."""
+    """Time per unit of work that 95 % of the runs do not exceed (for a rate: a low value); ``None`` below 20 runs."""
     slowest: float
     n: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the time of an MPI program goes: what its ranks do, as the profiler distinguishes it (docs/profiler.md)."""
+"""Where the time of an MPI program goes: the activities of its ranks, as the profiler sees them (docs/profiler.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from tare.statistics.estimate import Estimate
 
 
 class Activity(StrEnum):
-    """What a rank is at between MPI_Init and MPI_Finalize, in the usual order; each moment is of one of them."""
+    """What a rank does between MPI_Init and MPI_Finalize, in the usual order; each moment belongs to one activity."""
 
     INIT = "init"
     COMPUTE = "compute"
@@ -19,27 +19,27 @@ class Activity(StrEnum):
 
     @property
     def metric(self) -> str:
-        """The sample with its time, in seconds, in the mean over the ranks; a trial without any lacks it."""
+        """The sample that holds its time in seconds, averaged over the ranks; a trial without any lacks it."""
         return f"profile_{self}_mean_s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivitySummary:
-    """One environment in one cell, native included, block by block; blocks with a whole profile alone.
+    """One environment in one cell, native included, block by block; only blocks with a complete profile.
 
-    Natively both slots have one, and a time is their mean.
+    For native both slots have one, and a time is their mean.
     """
 
     cell: Cell
     environment: str
     blocks: tuple[int, ...]
-    """Numbers."""
+    """Block numbers."""
     times_s: Mapping[Activity, tuple[float, ...]]
-    """Per block, of all activities; 0: it took none. Of several instances the slowest's, as of any time."""
+    """Per block, for every activity; 0: it took none. With several instances the slowest counts, as for any time."""
 
     @property
     def whole_s(self) -> tuple[float, ...]:
-        """Per block, all activities together: from MPI_Init to MPI_Finalize."""
+        """Sum of all activities per block: from MPI_Init to MPI_Finalize."""
         return tuple(sum(times) for times in zip(*self.times_s.values(), strict=True))
 
     @property
@@ -58,16 +58,16 @@ class ActivityEstimate:
     activity: Activity
     time_s: Estimate
     share: Estimate
-    """As a fraction of the whole; the medians of all need not add up to 1 to the last digit."""
+    """Fraction of the whole; the medians of all activities need not add up to exactly 1."""
     overhead: Estimate | None
-    """Of its time against native, from the verdict on it; ``None`` for native, or without a verdict."""
+    """Overhead of its time against native, from its verdict; ``None`` for native, or without a verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivitySplit:
-    """How one environment's time is split."""
+    """How one environment's time divides among the activities."""
 
     summary: ActivitySummary
     activities: tuple[ActivityEstimate, ...]
-    """All of them, in their order."""
+    """All activities, in their order."""
     whole_s: Estimate

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be said of it: estimates with intervals, verdicts, and all that a report draws."""
+"""The conclusions: estimates with intervals, verdicts, and everything that a report draws."""
 
 import math
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ from tare.statistics.estimate import Estimate
 
 
 class Word(StrEnum):
-    """The verdict words; each is explained in docs/method.md."""
+    """The verdict words; docs/method.md explains each."""
 
     SLOWER = "slower"
     FASTER = "faster"
@@ -38,20 +38,20 @@ class Word(StrEnum):
 
 
 TOO_BUSY = "too busy to tell"
-"""In the place of the word where a claim is withheld."""
+"""Replaces the word where a claim is withheld."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlowRuns:
-    """Runs that took a fifth more time than the middle one of their block, or longer."""
+    """Runs that took at least a fifth more time than the median run of their block."""
 
     runs: int
     slow: int
-    """Of the environment's."""
+    """Slow runs of the environment."""
     native_runs: int
     native_slow: int
     by: float | None
-    """Median of what the environment's slow ones took more, as a fraction; ``None``: there was none."""
+    """Median excess of the environment's slow runs, as a fraction; ``None``: there were none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Overhead:
 
     summary: Summary
     typical: Estimate
-    """Where the aligned ranks change sides, and their interval; of native against native the exact signed-rank one."""
+    """Where the aligned ranks change sign, with their interval; for native against native the exact signed-rank one."""
     mean: Estimate
     """exp(mean of log-ratios) - 1 with the t interval."""
     tail_cost: bool
@@ -73,19 +73,19 @@ class Overhead:
     noise_floor: Estimate
     """The A/A control by the same estimator."""
     looks: tuple[Look, ...] = ()
-    """Those that were reached, the last of which gives ``typical``; empty: the number of blocks was fixed."""
+    """Looks reached so far; the last one gives ``typical``. Empty: the number of blocks was fixed."""
     slow: SlowRuns | None = None
-    """Of the blocks that the last look took in; ``None``: not looked at."""
+    """Over the blocks that the last look included; ``None``: not examined."""
     stopped: Stop | None = None
     """Why no further blocks are run; ``None``: more may come, or the number of blocks was fixed."""
     native_p: float | None = None
-    """Of native against itself: p-value of "both are alike" among all such rows; ``None``: an environment's, whose
-    verdict has its own."""
+    """For native against itself: p-value of "both are alike" among all such rows; ``None`` for an environment, whose
+    verdict has its own p-values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What may be said of an overhead."""
+    """The conclusion about one overhead."""
 
     overhead: Overhead
     word: Word
@@ -94,21 +94,21 @@ class Verdict:
     sentence: str
     """Such as "docker: slower by 5-8 % (n = 10)"."""
     more_blocks: int | None
-    """About how many further blocks would decide; ``None`` when decided or not estimable."""
+    """Approximate number of further blocks that would decide; ``None`` when decided or not estimable."""
     below_noise_floor: bool
     """The whole interval lies within what native against native showed."""
     within: float | None = None
-    """The narrowest of the nested margins, as a fraction, that is shown to hold; also of a difference inside it."""
+    """Narrowest of the nested margins, as a fraction, that is shown to hold; also set for a difference inside it."""
     at_most: float | None = None
-    """Upper bound of the cost, as a fraction, of what is ``BOUNDED``."""
+    """Upper bound of the cost, as a fraction, where the word is ``BOUNDED``."""
     alone: Word | None = None
-    """The word of this claim if it were the campaign's only one; ``None``: not looked at."""
+    """The word of this claim if it were the campaign's only one; ``None``: not examined."""
     standing: Standing | None = None
-    """What is left of the claim among all of its family; ``None``: not looked at."""
+    """What remains of the claim within its family; ``None``: not examined."""
     findings: tuple[Finding, ...] = ()
-    """What was checked of the values behind the interval."""
+    """Results of the checks on the values behind the interval."""
     warnings: tuple[str, ...] = ()
-    """What a reader must know of the trials behind it: many taken out, another program, another BLAS kernel."""
+    """What a reader must know about the trials behind it: many excluded, another program, another BLAS kernel."""
     withheld: Withheld | None = None
     """Why nothing is claimed although there may be an interval; the word is then ``UNDECIDED``."""
 
@@ -126,26 +126,26 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerPart:
-    """What is said alike of some of an environment's primary metrics."""
+    """A statement that holds for several of an environment's primary metrics."""
 
     word: Word | None
     """``None`` where there is no result."""
     metrics: tuple[str, ...]
-    """As the text calls them."""
+    """Their names in the text."""
     text: str
     """Such as "compute and system calls within ±2 % of native"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What is said of one environment in one layout, over all primary metrics there."""
+    """The summary of one environment in one layout, over all its primary metrics."""
 
     environment: str
     layout: str
     subject: str
     """The environment, with its layout where the campaign has several."""
     parts: tuple[AnswerPart, ...]
-    """Losses first, the largest in front; then what is like native, the narrowest margin in front; then the rest."""
+    """Losses first, largest first; then what is like native, narrowest margin first; then the rest."""
 
     @property
     def sentence(self) -> str:
@@ -158,12 +158,12 @@ class SharingLoss:
 
     summary: SharingSummary
     typical: Estimate
-    """Of all instances joined (mean of their logarithms): how much more time the same work takes than alone."""
+    """How much more time the same work takes than alone, over all instances (mean of their logarithms)."""
     word: Word
     each: tuple[Estimate, ...]
-    """The same for each instance by itself."""
+    """The same for each instance."""
     beyond_native: Estimate | None
-    """How much more is lost than natively; ``None`` for native, or without a common block."""
+    """How much more is lost than on native; ``None`` for native, or without a common block."""
     spread: Estimate | None
     """Median of the blocks' spreads; ``None`` with one instance."""
     jain_index: Estimate | None
@@ -182,12 +182,12 @@ class SharingLoss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeEstimate:
-    """A time that trials have beside their own: medians over blocks."""
+    """A time that trials have besides their wall time: medians over blocks."""
 
     time_s: Estimate
     """Per trial, in seconds."""
     share: Estimate | None
-    """As a fraction; ``None`` where nobody knows of what."""
+    """Fraction of the whole; ``None`` where the whole is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +196,7 @@ class WaitCost:
 
     summary: WaitSummary
     vcpu_wait: TimeEstimate | None
-    """As the host counted it, and the share of the time that the processors had; ``None``: it is not known."""
+    """As the host counted it, with its share of the processors' time; ``None``: not known."""
     steal: TimeEstimate | None
     """As the guests counted it; ``None``: they never counted any."""
 
@@ -207,14 +207,14 @@ class HelperCost:
 
     summary: HelperSummary
     cpu_s: Estimate | None
-    """Median over blocks, in seconds per trial; ``None``: there are no helpers, or it is not known."""
+    """Median over blocks, in seconds per trial; ``None``: no helpers, or not known."""
     share: Estimate | None
     """Median over blocks, as a fraction of the trial's own CPU time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointEstimate:
-    """What can be said of one place on a curve, by itself: intervals of several places do not hold together."""
+    """One point of a curve, taken by itself: the intervals of several points do not hold jointly."""
 
     x: float
     value: Estimate
@@ -229,12 +229,12 @@ class CurveEstimate:
 
     curve: Curve
     points: tuple[PointEstimate, ...]
-    """One for each of the curve's."""
+    """One for each point of the curve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """All that a report draws."""
+    """Everything that a report draws."""
 
     campaign: str
     sessions: tuple[Session, ...]
@@ -249,13 +249,13 @@ class Analysis:
     """One per environment and layout that has a verdict on a primary metric."""
     cut_by_budget: bool = False
     repeated_trials: tuple[str, ...] = ()
-    """The trial of each outcome that is left out, as the journal holds an earlier one of that trial."""
+    """Trials with an outcome that is left out because the journal holds an earlier one of the same trial."""
     integrity: Integrity = field(default_factory=Integrity)
     """Whether the journal is as it was written."""
     busy: Busyness | None = None
     """``None``: the host was quiet, or nobody looked."""
     spared_trials: int = 0
-    """Those that the campaign allowed for and that ``planned_trials`` leaves out: their arms had stopped early."""
+    """Trials that the campaign allowed for and ``planned_trials`` leaves out, as their arms had stopped early."""
     decisions: tuple[Decision, ...] = ()
     """The answers to ``--fail-if``; empty when nothing was asked."""
     sharing: tuple[SharingLoss, ...] = ()
@@ -269,21 +269,21 @@ class Analysis:
     calibration: Calibration | None = None
     """The newest that fitted this host and version when it was measured."""
     exclusions: tuple[Exclusions, ...] = ()
-    """Of every environment in every cell, native among them."""
+    """For every environment in every cell, native included."""
     signals: tuple[SignalTable, ...] = ()
     attributions: tuple[Attribution, ...] = ()
     interventions: tuple[InterventionVerdict, ...] = ()
-    """Of this result, or of the results below that explain it (``tare explain``)."""
+    """From this result, or from the results below it that explain it (``tare explain``)."""
     suspicions: tuple[Suspicion, ...] = ()
     """Claim by claim, the strongest first."""
     explanations: tuple[Explanation, ...] = ()
-    """Of every claim, in the order of the verdicts."""
+    """For every claim, in the order of the verdicts."""
     result: str = "RESULT"
-    """The result's folder, as the user named it: for the commands that a report gives."""
+    """The result's folder, as the user named it: for the commands that a report suggests."""
     orders: tuple[OrderVerdict, ...] = ()
-    """Of the order experiments, native among the environments."""
+    """For the order experiments, native included."""
     steadiness: tuple[Steadiness, ...] = ()
-    """Of the workloads with iterations, native among the environments."""
+    """For the workloads with iterations, native included."""
     timers: tuple[TimerAgreement, ...] = ()
     activities: tuple[ActivitySplit, ...] = ()
-    """Of the workloads that were profiled, native among the environments."""
+    """For the profiled workloads, native included."""

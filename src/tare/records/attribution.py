@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may have cost an environment its time: signals beside overheads, what they account for, and interventions."""
+"""What may have cost an environment its time: signals beside overheads, their share of the loss, interventions."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,12 +12,12 @@ from tare.statistics.estimate import Estimate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """What of one trial its signals are compared with."""
+    """The facts of one trial that its signals are compared with."""
 
     wall_s: float
     """From GO to the last DONE, by the host's clock."""
     runnable_threads: float
-    """How many threads ran or wanted to run, in the mean over the run, at least 1: what sums over threads are of."""
+    """Mean number of threads that ran or wanted to run, at least 1: what sums over threads are divided by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class BlockFacts:
     native: tuple[RunFacts, RunFacts]
     environment: RunFacts
     lateness: float
-    """Slot of the environment less the mean slot of the two natives: how much later in the block it ran."""
+    """Slot of the environment minus the mean slot of the two natives: how much later in the block it ran."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class SignalBlock:
 
     @property
     def difference(self) -> float:
-        """Environment less the mean of the natives."""
+        """The environment's value minus the mean of the natives."""
         return self.environment - (self.native[0] + self.native[1]) / 2
 
 
@@ -59,34 +59,34 @@ class SignalSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalEvidence:
-    """All that an attribution is made from: one environment in one cell, for the workload's primary metric."""
+    """The basis of an attribution: one environment in one cell, for the workload's primary metric."""
 
     cell: Cell
     environment: str
     metric: str
     blocks: tuple[BlockFacts, ...]
-    """Those that are complete for the metric."""
+    """Blocks that are complete for the metric."""
     log_ratios: tuple[float, ...]
-    """Of each of these blocks, as in ``Summary``."""
+    """One for each of these blocks, as in ``Summary``."""
     signals: tuple[SignalSummary, ...]
     missing: tuple[tuple[str, str], ...] = ()
     """Signals that trials of this environment lack, each with why."""
     retransmission_timeout_s: float
-    """The least time that a TCP timeout takes (``Environment.rto_min_s``; else Linux's TCP_RTO_MIN)."""
+    """The shortest TCP retransmission timeout (``Environment.rto_min_s``; else Linux's TCP_RTO_MIN)."""
 
 
 class Attributed(StrEnum):
-    """What may be said of a signal; docs/causes.md explains each word."""
+    """The standing of a signal; docs/causes.md explains each word."""
 
     CAUSE = "cause"
-    """Taken away by an intervention, and the overhead with it."""
+    """An intervention removed it, and the overhead with it."""
     CANDIDATE = "candidate"
     UNEXPLAINED = "unexplained"
-    """Nothing that was counted stands for the loss."""
+    """Nothing that was counted accounts for the loss."""
 
 
 class Ground(StrEnum):
-    """By which gate a signal became a candidate."""
+    """The gate by which a signal became a candidate."""
 
     TIME = "accounts for time lost"
     EVENTS = "events that native has not"
@@ -95,17 +95,17 @@ class Ground(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlation:
-    """Spearman's, of overhead and signal over blocks, without what follows from the order."""
+    """Spearman's correlation of overhead and signal over blocks, without the effect of the order."""
 
     r: float
     chance: float
-    """Of so large a value for any of the signals if none had to do with it: family-wise, by permutation."""
+    """Probability of so large a value for any signal if all were unrelated: family-wise, by permutation."""
     n: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clue:
-    """What one signal says of one overhead."""
+    """What one signal says about one overhead."""
 
     signal: str
     title: str
@@ -113,19 +113,19 @@ class Clue:
     unit: str
     scope: Scope
     excess: Estimate
-    """Median over blocks, in ``unit`` per trial, of what the environment had beyond native, had that run as long."""
+    """Median over blocks, in ``unit`` per trial, of the excess over native if native had run as long."""
     native: float
-    """Median of native's own, in ``unit`` per trial."""
+    """Median of native's value, in ``unit`` per trial."""
     chance: float
-    """Of standing so far above both natives, block by block, if all three were alike; over all signals (Holm)."""
+    """Probability of exceeding both natives so far, block by block, if all three were alike; over signals (Holm)."""
     share: Estimate | None
-    """Of the time lost; ``None``: these are no seconds of waiting, nor events of a known cost."""
+    """Share of the time lost; ``None``: neither seconds of waiting nor events of a known cost."""
     correlation: Correlation | None
     """``None``: fewer than 10 blocks, or the signal never changes."""
     grounds: tuple[Ground, ...]
-    """Empty: no candidate."""
+    """Empty: not a candidate."""
     after: str | None = None
-    """The signal, ranked before, that this one contains or follows from."""
+    """The higher-ranked signal that this one contains or follows from."""
 
     @property
     def standing(self) -> Attributed:
@@ -134,20 +134,20 @@ class Clue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribution:
-    """What may be said of why one environment's overhead is there."""
+    """Why one environment has its overhead, as far as the signals show."""
 
     cell: Cell
     environment: str
     metric: str
     n: int
     established: bool
-    """Whether there is an overhead at all: only then candidates are named."""
+    """Whether there is an overhead at all; candidates are named only then."""
     lost_s: Estimate | None
     """Wall time per trial beyond native: median over blocks; ``None`` without a block."""
     clues: tuple[Clue, ...]
-    """Candidates first, the likeliest of them at the head; then all other signals."""
+    """Candidates first, the likeliest at the head; then all other signals."""
     unexplained: Estimate | None
-    """Share of the time lost that no candidate accounts for; ``None`` where none is lost for certain."""
+    """Share of the lost time that no candidate accounts for; ``None`` where no loss is certain."""
     missing: tuple[tuple[str, str], ...]
     """Signals that this environment's trials lack, each with why."""
     sentence: str
@@ -176,23 +176,23 @@ class Change:
     changed: str
     """The name of the environment with the knob turned."""
     changed_native: str | None = None
-    """The same of native, where the knob is a limit, which holds natively too."""
+    """The same for native, where the knob is a limit, which applies to native too."""
     changed_limits: Limits | None = None
-    """What holds in these two instead of the campaign's limits; ``None``: the same."""
+    """Limits that apply in these two instead of the campaign's; ``None``: the same."""
     cause: str | None = None
-    """The known cause that it is a test of (``tare.causes``); ``None``: the user asked for the knob."""
+    """The known cause that it tests (``tare.causes``); ``None``: the user asked for the knob."""
     is_cure: bool = True
-    """Whether it takes away what may cost time, and does not bring it."""
+    """Whether it removes what may cost time, rather than adding it."""
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The environments that only this knob has."""
+        """The environments that exist only for this knob."""
         return tuple(filter(None, (self.changed, self.changed_native)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intervention:
-    """Knobs turned one at a time, in blocks of their own: what a campaign of ``tare explain`` is for."""
+    """Knobs turned one at a time, in separate blocks: the purpose of a campaign of ``tare explain``."""
 
     parent: str
     """The result that it explains, as a path from this one's folder."""
@@ -202,13 +202,13 @@ class Intervention:
     environment: str
     """As it is in the parent."""
     changes: tuple[Change, ...]
-    """In the order of their evidence: of two that move a metric as much the first is its cause."""
+    """In the order of their evidence: if two move a metric equally, the first is its cause."""
     claims: tuple[tuple[str, str], ...] = ()
-    """Workload and metric of each claim that is to be explained; empty: the primary metrics."""
+    """Workload and metric of each claim to explain; empty: the primary metrics."""
 
 
 class Shift(StrEnum):
-    """What became of an overhead when a knob was turned."""
+    """How an overhead changed when a knob was turned."""
 
     FALLS = "falls"
     RISES = "rises"
@@ -217,13 +217,13 @@ class Shift(StrEnum):
 
 
 class Role(StrEnum):
-    """What a knob is of one metric's difference from native."""
+    """The part of a knob in one metric's difference from native."""
 
     CAUSE = "a cause"
     SMALL = "a small part"
-    """Less than a tenth of the difference went for certain."""
+    """Less than a tenth of the difference certainly disappeared."""
     NONE = "no cause"
-    """Half of the difference or more cannot come of it."""
+    """At least half of the difference cannot come from it."""
     UNDECIDED = "undecided"
     ABSENT = "not seen again"
     """In the intervention's own blocks there was no difference to explain."""
@@ -231,7 +231,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterventionVerdict:
-    """What an intervention shows of one knob and one metric."""
+    """What an intervention shows about one knob and one metric."""
 
     intervention: Intervention
     turned: Change
@@ -242,11 +242,11 @@ class InterventionVerdict:
     after: Estimate
     """Overhead with the knob turned."""
     change: Estimate
-    """Of the time per work, from as it is to turned, as a fraction: below 0 is time won."""
+    """Change of the time per unit of work when the knob is turned, as a fraction: below 0 is time gained."""
     shift: Shift
     role: Role
     chance: float
-    """Of so large a change if there were none, for all knobs and claimed metrics together (Holm)."""
+    """Probability of so large a change if there were none, over all knobs and claimed metrics (Holm)."""
     sentence: str
 
     @property

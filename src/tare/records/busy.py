@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 BUSY_SHARE = 0.1
-"""Part of a trial's processors; where others take more of them, its host was busy (docs/method.md)."""
+"""Fraction of a trial's processors; if others take more, the host was busy (docs/method.md)."""
 BUSY_PROCESSORS = 0.5
-"""Processors' worth; where other programs use as much, the host was busy for a trial of any size: a parallel program
+"""Processors' worth; if other programs use as much, the host was busy for a trial of any size: a parallel program
 waits for its slowest part."""
 
 
@@ -30,27 +30,27 @@ class BusyProgram:
 
     name: str
     user: str | None
-    """``None``: the process was gone before anybody could ask."""
+    """``None``: the process ended before its user could be read."""
     pid: int | None
-    """Of the busiest of them; ``None`` for those that nobody saw."""
+    """PID of the busiest process; ``None`` for unseen processes."""
     processors: float
-    """How many processors they used, in the mean."""
+    """Mean number of processors they used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostLoad:
-    """What the trial's processors did for others while its commands ran, in processors' worth."""
+    """Use of the trial's processors by others while its commands ran, in processors' worth."""
 
     processors: int
-    """How many the trial had."""
+    """Number of processors of the trial."""
     foreign: float
-    """What other programs used of them."""
+    """Share used by other programs."""
     steal: float = 0.0
-    """What a hypervisor below the host took of them."""
+    """Share taken by a hypervisor below the host."""
     throttled: float = 0.0
-    """Part of the time in which a quota on the control group that Tare itself is in held it back."""
+    """Fraction of the time in which a quota on Tare's own control group throttled it."""
     others: tuple[BusyProgram, ...] = ()
-    """The busiest ones first, where the host was busy; they may have run on other processors too."""
+    """The busiest first, where the host was busy; they may have run on other processors too."""
 
     def __post_init__(self) -> None:
         figures = self.foreign, self.steal, self.throttled
@@ -63,7 +63,7 @@ class HostLoad:
 
     @property
     def share(self) -> float:
-        """Which part of its processors the trial could not have."""
+        """The fraction of its processors that the trial could not use."""
         return max((self.foreign + self.steal) / self.processors, self.throttled)
 
     @property
@@ -76,9 +76,9 @@ class Busyness:
     """How busy the host was in a whole result."""
 
     blocks: int
-    """Those of which the load is known."""
+    """Blocks with a known load."""
     busy: int
-    """Those in which some trial's host was busy."""
+    """Blocks in which the host was busy during some trial."""
     programs: tuple[str, ...]
-    """The names of the busiest, over all of these blocks."""
+    """Names of the busiest programs, over all of these blocks."""
     sentence: str

@@ -7,47 +7,47 @@ from enum import StrEnum
 
 
 class Passing(StrEnum):
-    """What became of a gate."""
+    """The outcome of a gate."""
 
     PASSED = "passed"
     FAILED = "failed"
     NOTED = "noted"
-    """Recorded; nothing was asked of it."""
+    """Recorded without a requirement."""
     NOT_RUN = "not run"
-    """This host, or what there is to judge, does not allow it; the gate says why."""
+    """This host or the available data does not allow it; the gate says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """One claim about Tare, and what was seen of it."""
+    """One claim about Tare, and the observation."""
 
     phase: str
     """``P0`` to ``P8``."""
     name: str
     """Unique in its phase."""
     claim: str
-    """What has to hold, in words."""
+    """The requirement, in words."""
     passing: Passing
     seen: str
     """The figures, with their units and counts, or why there are none."""
     count: int | None = None
     """How often something happened; ``None``: the gate is not about a count."""
     of: int | None = None
-    """Of how many."""
+    """Out of how many."""
     allowed: int | None = None
-    """The largest ``count`` with which it is passed."""
+    """The largest ``count`` that passes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """All gates of one calibration, with the host and the versions that it is about."""
+    """All gates of one calibration, with its host and versions."""
 
     started_utc: str
     ended_utc: str
     tare_version: str
     image_digest: str
     host_identity: str
-    """A digest of what makes it this host; nothing can be read from it."""
+    """A digest that identifies the host without revealing anything about it."""
     host: Mapping[str, str]
     """The host's facts as they were, as in ``Session``."""
     size: str
@@ -56,9 +56,9 @@ class Calibration:
     """The shipped one, or the name of a broken one that must fail."""
     gates: tuple[Gate, ...]
     repeated: tuple[str, ...] = ()
-    """Phases that were run twice, because a gate failed at first; their gates are about both runs together."""
+    """Phases that ran twice because a gate failed at first; their gates cover both runs."""
     complete: bool = True
-    """Whether all phases were judged; not so when it was interrupted."""
+    """Whether all phases were judged; false after an interruption."""
     folder: str = ""
     """Name of the folder that holds the journals."""
     measured: Mapping[str, float] = field(default_factory=dict)
@@ -66,9 +66,9 @@ class Calibration:
 
     @property
     def passed(self) -> bool:
-        """Whether all was judged and nothing failed."""
+        """Whether everything was judged and nothing failed."""
         return self.complete and not any(gate.passing is Passing.FAILED for gate in self.gates)
 
     def gate(self, phase: str, name: str) -> Gate | None:
-        """The gate of this name, if it is there."""
+        """The gate with this name, if present."""
         return next((gate for gate in self.gates if (gate.phase, gate.name) == (phase, name)), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""System calls of a workload's commands, counted in a spare run that is traced and never measured."""
+"""System calls of a workload's commands, counted in an extra run that is traced and never measured."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallCounts:
-    """Of all processes of the commands, with the few calls of the stopwatches that start them."""
+    """Calls of all processes of the commands, including a few by the stopwatches that start them."""
 
     made: Mapping[str, int]
-    """System call → how many ended. One that the C library answers by itself (vDSO) is no system call."""
+    """System call → number completed. A call that the C library answers itself (vDSO) is no system call."""
     failed: Mapping[str, int]
-    """System call → how many returned an error, or were interrupted; a call that never did has no entry."""
+    """System call → number that returned an error or were interrupted; no entry where there were none."""
     traced_s: float
     """From the start of the commands to their end, or to the end of the window; tracing slows them down."""
     whole: bool = True
-    """Whether the commands ended by themselves; else these are the calls of their first part, as far as it came."""
+    """Whether the commands ended by themselves; else these are only the calls of their first part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedCalls:
-    """Of each workload in each environment, native among them: either counts or why there are none."""
+    """For each workload in each environment, native included: counts, or why there are none."""
 
     counts: Mapping[Cell, Mapping[str, CallCounts]]
     """Cell → environment → counts."""
@@ -34,7 +34,7 @@ class TracedCalls:
     """Cell → environment → why nothing could be counted."""
 
     def joined(self, later: "TracedCalls") -> "TracedCalls":
-        """These and later ones; of what both have the later count."""
+        """Merge with later calls; where both have an entry, the later one counts."""
         return TracedCalls(
             counts=_joined(self.counts, later.counts), untraced=_joined(self.untraced, later.untraced)
         )

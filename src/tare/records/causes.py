@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a claim is true, as far as is known: what is suspected, what was confirmed, and the cure."""
+"""Why a claim is true, as far as known: suspected causes, confirmed causes, and the cure."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -11,7 +11,7 @@ from tare.statistics.estimate import Estimate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trait:
-    """What a trial of an environment ran under, where native ran under something else."""
+    """A condition of an environment's trial that differs from native's."""
 
     cell: Cell
     environment: str
@@ -22,19 +22,19 @@ class Trait:
 
 
 class Strength(IntEnum):
-    """How much speaks for a known cause."""
+    """Strength of the evidence for a known cause."""
 
     POSSIBLE = 1
-    """The environment differs from native in what the cause needs."""
+    """The environment differs from native in a condition that the cause needs."""
     SEEN = 2
-    """What it leaves behind was counted, and native has not as much of it."""
+    """Its traces were counted, and native has fewer."""
     STRONG = 3
-    """What was counted accounts for half of the difference or more, or the mechanism was seen at work."""
+    """The counts explain at least half of the difference, or the mechanism was observed at work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspicion:
-    """A known cause of one claim, by what was counted and seen."""
+    """A known cause of one claim, suspected from counts and observations."""
 
     cell: Cell
     environment: str
@@ -47,14 +47,14 @@ class Suspicion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """What is said of why one claim is true."""
+    """The explanation of one claim."""
 
     cell: Cell
     environment: str
     metric: str
     primary: bool
     name: str
-    """What the answers call the metric."""
+    """Name of the metric in the answers."""
     claim: str
     """Such as "25 to 28 % slower"."""
     is_gain: bool
@@ -67,20 +67,20 @@ class Explanation:
     grounds: str = ""
     """Why it is suspected."""
     cure: str = ""
-    """In the user's words; of a gain, how native has it too; empty where none is known."""
+    """In the user's words; for a gain, how native can have it too; empty where none is known."""
     change: str = ""
     """How the knob was turned, such as "without the filter"."""
     before: Estimate | None = None
-    """The overhead in the intervention's own blocks, as it is; ``None`` where none was made."""
+    """The unchanged overhead in the intervention's own blocks; ``None`` without an intervention."""
     after: Estimate | None = None
     """The same with the knob turned."""
     further: tuple[str, ...] = ()
-    """Other causes of the same claim, confirmed or suspected as this one is, in words."""
+    """Other causes of the same claim, with the same standing, in words."""
     tried: tuple[str, ...] = ()
-    """What was turned and is no cause of it, or a small part at most, in words."""
+    """Knobs that were turned and are no cause of it, or a small part at most, in words."""
     undecided: tuple[str, ...] = ()
-    """What was turned without a decision, in words."""
+    """Knobs that were turned without a decision, in words."""
     is_absent: bool = False
-    """Whether the difference was not seen again in the blocks of an intervention."""
+    """Whether the difference did not reappear in the blocks of an intervention."""
     knob: str | None = None
     """The knob that confirmed it."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples as columns, for results with too many to be records; no part of ``tare.records``, as numpy loads slowly."""
+"""Samples as columns, for results too large for records; not exported by ``tare.records``, as numpy loads slowly."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tare.records.measured import Direction
 
 NONE = -1
-"""In a column of whole numbers: there is no such number."""
+"""In a column of integers: no value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,19 +22,19 @@ class SampleKind:
     x: float | None
     x_unit: str | None
     first: bool
-    """Of the first of several iterations, which is never mixed with the others."""
+    """Whether it is the first of several iterations, which is never mixed with the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleColumns:
-    """The samples of whole trials: a row each, trial by trial, kind by kind, iteration by iteration, by instance."""
+    """The samples of whole trials, one row each, ordered by trial, kind, iteration and instance."""
 
     trial: NDArray[np.int32]
-    """Which outcome, in the journal's order."""
+    """Index of the outcome, in the journal's order."""
     kind: NDArray[np.int32]
-    """Which ``SampleKind``; within a trial in the order in which the workload reported them."""
+    """Index of the ``SampleKind``; within a trial in the order in which the workload reported them."""
     iteration: NDArray[np.int32]
     """``NONE``: there was one."""
     instance: NDArray[np.int32]
-    """``NONE``: of the whole trial."""
+    """``NONE``: for the whole trial."""
     value: NDArray[np.float64]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was checked of the values behind an interval, and what follows: docs/method.md, "Checks of each interval"."""
+"""Checks of the values behind an interval, and their consequences: docs/method.md, "Checks of each interval"."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,10 +34,10 @@ class Finding:
 
     check: Check
     effect: Effect
-    """If it found something."""
+    """The consequence of a positive finding."""
     statistic: float
     limit: float | None
-    """The largest statistic that is not remarkable; ``None`` where ``p`` decides."""
+    """The largest unremarkable statistic; ``None`` where ``p`` decides."""
     p: float | None
     n: int
     found: bool
@@ -52,4 +52,4 @@ class Predecessors:
     cell: Cell
     environment: str
     before: Mapping[int, str]
-    """Block → the environment whose trial of this cell ran just before in it; "nothing": it was the cell's first."""
+    """Block → the environment whose trial of this cell ran just before; "nothing": it was the cell's first."""

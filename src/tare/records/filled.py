@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many records at once, of columns."""
+"""Many records at once, from columns."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -10,9 +10,9 @@ Record = TypeVar("Record")
 
 
 def filled(kind: type[Record], columns: Mapping[str, Iterable[object]], count: int) -> list[Record]:
-    """So many records with these fields, in a fraction of the time that their constructor takes.
+    """Build ``count`` records with these fields, in a fraction of the time that their constructor takes.
 
-    It looks at nothing: the values are of records that were looked at when they were read.
+    Nothing is checked: the values belong to records that were checked when they were read.
     """
     made = list(map(object.__new__, repeat(kind, count)))
     for name, values in columns.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign can and cannot decide, told before it starts, from noise that was measured on this host."""
+"""What a campaign can and cannot decide, forecast from noise measured on this host."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,9 @@ class Noise:
     """How much the block log-ratios of one arm vary."""
 
     spread: float
-    """Standard deviation of the log-ratios, which is about the ratios' own, as a fraction."""
+    """Standard deviation of the log-ratios, roughly the relative deviation of the ratios."""
     n: int
-    """Blocks that it was taken from."""
+    """Number of blocks behind it."""
     source: str
     """Where they were measured, in words."""
 
@@ -22,14 +22,14 @@ class LookForesight:
 
     blocks: int
     smallest_slowdown: float | None
-    """The overhead, as a fraction, that is found slower with 80 % power; ``None``: the look has no interval."""
+    """The overhead, as a fraction, that is detected as slower with 80 % power; ``None``: the look has no interval."""
     within: float
-    """The chance that "within the margin" is shown at this look, if there is no overhead at all."""
+    """Probability that this look shows "within the margin" if there is no overhead at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedBlocks:
-    """How many blocks are run on average, if the overhead is so large."""
+    """Mean number of blocks run for an overhead of a given size."""
 
     overhead: float
     blocks: float
@@ -37,7 +37,7 @@ class ExpectedBlocks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foresight:
-    """What a campaign can decide of one arm at this noise."""
+    """What a campaign can decide about one arm at this noise."""
 
     workload: str
     layout: str
@@ -48,7 +48,7 @@ class Foresight:
 
     @property
     def within_from(self) -> int | None:
-        """The first look that shows "within the margin" with 80 % power; ``None``: none of them does."""
+        """The first look that shows "within the margin" with 80 % power; ``None``: no look does."""
         return next((look.blocks for look in self.looks if look.within >= POWER), None)
 
 
@@ -60,8 +60,8 @@ class SliceLength:
     deviation: float
     """Standard deviation of the log-ratio of two arms' slices."""
     half_width: float
-    """Of the 95 % interval, as a fraction."""
+    """Half-width of the 95 % interval, as a fraction."""
 
 
 POWER = 0.8
-"""The chance with which something must be found to count as found."""
+"""Probability of detection that counts as detectable."""

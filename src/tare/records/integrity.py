@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a journal's CRCs say of it: what is damaged, what is missing, and what nobody could check."""
+"""What a journal's CRCs show: what is damaged, what is missing, and what could not be checked."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,22 +11,22 @@ _MEANING = (
 
 
 class Fault(StrEnum):
-    """What is wrong at a place of a result."""
+    """What is wrong at one place of a result."""
 
     DAMAGED = "damaged"
     """No record can be read from it."""
     ALTERED = "altered"
     """It reads as a record, but is not what was written."""
     REMOVED = "removed"
-    """It was written and is not there."""
+    """It was written and is missing."""
     DOUBLED = "doubled"
-    """It stands there a second time."""
+    """It occurs a second time."""
     MOVED = "moved"
-    """It is not where it was written; the only fault of which the record is used."""
+    """It is not where it was written; the only fault whose record is used."""
     FOREIGN = "foreign"
     """It was written to another file, or for another campaign."""
     ORPHANED = "orphaned"
-    """It is whole, but what says of which session it is is lost."""
+    """It is whole, but the record of its session is lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,41 +37,41 @@ class Damage:
     """Its name in the result folder."""
     fault: Fault
     line: int | None
-    """The first line that is meant, from 1, as the file is now; what was removed stood after it. ``None``: the file."""
+    """The first affected line, from 1, in the file as it is now; what was removed followed it. ``None``: the file."""
     lines: int | None
-    """How many; ``None``: it is not known, or the file as a whole is meant."""
+    """Number of lines; ``None``: not known, or the whole file is affected."""
     sentence: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What a session read of another one's file before its own first trial."""
+    """What a session read of another session's file before its own first trial."""
 
     lines: int
     crc: str
-    """Of the last of the lines; of a file without CRCs, of all of them together."""
+    """CRC of the last line; in a file without CRCs, of all lines together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Integrity:
-    """Of all files of a journal."""
+    """The state of all files of a journal."""
 
     damage: tuple[Damage, ...] = ()
     unchecked: tuple[str, ...] = ()
-    """The files of earlier versions, whose lines have no CRC."""
+    """Files of earlier versions, whose lines have no CRC."""
     unended: tuple[str, ...] = ()
-    """The files in which the session's end is not written: it runs, or was killed, or the last lines are gone."""
+    """Files without the end of the session: it is running, was killed, or the last lines are gone."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is wrong, place by place, and before it what that means; empty when nothing is."""
+        """What is wrong, place by place, preceded by what it means; empty when nothing is."""
         if not self.damage:
             return ()
         return (_MEANING, *(damage.sentence for damage in self.damage))
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What cannot be known of files that show no fault."""
+        """What remains unknown about files that show no fault."""
         said = []
         if self.unchecked:
             said.append(

@@ -13,7 +13,7 @@ class Start:
 
     block: int
     log_times: tuple[float, ...]
-    """Of each iteration in it, in order: ln(time per unit of work)."""
+    """ln(time per unit of work) of each iteration, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,20 +40,20 @@ class Levels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VarianceSplit:
-    """Variances of ln(time per unit of work), each with its interval; the root is about a coefficient of variation."""
+    """Variances of ln(time per unit of work) with intervals; a root is roughly a coefficient of variation."""
 
     cell: Cell
     environment: str
     metric: str
     between_blocks: Estimate
-    """What all arms of a block share: the machine's drift."""
+    """Common to all arms of a block: the machine's drift."""
     between_starts: Estimate
-    """From start to start of this environment; of single runs it holds what varies within a start too."""
+    """From start to start of this environment; with single runs it includes the variation within a start."""
     between_iterations: Estimate | None
     """Within a start; ``None``: there was one iteration."""
     iterations: float
-    """How many each start has, as the harmonic mean."""
+    """Harmonic mean of the iterations per start."""
     best_iterations: int | None
-    """m*: how many per start give the narrowest interval in a given time; ``None``: not known."""
+    """m*: the number per start that gives the narrowest interval in a given time; ``None``: not known."""
     start_cost_s: float | None
     iteration_cost_s: float | None

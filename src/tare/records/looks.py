@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at a running campaign: what was seen at each, why an arm stopped, and what ``--fail-if`` decided."""
+"""Looks at a running campaign: what each one showed, why an arm stopped, and what ``--fail-if`` decided."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,18 +20,18 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What was seen of one metric after so many blocks."""
+    """What one metric showed after a number of blocks."""
 
     blocks: int
-    """Blocks that had been run; the look takes in those with a smaller number."""
+    """Blocks run so far; the look includes the blocks with a smaller number."""
     n: int
-    """Those of them that are complete for this metric."""
+    """Number of these blocks that are complete for this metric."""
     spent: float
     """Share of the permitted error, 5 % in all, that this look and those before it may use up."""
     level: float
-    """Of this look's interval: 1 less the exact two-sided chance of error of this look alone."""
+    """Level of this look's interval: 1 minus the exact two-sided error probability of this look alone."""
     estimate: Estimate
-    """The repeated interval: those of all looks hold together at 95 %."""
+    """The repeated interval: the intervals of all looks hold jointly at 95 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,53 +58,53 @@ class Ruling(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The answer of one condition for one environment in one cell."""
+    """The result of one condition for one environment in one cell."""
 
     condition: FailIf
     cell: Cell | None
     """``None``: the environment was not measured at all."""
     environment: str
     metric: str | None
-    """``None``: none of the condition was measured."""
+    """``None``: no metric of the condition was measured."""
     ruling: Ruling
     interval: Estimate | None
-    """By the boundary of decisions, at the last look; ``None`` before the first, or without a value."""
+    """By the decision boundary, at the last look; ``None`` before the first, or without a value."""
     sentence: str
 
 
 USUAL_MARGIN = 0.01
-"""Overheads within plus or minus this fraction count as none, where a campaign says nothing else."""
+"""Default of ``Design.margin``: overheads within plus or minus this fraction count as none."""
 USUAL_PRECISE_ABSOLUTE, USUAL_PRECISE_RELATIVE = 0.01, 0.2
-"""``Design.precise_absolute`` and ``precise_relative``, where a campaign says nothing else."""
+"""Defaults of ``Design.precise_absolute`` and ``precise_relative``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """All that was declared before the start and decides when an arm stops."""
+    """The rules, declared before the start, that decide when an arm stops."""
 
     looks: tuple[int, ...]
-    """How many blocks each look comes after, ascending; the last is the number of all blocks."""
+    """Block counts at which a look takes place, ascending; the last is the total."""
     margin: float
     """Overheads within plus or minus this fraction count as none."""
     precise_absolute: float = USUAL_PRECISE_ABSOLUTE
     """Half-width of the interval that is precise enough, as a fraction..."""
     precise_relative: float = USUAL_PRECISE_RELATIVE
-    """...or, if that is more, this part of the overhead itself."""
+    """...or this fraction of the overhead itself, if that is more."""
     fail_if: tuple[FailIf, ...] = ()
     whole: frozenset[Cell] = frozenset()
-    """Cells that are never stopped early: those of sharing experiments, which are compared with each other."""
+    """Cells that never stop early: cells of sharing experiments, which are compared with each other."""
 
     def looks_of(self, cell: Cell) -> tuple[int, ...]:
-        """When is looked at this cell."""
+        """The looks at this cell."""
         return self.looks[-1:] if cell in self.whole else self.looks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """The looks that an arm has passed, by its workload's primary metrics; the others follow."""
+    """The looks that an arm has passed, by its workload's primary metrics; the other metrics follow."""
 
     looks: tuple[int, ...]
-    """Those reached, as numbers of blocks; empty before the first."""
+    """Looks reached, as block counts; empty before the first."""
     total: int
     """Blocks planned in all."""
     stop: Stop | None = None
@@ -112,7 +112,7 @@ class Course:
 
     @property
     def final(self) -> bool:
-        """Whether the last look came because there was nothing left to run, and may use up all permitted error."""
+        """Whether the last look came because nothing was left to run, and may spend all remaining error."""
         return self.stop in {Stop.OUT_OF_BLOCKS, Stop.OUT_OF_BUDGET}
 
 
@@ -123,5 +123,5 @@ class Stopped:
     cell: Cell
     environment: str
     blocks: int
-    """How many it ran: it leaves block number ``blocks`` and all that follow."""
+    """Number of blocks it ran: it skips block number ``blocks`` and all later ones."""
     stop: Stop

@@ -15,13 +15,13 @@ from tare.records.turns import TurnsTaken
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parity:
-    """Label → value, as read in the trial; what could not be read is left out."""
+    """Label → value, as read in the trial; unreadable values are left out."""
 
     own: Mapping[str, str] = field(default_factory=dict)
-    """What the technology gives its payload: filters, capabilities, namespaces. Part of what is weighed."""
+    """Set by the technology for its payload: filters, capabilities, namespaces. Part of what is weighed."""
     host: Mapping[str, str] = field(default_factory=dict)
-    """What the host or Tare gives: priorities, resource limits, the place among the control groups. A difference
-    from the runner's own makes the trial void."""
+    """Set by the host or Tare: priorities, resource limits, the place among the control groups. A difference from the
+    runner's own invalidates the trial."""
 
 
 class Direction(StrEnum):
@@ -32,7 +32,7 @@ class Direction(StrEnum):
 
 
 class Status(StrEnum):
-    """What became of a trial; only ``OK`` outcomes enter the statistics."""
+    """How a trial ended; only ``OK`` outcomes enter the statistics."""
 
     OK = "ok"
     FAILED = "failed"
@@ -46,7 +46,7 @@ class Rule(StrEnum):
     CLOCK = "clock"
     """The node's clock and the host's disagree beyond their bound."""
     FOREIGN_LOAD = "foreign load"
-    """Others used more of the host than the campaign allows."""
+    """Others used more of the host than the campaign permits."""
     FREQUENCY = "frequency"
     """The processors' frequency changed by more than the campaign allows, or they were too hot."""
     UNEQUAL = "unequal arms"
@@ -64,17 +64,17 @@ class Sample:
     unit: str
     direction: Direction
     instance: int | None = None
-    """Which of the K instances; ``None``: of the whole trial."""
+    """Which of the K instances; ``None``: the whole trial."""
     x: float | None = None
-    """Where on a curve, such as the message size in bytes; ``None``: the metric is one figure."""
+    """Position on a curve, such as the message size in bytes; ``None``: the metric is a single figure."""
     x_unit: str | None = None
     """``None`` without an ``x``."""
     iteration: int | None = None
     """Which run of the command within one start of the nodes, from 0; ``None``: there was one. Iterations of a trial
     are joined before anything is compared, and never count as n."""
     round: int | None = None
-    """Of which round of turns, from 0, over all starts of the program in the node; ``None``: it ran by itself. All arms
-    of a block have their slices of a round one right after the other."""
+    """Which round of turns, from 0, over all starts of the program in the node; ``None``: it ran by itself. The
+    slices of all arms of a block in one round follow each other directly."""
     process: int | None = None
     """Which start of the program in the node, from 0; only with a ``round``."""
 
@@ -86,7 +86,7 @@ class Clocks:
     wall_s: float
     host_wall_s: float
     round_trip_s: float
-    """Hard bound of |wall_s - host_wall_s| for an honest clock: half the probes' round trips."""
+    """Hard bound on |wall_s - host_wall_s| for an honest clock: half the probes' round trips."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +96,8 @@ class InstanceRun:
     instance: int
     clocks: Clocks
     start_offset_s: float
-    """How long after the first instance's program this one's was executed (execve(2)), host clock; in results of
-    earlier versions how long after its start."""
+    """Delay of this program's execve(2) after the first instance's, by the host's clock; in results of earlier
+    versions the delay after the start."""
     user_s: float
     system_s: float
     maximum_rss_byte: int
@@ -109,28 +109,27 @@ class InstanceRun:
     signal: int | None
     timed_out: bool
     host_span_s: float | None = None
-    """From the word to start, as the host sent it, to the word of the end, as it came, by the host's clock: longer than
-    the command by the way there and back, and by the wait for a moment at which several start. ``None`` in results of
-    earlier versions."""
+    """From sending the start message to receiving the end message, by the host's clock: longer than the command by the
+    round trip and by the wait for the common start of several. ``None`` in results of earlier versions."""
     iteration: int | None = None
-    """Which run of the command within the nodes' one start, from 0; ``None``: there was one."""
+    """Which run of the command within one start of the nodes, from 0; ``None``: there was one."""
     uptime_s: float | None = None
-    """From the end of the nodes' start to this run's, by the host's clock; ``None`` in results of earlier versions."""
+    """From the end of the nodes' start to the start of this run, by the host's clock; ``None`` in earlier results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """All that one trial left behind: one line of the journal."""
+    """Everything that one trial left behind: one line of the journal."""
 
     trial: Trial
     status: Status
     reason: str | None
-    """Why it failed or is invalid, in a sentence; ``None`` when ok."""
+    """Why it failed or is invalid, as a sentence; ``None`` when ok."""
     excerpt: str | None
-    """A kept piece of the output that shows the reason."""
+    """A piece of the output that shows the reason."""
     started_utc: str
     elapsed_s: float
-    """All of the trial: nodes up, run, nodes down."""
+    """The whole trial: nodes up, run, nodes down."""
     node_start_s: float | None
     node_stop_s: float | None
     barrier_skew_s: float | None
@@ -141,48 +140,48 @@ class Outcome:
     """CPU time, over the same span, of the environment's processes on the host that serve the nodes from outside the
     benchmark: shim, monitor, sentry, VMM; ``None`` where there is none or it cannot be read."""
     helpers: int | None = None
-    """How many such processes there were; 0: the environment has none. ``None``: nobody looked."""
+    """Number of such processes; 0: the environment has none. ``None``: not looked for."""
     vcpu_wait_s: float | None = None
-    """How long, over the same span, the threads that are the nodes' processors waited for one of the host's, all of
-    them together; ``None`` where there are no such threads or it cannot be read."""
+    """Total time, over the same span, for which the nodes' vCPU threads waited for a processor of the host; ``None``
+    where there are no such threads or it cannot be read."""
     steal_s: float | None = None
     """The same as the nodes' own kernels counted it (steal, proc(5)); ``None`` where one of them never counted any."""
     clock_fault: str | None = None
-    """What is wrong with a clock of the nodes: ``wall_s`` is then by the host's clock, and the program's own figures
-    are left out. ``None``: nothing, or the nodes have no clock but the host's."""
+    """What is wrong with a clock of the nodes: ``wall_s`` then uses the host's clock, and the program's own figures
+    are left out. ``None``: nothing, or the nodes use the host's clock."""
     timer_inversions: int | None = None
-    """Of how many instances the node told more CPU time than their processors had in their wall time (L12); ``None``
-    in results of earlier versions."""
+    """Number of instances with more reported CPU time than their processors had in their wall time (L12); ``None`` in
+    results of earlier versions."""
     samples: tuple[Sample, ...]
     instances: tuple[InstanceRun, ...]
     signals: tuple[Signal, ...] = ()
-    """What was counted beside the run."""
+    """Counts taken beside the run."""
     missing_signals: Mapping[str, str] = field(default_factory=dict)
-    """Those that this host, node or technology does not give: name → why."""
+    """Signals that this host, node or technology does not provide: name → why."""
     clock_quality: tuple[ClockQuality, ...] = ()
-    """Of each node, tested once per environment, layout and session; empty in all other trials."""
+    """One per node, tested once per environment, layout and session; empty in all other trials."""
     excluded_by: Rule | None = None
     """The rule that made it invalid; ``None`` when none did."""
     parity: Parity = field(default_factory=Parity)
-    """Under what the commands ran, in the first of the nodes; empty in results of earlier versions."""
+    """The conditions under which the commands ran, in the first node; empty in results of earlier versions."""
     load: HostLoad | None = None
-    """What others used of the processors while the commands ran; ``None``: it is not known, as of another host."""
+    """Use of the processors by others while the commands ran; ``None``: not known, such as on another host."""
     turns: TurnsTaken | None = None
-    """How it took turns with the other arms; ``None``: it ran by itself."""
+    """Its turns with the other arms; ``None``: it ran by itself."""
     image_digest: str
     facts: Mapping[str, str] = field(default_factory=dict)
-    """Evidence beside the numbers: limits as seen, BLAS kernel, storage driver, ..."""
+    """Evidence beside the numbers: observed limits, BLAS kernel, storage driver, ..."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """An environment that did not run, or not in all blocks, and what to do about it."""
+    """An environment that did not run, or not in all blocks, and the remedy."""
 
     environment: str
     reason: str
     remedy: str
     blocks: int | None = None
-    """How many blocks of the result went on without it; ``None``: it never ran, or this is of one session alone."""
+    """Number of blocks of the result without it; ``None``: it never ran, or this concerns one session alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,10 +199,10 @@ class Session:
     skipped: tuple[Skipped, ...]
     planned_trials: int
     lacking_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Environment → the host's CPU flags that its nodes lack; every code path is pinned to what all have."""
+    """Environment → the host's CPU flags that its nodes lack; every code path is pinned to the common flags."""
     load: HostLoad | None = None
-    """What others used of all processors just before the first trial; ``None``: nobody looked."""
+    """Use of all processors by others just before the first trial; ``None``: not observed."""
     campaign_digest: str | None = None
-    """Of the campaign as it was kept in the result folder; ``None`` in results of earlier versions."""
+    """Digest of the campaign as stored in the result folder; ``None`` in results of earlier versions."""
     earlier: Mapping[str, Seen] = field(default_factory=dict)
-    """How far each other file of the journal went when the session began: file name → what was read."""
+    """The extent of each other file of the journal when the session began: file name → what was read."""

@@ -14,7 +14,7 @@ class OrderedRun:
     """One run of a series."""
 
     value: float
-    """Of the option that the experiment varies."""
+    """Value of the option that the experiment varies."""
     uptime_s: float
     """From the end of the nodes' start to the start of the run, by the host's clock."""
     log_time: float
@@ -31,7 +31,7 @@ class OrderedStart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderedBlock:
-    """A block of an order experiment: one start for each ordering, all of the same values."""
+    """A block of an order experiment: one start for each ordering, all with the same values."""
 
     block: int
     starts: tuple[OrderedStart, ...]
@@ -66,8 +66,8 @@ class OrderContrast:
 
     value: float
     late_over_early: Estimate
-    """For the least value: last of the descending series over first of the ascending one; for the greatest the other
-    way round; between them: the later of the two places over the earlier. As a fraction, 0 is no difference."""
+    """For the smallest value: last of the descending series over first of the ascending one; for the largest the other
+    way round; in between: the later of the two places over the earlier. As a fraction, 0 is no difference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +79,9 @@ class OrderVerdict:
     """How much more time the same work takes at the end of a whole series than at its beginning, as a fraction:
     exp(slope of ln T over the uptime, times ``span_s``) - 1, with values and starts accounted for."""
     span_s: float | None
-    """Median time from the first run's start to the last one's; ``None`` without a complete block."""
+    """Median time from the start of the first run to the start of the last; ``None`` without a complete block."""
     permutation_p: float | None
-    """Chance of so large a slope if the order made no difference: orders exchanged between the starts of a block."""
+    """Probability of so large a slope if the order made no difference: orders swapped between the starts of a block."""
     contrasts: tuple[OrderContrast, ...]
     margin: float
     word: OrderWord

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign asks for: environments, layouts, workloads, limits, users, and the trials made of them."""
+"""What a campaign requests: environments, layouts, workloads, limits, users, and the resulting trials."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from tare.records.turns import Turns, Way
 
 NATIVE = "native"
 ORDINARY, ROOT = "ordinary", "root"
-"""Words of the campaign's key ``user``, beside ``UID:GID``."""
+"""Values of the campaign's key ``user``, besides ``UID:GID``."""
 _LARGEST_ID = (1 << 32) - 2
 """The largest but one of 32 bits: the largest means "leave as it is" (setresuid(2))."""
 
@@ -25,20 +25,20 @@ class NetworkKind(StrEnum):
     NONE = "none"
     """Loopback alone."""
     VETH = "veth"
-    """A link of the node's own to a bridge in a network namespace of the trial's own."""
+    """A separate link of the node to a bridge in the trial's own network namespace."""
     MACVLAN = "macvlan"
     """As ``VETH``, but the links are macvlan devices of one parent, without a bridge."""
     HOST = "host"
     """The host's own network, shared."""
     DEFAULT = "default"
-    """What the technology does when nobody asks for anything."""
+    """The default of the technology."""
 
 
 class Storage(StrEnum):
-    """What lies below everything that a node writes."""
+    """The storage below everything that a node writes."""
 
     TMPFS = "tmpfs"
-    """A memory file system, whose pages count for the node."""
+    """A memory file system, whose pages are charged to the node."""
     DISK = "disk"
     """A folder of Tare's state directory."""
 
@@ -53,7 +53,7 @@ class Environment:
     network: NetworkKind | None = None
     """``None``: ``NONE`` in a layout of one node, ``VETH`` in one of several."""
     rto_min_s: float | None = None
-    """Least TCP retransmission timeout of the node's route; ``None``: the kernel's own (200 ms)."""
+    """Minimum TCP retransmission timeout of the node's route; ``None``: the kernel's default (200 ms)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class Layout:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read ``NcMpKi``; ``ValueError`` says what is wrong with the text."""
+        """Parse ``NcMpKi``; the ``ValueError`` says what is wrong with the text."""
         match = re.fullmatch(r"([1-9]\d*)c([1-9]\d*)p([1-9]\d*)i", text)
         if not match:
             raise ValueError(f"{text!r} is not a layout; write NcMpKi, such as 1c2p1i")
@@ -103,13 +103,13 @@ class Workload:
     kind: str
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     layouts: tuple[str, ...] | None = None
-    """Those of the campaign's in which it runs; ``None``: all."""
+    """Layouts of the campaign in which it runs; ``None``: all."""
     iterations: int = 1
     """How often the command runs within one start of the nodes."""
     primary: tuple[str, ...] = ()
-    """Samples that are judged before all others, and together; empty: what its kind declares."""
+    """Samples that are judged first, and together; empty: the ones its kind declares."""
     way: Way = Way.WHOLE
-    """How it can take turns with other arms, as its kind says."""
+    """How it can take turns with other arms, according to its kind."""
 
     def runs_in(self, layout: Layout) -> bool:
         return self.layouts is None or str(layout) in self.layouts
@@ -117,25 +117,25 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What keeps a command that runs wild from its host; ``None``: nothing does, as in results of older versions."""
+    """Protection of the host from a runaway command; ``None``: no bound, as in results of older versions."""
 
     processes: int | None = None
-    """Of a node, each thread counted; native's one node has as many as all nodes of the layout together."""
+    """Per node, counting each thread; native's one node may have as many as all nodes of the layout together."""
     open_files: int | None = None
-    """Of a process."""
+    """Per process."""
     output_byte: int | None = None
-    """Of each file that a command writes, and of what it prints; ``None``: half of its memory, at most 1 GiB."""
+    """For each file that a command writes, and its printed output; ``None``: half of its memory, at most 1 GiB."""
     disk_byte: int | None = None
-    """Of what the file system below the layers may lose during a trial; ``None``: all but a reserve."""
+    """Space that a trial may take from the file system below the layers; ``None``: all but a reserve."""
     core_byte: int | None = None
-    """Of a core file; 0: none, nor does a crash start what the host would run for it."""
+    """Size of a core file; 0: none, and a crash does not start the host's core handler either."""
 
     @property
     def resource_limits(self) -> Mapping[str, int]:
-        """Names of getrlimit(2), in lower case, and what a process may have at most.
+        """Maximum of a process by the name in getrlimit(2), in lower case.
 
-        A core file of 1 byte is none, as it is less than a page; and for a limit of 1, unlike one of 0, the kernel does
-        not start the program that core_pattern may name, either (core(5); fs/coredump.c).
+        A limit of 1 byte, less than a page, prevents the core file; and unlike a limit of 0 it also keeps the kernel
+        from starting the program that core_pattern may name (core(5); fs/coredump.c).
         """
         core_byte = None if self.core_byte is None else max(1, self.core_byte)
         wanted = {"core": core_byte, "nofile": self.open_files}
@@ -144,7 +144,7 @@ class Bounds:
 
 USUAL_PROCESSES, USUAL_OPEN_FILES = 4096, 65536
 USUAL_BOUNDS = Bounds(processes=USUAL_PROCESSES, open_files=USUAL_OPEN_FILES, core_byte=0)
-"""Far above what a job takes, and below what harms a host."""
+"""Far above the needs of a job, and below what harms a host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +152,7 @@ class Limits:
     """What a node may use, the same in every environment, and how long a trial may take."""
 
     memory_byte: int
-    """Of all nodes of a trial together; split equally among them."""
+    """Total of all nodes of a trial; split equally among them."""
     shm_byte: int
     """Size of each node's own /dev/shm."""
     cpu_quota: float | None = None
@@ -160,20 +160,20 @@ class Limits:
     time_s: float = 600.0
     """The command's own time limit, kept inside the node."""
     storage: Storage = Storage.TMPFS
-    """What every environment's throw-away layer lies on."""
+    """Storage below every environment's throw-away layer."""
     bounds: Bounds = Bounds()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """What else is at work beside the measured instances, in nodes of its own, from before their start to their end."""
+    """A load beside the measured instances, in separate nodes, from before their start to their end."""
 
     environment: Environment
     workload: Workload
     count: int
-    """How many nodes of it, each with the processors and the memory of one of the trial's nodes."""
+    """Number of its nodes, each with the processors and the memory of one of the trial's nodes."""
     same_environment: bool = False
-    """Whether it always runs in the environment of the instances beside it, whichever that is."""
+    """Whether it always runs in the same environment as the instances beside it."""
 
     def __str__(self) -> str:
         where = "" if self.same_environment else f"@{self.environment.name}"
@@ -197,7 +197,7 @@ class Trial:
     limits: Limits
     neighbour: Neighbour | None = None
     series: Series | None = None
-    """``None``: it is no trial of an order experiment."""
+    """``None``: not a trial of an order experiment."""
     turns: Turns | None = None
     """How it takes turns with the other arms of its block; ``None``: it runs by itself."""
 
@@ -209,7 +209,7 @@ class Trial:
 
     @property
     def setting(self) -> str:
-        """The layout, and who is at work beside it or in which order it runs: what a cell is named by."""
+        """The name of the cell: the layout, and the neighbour beside it or the order of its runs."""
         if self.series is not None:
             return f"{self.layout}~{self.series.ordering}"
         return str(self.layout) if self.neighbour is None else f"{self.layout}+{self.neighbour}"
@@ -224,14 +224,14 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """By numbers, so that no node needs a name for it; never root."""
+    """A user by numbers, so that no node needs a name for it; never root."""
 
     uid: int
     gid: int
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Undo ``str``; ``ValueError`` for what is no ``UID:GID``, or is root's."""
+        """Parse the result of ``str``; ``ValueError`` for anything but ``UID:GID``, and for root."""
         match = re.fullmatch(r"([0-9]{1,10}):([0-9]{1,10})", text)
         if match is None or not all(0 < int(number) <= _LARGEST_ID for number in match.groups()):
             raise ValueError(f"must be {ORDINARY}, {ROOT} or UID:GID, both numbers above 0, but is {text!r}")
@@ -242,7 +242,7 @@ class User:
 
 
 def check_user(text: str) -> str:
-    """The text itself; ``ValueError`` when it says nobody."""
+    """The text itself; ``ValueError`` when it names no user."""
     if text not in {ORDINARY, ROOT}:
         User.parse(text)
     return text

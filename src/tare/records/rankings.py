@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The environments of a cell against each other: docs/method.md, "Ranking"."""
+"""The environments of a cell compared with each other: docs/method.md, "Ranking"."""
 
 from dataclasses import dataclass
 
@@ -9,16 +9,16 @@ from tare.statistics.estimate import Estimate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairDifference:
-    """Two environments, native included, on the primary metric in the blocks that both have."""
+    """Two environments, native included, on the primary metric in their common blocks."""
 
     first: str
     second: str
     difference: Estimate
-    """How much more time the second takes than the first, as a fraction; the interval holds by itself."""
+    """How much more time the second takes than the first, as a fraction; the interval holds individually."""
     adjusted_p: float
-    """Of "no difference", by Holm's procedure over the pairs of the ranking."""
+    """p-value of "no difference", by Holm's procedure over the pairs of the ranking."""
     adjusted_equivalence_p: float
-    """Of "beyond the margin", by the same."""
+    """p-value of "beyond the margin", by the same procedure."""
     distinguished: bool
     equal: bool
     """Shown to lie within the margin of each other; not the opposite of ``distinguished``."""
@@ -44,4 +44,4 @@ class Ranking:
     places: tuple[Ranked, ...]
     pairs: tuple[PairDifference, ...]
     fewest_blocks: int
-    """Of a pair of fewer common blocks two may not be told apart whatever these show."""
+    """With fewer common blocks a pair cannot be distinguished, whatever the blocks show."""

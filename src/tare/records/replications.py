@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a paper would have computed from the same runs, for replication alone: docs/method.md, "As the papers did"."""
+"""What a paper would have computed from the same runs, only for replication: docs/method.md, "As the papers did"."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ from tare.statistics.estimate import Estimate
 
 
 class Treatment(StrEnum):
-    """The papers' own ways, by the short names of the presets."""
+    """The papers' own methods, by the short names of the presets."""
 
     B16 = "b16"
     B17 = "b17"
@@ -19,19 +19,19 @@ class Treatment(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmFigure:
-    """One arm's figure as the paper took it, in the metric's own unit: rates stay rates."""
+    """One arm's figure as the paper computed it, in the metric's own unit: rates stay rates."""
 
     value: float
     low: float | None
-    """Of the interval, where the paper gives one."""
+    """Lower end of the interval, where the paper gives one."""
     high: float | None
     deviation: float | None
-    """Standard deviation; ``None``: fewer than two runs are left."""
+    """Standard deviation; ``None``: fewer than two runs remain."""
     variation: float | None
     """Coefficient of variation, where the paper gives one."""
     runs: int
     used: int
-    """How many of the runs the value comes from."""
+    """Number of runs behind the value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,6 @@ class Replication:
     here: ArmFigure
     percent_of_native: float
     overhead: float
-    """What the paper's figures would give, as a fraction of time; it has no interval."""
+    """The overhead by the paper's figures, as a fraction of time; it has no interval."""
     ours: Estimate
     """Tare's typical overhead."""

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Ordering(StrEnum):
-    """In which order the values of an order experiment follow each other within one start."""
+    """The order of an order experiment's values within one start."""
 
     ASCENDING = "ascending"
     DESCENDING = "descending"
@@ -15,10 +15,10 @@ class Ordering(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """The runs of a trial of an order experiment: the workload with one option after the other's value."""
+    """The runs of a trial of an order experiment: the workload with one value of an option after the other."""
 
     option: str
-    """Of the workload's."""
+    """An option of the workload."""
     ordering: Ordering
     values: tuple[int | float, ...]
-    """Of the option, in the order in which they run."""
+    """The option's values, in the order in which they run."""

@@ -30,4 +30,4 @@ class SignalTable:
     environment: str
     differences: tuple[SignalDifference, ...]
     missing: Mapping[str, str]
-    """Signals that no trial of this environment has, each with why."""
+    """Signals that no trial of this environment has → why."""

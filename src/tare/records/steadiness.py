@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of a run that is repeated within one start: classes after Barrett and others 2017 (docs/method.md)."""
+"""How a run repeated within one start develops: classes after Barrett and others 2017 (docs/method.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ class IterationSeries:
     cell: Cell
     environment: str
     metric: str
-    """Of the samples, without a word on iterations."""
+    """Metric of the samples, without the suffix for iterations."""
     starts: tuple[tuple[float, ...], ...]
-    """ln(time per unit of work) of each iteration of a start, the first one included, in order; only of starts in which
-    every iteration has a usable value."""
+    """ln(time per unit of work) of each iteration of a start, the first included, in order; only starts in which every
+    iteration has a usable value."""
 
 
 class IterationCourse(StrEnum):
-    """How the iterations of one start go on."""
+    """How the iterations of one start develop."""
 
     FLAT = "flat"
-    """One level from the first on."""
+    """One level from the first iteration on."""
     WARM_UP = "warm-up"
     """The last level is the fastest, and was reached in time."""
     SLOWDOWN = "slowdown"
@@ -33,7 +33,7 @@ class IterationCourse(StrEnum):
     UNSTEADY = "no steady state"
     """The level still changed in the last quarter."""
     SHORT = "too few iterations"
-    """Fewer than eight: levels cannot be told from noise."""
+    """Fewer than eight: levels cannot be distinguished from noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +43,9 @@ class Steadiness:
     cell: Cell
     environment: str
     metric: str
-    """Of the samples, without a word on iterations."""
+    """Metric of the samples, without the suffix for iterations."""
     iterations: int
-    """Most of any start, the first one included."""
+    """The largest number in any start, the first iteration included."""
     counts: Mapping[IterationCourse, int]
     """Course → how many starts took it; over complete series."""
 

@@ -14,7 +14,7 @@ BLAS = "blas"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """What is compared with native: one workload in one layout."""
+    """The unit of comparison with native: one workload in one layout."""
 
     workload: str
     layout: str
@@ -25,17 +25,17 @@ class BlockRounds:
     """One block's slices of three arms that took turns, compared within their rounds."""
 
     rounds: int
-    """That all three arms have."""
+    """Rounds that all three arms have."""
     log_ratio: float
-    """Centre over rounds of ln(time per work here) - ln of a native's; the mean of it for both natives."""
+    """Centre over rounds of ln(time per work here) - ln(native's), averaged over both natives."""
     control_log_ratio: float
-    """The same of the second native against the first."""
+    """The same for the second native against the first."""
     slow: int
     """Slices of the environment that took 1.2 times their block's median or more."""
     native_slow: int
-    """The same of both natives together, of twice as many."""
+    """The same for both natives together, out of twice as many."""
     slow_by: float | None = None
-    """Median of what the environment's slow ones took more than that, as a fraction; ``None``: there was none."""
+    """Median excess of the environment's slow slices over that median, as a fraction; ``None``: there were none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class BlockValue:
     """The two native slots; replicate 0 first."""
     environment: float
     load: HostLoad | None = None
-    """Of the trial among the three whose host was busiest; ``None``: nobody looked."""
+    """Load of the busiest of the three trials; ``None``: not observed."""
     rounds: BlockRounds | None = None
     """``None``: the arms ran one after the other."""
 
@@ -78,7 +78,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedCell:
-    """A cell whose instance has company, and the cell of the same instance by itself (docs/sharing.md)."""
+    """A cell whose instance has company, and the cell of the same instance alone (docs/sharing.md)."""
 
     shared: Cell
     alone: Cell
@@ -96,16 +96,16 @@ class SharingSummary:
     primary: bool
     """The workload's metric declared before the start."""
     blocks: tuple[int, ...]
-    """Numbers of the complete ones."""
+    """Numbers of the complete blocks."""
     log_losses: tuple[tuple[float, ...], ...]
     """Per block and instance ln(time per work with company) - ln(time per work alone); above 0 is a loss."""
     beyond_native: tuple[float, ...]
-    """Per block complete natively too: this environment's loss less native's, mean over instances, both as
-    logarithms; empty for native itself."""
+    """Per block that is complete for native too: this environment's loss minus native's, both as logarithms, mean over
+    instances; empty for native itself."""
     spreads: tuple[float, ...]
     """Per block (most - least) / mean of the instances' times per work; empty with one instance."""
     jain_indices: tuple[float, ...]
-    """Per block Jain's index of the instances' rates: 1 when all get as much; empty with one instance."""
+    """Per block Jain's index of the instances' rates: 1 when all get the same; empty with one instance."""
     skews_s: tuple[float, ...]
     """Per trial with company, latest minus earliest start of its instances; empty with one instance."""
     dropped_blocks: int
@@ -114,14 +114,14 @@ class SharingSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelperSummary:
-    """What an environment's helpers used in one cell, block by block (``Outcome.helper_cpu_s``)."""
+    """CPU time of an environment's helpers in one cell, block by block (``Outcome.helper_cpu_s``)."""
 
     cell: Cell
     environment: str
     helpers: int | None
-    """Most helper processes of any trial; 0: the environment has none; ``None``: not known."""
+    """Maximum number of helper processes in a trial; 0: the environment has none; ``None``: not known."""
     cpu_s: tuple[float, ...]
-    """Per block in which it is known."""
+    """Per block where it is known."""
     shares: tuple[float, ...]
     """Per block the helpers' CPU time per CPU time of the trial's own processes, where both are known."""
 
@@ -135,7 +135,7 @@ class WaitSummary:
     vcpu_wait_s: tuple[float, ...]
     """Per block in which it is known, as the host counted it (``Outcome.vcpu_wait_s``)."""
     vcpu_wait_shares: tuple[float, ...]
-    """The same per time that the processors had."""
+    """The same as a fraction of the processors' time."""
     steal_s: tuple[float, ...]
     """Per block in which it is known, as the guests counted it (``Outcome.steal_s``)."""
     steal_shares: tuple[float, ...]
@@ -143,13 +143,13 @@ class WaitSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
-    """One place on a curve, block by block."""
+    """One point of a curve, block by block."""
 
     x: float
     blocks: tuple[int, ...]
     """Numbers of the blocks in which both native slots and the environment have a usable value."""
     values: tuple[float, ...]
-    """Per block, in the curve's unit; of native the geometric mean of its two slots."""
+    """Per block, in the curve's unit; for native the geometric mean of its two slots."""
     log_ratios: tuple[float, ...]
     """Per block, as in ``Summary``; empty for native itself."""
     control_log_ratios: tuple[float, ...]
@@ -167,7 +167,7 @@ class Curve:
     direction: Direction
     x_unit: str
     points: tuple[CurvePoint, ...]
-    """By rising ``x``; a place without a complete block has none."""
+    """By ascending ``x``; an ``x`` without a complete block has no point."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
