@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calibrations kept as files, one each, and the newest that fits a host and a version."""
+"""Calibrations, each stored as a file, and the newest one for a host and a version."""
 
 import json
 from functools import cache
@@ -20,24 +20,24 @@ from tare.records import SCHEMA, Calibration
 
 @cache
 def _adapter() -> TypeAdapter[Calibration]:
-    """Made for the few results that have one."""
+    """Built on demand, as few results have a calibration."""
     return TypeAdapter(Calibration)
 
 
 def encode_calibration(calibration: Calibration) -> str:
-    """As JSON with its schema."""
+    """The calibration as JSON, with its schema."""
     body = _adapter().dump_python(calibration, mode="json")
     return json.dumps({"schema": SCHEMA, "passed": calibration.passed, **body}, indent=1) + "\n"
 
 
 def keep_calibration(directory: Path, calibration: Calibration) -> Path:
-    """Write it whole or not at all; ``JournalError`` if that is not possible."""
+    """Write it atomically; ``JournalError`` if that is not possible."""
     stamp = "".join(letter for letter in calibration.ended_utc if letter.isalnum())
     return write_calibration(directory / f"{stamp}.json", calibration)
 
 
 def write_calibration(path: Path, calibration: Calibration) -> Path:
-    """The same, to a given file."""
+    """Write it to a given file, as ``keep_calibration`` does."""
     try:
         write_whole(path, encode_calibration(calibration))
     except OSError as error:
@@ -46,7 +46,7 @@ def write_calibration(path: Path, calibration: Calibration) -> Path:
 
 
 def read_calibration(path: Path) -> Calibration | None:
-    """``None`` when there is none, or one that this version cannot read: it is cited, and nothing rests on it."""
+    """``None`` if it is missing or this version cannot read it: it is only cited, and no result depends on it."""
     try:
         document = json.loads(read_plain(path))
         fields = {name: value for name, value in document.items() if name not in {"schema", "passed"}}
@@ -56,7 +56,7 @@ def read_calibration(path: Path) -> Calibration | None:
 
 
 def newest_calibration(directory: Path, host_identity: str, version: str) -> Calibration | None:
-    """The latest calibration of this host by this version of Tare."""
+    """The most recently ended calibration of this host with this version of Tare."""
     kept = (read_calibration(path) for path in directory.glob("*.json"))
     fitting = [
         calibration
@@ -68,9 +68,9 @@ def newest_calibration(directory: Path, host_identity: str, version: str) -> Cal
 
 
 def cite_calibration(folder: ResultFolder) -> None:
-    """Copy the newest of this host as it is now, by this version, into the result folder.
+    """Copy the newest calibration of the present host by this version into the result folder.
 
-    So the report is the same wherever it is drawn.
+    The report is then the same wherever it is drawn.
     """
     fitting = newest_calibration(calibrations_directory(), host_identity(host_facts()), __version__)
     if fitting is not None and folder.exists():

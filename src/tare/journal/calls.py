@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counted system calls, kept as one file in a folder."""
+"""Counted system calls, stored as one file in a folder."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ _DAMAGED = "the file is damaged; remove it and have the calls counted again"
 
 
 def keep_calls(folder: Path, traced: TracedCalls) -> Path:
-    """Write them whole or not at all; ``JournalError`` if that is not possible."""
+    """Write them atomically; ``JournalError`` if that is not possible."""
     text = json.dumps({"schema": SCHEMA, "calls": list(_entries(traced))}, indent=1) + "\n"
     try:
         write_whole(folder / CALLS_FILE, text)
@@ -49,12 +49,12 @@ def read_calls(folder: Path) -> TracedCalls | None:
 
 @cache
 def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    """Made for the few results whose calls were counted."""
+    """Built on demand, as few results have counted calls."""
     return TypeAdapter(kind)
 
 
 def _entries(traced: TracedCalls) -> Iterator[Mapping[str, Any]]:
-    """One for each cell and environment, with its counts or with the reason for which it has none."""
+    """One for each cell and environment, with its counts or the reason for their absence."""
     for cell, counted in traced.counts.items():
         for environment, counts in counted.items():
             yield {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sealed lines of one file, followed from each to the next: what is whole is passed on, all else is noted."""
+"""The sealed lines of one file as a chain: intact lines are passed on, everything else is noted as damage."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -12,14 +12,14 @@ from tare.records import Fault, Outcome, Session
 from tare.untrusted import from_json
 
 _LOOKED_AT_BYTE = 1 << 20
-"""A longer line whose CRC does not fit is damaged, whether or not it is JSON."""
+"""A longer line with a wrong CRC counts as damaged, whether or not it is JSON."""
 Record = Session | Outcome
 Numbered = tuple[int, Record]
-"""A record and its line."""
+"""A line number and its record."""
 
 
 class _Gap(NamedTuple):
-    """Numbers that were passed over, from ``first`` to before ``end``; ``broken`` lines are there instead."""
+    """Skipped numbers from ``first`` to before ``end``; ``broken`` lines are in their place."""
 
     first: int
     end: int
@@ -28,7 +28,7 @@ class _Gap(NamedTuple):
 
 
 class Chain:
-    """Of one file; all but ``records`` is known when that has ended."""
+    """The chain of one file; everything but ``records`` is complete when ``records`` is exhausted."""
 
     def __init__(self, name: str, faults: Faults, where: Callable[[int], str]) -> None:
         self._last = first_link(name)
@@ -39,16 +39,16 @@ class Chain:
         self._held: Numbered | None = None
         self._is_doubtful = False
         self.crcs: dict[int, int] = {}
-        """Number of each whole line → its CRC."""
+        """Number of each intact line → its CRC."""
         self.ended = False
-        """Whether the session's end is written."""
+        """Whether the file contains the session's end."""
 
     @property
     def broken_at_end(self) -> int:
         return self._broken
 
     def records(self, lines: Iterable[tuple[int, bytes | None]]) -> Iterator[Numbered]:
-        """Those of whole lines, each once; the last is held back until the next has said what it followed."""
+        """The records of intact lines, each once; one is held back until the next line confirms what it follows."""
         for number, line in lines:
             opened = self._whole(number, line)
             if opened is None:
@@ -66,7 +66,7 @@ class Chain:
         self._say_gaps()
 
     def _whole(self, number: int, line: bytes | None) -> Opened | None:
-        """``None`` for a line that is not used; what is wrong with it is noted."""
+        """``None`` for an unusable line; its fault is noted."""
         opened = open_seal(line, self._where(number)) if line is not None else None
         if opened is None:
             self._broken += 1
@@ -82,7 +82,7 @@ class Chain:
         return None
 
     def _follow(self, opened: Opened, number: int) -> None:
-        """It is the last line now; where it does not follow the last one, one of the two is not what was written."""
+        """Make it the last line; if it does not follow the previous last line, one of the two was altered."""
         expected = self._last.number + 1
         if opened.link.number > expected:
             self._gaps.append(_Gap(expected, opened.link.number, self._at, self._broken))
@@ -118,7 +118,7 @@ class Chain:
 
 
 def _is_json(line: bytes | None) -> bool:
-    """Whether somebody who reads the line would take it for one of a journal."""
+    """Whether a reader would take the line for a journal line."""
     try:
         return line is not None and len(line) < _LOOKED_AT_BYTE and isinstance(from_json(line), dict)
     except ValueError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of which journal the columns are, and whether they are as they were written: what is believed, by content alone."""
+"""Which journal the columns belong to, and whether they are unaltered: trust rests on the content alone."""
 
 import json
 import os
@@ -25,10 +25,10 @@ from tare.records.columns import SampleKind
 
 OUTCOMES, SAMPLES = "outcomes.parquet", "samples.parquet"
 SHAPE = f"{crc32(f'{OUTCOME_SHAPE} {SAMPLE_SCHEMA}'.encode()):08x}"
-"""A record that has got a field, or has them in another order, has other columns."""
+"""A record with a new field, or with fields in another order, has other columns."""
 Contents = Mapping[str, str]
 Files = Mapping[str, BinaryIO]
-"""Open, by name."""
+"""Open files by name."""
 _STATE = "state.json"
 _MOST_STATE_BYTE = 64 << 20
 _PIECE_BYTE = 1 << 20
@@ -36,17 +36,17 @@ _PIECE_BYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What is neither an outcome nor a sample."""
+    """Everything but the outcomes and samples."""
 
     shape: str = SHAPE
     journal: Contents
-    """What identifies the journal."""
+    """Identifies the journal."""
     derived: Contents
-    """What identifies the columns."""
+    """Identifies the columns."""
     sessions: tuple[Session, ...]
     kinds: tuple[SampleKind, ...]
     first_trials: tuple[int, ...]
-    """Of each row group of the samples, the first trial that has any there."""
+    """The first trial with samples in each row group."""
     repeated: tuple[str, ...]
     integrity: Integrity
     seen: Mapping[str, Seen]
@@ -56,7 +56,7 @@ _ADAPTER = TypeAdapter(State)
 
 
 def journal_contents(journal: Path) -> Contents:
-    """What identifies a journal and its campaign; raises ``OSError``."""
+    """Identify a journal, together with its campaign; raises ``OSError``."""
     campaign = campaign_digest(journal.parent)
     files = {path.name: _content_at(path) for path in journal_files(journal)}
     return {**files, **({CAMPAIGN_FILE: campaign} if campaign else {})}
@@ -64,33 +64,33 @@ def journal_contents(journal: Path) -> Contents:
 
 @contextmanager
 def open_columns(directory: Path) -> Iterator[Files]:
-    """``OSError`` where one is not there, is a link, or another user owns or can write it."""
+    """Open the column files; ``OSError`` if one is missing, is a link, or another user owns or can write it."""
     with ExitStack() as stack:
         yield {name: stack.enter_context(_open_own(directory / name)) for name in (OUTCOMES, SAMPLES)}
 
 
 def column_contents(files: Files) -> Contents:
-    """What identifies the columns, even among copies; raises ``OSError``.
+    """Identify the columns, and distinguish them from copies; raises ``OSError``.
 
-    Whoever copies a result owns the copy, but need not have made the columns in it: what others say of their own
-    columns is no longer so of a copy. When a file was last changed nobody can choose (inode(7), ctime).
+    A user who copies a result owns the copy, but need not have made the columns in it: a state that others wrote for
+    their own columns is not valid for a copy. Nobody can choose a file's time of last change (inode(7), ctime).
     """
     return {name: f"{_content(opened)} {_which(opened)}" for name, opened in files.items()}
 
 
 def write_state(directory: Path, state: State) -> None:
-    """Whole or not at all; raises ``OSError``."""
+    """Write the state atomically; raises ``OSError``."""
     text = json.dumps(_ADAPTER.dump_python(state, mode="json"))
     write_whole(directory / _STATE, f"{crc32(text.encode()):08x}\n{text}")
 
 
 def remove_state(directory: Path) -> None:
-    """Nothing that stands there is believed from now on."""
+    """Stop trusting the columns in ``directory``."""
     (directory / _STATE).unlink(missing_ok=True)
 
 
 def believed_state(directory: Path, journal: Contents, files: Files) -> State | None:
-    """``None`` unless it and the columns are as they were written, by this user, and of this journal."""
+    """``None`` unless the state and the columns are unaltered, by this user, and of this journal."""
     try:
         with _open_own(directory / _STATE) as opened:
             crc, _, text = opened.read(_MOST_STATE_BYTE).partition(b"\n")
@@ -104,7 +104,7 @@ def believed_state(directory: Path, journal: Contents, files: Files) -> State | 
 
 
 def _open_own(path: Path) -> BinaryIO:
-    """A plain file that nobody else could have written; ``OSError`` where there is none."""
+    """Open a regular file that nobody else could have written; ``OSError`` if there is none."""
     descriptor = open_plain(path)
     if why := distrust(os.fstat(descriptor), path, asking_users()):
         os.close(descriptor)
@@ -123,10 +123,10 @@ def _which(opened: BinaryIO) -> str:
 
 
 def _content(opened: BinaryIO) -> str:
-    """Size and CRC of all that a reader would read of it."""
+    """Size and CRC of everything that a reader would read."""
     size = crc = since_end = 0
     opened.seek(0)
-    # A line that has no end for longer ends the reading (one_file): what follows it may be without end.
+    # A longer line without an end stops the reading (one_file): what follows may never end.
     while since_end <= 2 * MOST_LINE_BYTE + 1 and (piece := opened.read(_PIECE_BYTE)):
         size, crc = size + len(piece), crc32(piece, crc)
         end = piece.rfind(b"\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writing a large journal's columns: trial after trial in little memory, and last of which journal they are."""
+"""Writing a large journal's columns: trial by trial in little memory, and finally the journal's identity."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -26,11 +26,11 @@ from tare.journal.writer import make_folder
 from tare.records import Integrity, Outcome, Seen, Session
 
 ROWS_AT_ONCE, OUTCOMES_AT_ONCE = 1 << 16, 1 << 12
-"""So many samples or other records, and so many outcomes, are written together; a trial is never divided."""
+"""Numbers of samples (or other records) and of outcomes written together; a trial is never divided."""
 
 
 class ColumnWriter:
-    """Writes a journal's records in their order; a context manager."""
+    """Writes a journal's records in order; a context manager."""
 
     def __init__(self, directory: Path) -> None:
         """Make ``directory`` and the files in it."""
@@ -57,10 +57,10 @@ class ColumnWriter:
             self._stack.close()
         finally:
             for name in self.files if kind else ():
-                (self._directory / name).unlink(missing_ok=True)  # where room was lacking, it is free again
+                (self._directory / name).unlink(missing_ok=True)  # frees the space if the disk was full
 
     def add(self, record: Session | Outcome) -> None:
-        """``OverflowError`` for numbers that columns do not hold."""
+        """Add a record; ``OverflowError`` for numbers that columns cannot hold."""
         if isinstance(record, Session):
             self._sessions.append(record)
             return
@@ -81,7 +81,7 @@ class ColumnWriter:
         integrity: Integrity | None = None,
         seen: Mapping[str, Seen] | None = None,
     ) -> State:
-        """Write what is left, and of which journal this is all; without it nothing is believed."""
+        """Write the rest and the journal's identity; without it the columns are not trusted."""
         self._write_samples()
         self._write_outcomes()
         self._outcome_file.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large journals condensed to columns beside them, from which they are read in little time and memory."""
+"""Large journals condensed to columns beside them, for reading in little time and memory."""
 
 import errno
 import tempfile
@@ -29,21 +29,21 @@ from tare.journal.reader import Joining, Journal, Reading, without_repeats
 from tare.journal.sample_columns import KeptSamples
 
 UNFIT = (OverflowError, OSError, pa.ArrowException)
-"""Columns do not hold the journal's numbers, or cannot be read although they were just made."""
+"""Columns cannot hold the journal's numbers, or cannot be read although they were just made."""
 _MENDED_BY_ROOM = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
 
 
 class Condensed:
-    """A journal as columns; its files stay open, and may be removed meanwhile."""
+    """A journal as columns; its files stay open and may be deleted meanwhile."""
 
     def __init__(self, state: State, files: Files) -> None:
-        """Open those very ``files``: another command may have put others in their places since."""
+        """Reopen exactly these ``files``: another command may have replaced them since."""
         self._state = state
         self._samples = KeptSamples(_again(files[SAMPLES]), state.kinds, state.first_trials)
         self._outcomes = LightOutcomes(_again(files[OUTCOMES]), self._samples)
 
     def journal(self, joining: Joining | None = None) -> Journal:
-        """What ``read_journal`` gives; with ``joining`` each outcome's joined samples in the place of its own."""
+        """The result of ``read_journal``; with ``joining`` each outcome has joined samples instead of its own."""
         with without_collection():
             outcomes = tuple(self._outcomes.all())
         if joining:
@@ -59,7 +59,7 @@ class Condensed:
         )
 
     def _without(self, sessions: Sequence[int]) -> tuple[frozenset[str], ...]:
-        """``sessions``: how many had begun when each trial was measured."""
+        """``sessions``: number of sessions begun when each trial was measured."""
         missing = [
             frozenset(skip.environment for skip in session.skipped) for session in self._state.sessions
         ]
@@ -67,11 +67,11 @@ class Condensed:
 
 
 def condensed(journal: Path, directory: Path) -> Condensed:
-    """The columns in ``directory`` if they are of the journal as it is now; else they are made, which takes its time.
+    """The columns in ``directory`` if they belong to the present journal; else made anew, which takes time.
 
-    Both are read for that, whatever their sizes and times say: half a second for each gigabyte or so, where what is
-    derived from a changed journal would be a wrong number. What cannot be kept there is made for this time alone.
-    ``JournalError`` where that is not possible either, ``UNFIT`` for what only the journal itself can say.
+    Both are read in full for the check, whatever their sizes and times: about half a second per gigabyte, as columns of
+    a changed journal would give wrong numbers. Columns that cannot be stored there are made for this use alone.
+    ``JournalError`` if that is not possible either; ``UNFIT`` if only the journal itself can be read.
     """
     try:
         now = journal_contents(journal)
@@ -83,7 +83,7 @@ def condensed(journal: Path, directory: Path) -> Condensed:
         with scratch_folder("derived") as made:
             return _condense(journal, made, now)
     except OSError as error:
-        if error.errno is None:  # pyarrow's own, of a file that it cannot read
+        if error.errno is None:  # pyarrow's own error, for a file that it cannot read
             raise
         remedy = ". Make one of them writable, with room for a tenth of the journal, and run again"
         raise JournalError(
@@ -112,5 +112,5 @@ def _condense(journal: Path, directory: Path, now: Contents) -> Condensed:
 
 
 def _again(opened: BinaryIO) -> Path:
-    """Where an open file can be opened by a name, even if it has no other any more (proc(5))."""
+    """A path to reopen an open file, even if its name is gone (proc(5))."""
     return Path(f"/proc/self/fd/{opened.fileno()}")

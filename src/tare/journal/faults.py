@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with one file of a result, gathered place by place and told in words."""
+"""What is wrong with one file of a result, collected place by place and put in words."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ _WORDS = {
 
 @dataclass(slots=True)
 class _Run:
-    """Lines that follow each other with the same fault."""
+    """Consecutive lines with the same fault."""
 
     fault: Fault
     line: int
@@ -25,7 +25,7 @@ class _Run:
 
 
 class Faults:
-    """Of one file."""
+    """The faults of one file."""
 
     def __init__(self, file: str) -> None:
         """``file``: its name in the result folder."""
@@ -34,7 +34,7 @@ class Faults:
         self._others: list[Damage] = []
 
     def line(self, fault: Fault, number: int) -> None:
-        """Note a line, by its number in the file as it is."""
+        """Note a line, by its number in the present file."""
         last = self._runs[-1] if self._runs else None
         if last and last.fault is fault and last.line + last.lines == number:
             last.lines += 1
@@ -42,18 +42,18 @@ class Faults:
             self._runs.append(_Run(fault, number))
 
     def missing(self, lines: int, after: int | None) -> None:
-        """Note lines that are gone; ``after`` is the line before them, ``None``: they were the last."""
+        """Note missing lines; ``after`` is the line before them, ``None``: they were the last."""
         where = "at its end" if after is None else f"after line {after}" if after else "at its beginning"
         said = "1 line is" if lines == 1 else f"{lines} lines are"
         self.whole(Fault.REMOVED, f"{self._file}: {said} missing {where}", after, lines)
 
     def whole(self, fault: Fault, sentence: str, line: int | None = None, lines: int | None = None) -> None:
-        """Note what is not of single lines."""
+        """Note a fault that is not limited to single lines."""
         damage = Damage(file=self._file, fault=fault, line=line, lines=lines, sentence=sentence)
         self._others.append(damage)
 
     def damage(self) -> tuple[Damage, ...]:
-        """All of it, by line; what concerns the file comes last."""
+        """All damage, by line; damage to the whole file comes last."""
         damages = [*(self._told(run) for run in self._runs), *self._others]
         return tuple(sorted(damages, key=lambda damage: (damage.line is None, damage.line or 0)))
 

@@ -6,11 +6,21 @@ from tare.journal.reader import Joining, Journal, read_journal
 from tare.journal.result import ResultFolder
 
 LARGE_JOURNAL_BYTE = 256 * 1024 * 1024
-"""About thirty thousand trials with their signals, or two million samples; from here on columns are made of them."""
+"""About thirty thousand trials with their signals, or two million samples; larger journals are read as columns."""
+
+
+class Samples(Protocol):
+    """The samples of each outcome, by its position in the journal."""
+
+    def __getitem__(self, place: int, /) -> tuple[Sample, ...]: ...
+
+
+Joining = Callable[..., Samples]
+"""Called with the outcomes, the kinds of samples and their columns by groups of trials (``tare.records.columns``)."""
 
 
 def read_result(folder: ResultFolder, joining: Joining | None = None) -> Journal:
-    """The same outcomes either way; with ``joining`` a large journal's have joined samples.
+    """Give the same outcomes either way; with ``joining`` the outcomes of a large journal have joined samples.
 
     ``JournalError`` as ``read_journal``, or when the columns cannot be written.
     """

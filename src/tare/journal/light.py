@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outcomes of a large journal: what is short is at hand, what is long is read whenever it is asked for."""
+"""Outcomes of a large journal: short fields are in memory, long fields are read on access."""
 
 from bisect import bisect_right
 from functools import lru_cache
@@ -26,13 +26,13 @@ _LONG = {
     "facts",
 }
 _COLUMNS_KEPT = 64
-"""Of so many fields and row groups what is long stays in memory."""
+"""Number of long columns, by field and row group, that stay in memory."""
 
 
 class LightOutcome(Outcome):
-    """An outcome whose long fields are not kept: a hundred thousand take tens of megabytes and not gigabytes.
+    """An outcome without its long fields in memory: a hundred thousand take tens of megabytes instead of gigabytes.
 
-    Every field reads as any outcome's, and ``dataclasses.replace`` gives one that holds all of them.
+    Every field reads as in any outcome, and ``dataclasses.replace`` gives an outcome that holds all of them.
     """
 
     __slots__ = ("_place", "_source")
@@ -40,7 +40,7 @@ class LightOutcome(Outcome):
     _place: int
 
     def __getattr__(self, name: str) -> Any:
-        """What is not set."""
+        """Read a field that is not set."""
         if name == "samples":
             return self._source.samples[self._place]
         if name in _LONG:
@@ -52,25 +52,25 @@ class LightOutcomes:
     """The outcomes of a file of columns, which stays open."""
 
     def __init__(self, path: Path, samples: Samples) -> None:
-        """Open it; ``samples`` may be exchanged for others later."""
+        """Open the file; ``samples`` may be replaced later."""
         self._opened = pq.ParquetFile(path, read_dictionary=list(TEXTS))
         self.samples = samples
         groups = range(self._opened.num_row_groups)
         sizes = [self._opened.metadata.row_group(group).num_rows for group in groups]
         self._firsts = list(accumulate(sizes, initial=0))
-        """Of each row group the place of its first outcome, and of what would follow the last."""
+        """Position of the first outcome of each row group, and the position after the last outcome."""
         self._column = lru_cache(_COLUMNS_KEPT)(self._read)
 
     def all(self) -> list[LightOutcome]:
-        """In the journal's order."""
+        """All outcomes in the journal's order."""
         return [outcome for group in range(self._opened.num_row_groups) for outcome in self._group(group)]
 
     def sessions(self) -> list[int]:
-        """Of each outcome, how many sessions had begun."""
+        """Number of sessions begun before each outcome."""
         return list(self._opened.read([SESSION], use_threads=False).column(SESSION).to_pylist())
 
     def value(self, name: str, place: int) -> Any:
-        """Of a long field."""
+        """The value of a long field."""
         group = bisect_right(self._firsts, place) - 1
         return self._column(group, name)[place - self._firsts[group]]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records to lines of JSON and back: as earlier versions wrote them, without a seal, and the part that all have."""
+"""Records to lines of JSON and back: the lines of earlier versions, without a seal, and the part that all share."""
 
 import re
 from functools import cache
@@ -13,14 +13,14 @@ from tare.records import SCHEMA, Outcome, Session
 from tare.untrusted import from_json
 
 MOST_LINE_BYTE = 64 << 20
-"""Of one line: about half a million samples. A longer one is neither written nor read."""
+"""Limit of one line: about half a million samples. A longer line is neither written nor read."""
 _DIGITS, _LONG = bytes.maketrans(b"123456789", b"000000000"), b"0" * 20
-"""All digits alike, and more of them than a number that Tare writes has."""
+"""Maps all digits to 0, and a run of more digits than any number that Tare writes."""
 _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class _SessionLine(BaseModel):
-    """Of pydantic's own kind, as the records take over its rule that every number is finite."""
+    """A pydantic model, so that the records inherit its rule that every number is finite."""
 
     model_config = ConfigDict(allow_inf_nan=False)
     record: Session
@@ -44,12 +44,12 @@ def body_of(record: Session | Outcome) -> bytes:
 
 @cache
 def _adapter(kind: str) -> TypeAdapter[Any]:
-    """Made for those who write: who reads does without."""
+    """Built on demand for writing; reading does not need it."""
     return TypeAdapter(Session if kind == "session" else Outcome)
 
 
 def encode(record: Session | Outcome) -> bytes:
-    """One line, newline included."""
+    """The record as one line, newline included."""
     return b'{"schema":%d,"kind":"%s","record":%s}\n' % (SCHEMA, kind_of(record).encode(), body_of(record))
 
 
@@ -64,10 +64,10 @@ def decode(line: bytes, where: str) -> Session | Outcome:
 
 
 def read_record(kind: str, line: bytes, where: str) -> Session | Outcome:
-    """The record of a line whose CRC fits; ``JournalError`` as ``decode``.
+    """The record of a line with a correct CRC; ``JournalError`` as in ``decode``.
 
-    pydantic's own reader of JSON takes two thirds of the time. It bounds the depth, but does not see a key that stands
-    twice; no accident makes such a line and leaves its CRC whole.
+    pydantic's own JSON reader takes two thirds of the time. It bounds the depth, but does not detect a repeated key; no
+    accident makes such a line with a correct CRC.
     """
     try:
         _look_closely(line)
@@ -82,25 +82,25 @@ def _require_schema(schema: object) -> None:
 
 
 def _values(line: bytes) -> Any:
-    """What comes out again as it went in has no key twice and nothing infinite; all else is read by the slow reader."""
+    """Parse; a line that is re-encoded unchanged has no repeated key and no infinity, others need the slow reader."""
     _look_closely(line)
     try:
-        found = pydantic_core.from_json(line)
-        if pydantic_core.to_json(found) == line:
-            return found
+        values = pydantic_core.from_json(line)
+        if pydantic_core.to_json(values) == line:
+            return values
     except ValueError:
         pass
     return from_json(line, MOST_LINE_BYTE)
 
 
 def _look_closely(line: bytes) -> None:
-    """Refuse numbers beyond 64 bits and half characters, by a reader so slow that few lines go through it."""
+    """Refuse numbers beyond 64 bits and half characters, with a slow reader that is used for few lines."""
     if _has_long_number(line) or _HALVES.search(line):
         from_json(line, MOST_LINE_BYTE)
 
 
 def _has_long_number(line: bytes) -> bool:
-    """Whether one could be beyond 64 bits; right behind a point are the decimals of a small number, often as many."""
+    """Whether a number could exceed 64 bits; digits right after a point are often that many, of a small number."""
     digits = line.translate(_DIGITS)
     place = digits.find(_LONG)
     while place > 0 and digits[place - 1 : place] == b".":
@@ -109,7 +109,7 @@ def _has_long_number(line: bytes) -> bool:
 
 
 class LaterVersionError(JournalError):
-    """A line that a later Tare has written."""
+    """A line written by a later Tare."""
 
     def __init__(self, where: str, schema: object) -> None:
         super().__init__(f"{where}: written by a later Tare (schema {schema}); use that version")

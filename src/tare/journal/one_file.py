@@ -14,15 +14,15 @@ from tare.journal.seals import has_seal
 from tare.records import Fault, Seen, Session
 
 Line = tuple[int, bytes | None]
-"""Its number in the file as it is, from 1, and what it holds without its end; ``None`` where that is too long."""
+"""Its number in the present file, from 1, and its content without the line end; ``None`` if that is too long."""
 _PIECE_BYTE = 1 << 20
 
 
 class OneFile:
-    """All but ``records`` is known when that has ended."""
+    """One file; everything but ``records`` is complete when ``records`` is exhausted."""
 
     def __init__(self, path: Path) -> None:
-        """Nothing is read yet."""
+        """Read nothing yet."""
         self._path = path
         self.shown = f"{path.parent.name}/{path.name}"
         self.faults = Faults(self.shown)
@@ -31,7 +31,7 @@ class OneFile:
         """Whether its lines have CRCs; earlier versions wrote none."""
 
     def records(self) -> Iterator[Record]:
-        """Of each session, and its outcomes; a torn last line is dropped, what is damaged is noted.
+        """The sessions and their outcomes; a torn last line is dropped, damage is noted.
 
         ``JournalError`` if the file cannot be read, or was written by a later Tare.
         """
@@ -46,17 +46,17 @@ class OneFile:
 
     @property
     def ended(self) -> bool:
-        """Whether the end of its session is in it; ``True`` where ends were not written yet."""
+        """Whether it contains the end of its session; ``True`` for versions that did not write ends."""
         return self._chain.ended or not self.checked
 
     @property
     def seen(self) -> Seen:
-        """How far it goes, for the next session to say."""
+        """The extent of the file, for the next session to record."""
         last = max(self._chain.crcs, default=0)
         return Seen(lines=last, crc=f"{self._chain.crcs.get(last, 0):08x}")
 
     def compare(self, seen: Seen) -> None:
-        """Note what a later session read here and is not here any more."""
+        """Note what a later session read here and is now missing."""
         crc = self._chain.crcs.get(seen.lines)
         gone = seen.lines - self.seen.lines - self._chain.broken_at_end
         if gone > 0:
@@ -68,7 +68,7 @@ class OneFile:
         return f"{self._path}:{number}"
 
     def _plain(self, lines: Iterator[Line]) -> Iterator[Numbered]:
-        """Without CRCs of their own, they have one together."""
+        """Lines without CRCs of their own share a single CRC."""
         crc = 0
         for number, line in lines:
             self._chain.crcs[number] = crc = crc32(line or b"", crc)
@@ -78,9 +78,9 @@ class OneFile:
                 self.faults.line(Fault.DAMAGED, number)
 
     def _of_sessions(self, records: Iterator[Numbered]) -> Iterator[Record]:
-        """Of a session's lines, which stand there twice, the first; no outcome without them.
+        """Use the first of a session's two identical lines; no outcome without a session.
 
-        What host, image and environments there were is known from them alone.
+        Only the session says which host, image and environments there were.
         """
         session: Session | None = None
         for number, record in records:
@@ -95,7 +95,7 @@ class OneFile:
 
 
 def _is_sealed(lines: Iterator[Line]) -> bool:
-    """Whether some line was meant to have a seal, or there is no line yet."""
+    """Whether any line was meant to have a seal, or there is no line yet."""
     number = 0
     for number, line in lines:  # noqa: B007 - known after the loop
         if line is not None and has_seal(line):
@@ -104,9 +104,9 @@ def _is_sealed(lines: Iterator[Line]) -> bool:
 
 
 def _lines(path: Path) -> Iterator[Line]:
-    """Those that end; what follows the last line end is torn.
+    """The complete lines; what follows the last line end is torn.
 
-    What is longer than two lines may be is nothing that Tare wrote, and may have no end in a lifetime: the last line.
+    Anything longer than two lines may be was not written by Tare and may never end: it counts as the last line.
     """
     with path.open("rb", buffering=_PIECE_BYTE) as opened:
         number = 0
@@ -121,7 +121,7 @@ def _lines(path: Path) -> Iterator[Line]:
 
 
 def _ends(opened: BinaryIO) -> bool:
-    """Skip the rest of a line that is too long, as much again at most; whether its end was there."""
+    """Skip the rest of a line that is too long, at most as much again; return whether it ended."""
     left_byte = MOST_LINE_BYTE
     while left_byte > 0 and (piece := opened.readline(min(left_byte, _PIECE_BYTE))):
         if piece.endswith(b"\n"):

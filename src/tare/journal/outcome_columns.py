@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All of an outcome but its samples as columns, and back: figures as numbers, and of all else each text once."""
+"""Outcomes without their samples as columns, and back: figures as numbers, all other content as texts stored once."""
 
 import math
 from array import array
@@ -19,32 +19,32 @@ from tare.records.filled import filled
 
 Array = np.ndarray[Any, Any]
 _MOST_WHOLE = 2.0**53
-"""No larger integer is sure to be the same as a double."""
+"""Up to here every integer is exact as a double."""
 _NUMBERS = " numbers"
-"""Behind the name of a field of several records, for the column of their numbers."""
+"""Suffix to the name of a field of several records, for the column of their numbers."""
 
 
 Column = Sequence[Any]
-"""Values by their place."""
+"""Values by position."""
 
 
 class _Field(Protocol):
-    """How one field is kept."""
+    """How one field is stored."""
 
     @property
     def types(self) -> Mapping[str, pa.DataType]:
-        """End of the column's name → what it holds."""
+        """Suffix of the column's name → its type."""
         ...
 
     def pack(self, values: Sequence[Any]) -> dict[str, pa.Array]:
-        """The columns, by the ends of their names."""
+        """The columns, by the suffixes of their names."""
         ...
 
     def unpack(self, columns: Mapping[str, pa.Array]) -> Column: ...
 
 
 class _Text:
-    """Strings as they are, all else as JSON."""
+    """Strings unchanged, everything else as JSON."""
 
     types: ClassVar[Mapping[str, pa.DataType]] = {"": pa.string()}
 
@@ -80,12 +80,12 @@ class _Figure:
 
 
 class _Rows:
-    """Several records of one kind: their numbers in a row, and what else they are as a text that trials share."""
+    """Several records of one kind: their numbers in a row, and their other fields as a text that trials share."""
 
     types: ClassVar[Mapping[str, pa.DataType]] = {"": pa.string(), _NUMBERS: pa.list_(pa.float64())}
 
     def __init__(self, kind: type[Any], shared: Sequence[str]) -> None:
-        """``shared``: the fields that are alike in most trials; all others are numbers, or clocks."""
+        """``shared``: the fields that are equal in most trials; all others are numbers or clocks."""
         self._kind, hints = kind, get_type_hints(kind)
         self._names = shared
         # A string's hash takes a tenth of an enumeration's.
@@ -95,7 +95,7 @@ class _Rows:
             path: hint for name in hints if name not in shared for path, hint in _leaves(name, hints[name])
         }
         self.shape = f"{[(name, hints[name]) for name in shared]} {self._hints}"
-        """Which word is whose, and which number."""
+        """The layout of the shared fields and of the numbers."""
 
     def pack(self, values: Sequence[Any]) -> dict[str, pa.Array]:
         numbers, ends = array("d"), [0]
@@ -107,7 +107,7 @@ class _Rows:
         return {"": pa.array(self._texts(values), pa.string()), _NUMBERS: lists}
 
     def _texts(self, values: Sequence[Any]) -> list[str]:
-        """Of what is alike; written once."""
+        """Texts of the shared fields, each encoded once."""
         keys = [tuple(map(self._shared, records)) for records in values]
         texts = {key: pydantic_core.to_json(key).decode() for key in set(keys)}
         return [texts[key] for key in keys]
@@ -116,7 +116,7 @@ class _Rows:
         return _RowsColumn(self, self._text.unpack(columns), columns[_NUMBERS])
 
     def made(self, shared: Sequence[tuple[Any, ...]], numbers: Array) -> tuple[Any, ...]:
-        """The records; ``numbers`` of all of them, one after the other."""
+        """The records; ``numbers`` holds the numbers of all of them, one after the other."""
         if not shared:
             return ()
         rows = numbers.reshape(len(self._hints), len(shared)).tolist()
@@ -128,7 +128,7 @@ class _Rows:
 
 
 class _RowsColumn(Sequence[tuple[Any, ...]]):
-    """Records that are made when they are asked for."""
+    """Records made on access."""
 
     def __init__(self, rows: _Rows, shared: Column, packed: pa.ListArray) -> None:
         self._rows, self._shared = rows, shared
@@ -143,7 +143,7 @@ class _RowsColumn(Sequence[tuple[Any, ...]]):
 
 
 def _leaves(name: str, hint: Any) -> Iterator[tuple[str, Any]]:
-    """A number, or the numbers of clocks."""
+    """The numbers in a field: itself, or the numbers of clocks."""
     if hint is Clocks:
         yield from ((f"{name}.{clock.name}", float) for clock in fields(Clocks))
     else:
@@ -151,14 +151,14 @@ def _leaves(name: str, hint: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _as_doubles(hint: Any, values: list[Any]) -> list[Any]:
-    """What was ``None`` is not a number; ``OverflowError`` for an integer that no double holds."""
+    """``None`` becomes NaN; ``OverflowError`` for an integer that no double holds."""
     if hint is int and any(abs(value) > _MOST_WHOLE for value in values):
         raise OverflowError("an integer that no double holds")
     return values if hint in {int, float} else [math.nan if value is None else value for value in values]
 
 
 def _exact(hint: Any, values: list[float]) -> Sequence[Any]:
-    """As they were before they were doubles."""
+    """The values as they were before ``_as_doubles``."""
     if hint is float:
         return values
     return (
@@ -167,7 +167,7 @@ def _exact(hint: Any, values: list[float]) -> Sequence[Any]:
 
 
 def _with_clocks(by_path: dict[str, Sequence[Any]], records: int) -> dict[str, Sequence[Any]]:
-    """The clocks made of what ``_leaves`` took them apart to."""
+    """Rebuild the clocks that ``_leaves`` took apart."""
     apart = {path: by_path.pop(path) for path in list(by_path) if "." in path}
     if not apart:
         return by_path
@@ -187,7 +187,7 @@ def _field(hint: Any) -> _Field:
 
 
 def _fields() -> dict[str, _Field]:
-    """By what attrgetter finds them by."""
+    """The fields, by their path for ``attrgetter``."""
     hints = get_type_hints(Outcome)
     own = {name: _field(hint) for name, hint in hints.items() if name not in {"trial", "samples", *_ROWS}}
     trial = {TRIAL + name: _field(hint) for name, hint in get_type_hints(Trial).items()}
@@ -198,19 +198,19 @@ FIELDS = _fields()
 
 
 SESSION = "session"
-"""The column that says how many sessions had begun."""
+"""The column with the number of sessions begun."""
 OUTCOME_SCHEMA = pa.schema(
     [(path + end, kind) for path, field in FIELDS.items() for end, kind in field.types.items()]
     + [(SESSION, pa.int32())]
 )
 OUTCOME_SHAPE = f"{OUTCOME_SCHEMA} {[rows.shape for rows in _ROWS.values()]}"
-"""All that outcomes written at one time and read at another have to have in common."""
+"""The layout that writing and reading outcomes must share."""
 TEXTS = tuple(field.name for field in OUTCOME_SCHEMA if field.type == pa.string())
-"""What is read as dictionaries."""
+"""Columns read as dictionaries."""
 
 
 def packed_outcomes(outcomes: Sequence[Outcome], sessions: Sequence[int]) -> pa.Table:
-    """At least one outcome; ``OverflowError`` for numbers that columns do not hold."""
+    """Pack at least one outcome; ``OverflowError`` for numbers that columns cannot hold."""
     columns = {
         path + end: column
         for path, field in FIELDS.items()

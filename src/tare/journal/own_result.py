@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a result folder is this user's to write: a link that others put there leads what is written elsewhere."""
+"""Whether this user may safely write a result folder: a link placed by others would redirect what is written."""
 
 import stat
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tare.journal.result import ResultFolder
 
 
 def require_own(folder: ResultFolder) -> None:
-    """``JournalError`` where others could have prepared the folder, or one in it, and how to go on."""
+    """``JournalError``, with the remedy, if others could have prepared the folder or one in it."""
     if why := distrusted(folder):
         raise JournalError(
             f"nothing is written to {folder.path}: {why}, so it may lead to other files; choose another --output, or "
@@ -23,9 +23,9 @@ def require_own(folder: ResultFolder) -> None:
 
 
 def distrusted(folder: ResultFolder) -> str | None:
-    """What is wrong with the folder, or one in it, in words; ``None`` where all that is there is this user's.
+    """What is wrong with the folder or one in it, in words; ``None`` if everything there belongs to this user.
 
-    Root's is good as well, and under sudo(8) the folder of the user who asked.
+    Root's folder is accepted too, and under sudo(8) the invoking user's.
     """
     below = (folder.journal, folder.raw, folder.derived, folder.explanation)
     whys = ((place, _distrusted(place)) for place in (folder.path, *below))
@@ -34,7 +34,7 @@ def distrusted(folder: ResultFolder) -> str | None:
 
 @contextmanager
 def derived_folder(folder: ResultFolder) -> Iterator[Path]:
-    """Where to keep what is derived from the journal: beside it, but for another user's result only for now."""
+    """Where to store data derived from the journal: beside it, but temporarily for another user's result."""
     if distrusted(folder) is None:
         yield folder.derived
     else:
@@ -43,7 +43,7 @@ def derived_folder(folder: ResultFolder) -> Iterator[Path]:
 
 
 def make_trial_folder(directory: Path) -> None:
-    """And the folder of all trials above it; ``JournalError`` for a link, which could lead anywhere."""
+    """Make it and the folder of all trials above it; ``JournalError`` for a link, which could lead anywhere."""
     if directory.is_symlink():
         raise JournalError(
             f"{directory} is a link, and nothing is written through it: remove it and run the same command again"

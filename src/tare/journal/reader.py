@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a result folder's journals back: what is whole and of this campaign, of each trial the first outcome."""
+"""Reading a result folder's journals back: intact records of this campaign, and each trial's first outcome."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,24 +18,24 @@ from tare.records import Damage, Fault, Integrity, Outcome, Sample, Seen, Sessio
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journal:
-    """All that the runners of a result folder wrote, in the order of their starts."""
+    """Everything that the runners of a result folder wrote, in the order of their starts."""
 
     sessions: tuple[Session, ...]
     outcomes: tuple[Outcome, ...]
     without: tuple[frozenset[str], ...] = ()
-    """Of each outcome, which environments were missing in the session that measured it."""
+    """For each outcome, the environments that were missing in the session that measured it."""
     repeated: tuple[str, ...] = ()
-    """The trial of each outcome that was left out, as an earlier one of that trial is among ``outcomes``."""
+    """The trial of each outcome that was left out because ``outcomes`` holds an earlier one of the same trial."""
     condensed: bool = False
-    """Whether the outcomes hold one joined sample per metric in the place of all that were measured."""
+    """Whether the outcomes hold one joined sample per metric instead of all measured samples."""
     integrity: Integrity = field(default_factory=Integrity)
-    """Whether all that was written is there."""
+    """Whether everything that was written is present."""
     seen: Mapping[str, Seen] = field(default_factory=dict)
-    """How far each of its files goes, by name."""
+    """The extent of each of its files, by name."""
 
     @property
     def done(self) -> frozenset[str]:
-        """Identities of the trials that stand in the journal, however they ended."""
+        """Identities of the trials in the journal, however they ended."""
         return frozenset(outcome.trial.identity for outcome in self.outcomes)
 
 
@@ -50,16 +50,16 @@ Joining = Callable[..., Samples]
 
 
 class Reading:
-    """A journal read once, one record in memory at a time; all but ``records`` is known when that has ended."""
+    """A journal read once, one record in memory at a time; all but ``records`` is complete when that is exhausted."""
 
     def __init__(self, directory: Path) -> None:
-        """Every file in ``directory``, in the order in which their runners started, by which they are named."""
+        """Every file in ``directory``, in the order of their runners' starts, which name them."""
         self._directory = directory
         self._files = {path.name: OneFile(path) for path in journal_files(directory)}
         self._damage: list[Damage] = []
 
     def records(self) -> Iterator[Record]:
-        """``JournalError`` if a file cannot be read or is of a later version, or nothing at all can be read."""
+        """``JournalError`` if a file cannot be read or is from a later version, or if nothing can be read at all."""
         self._leave_out_strangers()
         earlier: dict[str, Seen] = {}
         empty = True
@@ -78,7 +78,7 @@ class Reading:
 
     @property
     def integrity(self) -> Integrity:
-        """What was seen until now."""
+        """What has been seen so far."""
         files = self._files.values()
         return Integrity(
             damage=(*(damage for file in files for damage in file.faults.damage()), *self._damage),
@@ -88,11 +88,11 @@ class Reading:
 
     @property
     def seen(self) -> Mapping[str, Seen]:
-        """How far each file goes."""
+        """The extent of each file."""
         return {name: file.seen for name, file in self._files.items()}
 
     def _leave_out_strangers(self) -> None:
-        """Files of other campaigns than the kept one; where all are, it is the kept one that was changed."""
+        """Leave out files of other campaigns than the stored one; if all are, the stored campaign was changed."""
         kept = campaign_digest(self._directory.parent)
         ran = {name: _campaign_of(name, self._directory) for name in self._files}
         others = [name for name, digest in ran.items() if kept is not None and digest not in {None, kept}]
@@ -118,14 +118,14 @@ class Reading:
 
 
 def read_journal(directory: Path) -> Journal:
-    """All files in ``directory``; ``JournalError`` if they cannot be read, or nothing in them is whole."""
+    """Read all files in ``directory``; ``JournalError`` if they cannot be read, or nothing in them is intact."""
     reading = Reading(directory)
     journal = journal_of(reading.records())
     return replace(journal, integrity=reading.integrity, seen=reading.seen)
 
 
 def journal_of(records: Iterable[Record]) -> Journal:
-    """In the order in which they come."""
+    """The journal of ``records``, in their order."""
     repeated: list[str] = []
     sessions: list[Session] = []
     measured: list[tuple[Outcome, frozenset[str]]] = []
@@ -145,9 +145,9 @@ def journal_of(records: Iterable[Record]) -> Journal:
 
 
 def without_repeats(records: Iterable[Record], repeated: list[str]) -> Iterator[Record]:
-    """Pass on each trial's first outcome; the trial of every further one is added to ``repeated``.
+    """Pass on each trial's first outcome; add the trial of every further one to ``repeated``.
 
-    A trial stands twice where two runners measured into one folder, or two folders were merged.
+    A trial occurs twice when two runners measured into one folder, or two folders were merged.
     """
     seen: set[str] = set()
     for record in records:
@@ -160,7 +160,7 @@ def without_repeats(records: Iterable[Record], repeated: list[str]) -> Iterator[
 
 
 def campaign_digest(result: Path) -> str | None:
-    """Of the campaign as it is kept in a result folder; ``None`` where there is none."""
+    """Digest of the campaign stored in a result folder; ``None`` if there is none."""
     try:
         return f"sha256:{hashlib.sha256(read_plain(result / CAMPAIGN_FILE)).hexdigest()}"
     except OSError:
@@ -168,7 +168,7 @@ def campaign_digest(result: Path) -> str | None:
 
 
 def _campaign_of(name: str, directory: Path) -> str | None:
-    """The campaign that a file's first session ran; ``None`` where it does not say."""
+    """The campaign of a file's first session; ``None`` if the session does not name it."""
     records = OneFile(directory / name).records()
     return next((record.campaign_digest for record in records if isinstance(record, Session)), None)
 

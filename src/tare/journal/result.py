@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A result folder: the campaign it belongs to, its journals, its raw outputs, and what is derived from them."""
+"""A result folder: its campaign, its journals, its raw outputs, and data derived from them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,18 +16,18 @@ EXPLANATIONS = "explain"
 
 
 def journal_name(session: Session) -> str:
-    """The file that the session's runner writes: names sort as their runners started."""
+    """The file that the session's runner writes: names sort by the start of the runner."""
     return f"{session.started_utc}-{session.identity}{_JOURNAL_SUFFIX}"
 
 
 def journal_files(directory: Path) -> list[Path]:
-    """Every runner's, in the order in which they started."""
+    """The files of all runners, in the order of their starts."""
     return sorted(directory.glob(f"*{_JOURNAL_SUFFIX}"))
 
 
 @dataclass(frozen=True, slots=True)
 class ResultFolder:
-    """Paths below one folder; only the journal is the truth."""
+    """Paths below one folder; the journal alone is authoritative."""
 
     path: Path
 
@@ -37,12 +37,12 @@ class ResultFolder:
 
     @property
     def journal_byte(self) -> int:
-        """How large the journal is."""
+        """Size of the journal."""
         return sum(path.stat().st_size for path in journal_files(self.journal))
 
     @property
     def derived(self) -> Path:
-        """What is made of a large journal to read it quickly; may be deleted."""
+        """Data derived from a large journal for quick reading; may be deleted."""
         return self.path / "derived"
 
     @property
@@ -60,21 +60,21 @@ class ResultFolder:
 
     @property
     def calibration(self) -> Path:
-        """A copy of the calibration that the result cites; there only if one fitted."""
+        """A copy of the calibration that the result cites; present only if one matched."""
         return self.path / "calibration.json"
 
     @property
     def noise(self) -> Path:
-        """How noisy the host was, for later runs to read in no time; there once a run of some blocks has ended."""
+        """The host's noise, for later runs to read quickly; present once a run of some blocks has ended."""
         return self.path / "noise.json"
 
     @property
     def explanation(self) -> Path:
-        """What ``tare explain`` keeps: results of its own, and the calls of traced runs."""
+        """Data stored by ``tare explain``: its own results, and the calls of traced runs."""
         return self.path / EXPLANATIONS
 
     def explanations(self) -> list["ResultFolder"]:
-        """Result folders below this one that were made to explain it, by name."""
+        """Result folders below this one that explain it, by name."""
         kept = self.explanation.glob(f"*/{CAMPAIGN_FILE}")
         return [ResultFolder(path.parent) for path in sorted(kept)]
 
@@ -82,7 +82,7 @@ class ResultFolder:
         return (self.path / CAMPAIGN_FILE).is_file()
 
     def write_campaign(self, text: str) -> None:
-        """Keep the normalized campaign; written whole or not at all."""
+        """Store the normalized campaign, atomically."""
         try:
             write_whole(self.path / CAMPAIGN_FILE, text)
         except OSError as error:

@@ -25,36 +25,36 @@ SAMPLE_ENCODING = {
     "use_dictionary": ["trial", "kind", "instance", "round", "process"],
     "column_encoding": {"place": "DELTA_BINARY_PACKED"},
 }
-"""Of columns with few values, and of one that counts up."""
+"""Encodings for columns with few values, and for one that counts up."""
 JOINED = ("trial", "kind", "iteration", "instance", "value")
-"""What is read to join them."""
+"""The columns needed to join samples."""
 _ALIKE = ("name", "unit", "direction", "x", "x_unit")
 _KEY = attrgetter(*(name if name != "direction" else "direction._value_" for name in _ALIKE), "iteration")
 """A string's hash takes a tenth of an enumeration's."""
 _BEYOND = 1 << 40
-"""In no column."""
+"""Beyond any value in a column."""
 _FIELDS = {name: attrgetter(name) for name in _NUMBERS}
 _VALUE = attrgetter("value")
 _PIECES = 2
-"""So many row groups are kept in memory."""
+"""Number of row groups kept in memory."""
 Array = np.ndarray[Any, Any]
 
 
 class SampleRows:
-    """Gathers the samples of trials that come one after the other."""
+    """Collects the samples of successive trials."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start empty."""
         self._numbers: dict[tuple[Any, ...], int] = {}
         self.kinds: list[SampleKind] = []
-        """What ``kind`` counts in."""
+        """The kinds that the column ``kind`` indexes."""
         self._begin()
 
     def __len__(self) -> int:
         return len(self._columns["value"])
 
     def add(self, trial: int, outcome: Outcome) -> None:
-        """``OverflowError`` for a number that is below 0 or too large for a column."""
+        """Add a trial's samples; ``OverflowError`` for a number below 0 or too large for a column."""
         samples = outcome.samples
         order: dict[int, int] = {}
         kinds = list(map(self._kind, samples))
@@ -70,7 +70,7 @@ class SampleRows:
             )
 
     def taken(self) -> pa.Table:
-        """All since the last time, by trial, kind, iteration and instance; kinds in the order in which they came."""
+        """All rows since the last call, by trial, kind, iteration and instance; kinds in order of appearance."""
         columns = {name: np.asarray(column) for name, column in self._columns.items()}
         self._begin()
         rows = np.lexsort([columns[name] for name in ("instance", "iteration", "order", "trial")])
@@ -91,15 +91,15 @@ class SampleRows:
 
 
 class KeptSamples:
-    """Each trial's samples as its workload reported them, read when they are asked for."""
+    """Each trial's samples as its workload reported them, read on access."""
 
     def __init__(self, path: Path, kinds: Sequence[SampleKind], first_trials: Sequence[int]) -> None:
-        """Open them; ``first_trials``: of each row group, the first trial that has rows there."""
+        """Open the file; ``first_trials``: for each row group, the first trial with rows there."""
         self._opened, self._kinds, self._first_trials = pq.ParquetFile(path), kinds, first_trials
         self._rows = lru_cache(_PIECES)(self._piece)
 
     def groups(self) -> Iterator[SampleColumns]:
-        """What is needed to join them, so many trials at a time."""
+        """The columns needed to join the samples, one group of trials at a time."""
         for number in range(self._opened.num_row_groups):
             yield SampleColumns(**self._read(number, JOINED))
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines that show whether they are as they were written: each has a CRC, its number, and the CRC of the line before.
+"""Lines that reveal changes: each has a CRC, its number, and the CRC of the line before.
 
     {"crc":"89abcdef","schema":2,"file":"0a1b2c3d","line":17,"after":"76543210","kind":"outcome","record":{...}}
 
-``crc`` is of all that follows it (CRC-32, RFC 1952), ``file`` of the file's name, ``after`` of the line before: a
-line that is altered, removed, doubled, moved or of another file is seen. It is no signature: who rewrites all lines
-that follow is not seen.
+``crc`` covers everything after it (CRC-32, RFC 1952), ``file`` the file's name, ``after`` the line before: a line
+that is altered, removed, doubled, moved or from another file is detected. This is no signature: rewriting all
+following lines goes undetected.
 """
 
 import re
@@ -17,7 +17,7 @@ from tare.journal.lines import MOST_LINE_BYTE, LaterVersionError, body_of, kind_
 from tare.records import Outcome, Session
 
 SEALED_SCHEMA = 2
-"""Of lines with a seal; lines of schema 1 have none."""
+"""Schema of lines with a seal; lines of schema 1 have none."""
 _SEAL = re.compile(rb'\{"crc":"([0-9a-f]{8})","schema":([0-9]{1,9}),')
 _BEHIND_CRC = len(b'{"crc":"00000000",')
 _LINK = re.compile(
@@ -27,7 +27,7 @@ END = "end"
 
 
 class ChainLink(NamedTuple):
-    """A place in a file's chain: its last line."""
+    """A position in a file's chain: its last line."""
 
     file: int
     """The CRC of the file's name."""
@@ -37,7 +37,7 @@ class ChainLink(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """A line whose CRC fits."""
+    """A line with a correct CRC."""
 
     link: ChainLink
     after: int
@@ -45,12 +45,12 @@ class Opened(NamedTuple):
 
 
 def first_link(name: str) -> ChainLink:
-    """Where the chain of a file of that name begins."""
+    """The start of the chain of a file with this name."""
     return ChainLink(crc32(name.encode("utf-8", "surrogateescape")), 0, 0)
 
 
 def seal(record: Session | Outcome | None, last: ChainLink) -> tuple[bytes, ChainLink]:
-    """The line that follows ``last``, newline included, and its place; ``None`` is the session's end.
+    """The line that follows ``last``, newline included, and its position; ``None`` is the session's end.
 
     ``JournalError`` for a record that no line can hold.
     """
@@ -73,12 +73,12 @@ def seal(record: Session | Outcome | None, last: ChainLink) -> tuple[bytes, Chai
 
 
 def has_seal(line: bytes) -> bool:
-    """Whether it was meant to have one; it may be broken."""
+    """Whether the line was meant to have a seal; the seal may be broken."""
     return _SEAL.match(line) is not None
 
 
 def open_seal(line: bytes, where: str) -> Opened | None:
-    """``None`` for a line that is not as it was written; ``JournalError`` for a later Tare's."""
+    """``None`` for an altered line; ``JournalError`` for a line from a later Tare."""
     if not (sealed := _SEAL.match(line)):
         return None
     crc = crc32(memoryview(line)[_BEHIND_CRC:])

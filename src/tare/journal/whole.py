@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are there whole or not at all, and are still there after a crash; and files that are always new ones."""
+"""Files written atomically that survive a crash; and files that are always new."""
 
 import os
 import secrets
@@ -10,9 +10,9 @@ from tare.journal.writer import keep_names, make_folder
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write it beside and put it in its place, with its folder; raises ``OSError``.
+    """Write a temporary file and rename it into place, with fsync of the folder; raises ``OSError``.
 
-    What is beside is a new file under a name that nobody can know before, in case others may write the folder.
+    The temporary file is new and has an unpredictable name, in case others may write the folder.
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     make_folder(path.parent)
@@ -30,9 +30,9 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def open_new(path: Path) -> BinaryIO:
-    """A new file in the place of whatever had the name, for writing and reading; raises ``OSError``.
+    """Replace whatever has the name by a new file, for writing and reading; raises ``OSError``.
 
-    A link there is taken away and not followed, as is a second name of another file.
+    A link there is removed and not followed, as is a hard link to another file.
     """
     path.unlink(missing_ok=True)
     return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "w+b")

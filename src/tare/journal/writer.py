@@ -14,7 +14,7 @@ _PIECE_BYTE = 1 << 20
 
 
 class JournalWriter:
-    """Appends whole lines or nothing, each sealed; a context manager, whose end is a line of its own."""
+    """Appends whole lines or nothing, each sealed; a context manager, whose end is a separate line."""
 
     def __init__(self, path: Path) -> None:
         """Make the file; ``JournalError`` if that is not possible."""
@@ -38,21 +38,21 @@ class JournalWriter:
         try:
             if kind is None:
                 self._append(None)
-            else:  # the error that is under way says more than this one would
+            else:  # the pending error says more than this one would
                 with suppress(JournalError):
                     self._append(None)
         finally:
             os.close(self._descriptor)
 
     def append(self, record: Session | Outcome) -> None:
-        """Write and fsync one line; on a full disk the torn line is taken back and ``JournalError`` raised.
+        """Write and fsync one line; on a full disk remove the torn line and raise ``JournalError``.
 
-        A session has two lines, as all that follows is worth nothing without it.
+        A session is written twice, as everything after it is worthless without it.
         """
         self._append(*(record, record) if isinstance(record, Session) else (record,))
 
     def is_in_place(self) -> bool:
-        """Whether the file is still found by its name: it may have been deleted or moved."""
+        """Whether its name still leads to the file: it may have been deleted or moved."""
         try:
             named, own = self._path.stat(), os.fstat(self._descriptor)
         except OSError:
@@ -60,7 +60,7 @@ class JournalWriter:
         return os.path.samestat(named, own)
 
     def content(self) -> bytes:
-        """All that was written, wherever it is now; raises ``OSError``."""
+        """Everything that was written, wherever it is now; raises ``OSError``."""
         places = range(0, self._length, _PIECE_BYTE)
         return b"".join(os.pread(self._descriptor, _PIECE_BYTE, place) for place in places)[: self._length]
 
@@ -76,7 +76,7 @@ class JournalWriter:
             os.fsync(self._descriptor)
         except OSError as error:
             self._torn = True
-            with suppress(OSError):  # what cannot be taken back is a torn last line, which the reader drops
+            with suppress(OSError):  # what cannot be removed is a torn last line, which the reader drops
                 self._take_back()
             raise JournalError(
                 f"cannot write the journal {self._path}: {error.strerror}. "
@@ -91,18 +91,18 @@ class JournalWriter:
 
 
 def make_folder(folder: Path) -> None:
-    """Make it and what is missing above it, all of it still there after a crash; raises ``OSError``.
+    """Make it and its missing parents, all durable across a crash; raises ``OSError``.
 
     No group may write there, whatever the mask: the next run would not trust it.
     """
-    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(mode=0o755, exist_ok=True)
         keep_names(path.parent)
 
 
 def keep_names(folder: Path) -> None:
-    """Put the folder's entries on disk: a file's own fsync(2) does not promise that it is found again."""
+    """Sync the folder's entries to disk: a file's own fsync(2) does not guarantee that its name survives."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
