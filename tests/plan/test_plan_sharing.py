@@ -204,7 +204,7 @@ def test_an_instance_by_itself_has_as_many_processes_on_as_many_nodes(layout: La
             '"1c1p1i"',
             ":18: sharing[1].together[2]: 1c1p1i has one instance, so it has no company",
         ),
-        ('"2c1p2i"', '"1c2p2i"', ":16: sharing[1]: 1c2p2i stands in sharing[1] already"),
+        ('"2c1p2i"', '"1c2p2i"', ":16: sharing[1]: 1c2p2i is already in sharing[1]"),
         ('"2c1p2i"', '"65c1p65i"', "'65c1p65i' needs 65 processors, and this host offers 4"),
         ('together = ["1c2p2i", "2c1p2i"]', "", ":16: sharing[1]: has no company: give together"),
         ('together = ["1c2p2i", "2c1p2i"]', "together = []", "sharing[1].together: "),
@@ -256,7 +256,7 @@ def test_a_wrong_neighbour_is_told(tmp_path: Path, old: str, new: str, said: str
 
 def test_a_neighbour_that_stands_twice_is_refused(tmp_path: Path) -> None:
     again = BESIDE + BESIDE[BESIDE.index("[[sharing]]") :]
-    assert "1c1p1i+3xnoise@docker stands in sharing[1] already" in problem(tmp_path, again)
+    assert "1c1p1i+3xnoise@docker is already in sharing[1]" in problem(tmp_path, again)
 
 
 def test_names_that_would_make_two_trials_alike_are_refused(tmp_path: Path) -> None:

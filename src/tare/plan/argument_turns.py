@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Knobs that edit an engine's own ``arguments``: what people run it with is taken away again, or one flag added."""
+"""Knobs that edit an engine's own ``arguments``: they remove flags that users commonly set, or add one."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +17,7 @@ _UNCONFINED = "unconfined"
 
 
 def quota_off(subject: KnobSubject) -> Turned | str:
-    """The environment's own quota, or else the campaign's."""
+    """Remove the environment's own quota, or else the campaign's."""
     own = _flags(subject, lambda flag: flag.name in engine_arguments.QUOTA)
     quota = subject.provider.chosen(subject.environment.options).cpu_quota
     if quota is None:
@@ -33,7 +33,7 @@ def default_weight(subject: KnobSubject) -> Turned | str:
 
 
 def shm_larger(subject: KnobSubject) -> Turned | str:
-    """Without the environment's own size, or else the campaign's made larger in all arms."""
+    """Remove the environment's own size, or else enlarge the campaign's in all arms."""
     own_byte, stated_byte = (
         subject.provider.chosen(subject.environment.options).shm_byte,
         subject.limits.shm_byte,
@@ -55,7 +55,7 @@ def local_memory(subject: KnobSubject) -> Turned | str:
 
 
 def may_ptrace(subject: KnobSubject) -> Turned | str:
-    """By the capability without which an engine's filter refuses process_vm_readv(2) on older kernels."""
+    """Add the capability without which an engine's filter refuses process_vm_readv(2) on older kernels."""
     if OPTION not in subject.provider.option_names:
         return f"{subject.environment.technology} has no option {OPTION}"
     if _is_unfiltered(subject):
@@ -69,7 +69,7 @@ def may_ptrace(subject: KnobSubject) -> Turned | str:
 
 
 def seccomp(subject: KnobSubject) -> Turned | str:
-    """A profile of the environment's own counts as the filter, wherever it stands."""
+    """Turn the filter off or on; the environment's own profile counts as the filter, wherever it is given."""
     name, options = subject.environment.technology, subject.environment.options
     if _PROFILE not in subject.provider.option_names:
         return f"{name} has no option {_PROFILE}"
@@ -85,7 +85,7 @@ def seccomp(subject: KnobSubject) -> Turned | str:
 
 
 def _is_unfiltered(subject: KnobSubject) -> bool:
-    """The last profile among the arguments counts, else the option."""
+    """Whether there is no filter: the last profile among the arguments decides, else the option."""
     profiles = _flags(subject, _is_profile)
     if profiles:
         return (profiles[-1].value or "").endswith(_UNCONFINED)
@@ -97,7 +97,7 @@ def _is_privileged(flag: Flag) -> bool:
 
 
 def _is_profile(flag: Flag) -> bool:
-    """``seccomp=PROFILE``, and ``seccomp:PROFILE`` as it was once written."""
+    """Whether it is ``seccomp=PROFILE``, or the old form ``seccomp:PROFILE``."""
     return flag.name == SECURITY and (flag.value or "").startswith((f"{_PROFILE}=", f"{_PROFILE}:"))
 
 

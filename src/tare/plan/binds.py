@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Directories of the host that every node shows at the same path: ``DIR``, ``DIR:ro`` or ``DIR:rw``."""
+"""Host directories mounted in every node at the same path: ``DIR``, ``DIR:ro`` or ``DIR:rw``."""
 
 from pathlib import Path
 
@@ -20,11 +20,11 @@ _HIDING = (
     "/sys",
     "/usr",
 )
-"""Binding one of these would hide the image's own, and then not the same bits would run."""
+"""A bind of one of these would hide the image's own directory, and other binaries would run."""
 
 
 def normal_bind(text: str) -> str:
-    """The absolute path and its mode, as campaigns keep it; ``ValueError`` says what is wrong."""
+    """The absolute path and its mode, as campaigns store it; the ``ValueError`` says what is wrong."""
     path, separator, mode = text.rpartition(":")
     if not separator:
         path, mode = text, "ro"
@@ -43,6 +43,6 @@ def normal_bind(text: str) -> str:
 
 
 def parse_bind(kept: str) -> Bind:
-    """What ``normal_bind`` made."""
+    """Parse the result of ``normal_bind``."""
     path, _, mode = kept.rpartition(":")
     return Bind(path=Path(path), writable=mode == "rw")

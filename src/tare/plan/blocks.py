@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``blocks`` and ``[decision]`` of a campaign file: when is looked, and what for."""
+"""``blocks`` and ``[decision]`` of a campaign file: the looks and their purpose."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -15,13 +15,13 @@ Count = Annotated[int, Field(ge=1, le=MOST_BLOCKS)]
 
 
 class StrictTable(BaseModel):
-    """No unknown key, no silent conversion."""
+    """A table without unknown keys or silent conversion."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 def one_or_several(value: object) -> object:
-    """A text by itself is a list of one."""
+    """Turn a single text into a list of one."""
     return [value] if isinstance(value, str) else value
 
 
@@ -33,7 +33,7 @@ class PrecisionTable(StrictTable):
 
 
 class DecisionTable(StrictTable):
-    """``[decision]``: what ``tare run`` is asked to fail for."""
+    """``[decision]``: the conditions for which ``tare run`` fails."""
 
     fail_if: Annotated[list[str], BeforeValidator(one_or_several)] = []
     undecided: Literal["fail", "pass"] = "fail"
@@ -69,7 +69,7 @@ class BlocksTable(StrictTable):
 
     @property
     def planned(self) -> tuple[int, ...]:
-        """After how many blocks is looked; the last is how many there are at most."""
+        """Block counts at which a look takes place; the last is the maximum."""
         if self.looks:
             return tuple(self.looks)
         return DEFAULT_LOOKS if self.count is None else (self.count,)

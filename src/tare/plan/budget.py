@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of a campaign its time budget holds, in figures and in words."""
+"""How much of a campaign fits into its time budget, in figures and in words."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -19,30 +19,30 @@ __all__ = ["BudgetPlan", "fits", "next_block_fits"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetPlan:
-    """What is left to run, how long it takes, and what of it fits."""
+    """What is left to run, how long it takes, and how much of it fits."""
 
     planned_trials: int
     left_trials: int
     left_blocks: int
     """Blocks with a trial left to run."""
     expected_s: float | None
-    """For what is left; ``None``: the run time of a workload is unknown."""
+    """Time for the rest; ``None``: the run time of a workload is unknown."""
     budget_s: float | None
     fitting_blocks: int | None
-    """Of ``left_blocks``; ``None`` when the time is unknown."""
+    """How many of ``left_blocks`` fit; ``None`` when the time is unknown."""
     first_block_s: float | None
     unknown: tuple[str, ...]
     """Workloads of unknown run time."""
     complete_blocks: int
-    """Without a trial left to run."""
+    """Blocks without a trial left to run."""
     margin: float
     looks: tuple[int, ...] = ()
     claims: int = 1
-    """Environments times the primary metrics of all cells: they are judged together."""
+    """Environments times the primary metrics of all cells, which are judged together."""
 
     @property
     def final_blocks(self) -> int:
-        """Blocks that there will be in the end, as far as known."""
+        """Number of blocks in the end, as far as known."""
         fitting = self.left_blocks if self.fitting_blocks is None else self.fitting_blocks
         return self.complete_blocks + fitting
 
@@ -112,7 +112,7 @@ def fits(
     budget_s: float | None = None,
     kinds: Mapping[str, WorkloadKind] = KINDS,
 ) -> BudgetPlan:
-    """Judge what ``outcomes`` leave of ``trials``; ``budget_s`` is the time for that rest."""
+    """Judge the ``trials`` that ``outcomes`` leave; ``budget_s`` is the time for that rest."""
     done = {outcome.trial.identity for outcome in outcomes}
     left = [trial for trial in trials if trial.identity not in done]
     durations_s = trial_durations_s(left, outcomes, statistics.median, kinds)
@@ -151,7 +151,7 @@ def _fitting(block_durations_s: Sequence[float | None], budget_s: float | None) 
 
 
 def short_duration(duration_s: float) -> str:
-    """``format_duration`` without a zero at its end: ``"10 min"``."""
+    """``format_duration`` without a trailing zero part: ``"10 min"``."""
     return format_duration(duration_s).removesuffix(" 0 s").removesuffix(" 0 min")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The campaign that a file or a preset asks for, checked against this version and this host."""
+"""The campaign that a file or a preset requests, checked against this version and this host."""
 
 import dataclasses
 import math
@@ -46,7 +46,7 @@ def load_campaign(
     providers: Mapping[str, Provider] = PROVIDERS,
     kinds: Mapping[str, WorkloadKind] = KINDS,
 ) -> Campaign:
-    """Read a campaign file (docs/campaign.md); ``CampaignError`` lists all that is wrong, a line each."""
+    """Read a campaign file (docs/campaign.md); ``CampaignError`` lists every problem, one per line."""
     return _build(read_source(path), Host(host_processors, host_memory_byte), providers, kinds)
 
 
@@ -58,7 +58,7 @@ def load_preset(
     providers: Mapping[str, Provider] = PROVIDERS,
     kinds: Mapping[str, WorkloadKind] = KINDS,
 ) -> Campaign:
-    """Read one of ``preset_names()``; ``CampaignError`` if there is none or it does not fit the host."""
+    """Read one of ``preset_names()``; ``CampaignError`` if it does not exist or does not fit the host."""
     return _build(_preset_source(name), Host(host_processors, host_memory_byte), providers, kinds)
 
 
@@ -94,7 +94,7 @@ def with_overrides(
 ) -> Campaign:
     """Replace what the command line sets; ``None`` or nothing leaves a value. ``InputError`` if one is wrong.
 
-    ``blocks`` is one look after that many.
+    ``blocks`` means a single look after that many blocks.
     """
     if blocks is not None and not 1 <= blocks <= MOST_BLOCKS:
         raise InputError(f"blocks must be 1 to {MOST_BLOCKS}, but are {blocks}")
@@ -115,7 +115,7 @@ def with_overrides(
 
 
 def asked_user(text: str) -> str:
-    """What ``--as`` says; ``InputError`` if that is nobody."""
+    """The user of ``--as``; ``InputError`` if it names no user."""
     try:
         return check_user(text)
     except ValueError as error:
@@ -137,7 +137,7 @@ def _preset_source(name: str) -> CampaignSource:
 
 
 def _names_nothing(text: str) -> bool:
-    """Whether the text is a bare word that is no file: then most likely a preset was meant."""
+    """Whether the text is a bare word and not a file: most likely a preset was meant."""
     if "/" in text or text.endswith(".toml"):
         return False
     try:
@@ -199,7 +199,7 @@ def _build(
 def _declared(
     table: DecisionTable, environments: Sequence[entries.Entry[Environment]], problems: list[Problem]
 ) -> tuple[FailIf, ...]:
-    """The conditions of ``[decision]``; what is wrong with one joins the ``problems``."""
+    """The conditions of ``[decision]``; faults in them are added to ``problems``."""
     names = [entry.record.name for entry in environments if entry.measured]
     declared = []
     for text in table.fail_if:
@@ -211,7 +211,7 @@ def _declared(
 
 
 def _layouts(asked: Sequence[Layout] | None, shared: Sequence[Sharing]) -> tuple[Layout, ...]:
-    """Those of the sharing experiments need not be asked for; one of one processor is there if nothing is."""
+    """The layouts, including those of sharing experiments; one of a single processor if nothing is asked."""
     layouts = list(asked or ())
     for sharing in shared:
         layouts += [layout for layout in (sharing.alone, *sharing.together) if layout not in layouts]

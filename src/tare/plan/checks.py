@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What only the whole campaign can get wrong, its sharing experiments among it."""
+"""Problems that only the whole campaign shows, including its sharing experiments."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -59,7 +59,7 @@ def _few_blocks(campaign: Campaign) -> list[Problem]:
 
 
 def _unknown_layouts(campaign: Campaign, places: Mapping[tuple[str, str], int]) -> list[Problem]:
-    """Find workloads that would run in a layout which the campaign has not."""
+    """Find workloads that would run in a layout that the campaign lacks."""
     known = [str(layout) for layout in campaign.layouts]
     return [
         Problem(
@@ -102,7 +102,7 @@ def _unfit_workloads(
 
 
 def _jobs(campaign: Campaign) -> Iterator[tuple[str, Workload, Layout, Limits]]:
-    """All that is to run, with where it does, in words."""
+    """Everything to run, with its place in words."""
     for workload, setting in campaign.cells:
         yield f"in layout {setting}", workload, setting.layout, setting.limits
     for order in campaign.orders:
@@ -149,6 +149,6 @@ def _uneven_nodes(sharing: Sharing) -> str | None:
 
 
 def _repeated_name(campaign: Campaign) -> str | None:
-    """Names may contain what separates them: a neighbour's ``a`` and ``b-c`` read like ``a-b`` and ``c``."""
+    """Find a repeated name: names may contain their separator, so ``a`` and ``b-c`` read like ``a-b`` and ``c``."""
     counts = Counter(trial.identity for trial in plan_block(campaign, 0, 0) if trial.neighbour)
     return next((name for name, count in counts.items() if count > 1), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What differs between the campaign that a result folder keeps and the one asked for now."""
+"""Differences between the campaign stored in a result folder and the one requested now."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from tare.plan.definition import Campaign
 
 
 def differences(kept: Campaign, now: Campaign) -> list[str]:
-    """Say what a changed campaign would change in a begun result, a phrase each; empty when equal.
+    """List what a changed campaign would change in a begun result, one phrase each; empty when equal.
 
     The order of environments, workloads, layouts and sharing experiments makes no difference.
     """

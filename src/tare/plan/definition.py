@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The campaign as a record, with the form in which a result folder keeps it."""
+"""The campaign as a record, with its form in a result folder."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -41,15 +41,15 @@ _DAMAGED = "the file is damaged or of another version; start a new result folder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
-    """A valid campaign; everything that may be left out of a file has its value here."""
+    """A valid campaign; everything that a file may omit has its value here."""
 
     name: str
     environments: tuple[Environment, ...]
-    """Without native, which is always there."""
+    """All but native, which is always present."""
     layouts: tuple[Layout, ...]
-    """Those of the sharing experiments among them."""
+    """Includes the layouts of the sharing experiments."""
     workloads: tuple[Workload, ...]
-    """Those that are measured."""
+    """Measured workloads."""
     limits: Limits
     blocks: int
     margin: float
@@ -58,19 +58,19 @@ class Campaign:
     seed: int | None
     """``None``: the runner draws one and logs it."""
     user: str | None = None
-    """Whom the commands run as: ``root`` or ``UID:GID``; ``ordinary`` or ``None``: the runner settles it."""
+    """User of the commands: ``root`` or ``UID:GID``; ``ordinary`` or ``None``: the runner decides."""
     binds: tuple[str, ...] = ()
-    """Directories of the host shown in every node at the same path: ``/path:ro`` or ``/path:rw``."""
+    """Host directories mounted in every node at the same path: ``/path:ro`` or ``/path:rw``."""
     sharings: tuple[Sharing, ...] = ()
     orders: tuple[Order, ...] = ()
     looks: tuple[int, ...] = ()
-    """After how many blocks is looked, rising; the last is ``blocks``. Left out: once, after all."""
+    """Block counts at which a look takes place, ascending; the last is ``blocks``. Omitted: once, after all."""
     precise_absolute: float = USUAL_PRECISE_ABSOLUTE
     """Half-width of an interval that is precise enough, as a fraction..."""
     precise_relative: float = USUAL_PRECISE_RELATIVE
-    """...or, if that is more, this part of the overhead itself."""
+    """...or this fraction of the overhead itself, if that is more."""
     fail_if: tuple[FailIf, ...] = ()
-    """What makes ``tare run`` end with exit code 1."""
+    """Conditions that make ``tare run`` end with exit code 1."""
     undecided_fails: bool = True
     """Whether a condition that the data cannot decide does so too."""
 
@@ -83,7 +83,7 @@ class Campaign:
 
     @property
     def design(self) -> Design:
-        """All that was declared before the start and decides when an arm stops."""
+        """The rules, declared before the start, that decide when an arm stops."""
         return Design(
             looks=self.looks,
             margin=self.margin,
@@ -100,26 +100,26 @@ class Campaign:
     turns: Turns | None = dataclasses.field(default_factory=Turns)
     """How the arms of a block take turns, where they can; ``None``: every trial runs whole, by itself."""
     auto_slice: bool = False
-    """A native pilot is to choose the slices' length; what a result keeps has it chosen."""
+    """Whether a native pilot is to choose the slices' length; a stored campaign has the chosen length."""
     exclude: Exclude = dataclasses.field(default_factory=Exclude)
-    """The rules, fixed before the start, that take a trial out whatever it measured."""
+    """The rules, fixed before the start, that exclude a trial whatever it measured."""
     intervention: Intervention | None = None
-    """What it is a test of, if ``tare explain`` made it."""
+    """What it tests, if ``tare explain`` made it."""
 
     def limits_of(self, environment: Environment, limits: Limits) -> Limits:
-        """Those of one arm: all have the setting's, but for the arms whose limit is the knob of an intervention."""
+        """The limits of one arm: those of the setting, unless a limit is the knob of an intervention."""
         changes = self.intervention.changes if self.intervention else ()
         changed = (change.changed_limits for change in changes if environment.name in change.arms)
         return next(filter(None, changed), limits)
 
     @property
     def settings(self) -> tuple[Setting, ...]:
-        """In what every workload is measured: a setting and a workload make a cell."""
+        """The settings in which every workload is measured: a setting and a workload make a cell."""
         return settings(self.layouts, self.sharings, self.limits)
 
     @property
     def cells(self) -> tuple[tuple[Workload, Setting], ...]:
-        """All that is run once in each environment and block."""
+        """Everything that runs once in each environment and block."""
         return tuple(
             (workload, setting)
             for workload in self.workloads
@@ -129,7 +129,7 @@ class Campaign:
 
     @property
     def shared_cells(self) -> tuple[SharedCell, ...]:
-        """The cells of the sharing experiments in which an instance has company, each with the one alone."""
+        """The cells of sharing experiments in which an instance has company, each with its cell alone."""
         return tuple(
             SharedCell(
                 shared=Cell(workload=workload.name, layout=str(setting)),
@@ -146,7 +146,7 @@ class Campaign:
 
     @property
     def needed_environments(self) -> tuple[Environment, ...]:
-        """The measured ones, without native, and those of neighbours."""
+        """The measured environments, without native, and the environments of neighbours."""
         companies = [sharing.neighbour for sharing in self.sharings if sharing.neighbour]
         others = [company.environment for company in companies if company.environment]
         return tuple({entry.name: entry for entry in (*self.environments, *others)}.values())
@@ -164,9 +164,9 @@ class Campaign:
         providers: Mapping[str, Provider] = PROVIDERS,
         kinds: Mapping[str, WorkloadKind] = KINDS,
     ) -> Self:
-        """Undo ``to_json``; ``CampaignError`` names ``where`` if the data is damaged or of another schema.
+        """Parse the output of ``to_json``; ``CampaignError`` names ``where`` if it is damaged or of another schema.
 
-        One that says nothing of a user was kept by an earlier version, whose commands were root.
+        A campaign without a user was stored by an earlier version, whose commands ran as root.
         """
         name = printable(where)
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
@@ -192,7 +192,7 @@ def _adapter() -> TypeAdapter[Any]:
 def _check_kept(
     campaign: Campaign, providers: Mapping[str, Provider], kinds: Mapping[str, WorkloadKind]
 ) -> None:
-    """``ValueError`` for what the rest of this version could not work with."""
+    """``ValueError`` for anything that the rest of this version cannot handle."""
     if campaign.user is not None:
         check_user(campaign.user)
     for layout in campaign.layouts:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long trials take: as measured so far, else as their workload guesses."""
+"""How long trials take: as measured so far, else by their workload's guess."""
 
 import statistics
 from collections import defaultdict
@@ -13,9 +13,9 @@ from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
 
 NODE_ALLOWANCE_S = 0.3
-"""Start and stop of a trial's nodes, until one has been measured: 0.02 s natively, 0.6 s with Docker."""
+"""Start and stop of a trial's nodes, until measured: 0.02 s on native, 0.6 s with Docker."""
 _MACHINE_ALLOWANCE_S = 5.0
-"""The same of virtual machines: 3 to 5 s."""
+"""The same for virtual machines: 3 to 5 s."""
 _SAFETY = 1.1
 _PROCESS_S = 0.1
 """Start and end of a resident program."""
@@ -31,8 +31,8 @@ def trial_durations_s(
 ) -> list[float | None]:
     """Estimate each trial with its nodes' start and stop; ``None`` where the run time is unknowable.
 
-    Taken from the measured trials of the same arm and cell, else of the same cell, summarized; else from the
-    workload's own guess and an allowance.
+    The estimate summarizes the measured trials of the same arm and cell, else of the same cell; without any it is the
+    workload's own guess plus an allowance.
     """
     measured: dict[_Key, list[float]] = defaultdict(list)
     for outcome in outcomes:
@@ -50,7 +50,7 @@ def next_block_fits(
 ) -> bool:
     """Whether a block's trials, each as slow as its slowest so far and 10 % more, end within ``remaining_s``.
 
-    ``True`` without a budget, and while the run time is unknown and some time is left: that block will tell.
+    ``True`` without a budget, and while the run time is unknown and some time is left: that block will show it.
     """
     if remaining_s is None:
         return True
@@ -80,7 +80,7 @@ def _estimate_s(
     kinds: Mapping[str, WorkloadKind],
     started: set[_Key],
 ) -> float | None:
-    """``started``: arms whose nodes' start is counted already; resident programs of a block share it."""
+    """``started``: arms whose nodes' start is already counted; resident programs of a block share it."""
     for key in _keys(trial):
         if key in measured:
             return summarize(measured[key])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``[[environment]]`` and ``[[workload]]`` tables to records, with every problem of each collected."""
+"""``[[environment]]`` and ``[[workload]]`` tables to records, with all problems collected."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,18 +20,18 @@ _Record = TypeVar("_Record", Environment, Workload)
 
 @dataclass(frozen=True, slots=True)
 class Entry(Generic[_Record]):
-    """What a table says, with the table's position in the file."""
+    """The content of a table, with its position in the file."""
 
     position: int
     record: _Record
     measured: bool
-    """Whether it is compared with native; else it only serves as a neighbour."""
+    """Whether it is compared with native; otherwise it only serves as a neighbour."""
 
 
 def validated(
     model: type[_Table], data: object, path: Path, host: Host | None, problems: list[Problem]
 ) -> _Table | None:
-    """Return the table as ``model``, or ``None`` after adding to ``problems`` what is wrong with it."""
+    """Return the table as ``model``, or ``None`` after adding its faults to ``problems``."""
     try:
         return model.model_validate(data, context=host)
     except ValidationError as error:
@@ -48,37 +48,37 @@ def environments(
 ) -> list[Entry[Environment]]:
     """Read the ``[[environment]]`` tables, in the file's order, without native.
 
-    One without a network of its own stands for one environment in each of ``networks``, if it is measured.
+    A measured one without its own network stands for one environment in each of ``networks``.
     """
-    found = []
+    entries: list[Entry[Environment]] = []
     for position, table in tables(data, "environment", problems):
         record = _environment(table, ("environment", position), providers, problems)
         measured = _is_measured(table)
-        found += [
+        entries += [
             Entry(position, environment, measured)
             for environment in _in_networks(record, networks if measured else ())
         ]
-    for entry in found:
+    for entry in entries:
         provider = providers[entry.record.technology]
         problems += _network_problems(entry.record, ("environment", entry.position), provider)
-    _refuse_duplicates("environment", found, problems)
-    _require_a_measured_one("environment", found, problems)
-    return found
+    _refuse_duplicates("environment", entries, problems)
+    _require_a_measured_one("environment", entries, problems)
+    return entries
 
 
 def workloads(
     data: Mapping[str, Any], kinds: Mapping[str, WorkloadKind], problems: list[Problem]
 ) -> list[Entry[Workload]]:
     """Read the ``[[workload]]`` tables, in the file's order, with each kind's defaults filled in."""
-    found = []
+    entries: list[Entry[Workload]] = []
     for position, table in tables(data, "workload", problems):
         record = _workload(table, ("workload", position), kinds, problems)
         if record:
-            found.append(Entry(position, record, _is_measured(table)))
-    _refuse_duplicates("workload", found, problems)
+            entries.append(Entry(position, record, _is_measured(table)))
+    _refuse_duplicates("workload", entries, problems)
     if "order" not in data:  # else the experiment measures
-        _require_a_measured_one("workload", found, problems)
-    return found
+        _require_a_measured_one("workload", entries, problems)
+    return entries
 
 
 def _is_measured(table: object) -> bool:
@@ -86,18 +86,18 @@ def _is_measured(table: object) -> bool:
 
 
 def tables(data: Mapping[str, Any], key: str, problems: list[Problem]) -> list[tuple[int, Any]]:
-    """Give the tables of a list with their positions; a problem and none at all when it is no such list."""
-    found = data.get(key)
-    if isinstance(found, list) and found:
-        return list(enumerate(found))
-    if found is None:
+    """The tables of a list with their positions; if it is no such list, a problem and no tables."""
+    listed = data.get(key)
+    if isinstance(listed, list) and listed:
+        return list(enumerate(listed))
+    if listed is None:
         problems.append(Problem((), f"has no [[{key}]]; add at least one"))
-    elif isinstance(found, dict):
+    elif isinstance(listed, dict):
         problems.append(Problem((key,), f"is one table; write [[{key}]] with two brackets"))
-    elif found == []:
+    elif listed == []:
         problems.append(Problem((key,), f"is an empty list; add at least one [[{key}]]"))
     else:
-        problems.append(Problem((key,), f"must be written as [[{key}]] tables, but is {shown(found)}"))
+        problems.append(Problem((key,), f"must be written as [[{key}]] tables, but is {shown(listed)}"))
     return []
 
 
@@ -208,7 +208,7 @@ def _primary_problems(
     iterations: int,
     path: Path,
 ) -> list[Problem]:
-    """Of a resident program it is known what it measures; what another prints is known when it has run."""
+    """Only a resident program's metrics are known beforehand; other programs show theirs when they have run."""
     if iterations > 1 and any(map(is_without_load, primary)):
         return [Problem((*path, "primary"), f"{_NEEDS_TURNS}; leave out iterations")]
     pieces = kind.pieces(kind.options_model.model_validate(dict(options)))
@@ -224,7 +224,7 @@ _NEEDS_TURNS = "the CPU time and the net time of a slice are measured by turns a
 
 
 def whole_run_problems(workloads: Sequence[Entry[Workload]]) -> list[Problem]:
-    """What is declared to be judged, and whole runs do not measure."""
+    """Find metrics that are declared to be judged but not measured by whole runs."""
     return [
         Problem(("workload", entry.position, "primary"), f'{_NEEDS_TURNS}; leave out way = "whole"')
         for entry in workloads
@@ -235,14 +235,14 @@ def whole_run_problems(workloads: Sequence[Entry[Workload]]) -> list[Problem]:
 def _kind_options(
     kind: WorkloadKind, data: Mapping[str, Any], path: Path, problems: list[Problem]
 ) -> Mapping[str, OptionValue] | None:
-    """With the kind's defaults filled in; a default of ``None`` stays out."""
+    """The options with the kind's defaults; a default of ``None`` is left out."""
     checked = validated(kind.options_model, dict(data), path, None, problems)
     return None if checked is None else checked.model_dump(mode="json", exclude_none=True)
 
 
-def _refuse_duplicates(key: str, found: Sequence[Entry[_Record]], problems: list[Problem]) -> None:
+def _refuse_duplicates(key: str, entries: Sequence[Entry[_Record]], problems: list[Problem]) -> None:
     seen: dict[str, int] = {}
-    for entry in found:
+    for entry in entries:
         name = entry.record.name
         first = seen.setdefault(name, entry.position)
         if first != entry.position:
@@ -250,7 +250,7 @@ def _refuse_duplicates(key: str, found: Sequence[Entry[_Record]], problems: list
             problems.append(Problem((key, entry.position, "name"), text))
 
 
-def _require_a_measured_one(key: str, found: Sequence[Entry[_Record]], problems: list[Problem]) -> None:
-    if found and not any(entry.measured for entry in found):
+def _require_a_measured_one(key: str, entries: Sequence[Entry[_Record]], problems: list[Problem]) -> None:
+    if entries and not any(entry.measured for entry in entries):
         text = f"no [[{key}]] is measured; leave out measure = false at one at least"
         problems.append(Problem((key,), text))

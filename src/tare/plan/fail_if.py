@@ -18,9 +18,9 @@ _MOST_NAMES = 2
 
 
 def parse_fail_if(text: str, environments: Sequence[str]) -> FailIf:
-    """Read ``[ENVIRONMENT] [METRIC] overhead > NUMBER%``; ``ValueError`` says what is wrong.
+    """Parse ``[ENVIRONMENT] [METRIC] overhead > NUMBER%``; the ``ValueError`` says what is wrong.
 
-    ``environments`` are the campaign's: a single word that is none of them is a metric.
+    ``environments`` are the campaign's: a single word outside them is a metric.
     """
     match = _CONDITION.fullmatch(text.strip())
     if not match:
@@ -36,7 +36,7 @@ def parse_fail_if(text: str, environments: Sequence[str]) -> FailIf:
 
 
 def _named(names: Sequence[str], environments: Sequence[str]) -> tuple[str | None, str | None]:
-    """Which environment and which metric the words mean."""
+    """The environment and the metric that the words name."""
     if not names:
         return None, None
     if names[0] in environments:

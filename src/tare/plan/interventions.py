@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The campaign that turns knobs: as it is, with each knob turned, and native, interleaved in blocks of their own."""
+"""The campaign that turns knobs: unchanged, with each knob turned, and native, interleaved in separate blocks."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -20,20 +20,20 @@ _LONGEST_NAME = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Of what overhead the cause is sought; ``None``: the only one there is."""
+    """The overhead to explain; ``None``: the only one."""
 
     environment: str | None = None
     workloads: tuple[str, ...] | None = None
-    """Several are explained together: every knob is tried on all of them."""
+    """Several are explained together: every knob is tested on all of them."""
     layout: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parent:
-    """The result that is explained."""
+    """The result to explain."""
 
     path: str
-    """From the folder of the new result."""
+    """Path from the folder of the new result."""
     campaign: Campaign
     session: str
     """Identity of its first session."""
@@ -42,7 +42,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toggle:
-    """A knob to be turned, or an option as ``OPTION=VALUE``, and the known cause that it is a test of."""
+    """A knob to turn, or an option as ``OPTION=VALUE``, and the known cause that it tests."""
 
     text: str
     cause: str | None = None
@@ -50,7 +50,7 @@ class Toggle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TurnedArm:
-    """One knob turned: what is compared with the environment as it is."""
+    """One knob turned: the arm to compare with the unchanged environment."""
 
     change: Change
     environment: Environment
@@ -62,7 +62,7 @@ class _TurnedArm:
 
 
 def subject_of(parent: Parent, choice: Choice) -> tuple[KnobSubject, tuple[Workload, ...]]:
-    """What the choice means; ``InputError`` when it means nothing, or more than one."""
+    """Resolve the choice; ``InputError`` if it matches nothing, or more than one."""
     campaign = parent.campaign
     environments = {environment.name: environment for environment in campaign.environments}
     environment = environments[_one("--environment", choice.environment, environments)]
@@ -99,10 +99,10 @@ def intervention_campaign(
     blocks: int,
     claims: Sequence[tuple[str, str]] = (),
 ) -> Campaign:
-    """All but the knobs is the parent's; ``InputError`` says why one of them cannot be turned.
+    """The parent's campaign with the knobs; ``InputError`` says why a knob cannot be turned.
 
-    A limit holds natively too, so that native is then run with it changed as well. ``claims``: workload and metric of
-    what is to be explained.
+    A limit applies to native too, so native also runs with the changed limit. ``claims``: workload and metric of each
+    claim to explain.
     """
     subject, workloads = subject_of(parent, choice)
     arms = [_arm(subject, toggle) for toggle in toggles]
@@ -166,9 +166,9 @@ def _name(environment: Environment, knob: Knob) -> str:
 
 
 def folder_name(campaign: Campaign) -> str:
-    """Below the parent's folder: such as ``docker-quota-off-hpcc-1c2p1i``.
+    """A name below the parent's folder, such as ``docker-quota-off-hpcc-1c2p1i``.
 
-    Of causes that Tare chose to try, whichever they are, it is ``docker-causes-hpcc-1c2p1i``.
+    For causes that Tare chose to test it is always ``docker-causes-hpcc-1c2p1i``.
     """
     own = campaign.intervention
     changes = own.changes if own else ()
@@ -181,6 +181,6 @@ def folder_name(campaign: Campaign) -> str:
 
 
 def _shortened(name: str) -> str:
-    """A file's name has 255 bytes at most."""
+    """The name within the 255 bytes of a file name."""
     digest = hashlib.sha256(name.encode()).hexdigest()[:8]
     return f"{name[: _LONGEST_NAME - len(digest) - 1]}-{digest}"

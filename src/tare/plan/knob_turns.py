@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How each knob is turned: an environment and its limits in, the changed ones out, or a sentence why that cannot be."""
+"""How each knob is turned: an environment and its limits in, the changed ones out, or a sentence why not."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ _LARGER = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnobSubject:
-    """What a knob is turned on."""
+    """The environment and limits that a knob changes."""
 
     environment: Environment
     limits: Limits
@@ -24,7 +24,7 @@ class KnobSubject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turned:
-    """What is changed, and in which words."""
+    """The changes, and their description in words."""
 
     environment: Environment
     limits: Limits
@@ -33,7 +33,7 @@ class Turned:
     change: str
     """Such as "without it"."""
     is_cure: bool = True
-    """Whether it takes away what may cost time, and does not bring it."""
+    """Whether it removes what may cost time, rather than adding it."""
 
 
 def _limits(subject: KnobSubject, limits: Limits, what: str, change: str) -> Turned:
@@ -43,7 +43,7 @@ def _limits(subject: KnobSubject, limits: Limits, what: str, change: str) -> Tur
 def with_options(
     subject: KnobSubject, options: Mapping[str, OptionValue | None], what: str, change: str
 ) -> Turned:
-    """``None`` takes an option away."""
+    """Change options; ``None`` removes an option."""
     merged = {**subject.environment.options, **options}
     kept = {name: value for name, value in merged.items() if value is not None}
     environment = replace(subject.environment, options=kept)
@@ -62,7 +62,7 @@ def twice_the_memory(subject: KnobSubject) -> Turned | str:
 
 
 def larger_shm(subject: KnobSubject) -> Turned | str:
-    """Eight times as large, but never more than half of the memory, which its contents count as."""
+    """Make it eight times as large, but at most half of the memory, to which its contents are charged."""
     before, limits = subject.limits.shm_byte, subject.limits
     after = min(_LARGER * before, limits.memory_byte // 2)
     if after <= before:
@@ -111,7 +111,7 @@ def short_timeout(subject: KnobSubject) -> Turned | str:
 def _flag(
     subject: KnobSubject, option: str, default: bool, on: tuple[str, str], off: tuple[str, str]
 ) -> Turned | str:
-    """Turn a switch of the technology over; the words are of what is turned off, and of what is turned on."""
+    """Flip a switch of the technology; the words describe turning it off, and turning it on."""
     if option not in subject.provider.option_names:
         return f"{subject.environment.technology} has no option {option}"
     is_on = subject.environment.options.get(option, default) is True
@@ -173,7 +173,7 @@ def host_processor(subject: KnobSubject) -> Turned | str:
 
 
 def _processor(subject: KnobSubject, model: str, what: str, change: str) -> Turned | str:
-    """``host`` and what is more than that is the host's own model, which software emulation cannot have."""
+    """Set the processor model; ``host`` and above are the host's own model, which software emulation cannot have."""
     own, options = subject.environment.technology, subject.environment.options
     if "cpu" not in subject.provider.option_names:
         return f"{own} has no option cpu"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Knobs: what can be changed of one environment to see whether it is a cause (docs/causes.md).
+"""Knobs: what can be changed in one environment to see whether it is a cause (docs/causes.md).
 
-Each turns itself: an environment and its limits in, the changed ones out, or a sentence why that cannot be done. Which
-causes it is a test of stands with these (``tare.causes``). To add one: a function in ``knob_turns`` or
+Each knob has a function: an environment and its limits in, the changed ones out, or a sentence why that is not
+possible. The causes name the knobs that test them (``tare.causes``). To add one: a function in ``knob_turns`` or
 ``argument_turns`` and an entry in the list below.
 """
 
@@ -20,7 +20,7 @@ from tare.records import OptionValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knob:
-    """``turn`` gives what is changed, or why it cannot be."""
+    """A knob; ``turn`` returns the changes, or why they are not possible."""
 
     name: str
     about: str
@@ -109,7 +109,7 @@ KNOBS: Mapping[str, Knob] = {
 
 
 def knob_of(text: str) -> Knob:
-    """A knob by its name, or an option of the technology as ``OPTION=VALUE``; ``InputError`` when it is neither."""
+    """A knob by its name, or an option of the technology as ``OPTION=VALUE``; ``InputError`` if it is neither."""
     if text in KNOBS:
         return KNOBS[text]
     option, separator, value = text.partition("=")
@@ -122,7 +122,7 @@ def knob_of(text: str) -> Knob:
 
 
 def _value(text: str) -> OptionValue:
-    """As a campaign file would have it; bare words are text."""
+    """Parse a value as in a campaign file; bare words are text."""
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):
@@ -147,11 +147,11 @@ def _of_option(option: str, value: OptionValue) -> Knob:
 
 
 def turned(knob: Knob, subject: KnobSubject) -> Turned | str:
-    """Turn it, and have the technology check the options; a sentence when either cannot be done."""
-    found = knob.turn(subject)
-    if isinstance(found, str):
-        return found
-    complaints = subject.provider.check_options(found.environment.options)
+    """Turn it, and have the technology check the options; a sentence if either fails."""
+    change = knob.turn(subject)
+    if isinstance(change, str):
+        return change
+    complaints = subject.provider.check_options(change.environment.options)
     for option, words in complaints.items():
         return f"the option {option} {words}"
-    return found
+    return change

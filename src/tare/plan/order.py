@@ -16,19 +16,19 @@ class Order:
     workload: Workload
     option: str
     values: tuple[int | float, ...]
-    """Rising."""
+    """Ascending."""
     boots: int
-    """Starts of each environment in each of the orderings: in as many blocks."""
+    """Starts of each environment in each ordering, one per block."""
     layout: Layout
-    """Of one instance."""
+    """Layout of one instance."""
     metrics: tuple[str, ...]
-    """What is judged; the first is the claim."""
+    """Metrics to judge; the first is the claim."""
 
     def __str__(self) -> str:
         return f"{self.workload.name} by {self.option} in {self.layout}"
 
     def runs(self, value: float) -> Workload:
-        """The workload as it runs with one of the values."""
+        """The workload with one of the values."""
         options = {**self.workload.options, self.option: value}
         return Workload(name=self.workload.name, kind=self.workload.kind, options=options)
 
@@ -36,7 +36,7 @@ class Order:
 def starts(
     orders: Sequence[Order], environments: Sequence[Environment], source: random.Random
 ) -> Iterator[tuple[Order, Environment, Series]]:
-    """One block's starts in random order: each environment, native once, in each ordering.
+    """One block's starts in random order: each environment in each ordering, native once.
 
     The three starts of an environment stay together, as they are compared with each other.
     """

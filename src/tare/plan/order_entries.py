@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``[[order]]`` tables to records, with every problem of each collected."""
+"""``[[order]]`` tables to records, with all problems collected."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -28,20 +28,20 @@ def orders(
     """Read the ``[[order]]`` tables, in the file's order; none is needed."""
     reader = _OrderReader(host, {entry.record.name: entry.record for entry in workloads}, layouts, kinds)
     listed = tables(data, "order", problems) if "order" in data else []
-    found: list[Order] = []
+    orders: list[Order] = []
     for position, table in listed:
         path: Path = ("order", position)
         checked = validated(OrderTable, table, path, host, problems)
         order = None if checked is None else reader.read(checked, path, problems)
-        if order and str(order) in map(str, found):
+        if order and str(order) in map(str, orders):
             problems.append(Problem(path, f"is the second one of {order}; keep one"))
         elif order:
-            found.append(order)
-    return found
+            orders.append(order)
+    return orders
 
 
 class _OrderReader:
-    """Reads a table where the other tables are known."""
+    """Reads a table, given the other tables."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class _OrderReader:
         self._layouts = tuple(layouts) or (_ONE_PROCESSOR,)
 
     def read(self, table: OrderTable, path: Path, problems: list[Problem]) -> Order | None:
-        """The record; ``None`` after adding to ``problems`` what is wrong."""
+        """The record; ``None`` after adding its faults to ``problems``."""
         workload = self._workloads.get(table.workload)
         if workload is None:
             text = f"there is no [[workload]] {table.workload!r}{nearest(table.workload, self._workloads)}"
@@ -84,7 +84,7 @@ class _OrderReader:
 
 
 def _option_problems(order: Order, kind: WorkloadKind, path: Path) -> Iterator[Problem]:
-    """What keeps the workload from running with each of the values."""
+    """Find what keeps the workload from running with each of the values."""
     names = kind.options_model.model_fields
     if order.option not in names:
         text = f"{kind.name} has no option {shown(order.option)}{nearest(order.option, names)}"

@@ -12,7 +12,7 @@ _Z_95 = 1.96
 
 
 def least_blocks(claims: int) -> int:
-    """Blocks below which no difference can be shown, however large, as Holm's first step asks for 5 % / ``claims``.
+    """Blocks below which no difference can be shown, however large, as Holm's first step requires 5 % / ``claims``.
 
     6 for one claim, 7 for 25, 8 for 128.
     """
@@ -28,7 +28,7 @@ def half_width(blocks: int, variation: float) -> float | None:
 
 
 def blocks_for(width: float, variation: float) -> int:
-    """Blocks for a half-width of ``width``: n = (z √2 CV / h)² + 2, and 6 at least."""
+    """Blocks for a half-width of ``width``: n = (z √2 CV / h)² + 2, at least 6."""
     return max(LEAST_BLOCKS, math.ceil((_Z_95 * math.sqrt(2) * variation / width) ** 2 + 2))
 
 
@@ -39,7 +39,7 @@ class Precision:
     variation: float
     """Coefficient of variation of the runs, as a fraction."""
     half_width: float | None
-    """Of the 95 % interval, as a fraction; ``None`` below 6 blocks."""
+    """Half-width of the 95 % interval, as a fraction; ``None`` below 6 blocks."""
     blocks_for_margin: int
     """Blocks for a half-width as small as the margin."""
 

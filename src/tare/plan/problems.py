@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a campaign, in words: one line for each problem."""
+"""Faults of a campaign in words: one line for each problem."""
 
 import difflib
 import math
@@ -31,7 +31,7 @@ _TYPE_NAMES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """``path``: keys and list positions down to the place; empty when it is the whole file."""
+    """A problem; ``path``: keys and list positions down to the place, empty for the whole file."""
 
     path: Path
     text: str
@@ -55,7 +55,7 @@ def _row(label: str, line: int | None, problem: Problem) -> str:
 
 
 def key_text(path: Path) -> str:
-    """``("environment", 0, "name")`` → ``environment[1].name``, counted from 1 as people do."""
+    """``("environment", 0, "name")`` → ``environment[1].name``, counted from 1."""
     text = ""
     for part in path:
         text += f"[{part + 1}]" if isinstance(part, int) else f".{printable(part)}"
@@ -63,7 +63,7 @@ def key_text(path: Path) -> str:
 
 
 def printable(text: str) -> str:
-    """Escape everything that could disturb a terminal, and cut a long text."""
+    """Escape everything that could disturb a terminal, and shorten a long text."""
     escaped = "".join(
         part if part.isprintable() else part.encode("unicode_escape").decode("ascii") for part in text
     )
@@ -95,12 +95,12 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
 def from_validation(
     errors: Iterable[ErrorDetails], base: Path, model: type[BaseModel], data: object
 ) -> list[Problem]:
-    """Turn what pydantic found in ``data``, validated as ``model``, into problems below ``base``."""
+    """Turn pydantic's errors in ``data``, validated as ``model``, into problems below ``base``."""
     return [Problem((*base, *_real_path(entry["loc"], data)), _text(entry, model)) for entry in errors]
 
 
 def _real_path(location: Path, data: Any) -> Path:
-    """Only the steps that exist in the data, and a last key that should: pydantic adds steps of its own."""
+    """The steps that exist in the data, and a missing last key: pydantic adds steps of its own."""
     path: list[str | int] = []
     for part in location:
         if isinstance(data, Mapping) and isinstance(part, str):
@@ -143,7 +143,7 @@ def _reworded(message: str) -> str:
 def number_problems(data: Any) -> list[Problem]:
     """Find every integer beyond 64 bits and every float that is not finite.
 
-    TOML 1.0.0 asks for 64 bits, ``tomllib`` takes any size, and Python refuses to print the largest.
+    TOML 1.0.0 requires 64 bits, ``tomllib`` accepts any size, and Python refuses to print the largest.
     """
     problems = []
     left: list[tuple[Path, Any]] = [((), data)]

@@ -48,7 +48,7 @@ def duration_s(value: object) -> float:
 
 
 def whole_ms(value: object) -> float:
-    """As the kernel counts a route's least retransmission timeout (ip-route(8))."""
+    """Require whole milliseconds, the kernel's unit of a route's minimum retransmission timeout (ip-route(8))."""
     length_s = duration_s(value)
     if length_s < _MILLISECOND_S or not math.isclose(length_s * 1000, round(length_s * 1000)):
         raise ValueError(f"{shown(value)} is no whole number of milliseconds, which the kernel counts in")

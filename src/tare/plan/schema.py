@@ -50,9 +50,9 @@ LEAST_MEMORY_BYTE = 16 * MEBIBYTE
 _LEAST_CPU_QUOTA = 0.01
 """1 ms in each 100 ms: the kernel's shortest quota (sched-bwc: min_cfs_quota_period)."""
 LEAST_PROCESSES = 32
-"""What a technology's own few processes leave room beside."""
+"""Leaves room beside a technology's own few processes."""
 _MOST_PROCESSES = 1 << 22
-"""There are never more (PID_MAX_LIMIT)."""
+"""The kernel's maximum (PID_MAX_LIMIT)."""
 _LEAST_FILES, _MOST_FILES = 64, 1 << 30
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _LAYOUT_INSIDE = re.compile(r"(?:^|-)\d+c\d+p\d+i(?:-|$)")
@@ -60,7 +60,7 @@ _LAYOUT_INSIDE = re.compile(r"(?:^|-)\d+c\d+p\d+i(?:-|$)")
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What a campaign must fit into."""
+    """The host that a campaign must fit."""
 
     processors: int
     memory_byte: int
@@ -95,7 +95,7 @@ def _layout(value: object, info: ValidationInfo) -> Layout:
 
 
 def parse_layout(text: str, host: Host) -> Layout:
-    """Read ``NcMpKi``; ``ValueError`` if it is none, shares nothing out equally, or is too much for the host."""
+    """Parse ``NcMpKi``; ``ValueError`` if it is malformed, cannot be divided equally, or exceeds the host."""
     try:
         layout = Layout.parse(text)
     except ValueError:
@@ -127,7 +127,7 @@ def _nodes(count: int) -> str:
 
 
 def _instance_counts(layout: Layout) -> list[int]:
-    """Each instance has equally many whole nodes, or each node has equally many instances of whole processors."""
+    """Valid instance counts: whole nodes shared equally, or equally many instances of whole processors per node."""
     spanning = [count for count in range(1, layout.nodes) if layout.nodes % count == 0]
     inside = [
         layout.nodes * part for part in range(1, layout.processors + 1) if layout.processors % part == 0
@@ -164,7 +164,7 @@ def _limit(value: object) -> float | None:
 
 
 def _core_byte(value: object) -> int:
-    """A size, or 0 for none."""
+    """Parse a size, or 0 for none."""
     return 0 if value == 0 and not isinstance(value, bool) else int(quantity(parse_byte, "1 GiB")(value))
 
 
@@ -186,7 +186,7 @@ LayoutText = Annotated[Layout, BeforeValidator(_layout)]
 
 
 class LimitsTable(StrictTable):
-    """``[limits]``: the same for every environment, native too."""
+    """``[limits]``: the same for every environment, including native."""
 
     memory: Memory | None = None
     shm: Size | None = None
@@ -230,7 +230,7 @@ class LimitsTable(StrictTable):
 
 
 class ExcludeTable(StrictTable):
-    """``[exclude]``: from when on a trial is taken out, whatever it measured; "off": never for this reason."""
+    """``[exclude]``: thresholds for excluding a trial, whatever it measured; "off": never for this reason."""
 
     foreign_load: Limit = Exclude().foreign_load
     frequency_change: Limit = Exclude().frequency_change
@@ -263,7 +263,7 @@ class CampaignTable(StrictTable):
     exclude: ExcludeTable = ExcludeTable()
     turns: TurnsTable = TurnsTable()
     networks: list[Network] | None = Field(default=None, min_length=1)
-    """Every environment without a network of its own is measured in each of these."""
+    """Every environment without its own network is measured in each of these."""
     binds: list[Annotated[str, AfterValidator(normal_bind)]] = Field(default_factory=list)
     environment: Any = None
     workload: Any = None
@@ -297,7 +297,7 @@ class WorkloadTable(BaseModel):
 
 
 class SharingTable(StrictTable):
-    """``[[sharing]]``; the neighbour's table is validated by itself."""
+    """``[[sharing]]``; the neighbour's table is validated separately."""
 
     alone: LayoutText
     together: list[LayoutText] | None = Field(default=None, min_length=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sharing experiments: the same instance by itself and with company; what each trial of one may use."""
+"""Sharing experiments: the same instance alone and with company; what each of their trials may use."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,15 +11,15 @@ NATIVE_ENVIRONMENT = Environment(name=NATIVE, technology=NATIVE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Company:
-    """A neighbour as the campaign asks for it."""
+    """A neighbour as the campaign requests it."""
 
     workload: Workload
     environment: Environment | None
-    """``None``: the environment of the instance that it is set beside."""
+    """``None``: the environment of the instance beside it."""
     count: int
 
     def beside(self, environment: Environment) -> Neighbour:
-        """Who is at work beside an instance in ``environment``."""
+        """The neighbour of an instance in ``environment``."""
         return Neighbour(
             environment=self.environment or environment,
             workload=self.workload,
@@ -33,12 +33,12 @@ class Company:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sharing:
-    """One ``[[sharing]]`` table: an instance, and all the company in which it is compared with itself alone."""
+    """One ``[[sharing]]`` table: an instance, and all the company with which it is compared to itself alone."""
 
     alone: Layout
-    """Of one instance."""
+    """Layout of one instance."""
     together: tuple[Layout, ...] = ()
-    """Of several such instances."""
+    """Layouts of several such instances."""
     neighbour: Company | None = None
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class Sharing:
         return f"{self.alone} with {', '.join(companies)}"
 
     def instance_memory_byte(self, memory_byte: int) -> int:
-        """What an instance may have if all that runs at once is to fit into ``memory_byte``."""
+        """Memory of an instance if everything that runs at once must fit into ``memory_byte``."""
         shares = [memory_byte // layout.instances for layout in self.together]
         if self.neighbour:
             shares.append(memory_byte * self.alone.nodes // (self.alone.nodes + self.neighbour.count))
@@ -55,26 +55,26 @@ class Sharing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What every workload is run in, once in each environment and block."""
+    """What every workload runs in, once in each environment and block."""
 
     layout: Layout
     limits: Limits
     company: Company | None = None
     alone: Layout | None = None
-    """The layout of the same instance by itself; ``None`` outside of sharing experiments."""
+    """The layout of the same instance alone; ``None`` outside sharing experiments."""
 
     def __str__(self) -> str:
         return str(self.layout) if self.company is None else f"{self.layout}+{self.company}"
 
     @property
     def neighbour_node(self) -> tuple[Layout, Limits]:
-        """A neighbour's node by itself: as large as one of the measured nodes."""
+        """A neighbour's single node: as large as one of the measured nodes."""
         layout = Layout(nodes=1, processors=self.layout.processors, instances=1)
         return layout, replace(self.limits, memory_byte=self.limits.memory_byte // self.layout.nodes)
 
 
 def alone_of(layout: Layout) -> Layout:
-    """The layout of one of ``layout``'s instances by itself: as many processors on as many nodes."""
+    """The layout of one of ``layout``'s instances alone: as many processors on as many nodes."""
     nodes = layout.nodes // layout.instances if layout.cooperative else 1
     processors = layout.processors if layout.cooperative else layout.ranks
     return Layout(nodes=nodes, processors=processors, instances=1)
@@ -83,8 +83,8 @@ def alone_of(layout: Layout) -> Layout:
 def settings(layouts: Sequence[Layout], sharings: Sequence[Sharing], limits: Limits) -> tuple[Setting, ...]:
     """All layouts, then all neighbours.
 
-    In a sharing experiment every instance has equal memory, alone or not: so much that the trial with the most
-    company takes the limit.
+    In a sharing experiment every instance has equal memory, alone or not, chosen so that the trial with the most
+    company reaches the limit.
     """
     return (*_by_layout(layouts, sharings, limits), *_by_neighbour(sharings, limits))
 
@@ -109,7 +109,7 @@ def _by_neighbour(sharings: Sequence[Sharing], limits: Limits) -> Iterator[Setti
 
 
 def _scaled(limits: Limits, alone: Layout, instances: int, sharings: Sequence[Sharing]) -> Limits:
-    """Tables with the same instance are one experiment: it has the same memory in all of them."""
+    """Scale the limits; tables with the same instance are one experiment, with the same memory in all of them."""
     shares = [
         sharing.instance_memory_byte(limits.memory_byte) for sharing in sharings if sharing.alone == alone
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``[[sharing]]`` tables to records, with every problem of each collected."""
+"""``[[sharing]]`` tables to records, with all problems collected."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -28,8 +28,8 @@ def sharings(
         problems,
     )
     listed = tables(data, "sharing", problems) if "sharing" in data else []
-    found = [(position, reader.read(table, ("sharing", position))) for position, table in listed]
-    kept = [(position, sharing) for position, sharing in found if sharing]
+    read = [(position, reader.read(table, ("sharing", position))) for position, table in listed]
+    kept = [(position, sharing) for position, sharing in read if sharing]
     problems += _repetitions(kept)
     if len(kept) == len(listed):
         companies = [sharing.neighbour for _, sharing in kept if sharing.neighbour]
@@ -43,7 +43,7 @@ def sharings(
 
 
 class _SharingReader:
-    """Reads a table where the other tables are known; adds to ``problems``."""
+    """Reads a table, given the other tables; adds to ``problems``."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class _SharingReader:
 
 
 def _unlike(alone: Layout, together: Sequence[Layout], path: Path) -> Iterator[Problem]:
-    """Find what keeps the instances of ``together`` from being the one of ``alone``."""
+    """Find why the instances of ``together`` differ from the instance of ``alone``."""
     if alone.instances > 1:
         text = f"{alone} has {alone.instances} instances; write the layout of one by itself"
         yield Problem((*path, "alone"), text)
@@ -111,23 +111,23 @@ def _unlike(alone: Layout, together: Sequence[Layout], path: Path) -> Iterator[P
         yield Problem((*path, "together", position), text)
 
 
-def _repetitions(found: Sequence[tuple[int, Sharing]]) -> Iterator[Problem]:
+def _repetitions(sharings: Sequence[tuple[int, Sharing]]) -> Iterator[Problem]:
     seen: dict[str, int] = {}
-    for position, sharing in found:
+    for position, sharing in sharings:
         companies = [str(layout) for layout in sharing.together]
         if sharing.neighbour:
             companies.append(f"{sharing.alone}+{sharing.neighbour}")
         for company in companies:
             if company in seen:
-                text = f"{company} stands in sharing[{seen[company] + 1}] already; keep it once"
+                text = f"{company} is already in sharing[{seen[company] + 1}]; keep it once"
                 yield Problem(("sharing", position), text)
             seen[company] = position
 
 
 def _idle(
-    key: str, found: Sequence[Entry[Environment]] | Sequence[Entry[Workload]], neighbours: set[str]
+    key: str, entries: Sequence[Entry[Environment]] | Sequence[Entry[Workload]], neighbours: set[str]
 ) -> Iterator[Problem]:
-    for entry in found:
+    for entry in entries:
         if not entry.measured and entry.record.name not in neighbours:
             text = f"{entry.record.name} is neither measured nor the neighbour of any [[sharing]]"
             yield Problem((key, entry.position, "measure"), text)

@@ -22,7 +22,7 @@ _TOMLLIB_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignSource:
-    """``label`` is what messages call the file."""
+    """A campaign file; ``label`` is its name in messages."""
 
     label: str
     data: dict[str, Any]
@@ -45,7 +45,7 @@ def read_source(path: FilePath, label: str | None = None) -> CampaignSource:
 
 
 def parse_source(content: bytes, label: str) -> CampaignSource:
-    """Bytes to tables; ``CampaignError`` with the byte offset or line if they are not UTF-8 or not TOML."""
+    """Parse bytes to tables; ``CampaignError`` with the byte offset or line if they are not UTF-8 or not TOML."""
     name = printable(label)
     try:
         text = content.decode("utf-8").replace("\r\n", "\n")
@@ -98,7 +98,7 @@ def _read(path: FilePath, name: str) -> bytes:
 
 
 def _similar(path: FilePath) -> str:
-    """Offer a campaign file beside it or a preset, whichever has the nearest name."""
+    """Suggest a campaign file beside it or a preset, by the nearest name."""
     try:
         names = sorted(entry.name for entry in path.parent.iterdir() if entry.suffix == ".toml")
     except OSError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which line of a TOML text holds a key: ``tomllib`` does not tell (grammar: toml.io, version 1.0.0)."""
+"""The line of each key in a TOML text, which ``tomllib`` does not report (grammar: toml.io, version 1.0.0)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ _ASSIGNMENT = re.compile(rf"\s*({_KEY})\s*=")
 
 
 def key_lines(text: str) -> dict[Path, int]:
-    """Map each path of keys and array positions to its line, from 1; best effort, and never an error.
+    """Map each path of keys and array positions to its line, from 1; best effort, never raises.
 
     ``("environment", 1, "name")`` is the key ``name`` below the second ``[[environment]]``.
     """

@@ -16,19 +16,18 @@ _Cell = tuple[Workload, Setting]
 
 
 def plan_trials(campaign: Campaign, seed: int) -> tuple[Trial, ...]:
-    """List every trial of the campaign in the order to run it.
+    """List every trial of the campaign in running order.
 
     Each block runs every cell (a workload in a setting) once: native twice and each environment once. A cell's
-    trials stay together, and so do the cells of a sharing experiment, so that what is compared lies close in
-    time; the cells, and the arms in each, are in random order. A block's order follows from the seed and the
-    block's number alone: a longer campaign begins like a shorter one, and the order of tables in the file does
-    not matter.
+    trials stay together, and so do the cells of a sharing experiment, so that compared trials are close in time;
+    the cells, and the arms in each, are in random order. A block's order depends only on the seed and the block's
+    number: a longer campaign begins like a shorter one, and the order of tables in the file does not matter.
     """
     return tuple(trial for block in range(campaign.blocks) for trial in plan_block(campaign, seed, block))
 
 
 def plan_block(campaign: Campaign, seed: int, block: int) -> tuple[Trial, ...]:
-    """List one block's trials in the order to run them; blocks count from 0."""
+    """List one block's trials in running order; blocks count from 0."""
     source = random.Random(f"{seed}-{block}")  # noqa: S311 - an order that can be repeated, not a secret
     cells = sorted(campaign.cells, key=lambda cell: (cell[0].name, str(cell[1])))
     source.shuffle(cells)
@@ -38,7 +37,7 @@ def plan_block(campaign: Campaign, seed: int, block: int) -> tuple[Trial, ...]:
 
 
 def _ordered(campaign: Campaign, seed: int, block: int, first_slot: int) -> Iterator[Trial]:
-    """The starts of the order experiments, after all else and drawn by themselves: they change no other order."""
+    """The starts of the order experiments, after everything else and drawn separately: they change no other order."""
     source = random.Random(f"{seed}-{block}-order")  # noqa: S311 - an order that can be repeated, not a secret
     wanted = [order for order in campaign.orders if block < order.boots]
     for slot, (order, environment, series) in enumerate(
@@ -59,14 +58,14 @@ def _ordered(campaign: Campaign, seed: int, block: int, first_slot: int) -> Iter
 
 
 def trial_identity(block: int, workload: str, setting: str, environment: str, replicate: int) -> str:
-    """Name a trial: ``b003-hpcc-1c2p1i-docker-0``: what is run, never when."""
+    """Name a trial, such as ``b003-hpcc-1c2p1i-docker-0``: what runs, never when."""
     return f"b{block:03d}-{workload}-{setting}-{environment}-{replicate}"
 
 
 def refuse_misnamed(trials: Iterable[Trial]) -> None:
-    """``JournalError`` for a trial whose name is another's, or that is no native one and says so.
+    """``JournalError`` for a trial that has another's name, or that wrongly claims to be native.
 
-    Two would be taken for one, or something else for what all is compared with.
+    Otherwise two trials would count as one, or another environment as the reference.
     """
     for trial in trials:
         own = trial.environment
@@ -79,7 +78,7 @@ def refuse_misnamed(trials: Iterable[Trial]) -> None:
 
 
 def _joined(cells: Sequence[_Cell]) -> list[_Cell]:
-    """Put the cells of a sharing experiment where the first of them stands; all else keeps its order."""
+    """Move the cells of a sharing experiment to the first of them; everything else keeps its order."""
     experiments = [(workload.name, str(setting.alone or setting)) for workload, setting in cells]
     order = sorted(range(len(cells)), key=lambda place: experiments.index(experiments[place]))
     return [cells[place] for place in order]
@@ -110,7 +109,7 @@ def _trial(campaign: Campaign, block: int, slot: int, cell: _Cell, arm: _Arm) ->
 
 
 def turns_of(campaign: Campaign, workload: Workload, setting: Setting) -> Turns | None:
-    """Nothing where a trial is not by itself, or repeats its command within one start of the nodes."""
+    """``None`` for a trial with company, or one that repeats its command within one start of the nodes."""
     if setting.alone is not None or setting.company is not None or workload.iterations > 1:
         return None
     return None if workload.way is Way.WHOLE else campaign.turns

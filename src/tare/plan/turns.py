@@ -14,27 +14,27 @@ from tare.records import Turns
 _SHORTEST_SLICE_S, _LONGEST_SLICE_S = 0.002, 1.0
 _FEWEST_ROUNDS, _MOST = 3, 1000
 _WARMED = 1.2
-"""A slice's first part is not timed."""
+"""Total over timed length: a slice's first part is not timed."""
 _WAY_S = 0.0015
-"""The way to the program and back."""
+"""The round trip to the program."""
 
 
 def turn_s(slice_s: float) -> float:
-    """What a turn takes whose timed part takes ``slice_s``."""
+    """Duration of a turn whose timed part takes ``slice_s``."""
     return slice_s * _WARMED + _WAY_S
 
 
 def with_slices_of(turns: Turns, slice_s: float) -> Turns:
-    """Slices of another length, in whole milliseconds; the rounds take as much time as before."""
+    """Change the slices' length, in whole milliseconds, and keep the total time of the rounds."""
     length_s = min(max(round(slice_s, 3), _SHORTEST_SLICE_S), _LONGEST_SLICE_S)
     rounds = round(turns.rounds * turn_s(turns.slice_s) / turn_s(length_s))
     return replace(turns, slice_s=length_s, rounds=min(max(rounds, _FEWEST_ROUNDS), _MOST))
 
 
 def _slice_s(value: object) -> float | None:
-    """Shorter than the warm-up and the way to the node cost, or longer than bursts of noise: neither decides more.
+    """Check a slice: shorter than warm-up and round trip, or longer than bursts of noise, decides no more.
 
-    ``None``: Tare chooses.
+    ``None``: Tare chooses the length.
     """
     if value == "auto":
         return None
