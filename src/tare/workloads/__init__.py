@@ -29,12 +29,12 @@ KINDS: Mapping[str, WorkloadKind] = OnDemand(
 
 
 def pieces_of(workload: Workload, kinds: Mapping[str, WorkloadKind] = KINDS) -> tuple[Piece, ...]:
-    """What a workload's program does slice by slice; empty: it runs from start to end."""
+    """The pieces that a workload's program does in slices; empty: it runs from start to end."""
     kind = kinds[workload.kind]
     return kind.pieces(kind.options_model.model_validate(dict(workload.options)))
 
 
 def primary_metrics(workload: Workload, kinds: Mapping[str, WorkloadKind] = KINDS) -> tuple[str, ...]:
-    """What a campaign declared, else all that its slices measure, else its kind's own."""
+    """The campaign's declared metrics, else all metrics of its slices, else its kind's own."""
     slices = tuple(piece.metric for piece in pieces_of(workload, kinds))
     return workload.primary or slices or (kinds[workload.kind].primary_metric,)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernel OpenBLAS runs, and how it is told."""
+"""Which kernel OpenBLAS runs, and how it is selected."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -16,13 +16,13 @@ KERNELS = Variants(
         ("ARMV8", frozenset({"asimd"})),
     )
 )
-"""OpenBLAS's names of its kernel sets."""
+"""OpenBLAS's names for its kernel sets."""
 
 
 def blas_variables(choice: str, cpu_flags: AbstractSet[str], lacking: Lacking) -> Mapping[str, str]:
     """Return the variables for one BLAS thread per rank and the kernel ``choice``.
 
-    ``pinned``: what all nodes can run; ``natural``: OpenBLAS chooses in the node; else OpenBLAS's own name.
+    ``pinned``: the best that all nodes can run; ``natural``: OpenBLAS chooses in the node; else OpenBLAS's own name.
     """
     variables = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     kernel = KERNELS.best(common_flags(cpu_flags, lacking)) if choice == PINNED else choice
@@ -32,5 +32,5 @@ def blas_variables(choice: str, cpu_flags: AbstractSet[str], lacking: Lacking) -
 
 
 def blas_facts(choice: str, cpu_flags: AbstractSet[str], lacking: Lacking) -> Mapping[str, str]:
-    """Which kernel is pinned and why; nothing where the choice is the campaign's or OpenBLAS's."""
+    """Which kernel is pinned and why; empty if the campaign or OpenBLAS chose it."""
     return {"blas kernel pinned": KERNELS.told(cpu_flags, lacking)} if choice == PINNED else {}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which compiled variant of a program runs: pinned alike in every arm, so that a guest's CPUID cannot change it.
+"""Which compiled variant of a program runs: pinned equally in every arm, so that a guest's CPUID cannot change it.
 
-In: the host's CPU flags and those that some environments' nodes lack. Out: a variant's name, and why in words
-(docs/npb.md).
+In: the host's CPU flags and the flags that some environments' nodes lack. Out: a variant's name, and the reason in
+words (docs/npb.md).
 """
 
 from collections.abc import Collection, Mapping
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 PINNED = "pinned"
 """The best variant that the nodes of all environments can run."""
 NATURAL = "natural"
-"""The program chooses in the node, from what the node shows of its processor."""
+"""The program chooses in the node, from the processor that the node shows."""
 Lacking = Mapping[str, Collection[str]]
 """Environment of the campaign → the host's CPU flags that its nodes lack."""
 
 
 def common_flags(cpu_flags: AbstractSet[str], lacking: Lacking) -> frozenset[str]:
-    """The host's flags that the nodes of no environment lack."""
+    """The host's flags without flags that the nodes of any environment lack."""
     return frozenset(cpu_flags).difference(*lacking.values())
 
 
@@ -34,11 +34,11 @@ class Variants:
         return frozenset[str]().union(*(needed for _, needed in self.needs))
 
     def best(self, cpu_flags: AbstractSet[str]) -> str | None:
-        """The best that these flags allow; ``None`` when none is known to fit."""
+        """The best variant that these flags allow; ``None`` when none is known to fit."""
         return next((name for name, needed in self.needs if needed <= cpu_flags), None)
 
     def told(self, cpu_flags: AbstractSet[str], lacking: Lacking) -> str:
-        """Which is pinned and why, in words."""
+        """Which variant is pinned and why, in words."""
         hosts, chosen = self.best(cpu_flags), self.best(common_flags(cpu_flags, lacking))
         name = chosen or "none is known to fit"
         if chosen == hosts:
@@ -54,7 +54,7 @@ class Variants:
 
 
 def _lacks(needed: AbstractSet[str], lacking: Lacking) -> str:
-    """Who lacks which of these flags."""
+    """Which environments lack which of these flags."""
     missing: dict[str, list[str]] = {}
     for name in sorted(lacking):
         if words := ", ".join(sorted(needed & set(lacking[name]))):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user's own command, measured from outside.
+"""The user's command, measured from outside.
 
-The runner makes a failed trial of any exit code but 0, and adds ``wall_s`` of each instance and
-``cpu_s`` of the trial itself, so there is nothing here to parse.
+The runner fails a trial for any exit code but 0, and adds ``wall_s`` of each instance and ``cpu_s`` of the trial
+itself, so there is nothing to parse here.
 """
 
 import re
@@ -40,7 +40,7 @@ _Text = Annotated[str, AfterValidator(_without_nul)]
 
 
 class CommandOptions(Options):
-    """``{tools}`` in ``argv`` and ``variables`` is where the node sees Tare's own programs."""
+    """``{tools}`` in ``argv`` and ``variables`` is the path of Tare's own programs in the node."""
 
     argv: list[_Text] = Field(min_length=1)
     directory: Annotated[_Text, AfterValidator(_absolute)] | None = None
@@ -50,9 +50,9 @@ class CommandOptions(Options):
     mpi: bool = False
     """Start it by mpirun, one process for each of the instance's processors."""
     threads: Annotated[int, Field(ge=1)] = 1
-    """Of each MPI process, which then has as many processors to itself."""
+    """Threads per MPI process, which then has as many processors to itself."""
     turns: bool = False
-    """It does one iteration for each line of its standard input, and answers each with a line."""
+    """Whether it does one iteration for each line of its standard input, and answers each with a line."""
     profile: bool = False
     """Load Tare's MPI profiler into each process."""
 

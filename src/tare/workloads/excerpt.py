@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short, printable pieces of an output that show what is wrong with it."""
+"""Short, printable excerpts of an output that show what is wrong with it."""
 
 LIMIT = 1000
 """Characters kept: enough for a screenful, small enough for a line of the journal."""
 
 
 def printable(text: str) -> str:
-    """Replace what a terminal would not print, so that garbage can be shown."""
+    """Replace unprintable characters, so that garbage can be shown."""
     if text.replace("\n", "").replace("\t", "").isprintable():
         return text
     return "".join(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A workload without work: a planted value with planted noise, and every way to go wrong.
+"""A workload without work: a planted value with planted noise, and every kind of failure.
 
-It lets whole campaigns be tested in seconds, and ``tare calibrate`` plant a known overhead.
+It allows tests of whole campaigns in seconds, and lets ``tare calibrate`` plant a known overhead.
 """
 
 import math
@@ -29,12 +29,12 @@ class FakeOptions(Options):
     noise: Annotated[Finite, Field(ge=0)] = 0.0
     """Coefficient of variation of the reported value."""
     seed: Annotated[int, Field(ge=0)] | None = None
-    """``None``: another one for every trial, as independent noise needs."""
+    """``None``: a different one for every trial, as independent noise requires."""
     sleep_s: Annotated[Finite, Field(ge=0)] = 0.0
     curve: Annotated[int, Field(ge=0, le=60)] = 0
-    """How many points of a planted latency over message size to report too, from ``value`` at 1 byte on."""
+    """Number of points of a planted latency curve to report too, over message size, from ``value`` at 1 byte on."""
     slices: bool = False
-    """Take turns by slices of nothing, each of which reports ``value`` for each unit of its work."""
+    """Take turns by empty slices, each reporting ``value`` per unit of its work."""
     behaviour: Literal["ok", "fail", "crash", "hang", "garbage", "endless", "truncated", "missing"] = "ok"
 
 
@@ -97,7 +97,7 @@ def _time_s(text: str, stdout: str) -> float:
 
 
 def _at(size_byte: float, time_s: float) -> Iterator[Sample]:
-    """One message size: the latency and, so that both directions have a curve, the bandwidth that follows."""
+    """One message size: the latency and, so that both directions have a curve, the resulting bandwidth."""
     for name, value, unit, direction in (
         ("latency_s", time_s, "s", Direction.LESS),
         ("bandwidth_byte_per_s", size_byte / time_s, "B/s", Direction.MORE),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every workload owes: an argv with its input files, and a pure parser of what it printed."""
+"""What every workload provides: an argv with its input files, and a pure parser of its output."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from tare.records import CPU_TIME, NET_OF_LOAD, Sample, Way
 
 
 class Options(BaseModel):
-    """Base of each workload's options: what a campaign's ``[[workload]]`` table may hold."""
+    """Base of each workload's options: the keys of a campaign's ``[[workload]]`` table."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -28,16 +28,16 @@ def own(model: type[Own], options: Options) -> Own:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """The nodes over which a cooperative instance stretches, as its launch needs them."""
+    """The nodes that a cooperative instance spans, as its launch needs them."""
 
     hosts: tuple[str, ...]
     """Names, resolved in every node; each takes an equal share of the processes."""
     addresses: tuple[str | None, ...] = ()
-    """Of the same nodes, for a program that connects by itself; ``None`` where none is known, empty in a plan."""
+    """Addresses of these nodes, for a program that connects by itself; ``None`` if unknown, empty in a plan."""
     subnet: str
     """Where the nodes reach each other: an address range in CIDR notation, or an interface's name."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """What the launch agent must find in its environment."""
+    """Environment variables that the launch agent needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Shape:
     """What one instance may use, all its nodes together."""
 
     processors: int
-    """How many processes it is to have: one for each of its processors, or for each ``threads`` of them."""
+    """Number of processes: one for each processor, or for each ``threads`` processors."""
     memory_byte: int
     instance: int
     tools_directory: str
@@ -53,11 +53,11 @@ class Shape:
     span: Span | None = None
     """``None``: it has one node, or a part of one."""
     oversubscribed: bool = False
-    """Whether processes must share the processors: the host has fewer than the layout asks for, or others use them."""
+    """Whether processes must share processors: the host has fewer than the layout requires, or others use them."""
     threads: int = 1
-    """Of each process, which has as many of the processors for itself."""
+    """Threads per process, which has as many processors to itself."""
     lacking_flags: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """Environment of the campaign → the host's CPU flags that its nodes lack, so that none may be relied on."""
+    """Environment of the campaign → the host's CPU flags that its nodes lack and programs must not use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,24 +68,24 @@ class Job:
     files: Mapping[str, str] = field(default_factory=dict)
     """Input files to write there: relative path → text."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables beside the node's minimal set."""
+    """Environment variables in addition to the node's minimal set."""
     collect: tuple[str, ...] = ()
-    """Output files to keep: relative paths. A missing one is not an error here, but for the parser."""
+    """Output files to keep: relative paths. A missing one is an error only for the parser."""
     evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Label → argv, run in the node before the measured command with the same variables; output is a fact."""
     facts: Mapping[str, str] = field(default_factory=dict)
-    """What is known beforehand of how it runs, and why so."""
+    """What is known beforehand about how it runs, and why."""
     preflight: tuple[str, ...] = ()
-    """Run once before the measured command, in the same way: if it fails the command cannot be measured."""
+    """Command to run once beforehand, in the same way: if it fails, the measured command cannot run."""
     program: str | None = None
-    """What is measured, where ``argv`` starts another program first, as mpirun; ``None``: the first of ``argv``."""
+    """The measured program, where ``argv`` starts another one first (mpirun); ``None``: the first of ``argv``."""
     directory: str | None = None
-    """Run here instead of the instance's own folder; a path inside the node."""
+    """Working directory instead of the instance's own folder; a path inside the node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What one instance left, as text (undecodable bytes replaced)."""
+    """The output of one instance, as text (undecodable bytes replaced)."""
 
     stdout: str
     stderr: str
@@ -95,33 +95,33 @@ class Output:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """Work of a resident program, done in slices of so many units."""
+    """Work of a resident program, done in slices of a number of units."""
 
     name: str
-    """As a turn asks for it."""
+    """Its name in the request for a turn."""
     metric: str
     """The sample's name: the time of one unit of work."""
     unit: str = "s"
     start_count: int
-    """Units in a slice, to begin the search for a fitting count with; a plain trial does as many."""
+    """Units in a slice, where the search for a suitable count begins; a plain trial does as many."""
     fixed: bool = False
-    """Whether a slice is always ``start_count`` units, as the program does not read how many are wanted."""
+    """Whether a slice is always ``start_count`` units, as the program does not read a count."""
     alone: bool = False
-    """Whether a single thread does all of the work, so that its wall time less what it waited is its own."""
+    """Whether a single thread does all the work, so that its wall time minus its waiting time is its own."""
 
     @property
     def cpu_metric(self) -> str:
-        """The CPU time of one unit of work, of all processes that take part."""
+        """The CPU time of one unit of work, over all participating processes."""
         return f"{self.metric}{CPU_TIME}"
 
     @property
     def net_metric(self) -> str:
-        """The time of one unit less what it waited for a processor that others had; only of what works ``alone``."""
+        """The time of one unit minus its wait for a processor that others had; only for pieces that work ``alone``."""
         return f"{self.metric}{NET_OF_LOAD}"
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """All that a campaign may declare as primary."""
+        """All metrics that a campaign may declare as primary."""
         return (self.metric, self.cpu_metric, self.net_metric) if self.alone else (self.metric,)
 
 
@@ -134,11 +134,11 @@ class WorkloadKind(Protocol):
     """The sample name whose overhead is this workload's headline, declared before any run."""
 
     def pieces(self, options: Options) -> tuple[Piece, ...]:
-        """What its program does slice by slice; empty: it runs from start to end."""
+        """The pieces that its program does in slices; empty: it runs from start to end."""
         return ()
 
     def way(self, options: Options) -> Way:
-        """How its program can take turns: one that reports times of its own must not be paused."""
+        """How its program can take turns: a program that reports its own times must not be paused."""
         return Way.SLICES if self.pieces(options) else Way.WHOLE
 
     def expected_s(self, options: Options, shape: Shape) -> float | None:
@@ -150,14 +150,14 @@ class WorkloadKind(Protocol):
         ...
 
     def resident(self, options: Options, shape: Shape) -> Job:
-        """Compose the command that waits for turns, where there are ``pieces``; raises the same."""
+        """Compose the command that waits for turns, if there are ``pieces``; raises the same errors."""
         return self.job(options, shape)
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
-        """Turn text to samples, purely; raises ``WrongOutput`` when missing, cut or failing its own check.
+        """Parse text to samples, purely; raises ``WrongOutput`` if it is missing, cut or fails its own check.
 
-        The runner has already made a failed trial of a non-zero exit, a signal or a time-out: none of
-        them comes here. It adds ``wall_s`` and ``cpu_s`` by itself to what this returns.
+        Non-zero exits, signals and time-outs never get here: the runner has already made them failed trials. It adds
+        ``wall_s`` and ``cpu_s`` to the result itself.
         """
         ...
 

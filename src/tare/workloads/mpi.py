@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How Open MPI starts the processes of one instance, in one node or over several, and what carried its messages."""
+"""How Open MPI starts the processes of one instance, in one node or several, and what carried its messages."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ CLOCK_FAULT = 3
 _REFUSED = re.compile(
     r"^.*(?:Read -1, expected \d+, errno = \d+|CMA support is not available).*$", re.MULTILINE
 )
-"""What Open MPI 4.1 prints when the kernel forbids process_vm_readv; it then goes on by copying twice."""
+"""Message of Open MPI 4.1 when the kernel forbids process_vm_readv; it then falls back to copying twice."""
 _SENDING = re.compile(r"^\[[^\]\n]*\] mca: bml: Using (\w+) btl for send to .* on node \S+$", re.MULTILINE)
 _CONNECTED = re.compile(
     r"^\[[^\]\n]*\] btl:\s?tcp: .*?(?:now connected to|connect\(\) to) ([0-9a-f.:]+?)(?::\d+ |,)",
@@ -35,7 +35,7 @@ _TRANSPORTS = {"vader": "shared memory", "sm": "shared memory", "tcp": "TCP"}
 
 
 def refused_single_copy(stderr: str) -> str | None:
-    """Return the line that says that the single copy was not allowed, so that both paths are never mixed up."""
+    """Return the line that reports a forbidden single copy, so that the two paths are never mixed up."""
     match = _REFUSED.search(stderr)
     return match[0] if match else None
 
@@ -49,8 +49,8 @@ def launch(
 ) -> tuple[str, ...]:
     """Return the argv before the program: one process for each processor or ``threads``, each pinned to its own.
 
-    Each setting takes a choice away that Open MPI would otherwise make from what it finds in the node. ``variables``
-    are handed to processes in other nodes too; ``exported`` are set in the processes alone, not in mpirun.
+    Each setting fixes a choice that Open MPI would otherwise make from what it detects in the node. ``variables`` are
+    passed to processes in other nodes too; ``exported`` are set only in the processes, not in mpirun.
     """
     exports = [part for pair in (exported or {}).items() for part in ("-x", "=".join(pair))]
     count = ("-np", str(shape.processors // shape.threads))
@@ -60,7 +60,7 @@ def launch(
 def launch_each(
     programs: Iterable[tuple[str, ...]], shape: Shape, variables: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
-    """Return the argv of one job whose processes run a program each, in their order."""
+    """Return the argv of one job whose processes each run one of the programs, in order."""
     parts: list[str] = []
     for program in programs:
         parts += [*([":"] if parts else []), "-np", "1", *pinned(shape), *program]
@@ -73,7 +73,7 @@ def pinned(shape: Shape) -> tuple[str, ...]:
 
 
 def hybrid(shape: Shape, threads: int) -> Shape:
-    """Return it with processes of so many threads; raises ``InputError`` where its nodes cannot be shared out so."""
+    """Return it with processes of ``threads`` threads; raises ``InputError`` if its nodes cannot be divided so."""
     nodes = 1 if shape.span is None else len(shape.span.hosts)
     processors = shape.processors // nodes
     if processors % threads:
@@ -95,13 +95,13 @@ def _mpirun(shape: Shape, single_copy: SingleCopy, variables: Mapping[str, str])
 
 
 def _here(shape: Shape) -> list[str]:
-    """No daemon is started, so no ssh is needed; loopback must be up for control messages, data take shared memory."""
+    """Start no daemon, so no ssh is needed; control messages need a loopback that is up, data use shared memory."""
     argv = ["--host", f"localhost:{shape.processors}"]
     return argv + _mca("plm", "isolated") + _mca("oob_tcp_if_include", "lo") + _mca("btl", "vader,self")
 
 
 def _across(shape: Shape, span: Span, variables: Mapping[str, str]) -> list[str]:
-    """Tare's agent starts the daemons (docs/mpi.md); without the last setting a daemon that dies is never missed."""
+    """Let Tare's agent start the daemons (docs/mpi.md); without the last setting a dead daemon goes unnoticed."""
     slots = shape.processors // shape.threads // len(span.hosts)
     argv = ["--host", ",".join(f"{host}:{slots}" for host in span.hosts)]
     argv += [part for name in variables for part in ("-x", name)]
@@ -116,28 +116,28 @@ def _mca(name: str, value: str) -> list[str]:
 
 
 def preflight(shape: Shape, variables: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """Return the argv that tries the same launch beforehand, and MPI's clock: ``CLOCK_FAULT`` if that is wrong."""
+    """Return the argv that tests the same launch, and MPI's clock: exit code ``CLOCK_FAULT`` if that is wrong."""
     return (*launch(shape, variables=variables), f"{shape.tools_directory}/mpiprobe")
 
 
 def transports(stderr: str) -> str | None:
-    """Tell from Open MPI's own words what carried the messages: ``"shared memory; TCP (198.18.0.10, 198.18.0.11)"``.
+    """Read from Open MPI's messages what carried the data: ``"shared memory; TCP (198.18.0.10, 198.18.0.11)"``.
 
-    ``None`` when it said nothing: a single process has nobody to send to.
+    ``None`` when it reported nothing: a single process has no peer.
     """
     names = dict.fromkeys(_TRANSPORTS.get(name, name) for name in _SENDING.findall(stderr) if name != "self")
     addresses = ", ".join(sorted({_shown(address) for address in _CONNECTED.findall(stderr)}))
-    told = [f"{name} ({addresses})" if name == "TCP" and addresses else name for name in sorted(names)]
-    return "; ".join(told) or None
+    carriers = [f"{name} ({addresses})" if name == "TCP" and addresses else name for name in sorted(names)]
+    return "; ".join(carriers) or None
 
 
 def _shown(address: str) -> str:
-    """Link-local ones are another at each start, and tell nothing."""
+    """Hide a link-local address, which changes at each start and says nothing."""
     return "link-local IPv6" if address.startswith("fe80:") else address
 
 
 def last_words(stderr: str) -> str:
-    """Return the last line that a program or a daemon said, else the first of what mpirun explains in its boxes."""
+    """Return the last line of a program or a daemon, else the first line of mpirun's boxed explanation."""
     lines = [line.strip() for line in without_chatter(stderr).splitlines()]
     edges = [number for number, line in enumerate(lines) if line and set(line) == {"-"}]
     boxed = {
@@ -151,8 +151,8 @@ def last_words(stderr: str) -> str:
 
 
 def without_chatter(stderr: str) -> str:
-    """What is left when Open MPI's report of its transports is taken out, and a warning of a race of its own.
+    """Remove Open MPI's report of its transports, and a warning about its own race.
 
-    mpirun and the daemon that it has just started both give the daemon a process group; the later of the two complains.
+    mpirun and the daemon that it has just started both give the daemon a process group; the later one complains.
     """
     return _CHATTER.sub("", stderr)

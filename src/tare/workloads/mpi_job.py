@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all kinds that are one MPI program have in common: two options, the launch that follows, and the profile."""
+"""Common to all kinds that are one MPI program: two options, the launch, and the profile."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -18,14 +18,14 @@ class MpiOptions(Options):
     single_copy: mpi.SingleCopy = "natural"
     """How large messages cross between ranks: see ``tare.workloads.mpi``."""
     profile: bool = False
-    """Load Tare's MPI profiler into each rank: where the time goes, as further metrics."""
+    """Load Tare's MPI profiler into each rank, which shows where the time goes as further metrics."""
 
 
 class HybridOptions(MpiOptions):
-    """Of programs that may have threads in each rank."""
+    """Options of programs that may have threads in each rank."""
 
     threads: Annotated[int, Field(ge=1)] = 1
-    """Of each rank: a layout's processors then hold so many times fewer ranks."""
+    """Threads per rank: a layout's processors then hold that many times fewer ranks."""
 
 
 def launch(options: MpiOptions, shape: Shape, variables: Mapping[str, str] | None = None) -> tuple[str, ...]:
@@ -40,16 +40,16 @@ def collected(options: MpiOptions) -> tuple[str, ...]:
 
 
 def samples(options: MpiOptions, output: Output) -> list[Sample]:
-    """What the profiler saw; raises ``WrongOutput`` where it did not, and where the asked single copy was refused."""
+    """The profiler's samples; raises ``WrongOutput`` if they are missing or the requested single copy was refused."""
     if options.single_copy == "cma" and (refused := mpi.refused_single_copy(output.stderr)):
         raise WrongOutput("this environment forbids single_copy = cma; choose none for every arm", refused)
     return profile.profile_samples(output) if options.profile else []
 
 
 def facts(options: MpiOptions, output: Output) -> dict[str, str]:
-    """How messages crossed, by Open MPI's own words."""
+    """How messages crossed, in Open MPI's own words."""
     refused = ", refused here" if mpi.refused_single_copy(output.stderr) else ""
-    found = {"mpi single copy": f"{options.single_copy}{refused}"}
+    labelled = {"mpi single copy": f"{options.single_copy}{refused}"}
     if used := mpi.transports(output.stderr):
-        found["mpi transport"] = used
-    return found | (profile.profile_facts(output) if options.profile else {})
+        labelled["mpi transport"] = used
+    return labelled | (profile.profile_facts(output) if options.profile else {})

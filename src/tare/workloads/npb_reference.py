@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NAS Parallel Benchmarks that the user built: any program that prints NPB's own block of results.
+"""NAS Parallel Benchmarks built by the user: any program that prints NPB's own block of results.
 
 In: the program's path in the image. Out: its launch, and the block as samples. docs/npb.md.
 """
@@ -17,7 +17,7 @@ from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 _NAME = re.compile(r"[A-Z][A-Za-z/ ]*", re.ASCII)
 _NUMBER = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
 _LAST = re.compile(r"npb@nas\.nasa\.gov\s*\Z")
-"""The last line that every version prints: an output without it was cut."""
+"""The last line of every version's output: an output without it is cut."""
 
 
 class NpbReferenceOptions(mpi_job.HybridOptions):
@@ -52,7 +52,7 @@ class NpbReference(WorkloadKind):
         block = _block(output.stdout)
         if block.get("Verification", "").upper() != "SUCCESSFUL":
             raise WrongOutput(
-                f"verification is {block.get('Verification', 'not told')!r}", excerpt.tail(output.stdout)
+                f"verification is {block.get('Verification', 'missing')!r}", excerpt.tail(output.stdout)
             )
         rate = Sample(
             name=self.primary_metric,
@@ -73,9 +73,9 @@ class NpbReference(WorkloadKind):
 
 
 def _block(stdout: str) -> dict[str, str]:
-    """The lines ``name = value`` after the words "Benchmark Completed"; empty if the output is not whole."""
-    _, found, rest = stdout.rpartition("Benchmark Completed")
-    if not found or not _LAST.search(rest):
+    """The lines ``name = value`` after the words "Benchmark Completed"; empty if the output is incomplete."""
+    _, heading, rest = stdout.rpartition("Benchmark Completed")
+    if not heading or not _LAST.search(rest):
         return {}
     parts = [line.partition("=") for line in rest.split("\n")]
     pairs = {name.strip(" "): value.strip(" ") for name, _, value in parts}
@@ -90,7 +90,7 @@ def _number(block: dict[str, str], name: str, stdout: str) -> float:
 
 
 def _time(block: dict[str, str]) -> list[Sample]:
-    """The reference prints hundredths of a second: of a run that takes none there is no time to tell."""
+    """The time; none for 0.00 s, as the reference prints hundredths of a second."""
     text = block.get("Time in seconds", "")
     if not _NUMBER.fullmatch(text) or not float(text) > 0:
         return []

@@ -35,7 +35,7 @@ class _Rank(_Read):
     late_senders: _LateSenders
 
     def time_s(self, activity: Activity) -> float:
-        """All of them add up to a rank's time from MPI_Init to MPI_Finalize."""
+        """The activity's time; all add up to a rank's time from MPI_Init to MPI_Finalize."""
         return float(getattr(self, f"{activity}_s"))
 
 
@@ -48,25 +48,25 @@ class _Profile(_Read):
 
 
 def preload(tools_directory: str) -> dict[str, str]:
-    """The variables that load the profiler into each rank, and nothing but the ranks."""
+    """The variables that load the profiler into each rank and nothing else."""
     return {"LD_PRELOAD": f"{tools_directory}/libtareprof.so", "TARE_PROFILE": FILE}
 
 
 def profile_samples(output: Output) -> list[Sample]:
-    """Mean over ranks and slowest rank of each activity; one that took no time at all is left out.
+    """Mean over ranks and slowest rank for each activity; an activity that took no time is left out.
 
     Raises ``WrongOutput`` when the file is missing, cut, or lacks a rank.
     """
     ranks = _parsed(output).profile
-    found = []
+    samples: list[Sample] = []
     for activity in Activity:
         times_s = [rank.time_s(activity) for rank in ranks]
-        found += _seconds(activity.metric, fmean(times_s))
-        found += _seconds(f"profile_{activity}_slowest_s", max(times_s))
+        samples += _seconds(activity.metric, fmean(times_s))
+        samples += _seconds(f"profile_{activity}_slowest_s", max(times_s))
     waits_s = [rank.late_senders.wait_s for rank in ranks]
     if all(wait_s is not None for wait_s in waits_s):
-        found += _seconds("profile_late_sender_mean_s", fmean(wait_s or 0.0 for wait_s in waits_s))
-    return found
+        samples += _seconds("profile_late_sender_mean_s", fmean(wait_s or 0.0 for wait_s in waits_s))
+    return samples
 
 
 def profile_facts(output: Output) -> dict[str, str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tare's own resident programs: small pieces of work, done in slices of a fixed count of units.
+"""Tare's own resident programs: small pieces of work, done in slices of a fixed number of units.
 
 In: which pieces. Out: the launch of ``slices`` or ``slices-mpi``, and its answers as times per unit of work. The same
 programs take turns (``resident``): a line ``PIECE COUNT`` each, answered by ``slice WALL_NS CPU_NS WAITED_NS CHECK``.
@@ -20,10 +20,10 @@ from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.kind import Job, Options, Output, Piece, Shape, WorkloadKind, own
 
 ROUNDS = 15
-"""Of a plain trial: how often each piece is done."""
+"""How often a plain trial does each piece."""
 
 _SLICE_S = 0.075
-"""One with its warming part, roughly."""
+"""Approximate length of a slice with its warm-up."""
 _LAUNCH_S = 1.0
 _LEAST_RANKS = 2
 _NUMBER = r"[0-9]{1,18}"
@@ -34,15 +34,15 @@ _LAST_LINE = "end of slices\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
-    """What a resident program says of one turn."""
+    """A resident program's report on one turn."""
 
     wall_ns: int
     cpu_ns: int | None = None
-    """``None``: it does not count that, as below."""
+    """``None``: it does not count CPU time."""
     waited_ns: int | None = None
-    """Ready to run, without a processor; ``None`` where the node does not count that."""
+    """Time ready to run without a processor; ``None`` if the node does not count it."""
     check: str | None = None
-    """Equal for equal work, in every arm; ``None`` of programs that have none."""
+    """Equal for equal work, in every arm; ``None`` for programs without a check."""
 
 
 def parse_slice(line: str) -> Slice:
@@ -59,12 +59,12 @@ def parse_slice(line: str) -> Slice:
 
 
 class SlicesOptions(Options):
-    """Which pieces of the kind to do."""
+    """The pieces of the kind to do."""
 
     known: ClassVar[tuple[Piece, ...]] = ()
 
     pieces: list[str] | None = Field(default=None, min_length=1)
-    """By their names; ``None``: all."""
+    """Names of the pieces; ``None``: all."""
 
     @model_validator(mode="after")
     def _check_pieces(self) -> Self:
@@ -76,7 +76,7 @@ class SlicesOptions(Options):
 
     @property
     def chosen(self) -> tuple[Piece, ...]:
-        """In the kind's own order."""
+        """The chosen pieces in the kind's order."""
         return tuple(piece for piece in self.known if self.pieces is None or piece.name in self.pieces)
 
 
@@ -122,12 +122,12 @@ class Slices(WorkloadKind):
         return launch_s + ROUNDS * _SLICE_S * len(own(SlicesOptions, options).chosen)
 
     def job(self, options: Options, shape: Shape) -> Job:
-        """Each piece in rounds, in one run."""
+        """Run each piece in rounds, in one run."""
         turns = [word for piece in self.pieces(options) for word in (piece.name, str(piece.start_count))]
         return self._job(options, shape, ("--rounds", str(ROUNDS), "--once", *turns))
 
     def resident(self, options: Options, shape: Shape) -> Job:
-        """The same program, waiting for turns on its standard input."""
+        """Run the same program, waiting for turns on its standard input."""
         return self._job(options, shape, ())
 
     def _job(self, options: Options, shape: Shape, asked: tuple[str, ...]) -> Job:
@@ -163,7 +163,7 @@ class Slices(WorkloadKind):
 
 
 def _answers(output: Output, pieces: tuple[Piece, ...]) -> Mapping[str, list[Slice]]:
-    """Of each piece, every round; raises ``WrongOutput`` when any is missing or did other work."""
+    """Every round of each piece; raises ``WrongOutput`` if any is missing or did other work."""
     if not output.stdout.endswith(_LAST_LINE):
         raise WrongOutput("the slices are cut", excerpt.tail(output.stdout or output.stderr))
     counts = {piece.name: str(piece.start_count) for piece in pieces}
@@ -188,7 +188,7 @@ def _check_rounds(name: str, slices: list[Slice], output: Output) -> None:
 
 
 def _sample(piece: Piece, slices: list[Slice]) -> Sample:
-    """Time of one unit of work: of the slice in the middle, since bursts of other load hit single slices."""
+    """Time of one unit of work, by the median slice, as bursts of other load hit single slices."""
     time_s = median(each.wall_ns for each in slices) * 1e-9 / piece.start_count
     return Sample(name=piece.metric, value=time_s, unit=piece.unit, direction=Direction.LESS)
 

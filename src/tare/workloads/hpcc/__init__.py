@@ -25,26 +25,26 @@ OUTPUT = "hpccoutf.txt"
 
 
 class HpccOptions(mpi_job.MpiOptions):
-    """The problem, and the two code paths that are pinned alike in every arm."""
+    """The problem, and the two code paths that are pinned equally in every arm."""
 
     memory_fraction: Annotated[float, Field(gt=0, le=0.8)] = 0.1
-    """Of the instance's memory, for HPL's matrix; the other tests size themselves from it."""
+    """Fraction of the instance's memory for HPL's matrix, which determines the size of the other tests."""
     problem_size: Annotated[int, Field(gt=0)] | None = None
     """N itself, instead of a fraction of the memory."""
     block_size: Annotated[int, Field(gt=0, le=4096)] = 192
     blas_kernel: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")] = "pinned"
-    """``pinned`` to what all environments can run, ``natural`` (OpenBLAS chooses in the node), or OpenBLAS's name."""
+    """``pinned`` (best for all environments), ``natural`` (OpenBLAS chooses in the node), or OpenBLAS's name."""
 
 
 class Hpcc(WorkloadKind):
-    """hpcc as Debian ships it, its BLAS being OpenBLAS."""
+    """hpcc as Debian ships it, with OpenBLAS."""
 
     name = "hpcc"
     options_model: type[Options] = HpccOptions
     primary_metric = "hpl_flop_per_s"
 
     def expected_s(self, options: Options, shape: Shape) -> float | None:
-        """Guess from N: what moves memory grows as N², HPL as N³; fitted on two processors of 2024."""
+        """Guess from N: memory traffic grows as N², HPL as N³; fitted on two processors of 2024."""
         size = _size(own(HpccOptions, options), shape)
         flop = 2 / 3 * size**3
         return 0.5 + 6e-7 * size**2 / shape.processors + flop / (4e10 * shape.processors)

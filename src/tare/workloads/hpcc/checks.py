@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hpcc's own correctness checks, judged again from its summary.
+"""hpcc's own correctness checks, repeated on its summary.
 
-``Success=1`` already says that every test passed. The figures behind it are checked once more where the
-summary gives them, because a wrong result must never count as a fast one.
+``Success=1`` already says that every test passed. The figures behind it are checked again where the summary has them,
+because a wrong result must never count as a fast one.
 """
 
 import math
@@ -14,20 +14,20 @@ from tare.workloads import excerpt
 from tare.workloads.hpcc.summary import number
 
 THRESHOLD = 16.0
-"""Scaled residuals are below it: HPL's check, which hpcc takes for PTRANS and FFT too."""
+"""Limit of scaled residuals: HPL's check, which hpcc uses for PTRANS and FFT too."""
 RANDOM_ACCESS_ERRORS = 0.01
-"""Largest share of wrong words; RandomAccess's rules allow lost updates up to it."""
+"""Largest fraction of wrong words: RandomAccess's rules allow this many lost updates."""
 
 _FAILURES = re.compile(
     r"FAILED|Node\(s\) with error [1-9]|(?<!\d)[1-9]\d* tests.{0,200}(?:failed|skipped)|Found \d+ errors.{0,200}failed"
 )
-"""Bounded, so that no output keeps it busy for longer than its length."""
+"""Bounded repeats, so that the matching time stays linear in the output's length."""
 _INPUT_LINES = {"HPL_N": 5, "HPL_NB": 7, "HPL_nprow": 10, "HPL_npcol": 11}
 """Key of the summary → line of hpccinf.txt, from 0, that it must repeat."""
 
 
 def check_success(run: str, summary: Mapping[str, str]) -> None:
-    """Raise ``WrongOutput``, with the line that says why, unless hpcc itself calls the run a success."""
+    """Raise ``WrongOutput``, with the explaining line, unless hpcc itself calls the run a success."""
     if summary.get("Success") == "1":
         return
     match = _FAILURES.search(run)
@@ -68,7 +68,7 @@ def _fft_error(summary: Mapping[str, str]) -> float:
 
 
 def check_input_was_read(summary: Mapping[str, str], input_text: str | None) -> None:
-    """Raise ``WrongOutput`` unless hpcc ran the problem that its input file asks.
+    """Raise ``WrongOutput`` unless hpcc ran the problem in its input file.
 
     When it cannot read the file, hpcc runs a small problem of its own and calls that a success.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hpcc's input file, computed from what an instance may use."""
+"""hpcc's input file, computed from an instance's resources."""
 
 import math
 
@@ -34,7 +34,7 @@ def process_grid(ranks: int) -> tuple[int, int]:
 
 
 def input_text(size: int, block_size: int, grid: tuple[int, int]) -> str:
-    """Write hpccinf.txt: 31 lines of HPL's, a separator, and 4 of PTRANS's, all read by position."""
+    """Write hpccinf.txt: 31 lines for HPL, a separator, and 4 lines for PTRANS, all read by position."""
     rows, columns = grid
     lines = (
         ("HPLinpack input file, written by Tare", ""),

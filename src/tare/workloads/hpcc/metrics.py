@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What hpcc's summary holds: figures, by a table of its key → our name, unit, factor to SI and direction; and facts."""
+"""hpcc's summary: figures, by a table of its key → our name, unit, factor to SI and direction; and facts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from tare.untrusted import whole
 from tare.workloads import excerpt
 
 MISSING = -1.0
-"""hpcc's mark of a figure that it did not measure, such as a ping-pong of one rank."""
+"""hpcc's mark for a figure that it did not measure, such as a ping-pong of one rank."""
 
 
 @dataclass(frozen=True, slots=True)
 class HpccMetric:
-    """One figure of the summary; ``factor`` times hpcc's value is in ``unit``."""
+    """One figure of the summary; ``factor`` converts hpcc's value to ``unit``."""
 
     key: str
     name: str
@@ -88,7 +88,7 @@ UPDATES_PER_WORD = 4
 
 
 def run_facts(summary: Mapping[str, str]) -> dict[str, str]:
-    """Label what the summary holds; a key that is absent gives no fact."""
+    """Label the facts in the summary; an absent key gives no fact."""
     facts = {label: summary[key] for label, key in _LABELS.items() if key in summary}
     if "HPL_nprow" in summary and "HPL_npcol" in summary:
         facts["hpl grid"] = f"{summary['HPL_nprow']} x {summary['HPL_npcol']}"

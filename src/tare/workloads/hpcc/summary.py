@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The summary that hpcc writes last: from the text of hpccoutf.txt to keys and values.
+"""The summary at the end of hpccoutf.txt: from text to keys and values.
 
-hpcc appends to the file, so an earlier run may stand before this one: only what follows the last header counts.
+hpcc appends to the file, which may start with an earlier run: only the part after the last header counts.
 """
 
 import re
@@ -20,7 +20,7 @@ _SECTION = re.compile(r"^Begin of (\w+) section\.$", re.MULTILINE)
 
 
 def last_run(text: str) -> str:
-    """Cut ``text`` down to the last run in it; raises ``WrongOutput`` when no run begins there."""
+    """Reduce ``text`` to its last run; raises ``WrongOutput`` if it contains no run."""
     start = text.rfind(HEADER)
     if start < 0:
         raise WrongOutput("hpccoutf.txt is not hpcc's output", excerpt.tail(text))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NetPIPE: how long a message takes from one process to another, over its size.
+"""NetPIPE: the time of a message from one process to another, over its size.
 
 In: two processes, in one node or in two. Out: NPopenmpi's or NPtcp's launch, and its file of bytes and times as curves.
 Snell, Mikler, Gustafson, "NetPIPE: a network protocol independent performance evaluator" (1996); netpipe(1),
@@ -23,7 +23,7 @@ from tare.workloads.netpipe.sizes import message_sizes
 OUTPUT = "np.out"
 PROCESSES = 2
 TRIALS = 7
-"""How often NetPIPE repeats the measurement of a size; it reports the least of the times."""
+"""How often NetPIPE repeats the measurement of a size; it reports the shortest time."""
 
 _PORT = 5002
 _NOBODY_LISTENS = 246
@@ -31,7 +31,7 @@ _NOBODY_LISTENS = 246
 _LISTEN_LIMIT_S = 30
 _LAUNCH_S = 1.0
 _GUESSED_S = {"mpi": (1e-6, 3e-10), "tcp": (3e-5, 6e-10)}
-"""One message in one node on a processor of 2024: seconds, and seconds for each byte."""
+"""One message within a node on a processor of 2024: seconds, and seconds per byte."""
 _BUFFERS = re.compile(r"^Send and receive buffers are (\d+) and (\d+) bytes$", re.MULTILINE | re.ASCII)
 
 
@@ -44,10 +44,10 @@ class NetpipeOptions(mpi_job.MpiOptions):
     largest: Annotated[int, Field(ge=1, le=128 * MEBIBYTE)] = MEBIBYTE
     """Bytes; beyond 256 MiB NetPIPE's count of bits overflows."""
     perturbation: Annotated[int, Field(ge=0)] = 0
-    """Measure each size so many bytes below and above too."""
+    """Also measure this many bytes below and above each size."""
     repetitions: Annotated[int, Field(ge=10, le=1_000_000)] = 200
-    """Round trips per measurement of a size. NetPIPE's own choice rests on one short timing, which a single
-    disturbance spoils, so that arms would not do the same work; below 10 its clock of 1 us may see no time pass."""
+    """Round trips per measurement of a size. NetPIPE's own choice depends on one short timing, which a single
+    disturbance spoils, so that arms would do different work; below 10 its 1 us clock may not advance."""
 
     @model_validator(mode="after")
     def _check_protocol(self) -> Self:
@@ -132,7 +132,7 @@ def _check_fits(options: NetpipeOptions, shape: Shape) -> None:
 
 
 def _asked(options: NetpipeOptions) -> tuple[str, ...]:
-    """What both processes must be told alike."""
+    """Arguments that both processes must share."""
     sizes = ("-l", str(options.smallest), "-u", str(options.largest), "-p", str(options.perturbation))
     return (*sizes, "-n", str(options.repetitions))
 
@@ -140,7 +140,7 @@ def _asked(options: NetpipeOptions) -> tuple[str, ...]:
 def _tcp(options: NetpipeOptions, shape: Shape) -> tuple[str, ...]:
     """The transmitter comes first, as with MPI, so that the file is written where the job's folder is.
 
-    It gives up when nobody listens yet, so it is begun again. Instances that share a loopback have a port each.
+    It gives up if nobody listens yet, so it is restarted. Instances that share a loopback have a port each.
     """
     receiver = "127.0.0.1" if shape.span is None else _last_node(shape.span)
     side = ("NPtcp", "-P", str(_PORT + shape.instance), *_asked(options))
@@ -149,7 +149,7 @@ def _tcp(options: NetpipeOptions, shape: Shape) -> tuple[str, ...]:
 
 
 def _last_node(span: Span) -> str:
-    """By its address if that is known: nodes on other hosts know no names of nodes."""
+    """The last node, by its address if known: nodes on other hosts cannot resolve node names."""
     return (span.addresses[-1] if span.addresses else None) or span.hosts[-1]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NetPIPE's output file: from its lines of bytes, rate and seconds to one-way times, and those as samples."""
+"""NetPIPE's output file: from lines of bytes, rate and seconds to one-way times and samples."""
 
 import re
 import statistics
@@ -11,15 +11,15 @@ from tare.records import Direction, Sample
 from tare.workloads import excerpt
 
 STOP_S = 1.0
-"""NetPIPE goes to no larger size once a message takes this long."""
+"""NetPIPE stops increasing the size once a message takes this long."""
 BIT_PER_MEGABIT = 2**20
-"""What NetPIPE calls Mbps is this many bits in a second."""
+"""NetPIPE's Mbps means this many bits per second."""
 
 SMALL_BYTE = 64
 """Below this size netpipe(1) calls the one-way time the latency."""
 _LINE = re.compile(r" *(\d{1,10}) (\d{1,12}\.\d{6}) +(\d{1,12}\.\d{8})", re.ASCII)
 _RATE_ERROR, _TIME_ERROR_S = 0.5e-6, 0.5e-8
-"""Half of the last digit that is printed."""
+"""Half of the last printed digit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class Point:
 
 
 def parse_points(text: str, sizes: Sequence[int]) -> list[Point]:
-    """Read the file of a run that was to measure ``sizes``, in their order.
+    """Parse the file of a run that should have measured ``sizes``, in their order.
 
-    Raises ``WrongOutput`` when a size is missing or another, a line is cut or garbled, a time or rate is not above
-    0, or the two do not belong together.
+    Raises ``WrongOutput`` if a size is missing or differs, a line is cut or garbled, a time or rate is not above 0, or
+    the two do not match.
     """
     points: list[Point] = []
     for line, asked in zip(_lines(text), sizes, strict=False):
@@ -74,7 +74,7 @@ def _point(line: str, text: str) -> Point:
     rate_error_s = exact_s * _RATE_ERROR / rate
     if abs(exact_s - time_s) > 1.01 * (rate_error_s + _TIME_ERROR_S):
         raise WrongOutput(f"np.out contradicts itself: {line.strip()}", excerpt.around(text, text.find(line)))
-    # The rate has more digits of a short time than the column of seconds, which ends at 10 ns.
+    # For a short time the rate has more digits than the column of seconds, which ends at 10 ns.
     return Point(size_byte, exact_s if rate_error_s < _TIME_ERROR_S else time_s)
 
 
@@ -89,7 +89,7 @@ def _why_cut(points: Sequence[Point], sizes: Sequence[int]) -> str:
 
 
 def samples_of(points: Sequence[Point]) -> list[Sample]:
-    """Give all samples of one run; ``points`` is not empty, and its sizes rise."""
+    """Give all samples of one run; ``points`` is not empty, and its sizes ascend."""
     small = [point.time_s for point in points if point.size_byte < SMALL_BYTE] or [points[0].time_s]
     return [
         _time("small_latency_s", statistics.median(small)),

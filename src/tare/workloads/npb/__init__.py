@@ -19,7 +19,7 @@ from tare.workloads.npb.simd import VARIANTS
 
 
 class NpbOptions(mpi_job.HybridOptions):
-    """Which problem, and the two code paths that are pinned alike in every arm."""
+    """The problem, and the two code paths that are pinned equally in every arm."""
 
     benchmark: Benchmark = "cg"
     problem_class: ProblemClass = "A"
@@ -105,7 +105,7 @@ def _simd(options: NpbOptions, shape: Shape) -> str:
 
 
 def _pinned(options: NpbOptions, shape: Shape) -> dict[str, str]:
-    """Why these vectors; nothing where the choice is the campaign's or the program's."""
+    """Why these vectors; empty if the campaign or the program chose them."""
     if options.simd != PINNED:
         return {}
     return {"npb vector code pinned": VARIANTS.told(cpu_flags(), shape.lacking_flags)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmarks and what each asks of a layout: legal numbers of ranks, memory, time (NAS-95-020, NPB 3.4)."""
+"""The benchmarks and what each requires of a layout: legal rank counts, memory, time (NAS-95-020, NPB 3.4)."""
 
 import math
 from typing import Literal
@@ -11,7 +11,7 @@ Benchmark = Literal["bt", "cg", "ep", "ft", "is", "lu", "mg", "sp"]
 ProblemClass = Literal["S", "W", "A", "B", "C", "D"]
 
 SQUARES = {"bt", "sp"}
-"""They run on the largest square number of ranks; the others wait."""
+"""These run on the largest square number of ranks; the other ranks wait."""
 
 _SIZES: dict[str, dict[str, float]] = {
     "bt": {"S": 12**3, "W": 24**3, "A": 64**3, "B": 102**3, "C": 162**3, "D": 408**3},
@@ -30,7 +30,7 @@ _SIZES: dict[str, dict[str, float]] = {
     "mg": {"S": 2**15, "W": 2**21, "A": 2**24, "B": 2**24, "C": 2**27, "D": 2**30},
     "sp": {"S": 12**3, "W": 36**3, "A": 64**3, "B": 102**3, "C": 162**3, "D": 408**3},
 }
-"""Elements: points of the grid, keys, numbers, or (cg) about the nonzeros of the matrix."""
+"""Elements: grid points, keys, numbers, or (cg) approximately the nonzeros of the matrix."""
 
 _ITERATIONS: dict[str, dict[str, int]] = {
     "bt": {"S": 60, "W": 200, "A": 200, "B": 200, "C": 200, "D": 250},
@@ -53,19 +53,19 @@ _ELEMENT_S = {
     "mg": 8e-9,
     "sp": 1.2e-7,
 }
-"""Seconds for an element and iteration on a processor of 2024."""
+"""Seconds per element and iteration on a processor of 2024."""
 _ELEMENT_BYTE = {"bt": 120, "cg": 10, "ep": 0, "ft": 32, "is": 4, "lu": 120, "mg": 18, "sp": 120}
-"""What an element takes at the very least, in all ranks together."""
+"""Minimum bytes per element, over all ranks together."""
 _START_S = 1.0
 
 
 def active_ranks(benchmark: str, ranks: int) -> int:
-    """How many of the ranks can take part."""
+    """Number of ranks that can take part."""
     return math.isqrt(ranks) ** 2 if benchmark in SQUARES else ranks
 
 
 def expected_s(benchmark: str, problem_class: str, processors: int, threads: int = 1) -> float:
-    """Guess the run time, with the start of MPI and the preparation, which takes as long as some iterations."""
+    """Guess the run time, including the start of MPI and a preparation as long as some iterations."""
     elements = _SIZES[benchmark][problem_class] * (_ITERATIONS[benchmark][problem_class] + 2)
     return _START_S + elements * _ELEMENT_S[benchmark] / _busy(benchmark, processors, threads)
 
@@ -76,7 +76,7 @@ def _busy(benchmark: str, processors: int, threads: int) -> int:
 
 
 def check_fits(benchmark: str, problem_class: str, memory_byte: int) -> None:
-    """Raise ``InputError`` where the memory can certainly not hold the problem."""
+    """Raise ``InputError`` if the memory certainly cannot hold the problem."""
     least_byte = int(_SIZES[benchmark][problem_class] * _ELEMENT_BYTE[benchmark])
     if least_byte > memory_byte:
         raise InputError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the line of JSON that native/npb prints, and believes only a verified run of what was asked."""
+"""Reads the line of JSON that native/npb prints, and accepts only a verified run of the requested problem."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ class _NpbRead(BaseModel):
 class Rank(_NpbRead):
     rank: int
     wall_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
-    """``None``, or 0 of kernels before: this rank took no part, as the second of two in BT."""
+    """``None``, or 0 from older kernels: this rank took no part, such as the second of two in BT."""
 
 
 class NpbCheck(_NpbRead):
@@ -27,7 +27,7 @@ class NpbCheck(_NpbRead):
     computed: float
     published: float
     tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    """Relative; 0: it must be equal, as the ranks of keys."""
+    """Relative; 0: the value must be equal, such as the ranks of keys."""
 
 
 class Result(_NpbRead):
@@ -38,7 +38,7 @@ class Result(_NpbRead):
     ranks: Annotated[int, Field(gt=0)]
     active_ranks: Annotated[int, Field(gt=0)]
     threads: Annotated[int, Field(gt=0)]
-    """Of each rank."""
+    """Threads per rank."""
     wall_s: _Positive
     million_operations_per_s: _Positive
     operation: str
@@ -47,7 +47,7 @@ class Result(_NpbRead):
     per_rank: Annotated[tuple[Rank, ...], Field(min_length=1)]
     simd: str
     simd_rule: str | None = None
-    """Why this vector code, in the program's words; programs before 2026-11-23 do not say."""
+    """Why this vector code, in the program's words; programs before 2026-11-23 give no reason."""
     follows: str
 
     @property
@@ -57,7 +57,7 @@ class Result(_NpbRead):
 
 
 def parse_result(stdout: str, kernel: str, problem_class: str) -> Result:
-    """Raise ``WrongOutput`` unless this is the whole result of a verified run of this kernel and class."""
+    """Parse the result; ``WrongOutput`` unless it is complete, verified, and of this kernel and class."""
     lines = stdout.strip().splitlines()
     try:
         result = Result.model_validate(from_json(lines[-1] if lines else ""), strict=False)
@@ -81,7 +81,7 @@ def parse_result(stdout: str, kernel: str, problem_class: str) -> Result:
 
 
 def _all_right(checks: tuple[NpbCheck, ...]) -> bool:
-    """Whether each value is what it must be, judged once more from the figures: a wrong result may be a fast one."""
+    """Whether each value is correct, checked again from the figures: a wrong result may be a fast one."""
     return all(
         abs(check.computed - check.published) <= check.tolerance * abs(check.published) for check in checks
     )
