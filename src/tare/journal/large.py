@@ -9,16 +9,6 @@ LARGE_JOURNAL_BYTE = 256 * 1024 * 1024
 """About thirty thousand trials with their signals, or two million samples; larger journals are read as columns."""
 
 
-class Samples(Protocol):
-    """The samples of each outcome, by its position in the journal."""
-
-    def __getitem__(self, place: int, /) -> tuple[Sample, ...]: ...
-
-
-Joining = Callable[..., Samples]
-"""Called with the outcomes, the kinds of samples and their columns by groups of trials (``tare.records.columns``)."""
-
-
 def read_result(folder: ResultFolder, joining: Joining | None = None) -> Journal:
     """Give the same outcomes either way; with ``joining`` the outcomes of a large journal have joined samples.
 
