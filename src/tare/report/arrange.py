@@ -24,6 +24,7 @@ from tare.records import (
     Word,
 )
 from tare.report.clocks import clock_faults
+from tare.treat.pairing import cell_of
 
 _Key: TypeAlias = tuple[Cell, str, str, Direction]
 CONTROL = "native again"
@@ -124,10 +125,6 @@ def environments(analysis: Analysis) -> tuple[str, ...]:
 def cells(analysis: Analysis) -> tuple[Cell, ...]:
     ran = (cell_of(outcome) for outcome in analysis.outcomes if outcome.trial.series is None)
     return tuple(dict.fromkeys((*(metric.cell for metric in metrics(analysis)), *ran)))
-
-
-def cell_of(outcome: Outcome) -> Cell:
-    return Cell(workload=outcome.trial.workload.name, layout=outcome.trial.setting)
 
 
 def layout_of(cell: Cell) -> Layout:

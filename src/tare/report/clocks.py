@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tare.drawing.words import counted, interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Cell, ClockQuality, ClockTest, Outcome, Status, TimerAgreement
+from tare.treat.pairing import cell_of
 
 TITLE = "Clocks of the nodes"
 EXPLANATION = (
@@ -144,8 +145,7 @@ def _remarks(
     found: dict[tuple[str, Cell], list[Outcome]] = {}
     for outcome in outcomes:
         if outcome.status is Status.OK:
-            cell = Cell(workload=outcome.trial.workload.name, layout=outcome.trial.setting)
-            found.setdefault((outcome.trial.environment.name, cell), []).append(outcome)
+            found.setdefault((outcome.trial.environment.name, cell_of(outcome)), []).append(outcome)
     remarks = []
     for (environment, cell), ended in found.items():
         if own := [outcome for outcome in ended if concerned(outcome)]:

@@ -30,6 +30,7 @@ from tare.report.provenance import SeenValues, environments_of, seen_values
 from tare.report.stops import decision_json, look_json
 from tare.report.weaker import weaker
 from tare.treat import InstanceFigure, per_instance
+from tare.treat.pairing import cell_of
 
 
 def to_json(analysis: Analysis) -> dict[str, Any]:
@@ -203,7 +204,7 @@ def _whose(outcome: Outcome) -> dict[str, Any]:
     return {
         "trial": outcome.trial.identity,
         "block": outcome.trial.block,
-        "cell": in_json.cell(arrange.cell_of(outcome)),
+        "cell": in_json.cell(cell_of(outcome)),
         "environment": outcome.trial.environment.name,
     }
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from tare.records import Analysis, Exclusions, Outcome, SignalTable
 from tare.report import in_json
-from tare.report.arrange import cell_of
+from tare.treat.pairing import cell_of
 
 
 def signals_json(analysis: Analysis) -> dict[str, Any]:
