@@ -23,7 +23,7 @@ from tare.records import (
     Ordering,
     TimerSummary,
 )
-from tare.report.clocks import quality_told
+from tare.report.clocks import quality_said
 from tare.report.document import render_report
 from tare.report.machine import to_json
 from tare.report.order import FRESH, ORDER_TITLE, STEADY_TITLE, courses_said
@@ -131,18 +131,18 @@ def test_a_timer_that_stands_apart_is_told() -> None:
 
 
 def test_clocks_are_told_in_words() -> None:
-    told = "; ".join(quality_told(quality()))
+    told = "; ".join(quality_said(quality()))
     assert "a clock of its own, source kvm-clock, time stamp counter not invariant (constant_tsc)" in told
     assert "resolution 1 ns, smallest step 20 ns" in told
     assert "processors agree" in told
 
 
 def test_a_few_exchanges_show_nothing() -> None:
-    assert "too few to show" in quality_told(replace(quality(), exchanges=10))[-1]
+    assert "too few to show" in quality_said(replace(quality(), exchanges=10))[-1]
 
 
 def test_a_node_with_one_processor_compares_nothing() -> None:
-    told = quality_told(replace(quality(), pairs=0, exchanges=0))
+    told = quality_said(replace(quality(), pairs=0, exchanges=0))
     assert "not compared between processors" in told[-1]
 
 

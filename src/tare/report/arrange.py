@@ -23,7 +23,7 @@ from tare.records import (
     Verdict,
     Word,
 )
-from tare.report.clocks import clock_faults
+from tare.report.clock_faults import clock_faults
 from tare.treat.pairing import cell_of
 
 _Key: TypeAlias = tuple[Cell, str, str, Direction]
@@ -174,7 +174,7 @@ def _missing_for_clocks(analysis: Analysis, name: str) -> Iterable[str]:
     }
     for remark in clock_faults([one for one in analysis.outcomes if one.trial.environment.name == name]):
         if remark.cell not in judged:
-            yield f"{place(remark.cell)}: no verdict: {remark.told}"
+            yield f"{place(remark.cell)}: no verdict: {remark.said}"
 
 
 def primaries(analysis: Analysis) -> tuple[tuple[str, MetricSection], ...]:

@@ -1,72 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trials whose nodes had a wrong clock, or told more CPU time than there was; it only counts."""
+"""The clocks of the nodes: wrong ones, their quality, and CPU time over wall time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from rich.text import Text
+
+from tare.drawing.artist import Artist
 from tare.drawing.words import counted, interval_percent, point_percent
 from tare.foreign import one_line
-from tare.records import Cell, ClockQuality, ClockTest, Outcome, Status, TimerAgreement
-from tare.treat.pairing import cell_of
+from tare.records import Analysis, Cell, ClockQuality, ClockTest, Outcome, TimerAgreement
+from tare.report import in_json
+from tare.report.arrange import place
+from tare.report.clock_faults import clock_faults, timer_inversions
+from tare.report.page import MISSING, PageSection, section
 
 TITLE = "Clocks of the nodes"
 EXPLANATION = (
     "A trial in a node with a wrong clock counts, but by the host's clock: wall_s is what the host saw, and the "
     "program's own figures, which that clock made, are left out."
 )
-
-
 _ENOUGH_EXCHANGES = 1000
 """On a busy host the two threads seldom run at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClockRemark:
-    """What is to be said of the clocks of one environment in one cell."""
+class EnvironmentClocks:
+    """The clocks of an environment's nodes, in words."""
 
     environment: str
-    cell: Cell
-    blocks: tuple[int, ...]
-    """Of the trials that it is about; a block may stand twice, with native's two slots."""
-    trials: int
-    """All that ended well."""
-    told: str
-    """In words, the count included."""
-
-
-def clock_faults(outcomes: Sequence[Outcome]) -> tuple[ClockRemark, ...]:
-    """Trials that were timed by the host; of the faults, which differ in their figures, the first is told."""
-    return _remarks(outcomes, lambda outcome: outcome.clock_fault is not None, _timed_by_host)
-
-
-def timer_inversions(outcomes: Sequence[Outcome]) -> tuple[ClockRemark, ...]:
-    """Trials in which a node told more CPU time than its processors had."""
-    return _remarks(outcomes, lambda outcome: bool(outcome.timer_inversions), _inverted)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClockTold:
-    """What the clocks of an environment's nodes are, in words."""
-
-    environment: str
-    told: tuple[str, ...]
-    """Each once, however often it was found."""
+    said: tuple[str, ...]
+    """Each sentence once."""
     alarming: bool
     """Whether one of them went backward."""
 
 
-def clocks_told(outcomes: Sequence[Outcome]) -> tuple[ClockTold, ...]:
+def clocks_said(outcomes: Sequence[Outcome]) -> tuple[EnvironmentClocks, ...]:
     """By environment, in the order in which they were tested."""
-    found: dict[str, list[ClockQuality]] = {}
+    by_environment: dict[str, list[ClockQuality]] = {}
     for outcome in outcomes:
-        found.setdefault(outcome.trial.environment.name, []).extend(outcome.clock_quality)
+        by_environment.setdefault(outcome.trial.environment.name, []).extend(outcome.clock_quality)
     return tuple(
-        ClockTold(
+        EnvironmentClocks(
             environment=name,
-            told=tuple(dict.fromkeys(told for quality in own for told in quality_told(quality))),
+            said=tuple(dict.fromkeys(said for quality in own for said in quality_said(quality))),
             alarming=any(map(_is_backward, own)),
         )
-        for name, own in found.items()
+        for name, own in by_environment.items()
         if own
     )
 
@@ -76,37 +57,37 @@ def _is_backward(quality: ClockQuality) -> bool:
     return bool(quality.backward_exchanges or steps)
 
 
-def quality_told(quality: ClockQuality) -> tuple[str, ...]:
-    """What one node's clocks are, how fine they are, and whether they ever went backward."""
+def quality_said(quality: ClockQuality) -> tuple[str, ...]:
+    """Source, resolution and backward steps of one node's clocks."""
     whose = "a clock of its own" if quality.own_clock else "the host's clock"
     source = "source not shown" if quality.source is None else f"source {one_line(quality.source)}"
     raw = quality.clocks.get("CLOCK_MONOTONIC_RAW")
     return (
-        f"{whose}, {source}, {_counter_told(quality)}",
-        *([f"CLOCK_MONOTONIC_RAW: {_steps_told(raw)}"] if raw else []),
+        f"{whose}, {source}, {_counter_said(quality)}",
+        *([f"CLOCK_MONOTONIC_RAW: {_steps_said(raw)}"] if raw else []),
         *(
             f"{one_line(name)} went backward in {clock.backward_steps} of {clock.readings} readings in one thread"
             for name, clock in quality.clocks.items()
             if clock.backward_steps
         ),
-        _exchanges_told(quality),
+        _exchanges_said(quality),
     )
 
 
-def _counter_told(quality: ClockQuality) -> str:
+def _counter_said(quality: ClockQuality) -> str:
     invariant = {True: "invariant", False: "not invariant", None: "not known to be invariant"}
     flags = quality.tsc_flags
     listed = "no flags listed" if flags is None else ", ".join(flags) or "none of its flags listed"
     return f"time stamp counter {invariant[quality.invariant_tsc]} ({listed})"
 
 
-def _steps_told(clock: ClockTest) -> str:
+def _steps_said(clock: ClockTest) -> str:
     resolution = "not told" if clock.resolution_ns is None else f"{clock.resolution_ns} ns"
     least = "none seen" if clock.least_step_ns is None else f"{clock.least_step_ns} ns"
     return f"resolution {resolution}, smallest step {least}"
 
 
-def _exchanges_told(quality: ClockQuality) -> str:
+def _exchanges_said(quality: ClockQuality) -> str:
     if not quality.exchanges:
         return "not compared between processors: the node has one, or threads cannot be pinned there"
     pairs = counted(quality.pairs, "pair")
@@ -121,56 +102,88 @@ def _exchanges_told(quality: ClockQuality) -> str:
 
 
 def timers_said(agreements: Sequence[TimerAgreement]) -> tuple[tuple[str, Cell, str], ...]:
-    """Environment, cell and words for each that stands apart from native."""
+    """Environment, cell and words for each that differs from native."""
     return tuple(
-        (one_line(one.summary.environment), one.summary.cell, _timers_told(one))
-        for one in agreements
-        if one.disagrees
+        (one_line(each.summary.environment), each.summary.cell, _timers_said(each))
+        for each in agreements
+        if each.disagrees
     )
 
 
-def _timers_told(one: TimerAgreement) -> str:
-    own = f"{point_percent(one.difference)} ({interval_percent(one.difference)}, n = {one.difference.n})"
+def _timers_said(timers: TimerAgreement) -> str:
+    own = f"{point_percent(timers.difference)} ({interval_percent(timers.difference)}, n = {timers.difference.n})"
     return (
         f"CPU time over wall time, as the node tells both, differs from native's by {own}, and native's from itself by "
-        f"{interval_percent(one.band)}; steal and throttling are taken off where they are known"
+        f"{interval_percent(timers.band)}; steal and throttling are taken off where they are known"
     )
 
 
-def _remarks(
-    outcomes: Sequence[Outcome],
-    concerned: Callable[[Outcome], bool],
-    told: Callable[[Sequence[Outcome], int], str],
-) -> tuple[ClockRemark, ...]:
-    found: dict[tuple[str, Cell], list[Outcome]] = {}
-    for outcome in outcomes:
-        if outcome.status is Status.OK:
-            found.setdefault((outcome.trial.environment.name, cell_of(outcome)), []).append(outcome)
-    remarks = []
-    for (environment, cell), ended in found.items():
-        if own := [outcome for outcome in ended if concerned(outcome)]:
-            remarks.append(
-                ClockRemark(
-                    environment=environment,
-                    cell=cell,
-                    blocks=tuple(sorted(outcome.trial.block for outcome in own)),
-                    trials=len(ended),
-                    told=one_line(told(own, len(ended))),
-                )
-            )
-    return tuple(remarks)
+def json(analysis: Analysis) -> dict[str, Any]:
+    """The parts that are about what the clocks are, as docs/json.md describes them."""
+    return {
+        "cpu_over_wall": [
+            {
+                "cell": in_json.cell(timers.summary.cell),
+                "environment": timers.summary.environment,
+                "difference": in_json.estimate(timers.difference),
+                "band": in_json.estimate(timers.band),
+                "disagrees": timers.disagrees,
+            }
+            for timers in analysis.timers
+        ],
+        "clock_tests": [
+            _quality(outcome, quality) for outcome in analysis.outcomes for quality in outcome.clock_quality
+        ],
+    }
 
 
-def _timed_by_host(own: Sequence[Outcome], trials: int) -> str:
-    such_as = "such as " if len(own) > 1 else ""
-    return (
-        f"{len(own)} of {counted(trials, 'trial')} timed by the host, without the program's own figures: "
-        f"{such_as}{own[0].clock_fault}"
-    )
+def _quality(outcome: Outcome, quality: ClockQuality) -> dict[str, Any]:
+    return {
+        "trial": outcome.trial.identity,
+        "environment": outcome.trial.environment.name,
+        "node": quality.node,
+        "own_clock": quality.own_clock,
+        "source": quality.source,
+        "tsc_flags": quality.tsc_flags and list(quality.tsc_flags),
+        "invariant_tsc": quality.invariant_tsc,
+        "clocks": {
+            name: {
+                "resolution_ns": clock.resolution_ns,
+                "least_step_ns": clock.least_step_ns,
+                "readings": clock.readings,
+                "backward_steps": clock.backward_steps,
+            }
+            for name, clock in quality.clocks.items()
+        },
+        "pairs": quality.pairs,
+        "exchanges": quality.exchanges,
+        "backward_exchanges": quality.backward_exchanges,
+        "worst_backward_ns": quality.worst_backward_ns,
+    }
 
 
-def _inverted(own: Sequence[Outcome], trials: int) -> str:
-    return (
-        f"in {len(own)} of {counted(trials, 'trial')} the node told more CPU time than its processors had: "
-        f"{own[0].facts.get('CPU time over wall time', 'by how much is not known')}"
-    )
+def remarks(analysis: Analysis) -> Iterable[Text]:
+    """The lines at the end of a terminal's tables."""
+    faults = clock_faults(analysis.outcomes)
+    if faults:
+        yield Text(EXPLANATION)
+    for remark in (*faults, *timer_inversions(analysis.outcomes)):
+        yield Text(f"{one_line(remark.environment)} ({place(remark.cell)}): {remark.said}", style="red")
+    for environment, cell, words in timers_said(analysis.timers):
+        yield Text(f"{environment} ({place(cell)}): {words}")
+    for clocks in clocks_said(analysis.outcomes):
+        if clocks.alarming:
+            yield Text(f"{one_line(clocks.environment)}: {'; '.join(clocks.said)}", style="red")
+
+
+def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: ARG001 - as every topic's
+    """One section: wrong clocks, and the tests of each environment's clocks."""
+    shown = {
+        "faults": clock_faults(analysis.outcomes),
+        "inversions": timer_inversions(analysis.outcomes),
+        "timers": timers_said(analysis.timers),
+        "clocks": clocks_said(analysis.outcomes),
+    }
+    if not any(shown.values()):
+        return [MISSING]
+    return [section("clocks", "Clocks", title=TITLE, explanation=EXPLANATION, **shown)]

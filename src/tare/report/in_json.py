@@ -4,7 +4,8 @@
 import math
 from typing import Any
 
-from tare.records import Cell, Estimate
+from tare.records import Cell, Estimate, Outcome
+from tare.treat.pairing import cell_of
 
 FRACTION = "1"
 """The unit of an overhead: a pure number, where 0.05 is 5 %."""
@@ -15,13 +16,13 @@ def number(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def estimate(found: Estimate, unit: str = FRACTION) -> dict[str, Any]:
+def estimate(of: Estimate, unit: str = FRACTION) -> dict[str, Any]:
     return {
-        "point": number(found.point),
-        "low": number(found.low),
-        "high": number(found.high),
-        "level": number(found.level),
-        "n": found.n,
+        "point": number(of.point),
+        "low": number(of.low),
+        "high": number(of.high),
+        "level": number(of.level),
+        "n": of.n,
         "unit": unit,
     }
 
@@ -30,5 +31,15 @@ def without_interval(value: float, unit: str, n: int) -> dict[str, Any]:
     return {"point": number(value), "low": None, "high": None, "level": None, "n": n, "unit": unit}
 
 
-def cell(one: Cell) -> dict[str, str]:
-    return {"workload": one.workload, "layout": one.layout}
+def cell(of: Cell) -> dict[str, str]:
+    return {"workload": of.workload, "layout": of.layout}
+
+
+def trial(outcome: Outcome) -> dict[str, Any]:
+    """Which trial it was, of which environment, in which block and cell."""
+    return {
+        "trial": outcome.trial.identity,
+        "block": outcome.trial.block,
+        "cell": cell(cell_of(outcome)),
+        "environment": outcome.trial.environment.name,
+    }

@@ -16,21 +16,18 @@ from tare.records import (
     Status,
     Verdict,
 )
-from tare.report import activities, arrange, helpers, in_json, sharing
+from tare.report import activities, arrange, clock_faults, clocks, helpers, in_json, order, sharing
 from tare.report.calibration import calibration_json
-from tare.report.clocks import ClockRemark, timer_inversions
 from tare.report.emulation import emulated, restored
 from tare.report.equal_arms import parity_json
 from tare.report.integrity import integrity_json
 from tare.report.machine_causes import causes_keys
 from tare.report.machine_comparisons import claim_json, comparisons_json
-from tare.report.machine_repeats import repeats
 from tare.report.machine_signals import exclusions_json, signals_json
 from tare.report.provenance import SeenValues, environments_of, seen_values
 from tare.report.stops import decision_json, look_json
 from tare.report.weaker import weaker
 from tare.treat import InstanceFigure, per_instance
-from tare.treat.pairing import cell_of
 
 
 def to_json(analysis: Analysis) -> dict[str, Any]:
@@ -63,9 +60,9 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         **helpers.json(analysis),
         **causes_keys(analysis),
         **comparisons_json(analysis),
-        "clock_faults": [_clock_fault(outcome) for outcome in analysis.outcomes if outcome.clock_fault],
-        "timer_inversions": [_inversions(remark) for remark in timer_inversions(analysis.outcomes)],
-        **repeats(analysis),
+        **clock_faults.json(analysis),
+        **order.json(analysis),
+        **clocks.json(analysis),
         "lost": [_lost(outcome) for outcome in lost],
         "exclusions": [exclusions_json(one) for one in analysis.exclusions],
         "parity": parity_json(analysis),
@@ -177,35 +174,13 @@ def _curve(estimate: CurveEstimate) -> dict[str, Any]:
     }
 
 
-def _clock_fault(outcome: Outcome) -> dict[str, Any]:
-    return {**_whose(outcome), "status": outcome.status.value, "fault": outcome.clock_fault}
-
-
-def _inversions(remark: ClockRemark) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(remark.cell),
-        "environment": remark.environment,
-        "inverted": len(remark.blocks),
-        "of": remark.trials,
-    }
-
-
 def _lost(outcome: Outcome) -> dict[str, Any]:
     return {
-        **_whose(outcome),
+        **in_json.trial(outcome),
         "status": outcome.status.value,
         "excluded_by": outcome.excluded_by and outcome.excluded_by.value,
         "reason": outcome.reason,
         "excerpt": outcome.excerpt,
-    }
-
-
-def _whose(outcome: Outcome) -> dict[str, Any]:
-    return {
-        "trial": outcome.trial.identity,
-        "block": outcome.trial.block,
-        "cell": in_json.cell(cell_of(outcome)),
-        "environment": outcome.trial.environment.name,
     }
 
 

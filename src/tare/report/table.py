@@ -11,19 +11,11 @@ from tare.drawing.table import add_name_column, name_cell, name_width, ruled_tab
 from tare.drawing.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
 from tare.foreign import one_line
 from tare.records import Analysis, Overhead, Summary, Verdict, Word
-from tare.report import activities, arrange, helpers, sharing
+from tare.report import activities, arrange, clocks, helpers, order, sharing
 from tare.report.answer_table import print_answer_table, print_answers
 from tare.report.bounds import bounded, left_out_said
 from tare.report.calibration import citation
 from tare.report.causes import print_causes, print_reasons
-from tare.report.clocks import (
-    EXPLANATION,
-    ClockRemark,
-    clock_faults,
-    clocks_told,
-    timer_inversions,
-    timers_said,
-)
 from tare.report.comparison_tables import print_comparisons
 from tare.report.comparisons import alone_said
 from tare.report.curve_table import print_curves
@@ -31,7 +23,6 @@ from tare.report.curves import curve_metrics
 from tare.report.emulation import emulated, restored
 from tare.report.equal_arms import print_parity
 from tare.report.integrity import print_integrity
-from tare.report.order import print_order, print_steadiness
 from tare.report.signals import exclusions_said, warnings_said
 from tare.report.stops import decisions_said, stops_said
 from tare.report.weaker import HEADING, weaker
@@ -64,8 +55,7 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
     sharing.table(analysis, console, show_all=show_all)
     activities.table(analysis, console, show_all=show_all)
     helpers.table(analysis, console, show_all=show_all)
-    print_order(analysis, console)
-    print_steadiness(analysis, console)
+    order.table(analysis, console, show_all=show_all)
     print_parity(analysis, console, show_all=show_all)
     print_causes(analysis, console)
     print_comparisons(analysis, console, show_all=show_all)
@@ -159,7 +149,7 @@ def _ending(analysis: Analysis) -> Group:
         *map(Text, decisions_said(analysis)),
         *_no_usual_guests(analysis),
         *_weaker(analysis),
-        *_clocks(analysis),
+        *clocks.remarks(analysis),
         *_losses(analysis),
         *_taken_out(analysis),
         *_repeated(analysis),
@@ -182,20 +172,7 @@ def _weaker(analysis: Analysis) -> Iterable[Text]:
         yield from (Text(f"- {one_line(sentence)}") for sentence in said)
 
 
-def _clocks(analysis: Analysis) -> Iterable[Text]:
-    faults = clock_faults(analysis.outcomes)
-    if faults:
-        yield Text(EXPLANATION)
-    for remark in (*faults, *timer_inversions(analysis.outcomes)):
-        yield Text(f"{_where(remark)}: {remark.told}", style="red")
-    for environment, cell, told in timers_said(analysis.timers):
-        yield Text(f"{environment} ({arrange.place(cell)}): {told}")
-    for one in clocks_told(analysis.outcomes):
-        if one.alarming:
-            yield Text(f"{one_line(one.environment)}: {'; '.join(one.told)}", style="red")
-
-
-def _where(place: Summary | arrange.Loss | ClockRemark) -> str:
+def _where(place: Summary | arrange.Loss) -> str:
     return f"{one_line(place.environment)} ({arrange.place(place.cell)})"
 
 
