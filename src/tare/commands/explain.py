@@ -20,7 +20,7 @@ from tare.measure.kept import kept_campaign
 from tare.nodes.provider import Provider
 from tare.plan.interventions import Choice, Toggle
 from tare.plan.knobs import KNOBS
-from tare.records import Analysis
+from tare.records import SCHEMA, Analysis
 from tare.units import format_duration
 
 _BLIND = "nothing speaks for it, nor against it"
@@ -218,17 +218,17 @@ def _print_plans(analysis: Analysis, own: Explained) -> None:
 
 
 def _print(analysis: Analysis, *, as_json: bool, whole: bool) -> None:
-    from tare.report.causes import print_causes, print_reasons
-    from tare.report.machine_causes import causes_json
+    from tare.report import causes
 
     if as_json:
-        print(json.dumps(causes_json(analysis), indent=2, allow_nan=False))
+        printed = {"schema": SCHEMA, "campaign": analysis.campaign, **causes.json(analysis)}
+        print(json.dumps(printed, indent=2, allow_nan=False))
         return
     from tare.commands.console import PlainConsole
 
     console = PlainConsole()
-    print_reasons(analysis, console)
-    print_causes(analysis, console, whole=whole)
+    causes.print_reasons(analysis, console)
+    causes.print_causes(analysis, console, whole=whole)
     if not analysis.explanations and not analysis.interventions:
         print("nothing is slower or faster than native for certain, so there is nothing to explain")
 

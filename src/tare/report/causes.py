@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why an environment is slower, as a reader sees it: what intervened, what is a candidate, what was counted."""
+"""Why an environment is slower: causes by intervention, candidates, signals; for programs, a terminal and the page."""
+
+from collections.abc import Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.artist import Artist
 from tare.drawing.table import ruled_table
 from tare.drawing.words import interval_percent, point_percent, quantity
 from tare.foreign import one_line
@@ -14,10 +18,13 @@ from tare.records import (
     Attribution,
     Clue,
     Estimate,
+    Explanation,
     Ground,
     InterventionVerdict,
+    Suspicion,
 )
-from tare.report import arrange
+from tare.report import arrange, in_json
+from tare.report.page import MISSING, PageSection, section
 from tare.report.reasons import reasons
 
 TITLE = "Why"
@@ -31,8 +38,114 @@ _MINUTE_CHANCE = 0.001
 
 
 def explained(analysis: Analysis) -> tuple[Attribution, ...]:
-    """Those with something to explain, and signals to do it."""
-    return tuple(one for one in analysis.attributions if one.established)
+    """Attributions with a difference to explain, and signals that may explain it."""
+    return tuple(each for each in analysis.attributions if each.established)
+
+
+def json(analysis: Analysis) -> dict[str, Any]:
+    """What ``tare show --json`` and ``tare explain --json`` have about causes, as docs/json.md describes it."""
+    return {
+        "explanations": [_explanation(explanation) for explanation in analysis.explanations],
+        "suspicions": [_suspicion(suspicion) for suspicion in analysis.suspicions],
+        "attributions": [_attribution(attribution) for attribution in analysis.attributions],
+        "interventions": [_intervention(verdict) for verdict in analysis.interventions],
+    }
+
+
+def _explanation(explanation: Explanation) -> dict[str, Any]:
+    return {
+        "cell": in_json.cell(explanation.cell),
+        "environment": explanation.environment,
+        "metric": explanation.metric,
+        "primary": explanation.primary,
+        "claim": explanation.claim,
+        "standing": explanation.standing.value,
+        "cause": explanation.cause,
+        "title": explanation.title or None,
+        "grounds": explanation.grounds or None,
+        "cure": explanation.cure or None,
+        "knob": explanation.knob,
+        "before": explanation.before and in_json.estimate(explanation.before),
+        "after": explanation.after and in_json.estimate(explanation.after),
+        "further": list(explanation.further),
+        "tried": list(explanation.tried),
+        "undecided": list(explanation.undecided),
+        "absent": explanation.is_absent,
+    }
+
+
+def _suspicion(suspicion: Suspicion) -> dict[str, Any]:
+    return {
+        "cell": in_json.cell(suspicion.cell),
+        "environment": suspicion.environment,
+        "metric": suspicion.metric,
+        "cause": suspicion.cause,
+        "strength": suspicion.strength.name.lower(),
+        "grounds": suspicion.grounds,
+    }
+
+
+def _attribution(attribution: Attribution) -> dict[str, Any]:
+    return {
+        "cell": in_json.cell(attribution.cell),
+        "environment": attribution.environment,
+        "metric": attribution.metric,
+        "n": attribution.n,
+        "standing": attribution.standing and attribution.standing.value,
+        "lost": attribution.lost_s and in_json.estimate(attribution.lost_s, "s"),
+        "unexplained": attribution.unexplained and in_json.estimate(attribution.unexplained),
+        "signals": [_clue(rank, clue) for rank, clue in enumerate(attribution.clues, start=1)],
+        "missing": dict(attribution.missing),
+        "sentence": attribution.sentence,
+    }
+
+
+def _intervention(verdict: InterventionVerdict) -> dict[str, Any]:
+    own = verdict.intervention
+    return {
+        "cell": in_json.cell(verdict.cell),
+        "environment": own.environment,
+        "changed": verdict.turned.changed,
+        "knob": verdict.turned.knob,
+        "cause": verdict.turned.cause,
+        "metric": verdict.metric,
+        "standing": verdict.standing.value,
+        "role": verdict.role.name.lower(),
+        "shift": verdict.shift.name.lower(),
+        "before": in_json.estimate(verdict.before),
+        "after": in_json.estimate(verdict.after),
+        "change": in_json.estimate(verdict.change),
+        "chance": in_json.number(verdict.chance),
+        "parent": {"path": own.parent, "campaign": own.parent_campaign, "session": own.parent_session},
+        "sentence": verdict.sentence,
+    }
+
+
+def _clue(rank: int, clue: Clue) -> dict[str, Any]:
+    return {
+        "rank": rank,
+        "signal": clue.signal,
+        "title": clue.title,
+        "scope": clue.scope.value,
+        "standing": clue.standing.value,
+        "grounds": [ground.name.lower() for ground in clue.grounds],
+        "after": clue.after,
+        "excess": in_json.estimate(clue.excess, clue.unit),
+        "native": in_json.number(clue.native),
+        "share": clue.share and in_json.estimate(clue.share),
+        "chance": in_json.number(clue.chance),
+        "correlation": clue.correlation
+        and {
+            "r": in_json.number(clue.correlation.r),
+            "chance": in_json.number(clue.correlation.chance),
+            "n": clue.correlation.n,
+        },
+    }
+
+
+def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # noqa: ARG001 - as every topic's
+    """Print the reasons of claims on other metrics, and what interventions showed."""
+    print_causes(analysis, console)
 
 
 def print_reasons(analysis: Analysis, console: Console, *, primary: bool = True) -> None:
@@ -44,15 +157,15 @@ def print_reasons(analysis: Analysis, console: Console, *, primary: bool = True)
 
 
 def print_causes(analysis: Analysis, console: Console, *, whole: bool = False) -> None:
-    """Print what was tried, beside the reasons that come first; ``whole``: every signal too."""
-    table = _tried(analysis)
+    """Print interventions and the reasons of other metrics; with ``whole`` every signal too."""
+    tried = _tried(analysis)
     others = reasons(analysis, primary=False)
-    if table is None and not others and not (whole and explained(analysis)):
+    if tried is None and not others and not (whole and explained(analysis)):
         return
     console.print(Text(f"\n{TITLE}", style="bold"))
     print_reasons(analysis, console, primary=False)
-    if table is not None:
-        console.print(table)
+    if tried is not None:
+        console.print(tried)
     if whole:
         console.print(Text(EXPLANATION))
         for attribution in explained(analysis):
@@ -63,56 +176,56 @@ def _print_signals(attribution: Attribution, analysis: Analysis, console: Consol
     standing = attribution.standing or Attributed.UNEXPLAINED
     console.print(Text(f"  {said_at(attribution, analysis)}", style=STYLE[standing]))
     if attribution.clues:
-        console.print(_table(attribution))
+        console.print(_clues(attribution))
 
 
 def _tried(analysis: Analysis) -> Table | None:
     """Each knob and metric: the overhead as it is and with the knob turned."""
     if not analysis.interventions:
         return None
-    table = ruled_table()
+    printed = ruled_table()
     for title in ("turned", "metric"):
-        table.add_column(title, overflow="fold", min_width=12)
+        printed.add_column(title, overflow="fold", min_width=12)
     for title in ("as it is", "turned", "so it is"):
-        table.add_column(title, justify="right", overflow="fold")
+        printed.add_column(title, justify="right", overflow="fold")
     for verdict in analysis.interventions:
-        table.add_row(*map(one_line, tried_row(verdict, analysis)), style=STYLE[verdict.standing])
-    return table
+        printed.add_row(*map(one_line, tried_row(verdict, analysis)), style=STYLE[verdict.standing])
+    return printed
 
 
 def tried_row(verdict: InterventionVerdict, analysis: Analysis) -> tuple[str, ...]:
-    """Environment with the knob, metric, both overheads, and what that says."""
-    names = {(one.cell, one.metric): one.name for one in analysis.explanations}
+    """Environment with the knob, metric, overhead before and after, and what that shows."""
+    names = {(each.cell, each.metric): each.name for each in analysis.explanations}
     metric = names.get((verdict.cell, verdict.metric), f"{verdict.cell.workload} {verdict.metric}")
     before, after = (
-        f"{point_percent(one)} {interval_percent(one)}" for one in (verdict.before, verdict.after)
+        f"{point_percent(overhead)} {interval_percent(overhead)}"
+        for overhead in (verdict.before, verdict.after)
     )
     return verdict.turned.changed, metric, before, after, verdict.role.value
 
 
-def said_at(one: Attribution, analysis: Analysis) -> str:
-    """Its sentence, with the cell and the metric where there are several."""
+def said_at(attribution: Attribution, analysis: Analysis) -> str:
+    """The attribution's sentence, with the cell and the metric where there are several."""
     several = len(arrange.cells(analysis)) > 1
-    metrics = {each.metric for each in analysis.attributions if each.cell == one.cell}
-    place = ", ".join(
-        ([arrange.place(one.cell)] if several else []) + ([one.metric] if len(metrics) > 1 else [])
-    )
-    return one_line(f"{place}: {one.sentence}" if place else one.sentence)
+    cell, metric, sentence = attribution.cell, attribution.metric, attribution.sentence
+    metrics = {each.metric for each in analysis.attributions if each.cell == cell}
+    place = ", ".join(([arrange.place(cell)] if several else []) + ([metric] if len(metrics) > 1 else []))
+    return one_line(f"{place}: {sentence}" if place else sentence)
 
 
-def _table(attribution: Attribution) -> Table:
+def _clues(attribution: Attribution) -> Table:
     """Without intervals and correlations, which the sentences have where they matter, and the report has all."""
-    table = ruled_table()
-    table.add_column("signal", overflow="fold", min_width=20)
+    printed = ruled_table()
+    printed.add_column("signal", overflow="fold", min_width=20)
     for title in ("more per trial", "native", "of the loss", "chance"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("says", overflow="fold", min_width=10)
+        printed.add_column(title, justify="right", no_wrap=True)
+    printed.add_column("says", overflow="fold", min_width=10)
     for clue in attribution.clues:
         more, native, share, _, _, rare = figures(clue)
         said = ("candidate" if clue.after is None else f"with {clue.after}") if clue.grounds else ""
         row = (one_line(clue.signal), more, native, share, rare, said)
-        table.add_row(*row, style=None if clue.grounds else "dim")
-    return table
+        printed.add_row(*row, style=None if clue.grounds else "dim")
+    return printed
 
 
 def figures(clue: Clue) -> tuple[str, ...]:
@@ -127,7 +240,7 @@ def figures(clue: Clue) -> tuple[str, ...]:
 
 
 def grounds(clue: Clue) -> str:
-    """Why it is a candidate; empty for one that is none."""
+    """Why the signal is a candidate; empty where it is none."""
     if not clue.grounds:
         return ""
     words = {
@@ -152,3 +265,22 @@ def _unsigned(value: float, unit: str) -> str:
 
 def chance(value: float) -> str:
     return f"< {_MINUTE_CHANCE}" if value < _MINUTE_CHANCE else f"{value:.3f}"
+
+
+def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: ARG001 - as every topic's
+    """One section: reasons, interventions, and the signals of each attribution."""
+    attributions = explained(analysis)
+    if not (attributions or analysis.explanations or analysis.interventions):
+        return [MISSING]
+    shown = section(
+        "causes",
+        TITLE,
+        explanation=EXPLANATION,
+        reasons=reasons(analysis),
+        other_reasons=reasons(analysis, primary=False),
+        tried=[(*tried_row(verdict, analysis), verdict.sentence) for verdict in analysis.interventions],
+        attributions=[(each, said_at(each, analysis)) for each in attributions if each.clues],
+        figures=figures,
+        grounds=grounds,
+    )
+    return [shown]

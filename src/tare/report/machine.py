@@ -16,12 +16,11 @@ from tare.records import (
     Status,
     Verdict,
 )
-from tare.report import activities, arrange, clock_faults, clocks, helpers, in_json, order, sharing
+from tare.report import activities, arrange, causes, clock_faults, clocks, helpers, in_json, order, sharing
 from tare.report.calibration import calibration_json
 from tare.report.emulation import emulated, restored
 from tare.report.equal_arms import parity_json
 from tare.report.integrity import integrity_json
-from tare.report.machine_causes import causes_keys
 from tare.report.machine_comparisons import claim_json, comparisons_json
 from tare.report.machine_signals import exclusions_json, signals_json
 from tare.report.provenance import SeenValues, environments_of, seen_values
@@ -58,7 +57,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         **sharing.json(analysis),
         **activities.json(analysis),
         **helpers.json(analysis),
-        **causes_keys(analysis),
+        **causes.json(analysis),
         **comparisons_json(analysis),
         **clock_faults.json(analysis),
         **order.json(analysis),

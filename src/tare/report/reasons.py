@@ -24,16 +24,16 @@ class Reason:
     """The environment, with its layout where there are several."""
     text: str
     command: str = ""
-    """What would tell, where nothing is confirmed."""
+    """Shows what to run where nothing is confirmed."""
 
 
 def reasons(analysis: Analysis, *, primary: bool = True) -> tuple[Reason, ...]:
-    """Of the primary metrics, or of all others; the confirmed of an environment first, each command once."""
+    """Reasons of the primary metrics, or of all others; an environment's confirmed ones first, each command once."""
     groups: dict[tuple[str, str], dict[_Alike, list[Explanation]]] = {}
-    for one in analysis.explanations:
-        if one.primary is primary:
-            by_cause = groups.setdefault((one.environment, one.cell.layout), {})
-            by_cause.setdefault(_alike(one), []).append(one)
+    for each in analysis.explanations:
+        if each.primary is primary:
+            by_cause = groups.setdefault((each.environment, each.cell.layout), {})
+            by_cause.setdefault(_alike(each), []).append(each)
     order = list(Attributed)
     several = len({cell.layout for cell in arrange.cells(analysis)}) > 1
     lines = [
@@ -49,7 +49,7 @@ def reasons(analysis: Analysis, *, primary: bool = True) -> tuple[Reason, ...]:
 
 
 class _Alike(NamedTuple):
-    """What the explanations of one line have in common."""
+    """What the explanations of one line share."""
 
     standing: Attributed
     cause: str | None
@@ -60,11 +60,25 @@ class _Alike(NamedTuple):
     is_absent: bool
 
 
-def _alike(one: Explanation) -> _Alike:
-    if one.standing is Attributed.CAUSE:
-        return _Alike(one.standing, one.cause, one.knob, one.is_gain, (), (), is_absent=False)
+def _alike(explanation: Explanation) -> _Alike:
+    if explanation.standing is Attributed.CAUSE:
+        return _Alike(
+            explanation.standing,
+            explanation.cause,
+            explanation.knob,
+            explanation.is_gain,
+            (),
+            (),
+            is_absent=False,
+        )
     return _Alike(
-        one.standing, one.cause, None, one.is_gain, one.tried, one.undecided, is_absent=one.is_absent
+        explanation.standing,
+        explanation.cause,
+        None,
+        explanation.is_gain,
+        explanation.tried,
+        explanation.undecided,
+        is_absent=explanation.is_absent,
     )
 
 
@@ -83,19 +97,21 @@ def _reason(members: Sequence[Explanation], analysis: Analysis, *, several: bool
     )
 
 
-def _command(one: Explanation, analysis: Analysis) -> str:
-    """What would tell; nothing where all has been tried, or the neighbours cannot be had again."""
-    if one.standing is Attributed.CAUSE or "+" in one.cell.layout:
+def _command(explanation: Explanation, analysis: Analysis) -> str:
+    """What to run next; empty where all has been tried, or neighbours cannot be had again."""
+    if explanation.standing is Attributed.CAUSE or "+" in explanation.cell.layout:
         return ""
-    command = f"tare explain {shlex.quote(analysis.result)} --environment {shlex.quote(one.environment)}"
-    if one.undecided or one.is_absent:
+    command = (
+        f"tare explain {shlex.quote(analysis.result)} --environment {shlex.quote(explanation.environment)}"
+    )
+    if explanation.undecided or explanation.is_absent:
         return f"{command} --blocks {_MORE_BLOCKS}"
-    return "" if one.tried else command
+    return "" if explanation.tried else command
 
 
 def _confirmed(members: Sequence[Explanation]) -> str:
-    first, names = members[0], joined([one.name for one in members])
-    further = list(dict.fromkeys(subject for one in members for subject in one.further))
+    first, names = members[0], joined([each.name for each in members])
+    further = list(dict.fromkeys(subject for each in members for subject in each.further))
     parts = [
         f"why {names} {'is' if len(members) == 1 else 'are'} faster: {first.title}"
         if first.is_gain
@@ -108,10 +124,10 @@ def _confirmed(members: Sequence[Explanation]) -> str:
 
 
 def _figures(members: Sequence[Explanation]) -> Iterator[str]:
-    for one in members:
-        if one.before is not None and one.after is not None:
-            name = f"{one.name} " if len(members) > 1 else ""
-            yield f"{name}from {overhead_said(one.before)} to {overhead_said(one.after)} (n = {one.after.n})"
+    for each in members:
+        if each.before is not None and each.after is not None:
+            name = f"{each.name} " if len(members) > 1 else ""
+            yield f"{name}from {overhead_said(each.before)} to {overhead_said(each.after)} (n = {each.after.n})"
 
 
 def _suspected(members: Sequence[Explanation]) -> str:
@@ -124,15 +140,15 @@ def _unexplained(members: Sequence[Explanation]) -> str:
     return f"unexplained: {_claims(members)}{_turned(members[0])}"
 
 
-def _turned(one: Explanation) -> str:
-    """What was tried so far, and did not decide it."""
+def _turned(explanation: Explanation) -> str:
+    """Knobs tried so far that decided nothing."""
     parts = [
-        *([f"no cause: {joined(one.tried)}"] if one.tried else []),
-        *([f"undecided: {joined(one.undecided)}"] if one.undecided else []),
-        *(["the difference was not seen again when it was to be explained"] if one.is_absent else []),
+        *([f"no cause: {joined(explanation.tried)}"] if explanation.tried else []),
+        *([f"undecided: {joined(explanation.undecided)}"] if explanation.undecided else []),
+        *(["the difference was not seen again when it was to be explained"] if explanation.is_absent else []),
     ]
     return "".join(f"; {part}" for part in parts)
 
 
 def _claims(members: Sequence[Explanation]) -> str:
-    return joined([f"{one.name} {one.claim}" for one in members])
+    return joined([f"{each.name} {each.claim}" for each in members])
