@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make run: set up what is missing, measure the preset quick, write and name its report.
 # make test: the same set-up, then every test.  make check: format, lint, types and tests.
+# make test-quick: every test that starts nothing of the machine and simulates nothing for long: one to two minutes.
 # make test-long: all NPB kernels verify in the classes A and B; some minutes, and a table in build/npb-long.md.
 # make test-hostile: kills, power cuts, failing writes, mutated inputs and a soak, in full; about two hours.
 # make test-sanitized: they do nothing undefined in class S, on 1 and 4 ranks, as compiled with sanitizers.
@@ -16,7 +17,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
 .PHONY: setup setup-test first-packages packages venv image kernel
-.PHONY: run test test-long test-hostile test-sanitized test-aarch64 wheel lock audit check format lint clean
+.PHONY: run test test-quick test-long test-hostile test-sanitized test-aarch64 wheel lock audit check format lint clean
 MAKEFLAGS += --no-print-directory
 
 PACKAGES := yes
@@ -57,6 +58,11 @@ run: setup
 test: setup-test
 	ctest --test-dir build/native --output-on-failure
 	scripts/with-dockerd $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
+
+# What needs neither root nor anything of the set-up but Python's packages.
+test-quick:
+	@scripts/make-venv dev
+	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not real and not root and not slow"
 
 test-long: setup-test
 	$(BIN)/pytest tests/npb/long_classes.py

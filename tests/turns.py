@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tests run at once. ``make test`` has two processes; what a test starts decides what may run beside it.
+"""Which tests run at once, and which belong to ``make test-quick``: what a test starts decides both.
 
-Nodes that share the host's kernel are tested in one process, guests and hosts reached by ssh in another, and what
-starts no node in whichever is free. A test that looks whether anything was left on the machine needs it alone.
+``make test`` has two processes. Nodes that share the host's kernel are tested in one process, guests and hosts reached
+by ssh in another, and what starts no node in whichever is free. A test that looks whether anything was left on the
+machine needs it alone.
 """
 
 import fcntl
@@ -19,6 +20,8 @@ _BESIDE = {
     "analyze",
     "calibrate",
     "commands",
+    "drawing",
+    "golden",
     "journal",
     "native",
     "npb",
@@ -26,6 +29,7 @@ _BESIDE = {
     "profile",
     "report",
     "scripts",
+    "statistics",
     "treat",
     "workloads",
 }
@@ -39,13 +43,36 @@ _NODES = {
     "test_scripts_with_dockerd",
 }
 """Files there that start more all the same, as those do that end in ``_real``."""
-_REST = {"analyze"}
-"""Of these folders, one that takes two minutes."""
+_REST = {"analyze", "statistics"}
+"""Of these folders, two that take two minutes."""
 _FAKED = {"test_measure_clock_watch", "test_measure_folder_lock", "test_measure_session"}
 """Files elsewhere that start no node either."""
 _GUESTS = ("libvirt", "managed", "qemu", "ssh", "virtualbox", "vmware")
 """What folders, files and parameters of tests with guests or other hosts begin with."""
 _FILE_PREFIX = "test_environments_"
+_REAL = {"docker_daemon", "image", "machine", "programs", "sshd", "user", "vcenter"}
+"""Fixtures by which a test starts something of this machine, or needs what the set-up has built."""
+_SLOW = {
+    "test_analyze_decisions",
+    "test_analyze_families",
+    "test_analyze_foresight",
+    "test_analyze_intervention",
+    "test_analyze_looks",
+    "test_analyze_ranking",
+    "test_analyze_simulation",
+    "test_analyze_steadiness",
+    "test_calibrate_truth",
+    "test_docs",
+    "test_hostile_journals",
+    "test_hostile_parsers",
+    "test_image_unity",
+    "test_journal_bounded",
+    "test_report_browser",
+    "test_report_curves",
+    "test_statistics_coverage",
+    "test_statistics_sharper",
+}
+"""Files that simulate many campaigns, drive a browser or try thousands of inputs."""
 _DOOR, _ROOM = Path(__file__), Path(__file__).with_name("machine.py")
 """Files that both processes have, to be locked."""
 
@@ -79,10 +106,14 @@ def turn_of(item: pytest.Item) -> Turn:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Name the groups that pytest-xdist keeps in one process; light tests are dealt out file by file."""
+    """Mark what is real or slow, and name the groups that pytest-xdist keeps in one process; light tests go by file."""
     order = list(Turn)
     items.sort(key=lambda item: order.index(turn_of(item)))
     for item in items:
+        if item.get_closest_marker("root") or _REAL.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.real)
+        if item.path.stem in _SLOW:
+            item.add_marker(pytest.mark.slow)
         turn = turn_of(item)
         item.add_marker(pytest.mark.xdist_group(item.path.stem if turn in _FREE else turn.value))
 
