@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: names, options and help; the work is in ``commands/``, imported when it is asked for."""
+"""The command line: names, options and help; the work is in ``commands/``, imported on demand."""
 
 import sys
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's looks for circles of objects, left out where there are none."""
+"""Python's cyclic garbage collection, switched off where there are no cycles."""
 
 import gc
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """No looks for circles of objects: records make none, and among so many a look takes a third of the time."""
+    """Disable cyclic garbage collection: records form no cycles, and among so many it takes a third of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

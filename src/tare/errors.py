@@ -12,7 +12,7 @@
     │       └── NobodyReads      141   its reader has gone
     └── TrialError                 -   becomes a failed outcome, never an exit
         ├── NodeError              -   a node did not start, stop or keep its limits
-        │   └── EndedInTurn        -   a command ended where it was to answer a turn
+        │   └── EndedInTurn        -   a command ended instead of answering a turn
         ├── ClockFault             -   a clock in a node is wrong: the outcome is invalid
         ├── UnequalArms            -   a node ran under other conditions than native: the outcome is invalid
         ├── WorkOutOfTurn          -   a waiting node was at work: the outcome is invalid
@@ -26,7 +26,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """How a command ends; docs/tutorial.md says when."""
+    """Exit code of a command; docs/tutorial.md explains when."""
 
     DONE = 0
     FELL_SHORT = 1
@@ -39,7 +39,7 @@ class ExitCode(IntEnum):
 
 
 class TareError(Exception):
-    """The root; the command line prints its text and exits with ``exit_code``."""
+    """The base class; the command line prints its text and exits with ``exit_code``."""
 
     exit_code = ExitCode.CANNOT
 
@@ -75,13 +75,13 @@ class OutputError(HostError):
 
 
 class NobodyReads(OutputError):
-    """The reader of standard output has gone, as ``head`` does: an end without words, as of any other program."""
+    """The reader of standard output has gone, such as ``head``: Tare ends silently, like any other program."""
 
     exit_code = ExitCode.NOBODY_READS
 
 
 class TrialError(TareError):
-    """Ends one trial as failed; ``excerpt`` is a piece of output that shows why."""
+    """Ends one trial as failed; ``excerpt`` is a piece of output that shows the reason."""
 
     def __init__(self, message: str, excerpt: str | None = None) -> None:
         super().__init__(message)
@@ -93,7 +93,7 @@ class NodeError(TrialError):
 
 
 class EndedInTurn(NodeError):
-    """A command ended where it was to answer a turn; ``done`` is what its stopwatch saw of it."""
+    """A command ended instead of answering a turn; ``done`` is its stopwatch's report."""
 
     def __init__(self, message: str, done: Mapping[str, object]) -> None:
         super().__init__(message)
@@ -101,7 +101,7 @@ class EndedInTurn(NodeError):
 
 
 class ClockFault(TrialError):
-    """A clock in a node is wrong, so that nothing timed by it can be used."""
+    """A clock in a node is wrong, so that its times cannot be used."""
 
 
 class UnequalArms(TrialError):
@@ -109,7 +109,7 @@ class UnequalArms(TrialError):
 
 
 class WorkOutOfTurn(TrialError):
-    """A node that waited for its turn used processors while others had theirs."""
+    """A node that waited for its turn used processors during the turns of others."""
 
 
 class WrongOutput(TrialError):

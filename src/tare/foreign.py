@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text that others wrote, made fit to be shown: nothing in it moves a cursor, hides, turns round or fills a screen."""
+"""Foreign text made safe to show: nothing in it moves a cursor, hides, reverses direction or fills a screen."""
 
 import unicodedata
 
 LONGEST = 500
-"""Characters of a name or a sentence in one line; what is longer loses its middle."""
+"""Characters of a name or a sentence in one line; longer text loses its middle."""
 _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 _LINE_ENDS = ("Zl", "Zp")
-"""Unicode's own separators of lines and paragraphs, which some terminals obey."""
+"""Unicode's separators of lines and paragraphs, which some terminals obey."""
 
 
 class _Shown(dict[int, str]):
-    """Character → how it is shown, worked out once for each; for ``str.translate``."""
+    """Character → its visible form, computed once for each; for ``str.translate``."""
 
     def __missing__(self, code: int) -> str:
         shown = self[code] = _shown(chr(code))
@@ -32,14 +32,14 @@ _SHOWN = _Shown()
 def visible(text: str) -> str:
     r"""Show each control character as its escape, such as ``\x1b``; line ends and tabs stay as they are.
 
-    With them the invisible ones that format (the marks that turn the direction of writing among them), half
+    The same applies to invisible formatting characters (including marks that change the writing direction), half
     surrogate pairs, and Unicode's own line ends.
     """
     return text if text.isascii() and text.isprintable() else text.translate(_SHOWN)
 
 
 def shortened(text: str, most: int = LONGEST) -> str:
-    """``text`` without its middle, where it has more than ``most`` characters."""
+    """``text``, without its middle if it has more than ``most`` characters."""
     if len(text) <= most:
         return text
     kept = most - len(_ELLIPSIS)
@@ -47,5 +47,5 @@ def shortened(text: str, most: int = LONGEST) -> str:
 
 
 def one_line(text: str, most: int = LONGEST) -> str:
-    """Visible, without line ends and runs of spaces, and short enough to be read."""
+    """Make it visible, without line ends and runs of spaces, and short enough to read."""
     return shortened(" ".join(visible(shortened(text, 2 * most)).split()), most)

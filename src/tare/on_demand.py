@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A list of what Tare knows whose files are read when they are asked for: few commands need them all."""
+"""A registry whose modules are loaded on access: few commands need them all."""
 
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
@@ -9,13 +9,13 @@ Thing = TypeVar("Thing")
 
 
 class OnDemand(MutableMapping[str, Thing]):
-    """Name → thing, made once. Asking whether a name is there, or for all names, loads nothing.
+    """Name → thing, made once. Testing for a name, or listing all names, loads nothing.
 
-    What is set is there beside the places, or before one of the same name: fakes are.
+    Items that are set, such as fakes, add to the places or override one of the same name.
     """
 
     def __init__(self, package: str, places: Mapping[str, str]) -> None:
-        """``places``: name → ``module:attribute`` in ``package``; of a class an instance is made."""
+        """``places``: name → ``module:attribute`` in ``package``; a class is instantiated."""
         self._package = package
         self._places = dict(places)
         self._made: dict[str, Thing] = {}

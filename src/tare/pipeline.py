@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flow, once: plan → measure → treat → analyze; what comes out is what a report draws."""
+"""The whole flow: plan → measure → treat → analyze; its result is what a report draws."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -98,7 +98,7 @@ if TYPE_CHECKING:
 
 
 def run_campaign(request: "Request", audience: "Audience") -> Analysis:
-    """Measure what is missing of the campaign, then judge all of it."""
+    """Measure the missing part of the campaign, then judge all of it."""
     from tare.measure.campaign import measure_campaign  # noqa: PLC0415 - all that measures, which a reader needs not
 
     measure_campaign(replace(request, stopping=stopped), audience)
@@ -109,14 +109,14 @@ def run_campaign(request: "Request", audience: "Audience") -> Analysis:
 def stopped(
     campaign: Campaign, outcomes: Sequence[Outcome], passed_over: Sequence[Trial]
 ) -> tuple[Stopped, ...]:
-    """Arms that have been measured enough, replayed from the blocks that are over; the same at every resume."""
+    """Arms that have been measured enough, replayed from the finished blocks; the same at every resume."""
     own = compared(outcomes)
-    found = summaries(own, _primary_metrics(campaign))
-    return stopped_arms(courses(found, finished_blocks(own, passed_over), campaign.design, ended=False))
+    summarized = summaries(own, _primary_metrics(campaign))
+    return stopped_arms(courses(summarized, finished_blocks(own, passed_over), campaign.design, ended=False))
 
 
 def analyse_result(path: Path) -> Analysis:
-    """Everything that can be said of a result folder, from its journal alone."""
+    """The complete analysis of a result folder, from its journal alone."""
     with without_collection():
         return _analysed(path)
 
@@ -142,8 +142,8 @@ def _analysed(path: Path) -> Analysis:
     taken_out = exclusions(outcomes)
     single = diagnosed(verdicts(analysed, campaign.margin, looked), predecessors(outcomes))
     steady = steadiness(iteration_series(outcomes, headlines))
-    told = without_busy_claims(in_families(without_steady_claims(single, steady)))
-    judged = with_clock_warnings(with_warnings(told, taken_out, unlike(outcomes)), journal.outcomes)
+    standing = without_busy_claims(in_families(without_steady_claims(single, steady)))
+    judged = with_clock_warnings(with_warnings(standing, taken_out, unlike(outcomes)), journal.outcomes)
     judged = with_order_warnings(judged, blocks_out_of_order(outcomes))
     claimed = () if campaign.intervention else claims(judged)
     own = [verdict.overhead.summary for verdict in claimed]
@@ -212,7 +212,7 @@ def _missing_last(journal: Journal) -> frozenset[str]:
 
 
 def _ordered_metrics(campaign: Campaign) -> dict[tuple[Cell, str], Sequence[str]]:
-    """What is judged in each order experiment: by its cell and the option that it varies."""
+    """The metrics judged in each order experiment, by its cell and its varied option."""
     return {
         (Cell(workload=order.workload.name, layout=str(order.layout)), order.option): order.metrics
         for order in campaign.orders
@@ -220,9 +220,9 @@ def _ordered_metrics(campaign: Campaign) -> dict[tuple[Cell, str], Sequence[str]
 
 
 def _journal(folder: ResultFolder, campaign: Campaign) -> Journal:
-    """The journal; of a large one the samples are joined to one for each trial and metric.
+    """The journal; in a large one the samples are joined to one for each trial and metric.
 
-    Not where the instances, the iterations or the rounds themselves are compared.
+    They are not joined if instances, iterations or rounds themselves are compared.
     """
     by_turns = any(workload.way is not Way.WHOLE for workload in campaign.workloads)
     as_measured = campaign.shared_cells or campaign.orders or by_turns
@@ -236,7 +236,7 @@ def _joined(*columns: Any) -> Samples:
 
 
 def _own(journal: Journal) -> Journal:
-    """``JournalError`` if a trial's name is another's."""
+    """The journal itself; ``JournalError`` if a trial has another's name."""
     refuse_misnamed(outcome.trial for outcome in journal.outcomes)
     return journal
 
@@ -246,12 +246,12 @@ def _repeated(campaign: Campaign) -> frozenset[str]:
 
 
 def _primary_metrics(campaign: Campaign) -> dict[str, tuple[str, ...]]:
-    """Workload → what was declared to be judged before all else."""
+    """Workload → its metrics declared as primary."""
     return {workload.name: primary_metrics(workload) for workload in campaign.workloads}
 
 
 def _traced(folder: ResultFolder) -> TracedCalls:
-    """The calls of spare runs that ``tare explain`` has traced; a result can be read without them."""
+    """The calls of extra runs traced by ``tare explain``; a result can be read without them."""
     try:
         kept = read_calls(folder.explanation)
     except JournalError:
@@ -260,12 +260,12 @@ def _traced(folder: ResultFolder) -> TracedCalls:
 
 
 def _interventions(
-    folder: ResultFolder, campaign: Campaign, sessions: Sequence[Session], found: Sequence[Summary]
+    folder: ResultFolder, campaign: Campaign, sessions: Sequence[Session], summarized: Sequence[Summary]
 ) -> tuple[InterventionVerdict, ...]:
-    """What this result shows if it is one, else what those below it show that were made to explain it."""
+    """The verdicts of this result if it is an intervention, else of the interventions below that explain it."""
     if campaign.intervention is not None:
         return without_busy_causes(
-            intervention_verdicts(found, campaign.intervention, campaign.margin), found
+            intervention_verdicts(summarized, campaign.intervention, campaign.margin), summarized
         )
     own = sessions[0].identity if sessions else None
     below = (_child_verdicts(child, own) for child in folder.explanations())
@@ -273,7 +273,7 @@ def _interventions(
 
 
 def _child_verdicts(child: ResultFolder, parent_session: str | None) -> Sequence[InterventionVerdict]:
-    """Nothing when it explains another result, or cannot be read: damaged, or of another version."""
+    """Its verdicts; none if it explains another result or cannot be read: damaged, or from another version."""
     try:
         campaign, outcomes = kept_campaign(child), _own(read_result(child)).outcomes
     except (InputError, JournalError):

@@ -11,7 +11,7 @@ GIBIBYTE = 1024**3
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
 TIMES_FROM = 9.0
-"""An overhead of 900 % is ten times native's time: beyond it per cent are hard to read."""
+"""An overhead of 900 % is ten times native's time: larger percentages are hard to read."""
 _MOST_DECIMALS = 3
 
 _BYTE = {
@@ -25,7 +25,7 @@ _BYTE = {
     "GB": 1000**3,
 }
 _LONGEST = 1000
-"""Of what people write."""
+"""Maximum length of a text."""
 _ROUNDED_FROM = 999.5
 """From here on three digits would need an exponent."""
 _SECOND = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -58,7 +58,7 @@ def format_byte(size_byte: float) -> str:
 
 
 def format_duration(duration_s: float) -> str:
-    """Two units at most: ``"9 min 30 s"``, ``"12 s"``, ``"350 ms"``."""
+    """Format with at most two units: ``"9 min 30 s"``, ``"12 s"``, ``"350 ms"``."""
     if duration_s < 1:
         return f"{duration_s * 1000:.0f} ms"
     whole_s = round(duration_s)
@@ -70,7 +70,7 @@ def format_duration(duration_s: float) -> str:
 
 
 def signed(text: str) -> str:
-    """Put a sign in front of a decimal number, the true minus sign if it is negative; zero has none."""
+    """Put a sign in front of a decimal number, a true minus sign if it is negative; zero has none."""
     digits = text.lstrip("-")
     if not float(digits):
         return digits
@@ -78,12 +78,12 @@ def signed(text: str) -> str:
 
 
 def percent_decimals(width: float) -> int:
-    """As many as leave the width of an interval of fractions, in per cent, two digits."""
+    """Decimals that show an interval's width, in per cent, with two digits; ``width`` is a fraction."""
     return min(max(1 - math.floor(math.log10(100 * width)), 0), _MOST_DECIMALS) if width > 0 else 2
 
 
 def percent_digits(fraction: float, decimals: int) -> str:
-    """A fraction in per cent; one that is not 0 gets the digits to show it: its side of 0 may be the verdict."""
+    """A fraction in per cent; a nonzero one gets enough digits to show its sign, which may be the verdict."""
     while fraction and decimals < _MOST_DECIMALS and not float(f"{100 * fraction:.{decimals}f}"):
         decimals += 1
     return f"{100 * fraction + 0.0:.{decimals}f}"  # + 0.0 makes a negative zero positive

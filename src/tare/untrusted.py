@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text of somebody whom nobody trusts, as values: of a node, another host, a tool, a file that others may write.
+"""Untrusted text as values: from a node, another host, a tool, or a file that others may write.
 
-Whatever is wrong with it is a ``ValueError`` that says what, and nothing that is returned breaks those who use it: no
-number is longer than 64 bits or infinite, nothing is nested so deeply that a walk through it could end the program,
-and every text can be written as UTF-8. Only Python's own library is needed, since other hosts have nothing else.
+Any fault is a ``ValueError`` that describes it, and returned values are safe to use: no number is longer than 64 bits
+or infinite, nothing is nested so deeply that a recursive walk could end the program, and every text can be written as
+UTF-8. Only Python's own library is needed, as other hosts have nothing else.
 """
 
 import json
@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints, is_typeddict
 
 MOST_CHARACTERS = 16 << 20
-"""Of one JSON text, which as values takes up to thirty times as much memory."""
+"""Limit of one JSON text, which takes up to thirty times as much memory as values."""
 MOST_DEPTH = 64
-"""Of arrays and objects within each other."""
+"""Limit of nested arrays and objects."""
 _MOST = 1 << 64
 _WHOLE = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _FIGURE_CHARACTERS = 400
@@ -26,9 +26,9 @@ Kind = TypeVar("Kind")
 
 
 def from_json(text: str | bytes, most: int = MOST_CHARACTERS) -> Any:
-    """The value that a JSON text stands for (RFC 8259); ``ValueError`` where it is none, or one beyond the limits.
+    """The value of a JSON text (RFC 8259); ``ValueError`` if it is invalid or beyond the limits.
 
-    ``most``: how many characters, or bytes, it may have.
+    ``most``: maximum number of characters, or bytes.
     """
     if len(text) > most:
         raise ValueError(f"{len(text)} characters of JSON; {most} are the most")
@@ -51,7 +51,7 @@ def from_json(text: str | bytes, most: int = MOST_CHARACTERS) -> Any:
 
 
 def object_from_json(text: str | bytes, most: int = MOST_CHARACTERS) -> dict[str, Any]:
-    """The same where it has to be an object."""
+    """The value of a JSON text that must be an object."""
     value = from_json(text, most)
     if not isinstance(value, dict):
         raise ValueError(  # noqa: TRY004 - the one kind of error that is promised
@@ -61,10 +61,10 @@ def object_from_json(text: str | bytes, most: int = MOST_CHARACTERS) -> dict[str
 
 
 def of_kind(kind: type[Kind], value: Any) -> Kind:
-    """``value`` where it is of this kind all the way down; ``ValueError`` names the place where it is not.
+    """``value`` if it is of this kind at every level; ``ValueError`` names the place where it is not.
 
     Kinds are as JSON has them: ``str``, ``int``, ``float`` (an integer too), ``bool``, ``None``, lists, dictionaries,
-    unions of these, and ``TypedDict``, which may have more than it names, as a newer version may tell more.
+    unions of these, and ``TypedDict``, which may have additional keys, as a newer version may report more.
     """
     _refuse_other_kind(kind, value, "")
     return value  # type: ignore[no-any-return] # it has just been looked at
@@ -89,7 +89,7 @@ def _refuse_other_kind(kind: Any, value: Any, where: str) -> None:
 
 
 def _refuse_all_kinds(kinds: Iterable[Any], value: Any, where: str) -> None:
-    """The complaint of the last of them, which is told when none fits."""
+    """Raise the last kind's error if no kind fits."""
     problem = None
     for kind in kinds:
         try:
@@ -114,35 +114,35 @@ def _called(kind: Any) -> str:
 
 
 def whole(text: str) -> int:
-    """An integer of at most 64 bits in decimal ASCII digits; ``ValueError`` where it is none."""
+    """An integer of at most 64 bits in decimal ASCII digits; ``ValueError`` for anything else."""
     if not _WHOLE.fullmatch(text) or abs(value := int(text)) >= _MOST:
         raise ValueError(f"{start_of(text)} is no integer of at most 64 bits")
     return value
 
 
 def figure(text: str) -> float:
-    """A finite number; ``ValueError`` where it is none."""
+    """A finite number; ``ValueError`` for anything else."""
     if len(text) > _FIGURE_CHARACTERS or not math.isfinite(value := float(text)):
         raise ValueError(f"{start_of(text)} is no finite number")
     return value
 
 
 def writable(text: str) -> str:
-    """The same as UTF-8 can hold it: names of files need not be text, and come as halves of pairs."""
+    """The text in a form that UTF-8 can hold: file names need not be text, and may contain half surrogate pairs."""
     return text.encode(errors="backslashreplace").decode()
 
 
 def start_of(text: str | bytes) -> str:
-    """The beginning of it, as it may stand in a message."""
+    """Its beginning, in a form for messages."""
     start = text[:_SHOWN]
     return repr(start.decode(errors="replace") if isinstance(start, bytes) else start)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError("JSON with a key that is there twice")
-    return found
+    return members
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -150,7 +150,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _refuse_depth(value: Any) -> None:
-    """Level by level, since a walk that calls itself is what a deep value breaks."""
+    """Refuse deep nesting, level by level, as a deep value would break a recursive walk."""
     level, depth = [value], 0
     while level := [entry for entry in level if isinstance(entry, dict | list)]:
         depth += 1
