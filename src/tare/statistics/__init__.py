@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Statistics for few, paired, noisy and skewed values: numbers in, estimates and chances out.
 
-It imports nothing of Tare, and needs numpy alone. What is where:
+It imports nothing else of Tare and needs only numpy. Contents:
 
 - one sample: ``signed_rank`` (Hodges and Lehmann's estimate), ``median``, ``student``, ``variance``;
-- a run against two runs of its block: ``aligned_ranks``, ``placements``, ``sharper`` (both together), ``exchange``;
-- samples with their intervals and p-values: ``contrasts``, where a further interval is one function, an ``Interval``;
+- one run against the two native runs of its block: ``aligned_ranks``, ``placements``, ``sharper`` (both), ``exchange``;
+- samples with their intervals and p-values: ``contrasts``; to add an interval, write one function, an ``Interval``;
 - several looks at growing data: ``boundary``; p-values and equivalence under looks: ``evidence``;
-- many claims together: ``multiplicity``; letters for what was not told apart: ``letters``;
-- a series: ``series`` (dependence, drift, jump, carry-over), ``levels``; whatever its order: ``shape``;
+- many claims together: ``multiplicity``; letters for what was not distinguished: ``letters``;
+- a series: ``series`` (dependence, drift, jump, carry-over), ``levels``; regardless of order: ``shape``;
 - how many blocks an interval needs: ``blocks``; beneath all: ``distributions``, ``ranks``, ``tails``, ``walsh``.
 
-The functions that are named here are those to begin with.
+Start with the functions exported here.
 """
 
 from typing import TYPE_CHECKING
@@ -46,7 +46,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load numpy when a function that computes is asked for: few of Tare's commands need it."""
+    """Load numpy when a function that needs it is first used: few of Tare's commands need it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from tare.statistics import contrasts, evidence, median, multiplicity, signed_rank, student  # noqa: PLC0415

@@ -2,17 +2,17 @@
 """The shift between an environment's run and the two native runs of its block, whatever the noise is like.
 
 The ranks are those of Hodges and Lehmann, "Rank methods for combination of independent experiments in analysis of
-variance", Annals of Mathematical Statistics 33 (1962) 482-497: a shift is taken off the environment's run, what a
-block's three runs have in common is taken off by their median, all runs of all blocks are ranked together, and the
-environment's rank is compared with the mean rank of its block. If the shift is the right one, that score has mean 0 in
-every block: when the three runs have the same noise, however skewed it is, as each of them was as likely to be the
-environment's; and when each has a symmetric noise, even if the environment's is another.
+variance", Annals of Mathematical Statistics 33 (1962) 482-497: a shift is subtracted from the environment's run, the
+median of a block's three runs is subtracted from each of them, all runs of all blocks are ranked together, and the
+environment's rank is compared with the mean rank of its block. If the shift is right, this score has mean 0 in every
+block: when the three runs have the same noise, however skewed, because each was equally likely to be the environment's;
+and when each has symmetric noise, even if the environment's differs.
 
-The scores' sum is divided by the root of the sum of their squares, not by what exchangeable runs would make of it, so
-that an environment with more noise than native does not get an interval that is too narrow (Janssen, Statistics and
-Probability Letters 36 (1997) 9-21, on studentized permutation statistics). Such a self-normalized sum is compared with
-the normal distribution, whose tails are heavier than its own (Efron, Journal of the American Statistical Association 64
-(1969) 1278-1302). ``sharper`` goes on where that ends. docs/statistics.md shows what both give.
+The sum of the scores is divided by the root of the sum of their squares, not by its standard deviation for exchangeable
+runs, so that an environment noisier than native does not get too narrow an interval (Janssen, Statistics and
+Probability Letters 36 (1997) 9-21, on studentized permutation statistics). This self-normalized sum is compared with
+the normal distribution, whose tails are heavier (Efron, Journal of the American Statistical Association 64 (1969)
+1278-1302). ``sharper`` continues where that ends. docs/statistics.md shows the results of both.
 """
 
 import math
@@ -25,20 +25,20 @@ from tare.statistics.ranks import average_ranks
 
 Floats = NDArray[np.float64]
 _SHIFTS = 8
-"""Tried at once: calls of numpy cost more than what they compute, where there is one sample."""
+"""Tried at once: for a single sample, calling numpy costs more than the computation."""
 _FEW = 64
-"""Samples up to which that holds; of more, halving the range computes a third. It finds the same only where the
-statistic changes its sign: the sum of the environment's ranks never rises, so it has one crossing there."""
+"""Samples up to which that holds; for more, halving the range computes a third as much. Both find the same only where
+the statistic changes its sign: the sum of the environment's ranks never rises, so there is one crossing."""
 PRECISION = 1e-10
-"""Of a bound, as a share of the range in which it may be."""
+"""Of a bound, as a share of the range in which it may lie."""
 _DECIMALS = 13
-"""Of logarithms that count as different: equal times must not be ranked by the rounding of their logarithms."""
+"""To which logarithms are compared: equal times must not be ranked by the rounding of their logarithms."""
 _AT_ONCE = 50_000
-"""Values ranked in one call: they and what is made of them fit into a processor's cache."""
+"""Values ranked in one call: they and the intermediate results fit into a processor's cache."""
 
 
 def statistic(log_ratios: Floats, controls: Floats, shifts: Floats) -> Floats:
-    """Standardized scores' sum when a shift is taken off: above 0 where the environment is slower than that.
+    """Standardized sum of scores after subtracting a shift: above 0 where the environment is slower than that.
 
     ``log_ratios`` and ``controls``: as in ``Summary``, shape (..., blocks). ``shifts``: shape (...). 0 if all runs are
     alike.
@@ -57,7 +57,7 @@ def bounds(
 ) -> tuple[Floats, Floats]:
     """Give the ends of each row's interval, which misses with a chance of ``error``, both sides together.
 
-    Raises ``ValueError`` for fewer blocks than the normal distribution needs for that (``reaches``).
+    Raises ``ValueError`` for fewer blocks than the normal distribution needs (``reaches``).
     """
     if not reaches(log_ratios.shape[-1], error):
         raise ValueError(f"{log_ratios.shape[-1]} blocks give no interval that misses in {error:.2g}")
@@ -70,22 +70,22 @@ def lower_bound(log_ratios: Floats, controls: Floats, limit: float) -> float:
 
 
 def reaches(blocks: int, error: float) -> bool:
-    """Whether so many blocks' scores can lie beyond the normal distribution's quantile for this ``error``."""
+    """Whether the scores of ``blocks`` blocks can exceed the normal distribution's quantile for this ``error``."""
     return error > 0 and blocks >= LEAST_BLOCKS and farthest(blocks) > quantile(error)
 
 
 def runs_of(log_ratios: Floats, controls: Floats) -> Floats:
-    """Each block's three runs up to what they have in common, shape (..., blocks, 3), the environment's first."""
+    """Each block's three runs up to a common constant, shape (..., blocks, 3), the environment's first."""
     return np.stack([np.asarray(log_ratios), -np.asarray(controls) / 2, np.asarray(controls) / 2], axis=-1)
 
 
 def log_ratios_of(runs: Floats) -> tuple[Floats, Floats]:
-    """Log-ratios and controls of the logarithms of runs, shape (..., blocks, 3): what ``runs_of`` takes."""
+    """Log-ratios and controls, as ``runs_of`` takes them, from the logarithms of runs, shape (..., blocks, 3)."""
     return runs[..., 0] - runs[..., 1:].mean(axis=-1), runs[..., 2] - runs[..., 1]
 
 
 def scores(log_ratios: Floats, controls: Floats, shift: float) -> Floats:
-    """Rank each run less the mean rank of its block, shape (blocks, 3), the environment's first: of one sample."""
+    """Each run's rank minus the mean rank of its block, for one sample: shape (blocks, 3), the environment's first."""
     return _scores(runs_of(log_ratios, controls), np.asarray(shift, dtype=np.float64))
 
 
@@ -120,10 +120,10 @@ def _ends(log_ratios: Floats, controls: Floats, limit: float, precision: float) 
 
 
 def _least(runs: Floats, limit: float, precision: float) -> Floats:
-    """The least shift of each sample whose statistic is at most ``limit``, by dividing the range again and again.
+    """The least shift of each sample whose statistic is at most ``limit``, by repeatedly dividing the range.
 
-    It falls with the shift but for small steps, as the squares change too. Of several crossings the lowest that this
-    finds is taken, which makes the interval wider.
+    The statistic falls as the shift grows, except for small steps, because the squares change too. Of several crossings
+    it takes the lowest it finds, which makes the interval wider.
     """
     differences = runs[..., :1] - runs[..., 1:]
     low, high = differences.min(axis=(-2, -1)), differences.max(axis=(-2, -1))

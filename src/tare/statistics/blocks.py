@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many blocks an interval needs: for those who plan and for those who analyze (docs/method.md)."""
+"""How many blocks an interval needs: for planning and for analysis (docs/method.md)."""
 
 import math
 from statistics import NormalDist
 
 LEAST_BLOCKS = 6
-"""No interval is given below: the normal distribution is no bound for the ranks of five (docs/method.md)."""
+"""No interval is given for fewer: the normal distribution does not bound the ranks of five (docs/method.md)."""
 
 
 def fewest_blocks(error: float) -> int:
-    """How many blocks an interval needs at least that misses with a chance of ``error``: 6 for 1 %, 8 for 0.04 %.
+    """Fewest blocks for an interval that misses with a chance of ``error``: 6 for 1 %, 8 for 0.04 %.
 
-    Either the normal distribution gives it or the placements of the environment among three runs a block do: by chance
-    it is the slowest of them, or the fastest, in all n blocks with 2 / 3^n.
+    The interval comes from the normal distribution or from the environment's placements among the three runs of a
+    block: its chance to be the slowest in all n blocks, or the fastest in all, is 2 / 3^n.
     """
     n = LEAST_BLOCKS
     while farthest(n) <= quantile(error) and 2 * 3.0**-n > error:
@@ -21,14 +21,14 @@ def fewest_blocks(error: float) -> int:
 
 
 def farthest(blocks: int) -> float:
-    """Standard deviations that so many blocks' ranks show at least when an environment is the slowest in each of them.
+    """Least number of standard deviations that the ranks show when an environment is the slowest in every block.
 
-    There its rank is one of the highest third, and its score (``aligned_ranks``), in units of the blocks'
-    number, has mean 1 and a variance of (1 - blocks^-2) / 12 at most.
+    Its rank is then among the highest third, and its score (``aligned_ranks``), in units of the number of blocks, has
+    mean 1 and a variance of at most (1 - blocks^-2) / 12.
     """
     return math.sqrt(blocks / (1 + (1 - blocks**-2) / 12))
 
 
 def quantile(error: float) -> float:
-    """Standard deviations beyond which a normal variable is, on either side, with a chance of ``error`` in all."""
+    """Standard deviations beyond which a normal variable lies, on either side, with a total chance of ``error``."""
     return -NormalDist().inv_cdf(error / 2)

@@ -18,13 +18,13 @@ from tare.statistics.blocks import fewest_blocks
 from tare.statistics.distributions import normal_quantile, normal_share, root
 
 ERROR = 0.05
-"""Permitted chance that any of the looks' intervals misses, in all."""
+"""Permitted chance that the interval of any look misses."""
 FARTHEST = 8.3
-"""Standard deviations beyond which a normal distribution has less than 1e-16: as good as never."""
+"""Standard deviations beyond which a normal distribution has less than 1e-16: practically never."""
 _FEWEST_NODES, _MOST_NODES = 96, 640
 _NODES_PER_STEP = 5.0
 _NODES_AT_ONCE = 32
-"""Numbers of nodes are multiples of it, so that few rules are needed."""
+"""Every number of nodes is a multiple of this, so that few rules are needed."""
 
 
 def spending(n: int, total: int) -> float:
@@ -34,11 +34,11 @@ def spending(n: int, total: int) -> float:
 
 @lru_cache(maxsize=1024)
 def boundary(ns: tuple[int, ...], spent: tuple[float, ...], error: float = ERROR) -> tuple[float, ...]:
-    """Give each look's nominal two-sided level of error; 0 where so few values can have no interval.
+    """Give each look's nominal two-sided level of error; 0 where there are too few values for an interval.
 
-    ``ns``: how many values each look has, never falling. ``spent``: the share of ``error`` that all looks up to
-    this one may use. What a look without an interval leaves unused is there for those that follow. A look without
-    new values repeats the one before. Raises ``ValueError`` if either sequence falls.
+    ``ns``: how many values each look has, never falling. ``spent``: the share of ``error`` that all looks up to this
+    one may use. Later looks may use the error that a look without an interval leaves over. A look without new values
+    repeats the previous one. Raises ``ValueError`` if either sequence falls.
     """
     _check(ns, spent)
     walk = _Walk()
@@ -55,10 +55,10 @@ def boundary(ns: tuple[int, ...], spent: tuple[float, ...], error: float = ERROR
 
 @lru_cache(maxsize=64)
 def constant_spending(looks: tuple[int, ...], error: float = ERROR) -> tuple[float, ...]:
-    """Share of ``error`` used up after each look when all looks have one and the same nominal level.
+    """Share of ``error`` used up after each look when all looks have the same nominal level.
 
-    Pocock, Biometrika 64 (1977) 191-199, for the campaign's own looks. It can decide earlier than
-    ``spending`` can, and pays with a wider interval at the end.
+    Pocock, Biometrika 64 (1977) 191-199, for the campaign's own looks. It can decide earlier than ``spending``, at the
+    price of a wider final interval.
     """
     if len(looks) == 1:
         return (1.0,)
@@ -82,21 +82,21 @@ def _check(ns: tuple[int, ...], spent: tuple[float, ...]) -> None:
 
 @lru_cache(maxsize=32)
 def _rule(count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Nodes and weights on -1 to 1, kept: to find them takes far longer than to use them."""
+    """Nodes and weights on -1 to 1, cached: computing them takes far longer than using them."""
     points, weights = np.polynomial.legendre.leggauss(count)
     return points, weights
 
 
 class _Walk:
-    """A Brownian motion watched at the looks: where it is when no look has yet rejected.
+    """A Brownian motion observed at the looks: its position while no look has rejected.
 
-    The standardized statistic after n values is taken as B(n) / sqrt(n). The density of B over the region in
-    which no look rejected is kept at the nodes of a Gauss-Legendre rule.
+    The standardized statistic after n values is taken as B(n) / sqrt(n). The density of B over the region without a
+    rejection is kept at the nodes of a Gauss-Legendre rule.
     """
 
     def __init__(self) -> None:
         self.used = 0.0
-        """Chance that some look so far rejects although nothing is true."""
+        """Chance that some look so far rejects although there is no effect."""
         self._n = 0
         self._nodes: NDArray[np.float64] = np.zeros(1)
         self._mass: NDArray[np.float64] = np.ones(1)
@@ -129,7 +129,7 @@ class _Walk:
         self._n, self._nodes = n, nodes
 
     def _crossing(self, n: int, bound: float) -> float:
-        """Chance to be beyond ``bound`` standard deviations on either side at ``n``, and not before."""
+        """Chance to exceed ``bound`` standard deviations on either side at ``n`` for the first time."""
         step, reach = math.sqrt(n - self._n), bound * math.sqrt(n)
         beyond = [normal_share(z) for z in ((self._nodes - reach) / step).tolist()]
         return 2 * float(np.asarray(beyond) @ self._mass)

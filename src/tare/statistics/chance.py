@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a statistic shows by chance: exact where that is cheap, else from seeded draws, which depend on n alone."""
+"""Null distributions: exact where that is cheap, else from seeded draws, which depend on n alone."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -14,11 +14,11 @@ _SEED = 20250307
 _MOST_DRAWS, _FEWEST_DRAWS = 4000, 400
 _VALUES_DRAWN = 400_000
 _MOST_EXACT = 60
-"""Beyond it the normal distribution stands for Kendall's: its error is below 0.003 there."""
+"""Beyond this the normal distribution replaces Kendall's: its error there is below 0.003."""
 
 
 def draws(n: int) -> int:
-    """How many draws of ``n`` values: 4000, and fewer of long series, so that time and memory are bounded."""
+    """Number of draws of ``n`` values: 4000, and fewer for long series, to bound time and memory."""
     return max(_FEWEST_DRAWS, min(_MOST_DRAWS, _VALUES_DRAWN // n))
 
 
@@ -29,7 +29,7 @@ def share_at_least(null: Floats, statistic: float) -> float:
 
 @lru_cache(maxsize=16)
 def normal_samples(n: int) -> Floats:
-    """Shape (draws, n), each row in order."""
+    """Normal samples, shape (draws, n), each row sorted."""
     return np.sort(np.random.default_rng(_SEED).standard_normal((draws(n), n)), axis=1)
 
 
@@ -42,21 +42,21 @@ def orders(n: int) -> NDArray[np.intp]:
 
 @lru_cache(maxsize=16)
 def heavy_samples(n: int) -> Floats:
-    """From Student's t with 3 degrees of freedom: symmetric, with tails as heavy as spikes make them."""
+    """Samples of Student's t with 3 degrees of freedom: symmetric, with tails as heavy as those of spiky data."""
     return np.random.default_rng(_SEED).standard_t(3, (draws(n), n))
 
 
 @lru_cache(maxsize=64)
 def drawn(statistic: Callable[[Floats], Floats], source: Callable[[int], Floats], n: int) -> Floats:
-    """Give a statistic's null distribution from ``source(n)``; both are functions of a module, so it is kept."""
+    """Give a statistic's null distribution from ``source(n)``; both are module-level functions, so it is cached."""
     return statistic(source(n).astype(np.float64))
 
 
 def kendall_p(score: int, n: int) -> float:
     """Two-sided chance of a score (concordant less discordant pairs) at least as far from 0, without ties.
 
-    Exact up to n = 60: a random order of k things has 0 .. k - 1 inversions more than one of k - 1, all alike
-    likely. Kendall, Biometrika 30 (1938) 81-93.
+    Exact up to n = 60: a random order of k things has 0 .. k - 1 more inversions than one of k - 1, equally likely.
+    Kendall, Biometrika 30 (1938) 81-93.
     """
     if n > _MOST_EXACT:
         deviation = (n * (n - 1) * (2 * n + 5) / 18) ** 0.5

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks whose centre is to be known: of three kinds, each with the interval and the p-values that hold for it.
+"""Blocks whose centre is to be estimated: three kinds, each with its own interval and p-values.
 
-A ``Contrast`` is what looks, many claims and words are made from, whatever its interval. A further interval is a
-function, an ``Interval``, which ``ByInterval`` makes a contrast: ``analyze.contrasts`` says which blocks get which.
+Looks, corrections for many claims and sentences all work on a ``Contrast``, whatever its interval. To add an interval,
+write a function, an ``Interval``, which ``ByInterval`` turns into a contrast; ``analyze.contrasts`` assigns blocks to
+kinds.
 """
 
 import math
@@ -21,15 +22,15 @@ from tare.statistics.signed_rank import count_at_most, hodges_lehmann, share_at_
 
 Values: TypeAlias = tuple[float, ...]
 _SMALLEST_ERROR = 60
-"""Powers of one half: the p-values of ``ByInterval`` stop there."""
+"""As a power of one half: the p-values of ``ByInterval`` go no lower."""
 _HALVINGS = 24
-"""Of those powers: a p-value is right to a relative 1e-5."""
+"""Of the exponent: a p-value is right to a relative 1e-5."""
 _NEXT_TO_0 = 1e-12
-"""A logarithm that is shown to differ from 0 is at least so large."""
+"""The least absolute value of a logarithm that is shown to differ from 0."""
 
 
 class Contrast(Protocol):
-    """Blocks whose centre, a log-ratio, is to be known."""
+    """Blocks whose centre, a log-ratio, is to be estimated."""
 
     @property
     def log_ratios(self) -> Values:
@@ -37,7 +38,7 @@ class Contrast(Protocol):
 
     @property
     def controls(self) -> Values:
-        """Of the second native against the first, one per block; empty where a block is one difference."""
+        """Log-ratio of the second native run to the first, one per block; empty where a block is one difference."""
 
     def of(self, log_ratios: Values, controls: Values) -> "Contrast":
         """Other blocks with the same interval."""
@@ -45,9 +46,9 @@ class Contrast(Protocol):
     def point(self) -> float: ...
 
     def bounds(self, error: float) -> tuple[float, float, float] | None:
-        """Low, high and the exact level of an interval that misses with a chance of ``error`` at most.
+        """Low, high and the exact level of an interval that misses with a chance of at most ``error``.
 
-        ``None`` where so few blocks have none.
+        ``None`` where there are too few blocks.
         """
 
     def above(self, shift: float) -> float:
@@ -58,9 +59,9 @@ class Contrast(Protocol):
 
 
 Interval: TypeAlias = Callable[[Contrast, float], Estimate]
-"""Blocks, and the chance to miss that is allowed → centre and ends on the scale of logarithms.
+"""Blocks and the permitted chance of a miss → centre and ends on the scale of logarithms.
 
-A larger chance never gives a wider interval. Without ends where so few blocks have none.
+A larger chance never gives a wider interval. No ends where there are too few blocks.
 """
 
 
@@ -96,10 +97,10 @@ class Differences:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """An environment's run and two native ones per block: aligned ranks, whatever the noise is like."""
+    """An environment's run and two native runs per block: aligned ranks, whatever the noise is like."""
 
     log_ratios: Values
-    """Of the environment against the mean of both natives."""
+    """Of the environment against the mean of both native runs."""
     controls: Values
 
     def of(self, log_ratios: Values, controls: Values) -> "Blocks":
@@ -121,7 +122,7 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True)
 class ByInterval:
-    """Blocks with whatever interval a function gives them; a p-value is the least error that leaves out a shift."""
+    """Blocks with the interval that a function gives; a p-value is the least error whose interval excludes a shift."""
 
     interval: Interval
     log_ratios: Values
@@ -153,7 +154,7 @@ class ByInterval:
 def widened(contrast: Contrast) -> Contrast:
     """The blocks stretched about their centre as far as they depend on each other.
 
-    So every interval, p-value and word made of them is as of fewer independent blocks.
+    Every interval, p-value and sentence derived from them is then that of fewer independent blocks.
     """
     factor = widening(contrast.log_ratios)
     if factor <= 1:
@@ -164,12 +165,12 @@ def widened(contrast: Contrast) -> Contrast:
 
 
 def part(contrast: Contrast, blocks: slice) -> Contrast:
-    """Those of its blocks."""
+    """The contrast of only these blocks."""
     return contrast.of(contrast.log_ratios[blocks], contrast.controls[blocks])
 
 
 def joined(contrasts: Sequence[Contrast]) -> Contrast:
-    """All blocks of contrasts; of contrasts that are not of one kind what they have in common, differences."""
+    """All blocks of several contrasts; as differences, which all kinds have, if the contrasts differ in kind."""
     log_ratios = tuple(value for contrast in contrasts for value in contrast.log_ratios)
     if len({type(contrast) for contrast in contrasts}) != 1:
         return Differences(log_ratios)
@@ -199,12 +200,12 @@ def estimate(contrast: Contrast, error: float = 1 - LEVEL) -> Estimate:
 
 
 def looked(contrast: Contrast, nominal: float, error: float, *, fixed: bool) -> Estimate:
-    """The same at the ``nominal`` level of one look of several, which all together miss with a chance of ``error``.
+    """The estimate at the ``nominal`` level of one of several looks, which together miss with a chance of ``error``.
 
-    ``fixed``: there is one look, and the level is that which it reaches.
+    ``fixed``: there is one look, and the level is the one it reaches.
     """
-    found = estimate(contrast, nominal)
-    return found if fixed and found.low is not None else replace(found, level=1 - error)
+    estimated = estimate(contrast, nominal)
+    return estimated if fixed and estimated.low is not None else replace(estimated, level=1 - error)
 
 
 @lru_cache(maxsize=1024)
@@ -219,10 +220,10 @@ def _point(contrast: Blocks) -> float:
 
 @lru_cache(maxsize=4096)
 def _bounds(contrast: Blocks, error: float) -> tuple[float, float] | None:
-    """Kept, as every look is asked for by those who decide, by those who tell, and by those who judge.
+    """Ends, cached because deciding, reporting and judging all ask for every look.
 
-    A bound next to 0 is on that side of it where the p-value puts it: equal times make steps there, and the search for
-    a step's place ends a rounding beside it.
+    A bound next to 0 is moved to the side where the p-value puts it: equal times make steps there, and the search for a
+    step ends a rounding error beside it.
     """
     ends = sharper.bounds(contrast.log_ratios, contrast.controls, error / 2)
     if ends is None:
@@ -237,7 +238,7 @@ def _beside(bound: float, *, beyond: bool) -> float:
 
 
 def _least_error(leaves_out: Callable[[float], bool]) -> float:
-    """The smallest chance to miss at which an interval leaves something out, rounded up; 2 if none does."""
+    """The smallest chance of a miss at which an interval excludes something, rounded up; 2 if none does."""
     if not leaves_out(1.0):
         return 2.0
     low, high = -float(_SMALLEST_ERROR), 0.0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distribution functions and their quantiles, one value at a time, to a relative 1e-12 or better.
 
-SciPy has the same, in a package whose loading takes longer than the analysis of a small result. The continued fractions
+SciPy has the same, but loading it takes longer than analyzing a small result. The continued fractions
 are those of the NIST Digital Library of Mathematical Functions, 8.17.22 and 8.9.2, by Lentz's method (Applied Optics 15
 (1976) 668-671); the root finder is Chandrupatla's, Advances in Engineering Software 28 (1997) 145-149.
 """
@@ -31,7 +31,7 @@ def normal_quantile(share: float) -> float:
 
 
 def student_share(freedom: int, t: float) -> float:
-    """Chance that Student's t with so many degrees of freedom is at most ``t``."""
+    """Chance that Student's t with ``freedom`` degrees of freedom is at most ``t``."""
     tail = _beta_share(freedom / 2, 0.5, freedom / (freedom + t * t), t * t / (freedom + t * t)) / 2
     return tail if t < 0 else 1 - tail
 
@@ -49,22 +49,22 @@ def student_quantile(freedom: int, share: float) -> float:
 
 @lru_cache(maxsize=1024)
 def beta_quantile(first: float, second: float, share: float) -> float:
-    """Where the beta distribution's chance of less is ``share``."""
+    """Where the distribution function of the beta distribution is ``share``."""
     return root(lambda x: _beta_share(first, second, x, 1 - x) - share, 0.0, 1.0)
 
 
 @lru_cache(maxsize=1024)
 def chi_squared_quantile(freedom: int, beyond: float) -> float:
-    """What chi-squared with so many degrees of freedom exceeds with the chance ``beyond``.
+    """The value that chi-squared with ``freedom`` degrees of freedom exceeds with the chance ``beyond``.
 
-    A chance next to 1 is what is left of 1, and as rough.
+    For a chance near 1 only the difference from 1 counts, so the result is as rough as that.
     """
     most = _beyond(lambda x: _gamma_tail(freedom / 2, x / 2) < beyond)
     return root(lambda x: _gamma_tail(freedom / 2, x / 2) - beyond, 0.0, most)
 
 
 def root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function changes its sign between ``low`` and ``high``, to its last digits.
+    """Where a function changes its sign between ``low`` and ``high``, to the last digits.
 
     ``ValueError`` if it has one sign at both ends.
     """
@@ -89,7 +89,7 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _least_step(newest: float, opposite: float, best: float) -> float:
-    """A few roundings of the root, as a share of the range that is left."""
+    """A few rounding errors of the root, as a share of the remaining range."""
     return (4 * _EPSILON * abs(best) + _TINY) / abs(opposite - newest)
 
 
@@ -104,7 +104,7 @@ def _step(newest: _Point, opposite: _Point, older: _Point) -> float:
 
 
 def _beyond(reached: Callable[[float], bool]) -> float:
-    """A power of two from which on it holds."""
+    """A power of two from which ``reached`` holds."""
     return next(2.0**power for power in count() if reached(2.0**power))
 
 
@@ -118,7 +118,7 @@ def _beta_share(first: float, second: float, x: float, rest: float) -> float:
 
 
 def _beta_left(first: float, second: float, x: float, rest: float) -> float:
-    """Where the fraction converges soon; next to the mean, that is on both sides."""
+    """``_beta_share`` where the fraction converges fast; next to the mean, on both sides."""
     scale = math.exp(first * _log(x, rest) + second * _log(rest, x) - _log_beta(first, second))
     return scale / first * _fraction(_beta_terms(first, second, x))
 
@@ -128,7 +128,7 @@ def _log(x: float, rest: float) -> float:
 
 
 def _log_beta(first: float, second: float) -> float:
-    """By Stirling's series where one is large: its gamma functions' difference would lose their first digits."""
+    """Logarithm of the beta function, by Stirling's series for large arguments, where subtraction loses digits."""
     small, large = sorted((first, second))
     if large < _LARGE:
         return math.lgamma(small) + math.lgamma(large) - math.lgamma(small + large)
@@ -137,7 +137,7 @@ def _log_beta(first: float, second: float) -> float:
 
 
 def _stirling(x: float) -> float:
-    """What ln of the gamma function is beyond (x - 1/2) ln x - x + ln(2 pi) / 2 (DLMF 5.11.1)."""
+    """Log-gamma minus (x - 1/2) ln x - x + ln(2 pi) / 2 (DLMF 5.11.1)."""
     return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * x * x)) / (x * x)) / (x * x)) / x
 
 
@@ -177,7 +177,7 @@ def _gamma_series(shape: float, x: float) -> float:
 
 
 def _fraction(terms: Iterator[_Point]) -> float:
-    """Of numerators and denominators a / (b + a' / (b' + ...)), by Lentz's method."""
+    """The continued fraction a / (b + a' / (b' + ...)) of numerators and denominators, by Lentz's method."""
     value = upper = _TINY
     lower = 0.0
     for numerator, denominator in terms:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A value with its interval, which every estimator gives, and the same on another scale.
+"""A value with its interval, as every estimator gives it, and its conversion to another scale.
 
-Estimates are made of logarithms of ratios and reported as fractions.
+Estimates are made from logarithms of ratios and reported as fractions.
 """
 
 import math
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 LEVEL = 0.95
-"""Of every interval but the 90 % one of the equivalence test."""
+"""Of every interval except the 90 % interval of the equivalence test."""
 _LARGEST_EXPONENT = 700.0
 
 
@@ -19,7 +19,8 @@ class Estimate:
 
     point: float
     low: float | None
-    """``None`` both: too few blocks for the level, or a check showed that the interval would not hold."""
+    """Both ends are ``None`` with too few blocks for the level, or if a check showed that the interval would not
+    hold."""
     high: float | None
     level: float
     n: int
@@ -42,5 +43,5 @@ def transformed(estimate: Estimate, function: Callable[[float], float]) -> Estim
 
 
 def _fraction(log_ratio: float) -> float:
-    # Garbage values may lie further apart than a float's exponent can say.
+    # Garbage values may lie further apart than a float can express.
     return math.expm1(min(log_ratio, _LARGEST_EXPONENT))

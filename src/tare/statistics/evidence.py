@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact p-values that agree with the intervals: the least error at which an interval shows what is claimed.
+"""Exact p-values that agree with the intervals: the least error at which an interval shows the claim.
 
-A p-value here is the smallest overall chance of error at which the interval leaves out 0, or lies
-inside the margin. With several looks it is that of the repeated interval at the look reached (Jennison and
-Turnbull, Journal of the Royal Statistical Society B 51 (1989) 305-361), so it holds whatever made a campaign
-stop there.
+A p-value here is the smallest overall chance of error at which the interval excludes 0, or lies inside the margin. With
+several looks it belongs to the repeated interval at the look reached (Jennison and Turnbull, Journal of the Royal
+Statistical Society B 51 (1989) 305-361), so it holds for whatever reason a campaign stopped there.
 """
 
 import math
@@ -16,13 +15,13 @@ from tare.statistics.estimate import Estimate
 
 _COUNTS = (*range(1, 26), *(round(25 * 1.1**step) for step in range(1, 40)))
 _ERRORS: tuple[float, ...] = (*(0.05 / count for count in reversed(_COUNTS)), 0.07, 0.1, 0.2, 0.5, 1.0)
-"""Rising. p-values under several looks are found on this grid, rounded up. It holds the levels that Holm's procedure
-asks for with up to 25 claims, so that rounding costs nothing there; beyond, a tenth at most."""
+"""Ascending. p-values under several looks are rounded up to this grid. It contains the levels that Holm's procedure
+needs for up to 25 claims, so rounding costs nothing there; beyond, at most a tenth."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far the values of a claim have come: how many there were at each look, and what each may spend."""
+    """Progress of a claim: the number of values at each look, and the error that each look may spend."""
 
     ns: tuple[int, ...]
     spent: tuple[float, ...]
@@ -33,21 +32,21 @@ class Reach:
 
     @property
     def fixed(self) -> bool:
-        """Whether there was one look, which may use up all of the error."""
+        """Whether there was a single look, which may use up all of the error."""
         return self.spent == (1.0,)
 
     def nominal(self, error: float) -> float:
-        """The level by itself of an interval whose overall chance of error is ``error`` at most; 0: there is none."""
+        """Nominal level of an interval whose overall chance of error is at most ``error``; 0 if there is none."""
         return boundary(self.ns, self.spent, error)[-1]
 
 
 def difference_p(contrast: Contrast, reach: Reach) -> float:
-    """Of "no difference": two-sided."""
+    """Two-sided p-value of "no difference"."""
     return least_error(reach, 2 * min(contrast.above(0.0), contrast.below(0.0)))
 
 
 def equivalence_p(contrast: Contrast, margin: float, reach: Reach) -> float:
-    """Of "not within ±margin": the larger of two one-sided tests, so half of what the whole interval may err.
+    """P-value of "not within ±margin": the larger of two one-sided tests, so half the error of the whole interval.
 
     Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987) 657-680.
     """
@@ -57,7 +56,7 @@ def equivalence_p(contrast: Contrast, margin: float, reach: Reach) -> float:
 
 
 def bound_p(contrast: Contrast, bound: float, reach: Reach) -> float:
-    """Of "costs ``bound`` or more": twice the one-sided one, as the two-sided interval's upper end is what is said."""
+    """P-value of "costs ``bound`` or more": twice the one-sided, as the report gives the two-sided interval's end."""
     return least_error(reach, 2 * contrast.below(math.log1p(bound)))
 
 
@@ -67,7 +66,7 @@ def interval(contrast: Contrast, reach: Reach, error: float) -> Estimate:
 
 
 def least_error(reach: Reach, nominal: float) -> float:
-    """Find the smallest overall error whose interval at the last look has the level ``nominal`` or a larger one."""
+    """Find the smallest overall error whose interval at the last look has at least the level ``nominal``."""
     if reach.fixed:
         return min(1.0, nominal)
     low, high = 0, len(_ERRORS) - 1

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does a signal stand out against both native slots? An exact test that takes the A/A arm as its null.
 
-If the environment were a third native, its value would be as likely the first, second or third of its block's three.
-The sum over blocks of its rank among the three is then a sum of independent uniform ranks, whose distribution is
-computed and not approximated, given the ties: a randomization test in blocks of three (Friedman, Journal of the
-American Statistical Association 32 (1937) 675-701, for one treatment).
+If the environment were a third native, its value would be equally likely the first, second or third of its block. The
+sum over blocks of its rank among the three is then a sum of independent uniform ranks, whose distribution, given the
+ties, is computed exactly: a randomization test in blocks of three (Friedman, Journal of the American Statistical
+Association 32 (1937) 675-701, for one treatment).
 """
 
 from functools import lru_cache
@@ -16,9 +16,9 @@ from tare.statistics.ranks import average_ranks
 from tare.statistics.tails import draws_at_most
 
 MOST_ADDED = 200
-"""Blocks up to which all sums are made, in n^2 steps; of more, one sum's chance is an integral (``tails``)."""
+"""Blocks up to which all sums are enumerated, in n^2 steps; for more, a chance is an integral (``tails``)."""
 _APART = 7
-"""More than the largest doubled rank: three of them make one number."""
+"""Base above the largest doubled rank, so that three ranks make one number."""
 
 
 def chance_above(environment: NDArray[np.float64], native: NDArray[np.float64]) -> float:
@@ -38,7 +38,7 @@ def chance_above(environment: NDArray[np.float64], native: NDArray[np.float64]) 
 
 @lru_cache(maxsize=1024)
 def _distribution(ranks: bytes) -> NDArray[np.float64]:
-    """Chance of each sum of doubled ranks; three bytes for each block. Signals without ties have the same."""
+    """Chance of each sum of doubled ranks; three bytes per block. Signals without ties share one distribution."""
     distribution = np.ones(1)
     for begin in range(0, len(ranks), 3):
         distribution = np.convolve(distribution, _of_block(ranks[begin : begin + 3]))
@@ -47,11 +47,11 @@ def _distribution(ranks: bytes) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=64)
 def _of_block(ranks: bytes) -> NDArray[np.float64]:
-    """Chance of each doubled rank of one block; only ties tell blocks apart."""
+    """Chance of each doubled rank of one block; blocks differ only in their ties."""
     return np.bincount(np.frombuffer(ranks, dtype=np.uint8)) / len(ranks)
 
 
 def _kinds(rows: NDArray[np.int_]) -> dict[tuple[int, ...], int]:
-    """How often each row stands there."""
+    """How often each row occurs."""
     _, places, counts = np.unique(rows @ (_APART**2, _APART, 1), return_index=True, return_counts=True)
     return dict(zip(map(tuple, rows[places].tolist()), counts.tolist(), strict=True))

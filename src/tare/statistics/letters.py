@@ -10,10 +10,10 @@ _ALPHABET = 26
 
 
 def letters(names: Sequence[str], distinguished: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Give each name its letters, so that two share one exactly when their pair is not in ``distinguished``.
+    """Give each name its letters; two names share a letter exactly when their pair is not in ``distinguished``.
 
-    Insert and absorb: all begin in one group. For each distinguished pair every group with both is split into one
-    without the first and one without the second; a group inside another is absorbed. Letters run by the order
+    Insert and absorb: all names start in one group. For each distinguished pair, every group with both names is split
+    into one without the first and one without the second; a group inside another is absorbed. Letters follow the order
     of ``names``; after z come a1, b1 and so on.
     """
     groups = [frozenset(names)]

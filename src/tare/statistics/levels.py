@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The levels of a short series, found by change points, once its single spikes are taken out.
+"""The levels of a short series, by change points, after removing single spikes.
 
-After Barrett and others, *Virtual machine warmup blows hot and cold*, OOPSLA 2017 (doi 10.1145/3133876), with a penalty
-of our own for short series.
+After Barrett and others, *Virtual machine warmup blows hot and cold*, OOPSLA 2017 (doi 10.1145/3133876), with our own
+penalty for short series.
 """
 
 import math
@@ -12,30 +12,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LEAST_LEVEL = 3
-"""Fewer iterations are a spike, but at the beginning, where one may be cold."""
+"""Fewer iterations are a spike, except at the start, where one may be cold."""
 _SPIKE = 5.0
 """Standard deviations of a value from its neighbours."""
 
 
 def without_spikes(values: Sequence[float]) -> NDArray[np.float64]:
-    """Put the median of its neighbourhood of five in the place of each value far from it; the beginning stays.
+    """Replace each value far from the median of its neighbourhood of five by this median, except at the start.
 
-    A single slow run is no level (Hampel's filter; Davies and Gather, JASA 88 (1993) 782-792).
+    A single slow run is not a level (Hampel's filter; Davies and Gather, JASA 88 (1993) 782-792).
     """
     data = np.asarray(values, dtype=np.float64)
-    found, limit = data.copy(), _SPIKE * _noise(data)
+    smoothed, limit = data.copy(), _SPIKE * _noise(data)
     for place in range(_LEAST_LEVEL, len(data)):
         middle = float(np.median(data[place - 2 : place + 3]))
         if abs(data[place] - middle) > limit:
-            found[place] = middle
-    return found
+            smoothed[place] = middle
+    return smoothed
 
 
 def levels(values: Sequence[float] | NDArray[np.float64]) -> list[int]:
-    """Where each level begins, 0 first: the division with the least squared deviations and a penalty for each level.
+    """Where each level begins, 0 first: the division with the least squared deviations plus a penalty per level.
 
-    Optimal partitioning (Jackson and others, IEEE Signal Processing Letters 12 (2005) 105-108). The noise is that of
-    the differences between neighbours, of which a change of level spoils but one.
+    Optimal partitioning (Jackson and others, IEEE Signal Processing Letters 12 (2005) 105-108). The noise is estimated
+    from the differences between neighbours: a change of level spoils only one of them.
     """
     n = len(values)
     data = np.asarray(values, dtype=np.float64)
@@ -49,11 +49,11 @@ def levels(values: Sequence[float] | NDArray[np.float64]) -> list[int]:
         chosen = int(np.argmin(totals))
         last.append(int(begins[chosen]))
         best.append(float(totals[chosen]))
-    found, end = [], n
+    starts, end = [], n
     while end > 0:
-        found.append(last[end])
+        starts.append(last[end])
         end = last[end]
-    return found[::-1]
+    return starts[::-1]
 
 
 def _noise(data: NDArray[np.float64]) -> float:
@@ -64,5 +64,5 @@ def _noise(data: NDArray[np.float64]) -> float:
 
 
 def _penalty(n: int) -> float:
-    """Squared standard deviations per level: flat series of any length from 8 on are called flat in 95 % or more."""
+    """Penalty per level, in squared standard deviations: at least 95 % of flat series of 8 values or more stay flat."""
     return 3.0 * math.log(n) * (1 + 20 / n)

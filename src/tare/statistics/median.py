@@ -15,9 +15,9 @@ from tare.statistics.estimate import LEVEL, Estimate
 def median_estimate(values: Sequence[float], level: float = LEVEL) -> Estimate:
     """Take the median, and as interval the (c+1)th value from below to the (c+1)th from above.
 
-    c is the largest with which it still holds the true median with at least ``level``; the estimate has the
-    level that is reached. Where too few values stand for it, the bounds are ``None`` and the level is that
-    asked for. Raises ``ValueError`` without values.
+    c is the largest with which the interval still holds the true median with at least ``level``; the estimate has the
+    level reached. With too few values for that, the bounds are ``None`` and the level is the requested one. Raises
+    ``ValueError`` without values.
     """
     n = len(values)
     if n == 0:
@@ -31,9 +31,9 @@ def median_estimate(values: Sequence[float], level: float = LEVEL) -> Estimate:
 
 @lru_cache(maxsize=1024)
 def _cut(n: int, level: float) -> tuple[int, float]:
-    """The largest cut that still reaches ``level``, and what it reaches; -1 if none does.
+    """The largest cut that still reaches ``level``, and the level it reaches; -1 if none does.
 
-    The chances are added up from the middle, where they are largest, so that about the root of ``n`` of them are.
+    Only about the root of ``n`` chances are added up, from the middle, where they are largest.
     """
     cut, every = (n - 1) // 2, 1 << n
     ways, inside = math.comb(n, cut), 0 if n % 2 else math.comb(n, n // 2)

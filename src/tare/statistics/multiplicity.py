@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many claims at once: what p-values become among all those of a family.
+"""Many claims at once: p-values adjusted within a family.
 
-Holm, Scandinavian Journal of Statistics 6 (1979) 65-70: no false claim at all, with the chance asked for,
-whatever the dependence. Benjamini and Hochberg, Journal of the Royal Statistical Society B 57 (1995) 289-300:
-of what is claimed, no more than this share is false in the mean; for claims that depend positively on each
-other, as those that share a native run do. Benjamini and Yekutieli, Journal of the American Statistical
-Association 100 (2005) 71-81: intervals of k of m selected claims at level 1 - 0.05 k / m.
+Holm, Scandinavian Journal of Statistics 6 (1979) 65-70: no false claim at all, with the requested chance, whatever the
+dependence. Benjamini and Hochberg, Journal of the Royal Statistical Society B 57 (1995) 289-300: on average no more
+than this share of the claims is false; for claims that depend positively on each other, as claims that share a native
+run do. Benjamini and Yekutieli, Journal of the American Statistical Association 100 (2005) 71-81: intervals of k of m
+selected claims at level 1 - 0.05 k / m.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
 
 
 def adjusted(p_values: Sequence[float], *, exploratory: bool) -> list[float]:
-    """Adjust those of one family by the procedure that belongs to it."""
+    """Adjust the p-values of one family by its procedure."""
     if not p_values:
         return []
     values = benjamini_hochberg(p_values) if exploratory else holm(p_values)
@@ -43,7 +43,7 @@ def adjusted(p_values: Sequence[float], *, exploratory: bool) -> list[float]:
 
 
 def holds(adjusted_p: float) -> bool:
-    """Whether a claim may be made; 0.05 / m times m may come out a rounding above 0.05."""
+    """Whether a claim may be made; 0.05 / m times m may exceed 0.05 by a rounding error."""
     return adjusted_p <= ERROR * (1 + 1e-9)
 
 

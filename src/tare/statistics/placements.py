@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How rarely chance would place an environment so far out among native's runs: a permutation test.
 
-If nothing differs, each of a block's three runs is as likely as the others to be the environment's: 3^n placements, all
-alike likely, of which the test counts those with a statistic at least as large. The statistic is the studentized one of
+If nothing differs, each of a block's three runs is equally likely to be the environment's: 3^n placements, all equally
+likely. The test counts the placements with a statistic at least as large. The statistic is the studentized one of
 ``aligned_ranks`` (Janssen, Statistics and Probability Letters 36 (1997) 9-21; Chung and Romano, Annals of Statistics 41
 (2013) 484-507, on permutation tests that hold where the arms' noise is unequal).
 """
@@ -16,9 +16,9 @@ Floats = NDArray[np.float64]
 _MOST_EXACT = 10
 """Blocks up to which all placements are counted: 59 049."""
 _DRAWS = 19_999
-"""Placements that are drawn of more blocks; with the one that was seen they are 20 000."""
+"""Placements drawn for more blocks; with the observed one they are 20 000."""
 _GROUP = 5
-"""Blocks whose placements are listed together, so that fewer draws are needed."""
+"""Blocks whose placements are listed together, to need fewer draws."""
 _SEED = 20_261_123
 _ROUNDING = 1e-9
 
@@ -26,7 +26,7 @@ _ROUNDING = 1e-9
 def share_as_far(scores: Floats) -> float:
     """Share of the placements whose studentized sum is at least as large as with the first place of each block.
 
-    ``scores``: shape (blocks, 3), rows with the mean 0. Exact for few blocks. Of drawn placements the one that was seen
+    ``scores``: shape (blocks, 3), rows with the mean 0. Exact for few blocks. Among drawn placements the observed one
     counts too: (k + 1) / (m + 1) (Phipson and Smyth, Statistical Applications in Genetics and Molecular Biology 9
     (2010) 39).
     """
@@ -42,13 +42,13 @@ def share_as_far(scores: Floats) -> float:
     places = _drawn(tuple(len(sums) for sums, _ in groups))
     both = np.zeros(_DRAWS, dtype=np.complex128)
     for (sums, squares), chosen in zip(groups, places, strict=True):
-        # One look-up for two sums, without a look at each place's range: most of the time goes into it.
+        # One look-up for two sums, without bounds checks: most of the time goes into it.
         both += (sums + 1j * squares).take(chosen, mode="clip")
     return (1 + _DRAWS * _share(both.real.copy(), both.imag.copy(), seen)) / (1 + _DRAWS)
 
 
 def _share(sums: Floats, squares: Floats, seen: float) -> float:
-    """How many are at least as large; changes ``squares``, as most of the time would go into further arrays."""
+    """Share of sums at least as large; overwrites ``squares``, since allocating arrays would take most of the time."""
     np.sqrt(squares, out=squares)
     np.multiply(squares, seen, out=squares)
     return float(np.count_nonzero(sums >= squares)) / sums.size

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
-    """Rank along the last axis, from 1; equal values have the mean of the ranks that they take up together."""
+    """Rank along the last axis, from 1; equal values share the mean of their ranks."""
     array = np.asarray(values, dtype=np.float64)
     rows = array.reshape(-1, array.shape[-1])
     count, length = rows.shape

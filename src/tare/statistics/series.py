@@ -14,28 +14,28 @@ from tare.statistics.ranks import average_ranks
 
 FEWEST_FOR_LAG = 6
 _WORTH_WIDENING = 0.25
-"""Share of the limit from which dependence counts: a smaller one costs less than its correction."""
+"""Share of the limit from which dependence counts: a smaller dependence costs less than its correction."""
 _MOST_DEPENDENCE = 0.8
 """Widens three times. So few blocks show no more with any certainty: at autocorrelations of 0.5 and 0.7 and n = 10, 16
-and 32 a limit of 0.95, which widens 6.2 times, covers no more often (by 0.2 points at most)."""
+and 32, a limit of 0.95, which widens 6.2 times, hardly covers more often (by at most 0.2 points)."""
 _FEWEST_OF_A_KIND = 2
 _RARE = "something rare"
 _DECIMALS = 12
-"""Log-ratios closer than this differ by rounding alone."""
+"""Log-ratios that agree to so many decimals differ by rounding alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """Where the values change the most between before and after."""
+    """The place where the values before and after differ most."""
 
     after: int
-    """How many values lie before it."""
+    """Number of values before it."""
     statistic: float
     p: float
 
 
 def lag_one(values: Sequence[float]) -> float:
-    """Autocorrelation of each value with the next; 0 when all are alike."""
+    """Autocorrelation of each value with the next; 0 when all are equal."""
     return float(_lag_one(np.asarray(values, dtype=np.float64)))
 
 
@@ -51,18 +51,18 @@ def lag_limit(n: int) -> float:
 
 
 def widening(values: Sequence[float]) -> float:
-    """How much wider than of independent values an interval is: sqrt(n / effective n) (Bayley and Hammersley 1946)."""
+    """Factor by which dependence widens an interval: sqrt(n / effective n) (Bayley and Hammersley 1946)."""
     return _widening(tuple(values))
 
 
 @lru_cache(maxsize=16)
 def _widening(values: tuple[float, ...]) -> float:
-    """Kept, since every level of a claim's intervals, its looks and its diagnosis ask for the same values."""
+    """``widening``, cached: every level of a claim's intervals, its looks and its diagnosis use the same values."""
     return float(widenings(np.asarray(values, dtype=np.float64)))
 
 
 def widenings(values: Floats) -> Floats:
-    """The same of each series: shape (..., n) to (...)."""
+    """``widening`` of each series: shape (..., n) to (...)."""
     rho = _dependence(values)
     return np.asarray(np.sqrt((1 + rho) / (1 - rho)))
 
@@ -70,7 +70,8 @@ def widenings(values: Floats) -> Floats:
 def _dependence(values: Floats) -> Floats:
     """Autocorrelation by which an interval is widened: 0 where the values show none worth it.
 
-    What is seen is too small by (1 + 4 rho) / n in the mean (Kendall, Biometrika 41 (1954) 403-404); that is put back.
+    The observed value is too small by (1 + 4 rho) / n on average (Kendall, Biometrika 41 (1954) 403-404); this is
+    added.
     """
     n = values.shape[-1]
     if n < FEWEST_FOR_LAG:
@@ -81,7 +82,7 @@ def _dependence(values: Floats) -> Floats:
 
 
 def spread_of(values: Floats) -> Floats:
-    """Distances to the mean; what is no more than rounding is 0, so that it does not pass for a pattern."""
+    """Distances to the mean; mere rounding errors become 0, so that they do not pass for a pattern."""
     apart = np.round(values - values[..., :1], _DECIMALS)
     centred: Floats = apart - np.mean(apart, axis=-1, keepdims=True)
     return centred
@@ -96,7 +97,7 @@ def kendall(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _descents(values: Floats) -> int:
-    """How many of all pairs fall, by merging ordered halves: n log^2 n steps."""
+    """Number of falling pairs, by merging ordered halves: n log^2 n steps."""
     ranks = np.searchsorted(np.sort(values), values)
     size, descents = 1, 0
     padded = np.full(1 << (ranks.size - 1).bit_length(), ranks.size)
@@ -114,7 +115,7 @@ def _descents(values: Floats) -> int:
 def jump(values: Sequence[float]) -> Jump:
     """Find the most likely single change point, by ranks: Pettitt, Applied Statistics 28 (1979) 126-135.
 
-    The p-value is from random orders of the ranks, so it is right for any distribution and any n.
+    The p-value comes from random orders of the ranks, so it is right for any distribution and any n.
     """
     ranks = average_ranks(spread_of(np.asarray(values)))
     path = np.abs(_path(ranks[None, :])[0])
@@ -124,7 +125,7 @@ def jump(values: Sequence[float]) -> Jump:
 
 
 def _path(ranks: Floats) -> Floats:
-    """Shape (..., n) to (..., n - 1): how far the ranks so far are from what they would be without a change."""
+    """Shape (..., n) to (..., n - 1): distance of the ranks so far from their expectation without a change."""
     n = ranks.shape[-1]
     path: Floats = 2 * np.cumsum(ranks, axis=-1)[..., :-1] - np.arange(1, n) * (n + 1)
     return path
@@ -136,9 +137,9 @@ def _largest(orders_drawn: Floats) -> Floats:
 
 
 def carry_over(values: Sequence[float], before: Sequence[str]) -> tuple[float, float] | None:
-    """Kruskal and Wallis's H of the values by what ran before each, and its p-value by random relabelling.
+    """Kruskal and Wallis's H of the values by each one's predecessor, and its p-value by random relabelling.
 
-    Predecessors that occur once are one kind together. ``None`` with fewer than two kinds: nothing to compare.
+    Predecessors that occur once together form one kind. ``None`` with fewer than two kinds: nothing to compare.
     Kruskal and Wallis, Journal of the American Statistical Association 47 (1952) 583-621.
     """
     counts = Counter(before)

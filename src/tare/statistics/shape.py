@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values whatever their order: one group or two, symmetric or not, normal or not."""
+"""Values regardless of order: one group or two, symmetric or not, normal or not."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from tare.statistics.distributions import normal_quantile, normal_share
 from tare.statistics.series import spread_of
 
 _SMALLER_GROUP = 0.2
-"""Least share of the values in the smaller of two groups; fewer are spikes, which are told as such."""
+"""Least share of the values in the smaller of two groups; fewer are spikes, which are reported as such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class Groups:
 
 
 def two_groups(values: Sequence[float]) -> Groups:
-    """Cut the ordered values in two where that explains the most of their variance.
+    """Cut the ordered values in two where the cut explains most of their variance.
 
-    The p-value is that of values from one normal distribution; distributions with heavier tails and one mode
-    come less far. Otsu, IEEE Transactions on Systems, Man, and Cybernetics 9 (1979) 62-66, for the criterion.
+    The p-value assumes values from one normal distribution; distributions with heavier tails and one mode score lower.
+    Otsu, IEEE Transactions on Systems, Man, and Cybernetics 9 (1979) 62-66, for the criterion.
     """
     ordered = np.sort(np.asarray(values))
     shares = _explained(ordered[None, :])[0]
@@ -49,11 +49,11 @@ def two_groups(values: Sequence[float]) -> Groups:
 
 
 def skew(values: Sequence[float]) -> tuple[float, float]:
-    """Mean less median per mean distance to the median, and its p-value; 0 and 1 when all are alike.
+    """Mean minus median, divided by the mean distance to the median, and its p-value; 0 and 1 when all are equal.
 
-    Miao, Gel and Gastwirth, in: Random Walk, Sequential Analysis and Related Topics (2006) 1-19, for the
-    statistic. The p-value is that of Student's t with 3 degrees of freedom, so that symmetric values with lighter
-    tails give fewer false alarms than it says.
+    Miao, Gel and Gastwirth, in: Random Walk, Sequential Analysis and Related Topics (2006) 1-19, for the statistic. The
+    p-value assumes Student's t with 3 degrees of freedom, so symmetric values with lighter tails give fewer false
+    alarms than stated.
     """
     array = np.asarray(values)
     statistic = float(_lean(spread_of(array)))
@@ -65,7 +65,7 @@ def normality(values: Sequence[float]) -> tuple[float, float]:
     """Shapiro and Francia's W', and its approximate p-value, for 5 values or more.
 
     It is the squared correlation of the ordered values with normal quantiles, which does as well as Shapiro and
-    Wilk's W. Royston, The Statistician 42 (1993), for the p-value, as remembered. Values all alike: 1 and 1.
+    Wilk's W. Royston, The Statistician 42 (1993), for the p-value, as remembered. Equal values: 1 and 1.
     """
     ordered, n = np.sort(np.asarray(values)), len(values)
     if not np.any(spread_of(ordered)):
@@ -113,10 +113,10 @@ def _lean(values: Floats) -> Floats:
 
 
 def _middle(values: Floats) -> Floats:
-    """The median, shape (..., 1); numpy's loads all its masked arrays first."""
+    """The median, shape (..., 1); numpy's own loads all of its masked arrays first."""
     places = (values.shape[-1] - 1) // 2, values.shape[-1] // 2
-    found: Floats = np.partition(values, places, axis=-1)[..., places].sum(axis=-1, keepdims=True) / 2
-    return found
+    median: Floats = np.partition(values, places, axis=-1)[..., places].sum(axis=-1, keepdims=True) / 2
+    return median
 
 
 def _leans(values: Floats) -> Floats:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The test of the aligned ranks where the normal distribution ends: placements and magnitudes together.
 
-A studentized sum of n scores is sqrt(n) at most, so the normal distribution shows no less than 0.2 % with ten blocks,
+A studentized sum of n scores is at most sqrt(n), so with ten blocks the normal distribution shows no less than 0.2 %,
 however large the difference: too much where a hundred claims must hold together. The exact share of all placements of
-the environment among native's runs goes down to 3^-n. It holds where the three runs of a block are alike, and not where
-the natives share what the environment does not, as when both were lucky in the same block: being the slowest in all
-blocks has then a chance of 2^-n. So a p-value below what the normal distribution shows must be shown by the placements
-*and* by Student's t of the log-ratios, which does not mind what natives share: a difference as rare as that is
-far from 0 in units of its own spread too. Down to 1 % the normal distribution decides alone.
+the environment among native's runs goes down to 3^-n. It holds where the three runs of a block are alike, but not where
+the natives share something that the environment does not, for example when both were lucky in the same block: the
+chance of being the slowest in all blocks is then 2^-n. So a p-value below the normal distribution's must be shown by
+the placements *and* by Student's t of the log-ratios, which is unaffected by what natives share: a difference as rare
+as that is also far from 0 in units of its own spread. Down to 1 % the normal distribution decides alone.
 """
 
 import math
@@ -21,18 +21,18 @@ from tare.statistics.distributions import normal_quantile, normal_share, student
 from tare.statistics.placements import share_as_far
 
 SHARPER = 0.005
-"""One-sided p-values of the normal distribution up to which the others may make them smaller."""
+"""One-sided p-value of the normal distribution up to which the other two may make it smaller."""
 _HALVINGS = 10
-"""Where the placements are sure is found to a thousandth of the range, on the side that makes the interval wider."""
+"""Locate the placements' bound to a thousandth of the range, on the side that makes the interval wider."""
 _BESIDE_A_TIE = 1e-10
-"""Of logarithms: more than what is rounded before they are ranked."""
+"""Of logarithms: more than the rounding before they are ranked."""
 
 _Values = tuple[float, ...]
 
 
 @lru_cache(maxsize=65536)
 def one_sided(log_ratios: _Values, controls: _Values, shift: float) -> float:
-    """P-value of "the environment is not slower than ``shift``", a logarithm; one half of too few blocks."""
+    """P-value of "the environment is not slower than ``shift``", a logarithm; one half with too few blocks."""
     n = len(log_ratios)
     if n < LEAST_BLOCKS:
         return 0.5
@@ -71,7 +71,7 @@ def _sharper_bound(log_ratios: _Values, controls: _Values, error: float) -> floa
 
 
 def _sharper_from(n: int) -> float:
-    """Of few blocks the normal distribution ends before."""
+    """One-sided p-value from which ``n`` blocks go on; with few, the normal distribution ends before ``SHARPER``."""
     return max(SHARPER, normal_share(-farthest(n)))
 
 
@@ -100,7 +100,7 @@ def _placed(log_ratios: _Values, controls: _Values, shift: float) -> float:
 def _placed_bound(log_ratios: _Values, controls: _Values, error: float, start: float) -> float:
     """The largest shift up to ``start`` that the placements reject; minus infinity if they reject none.
 
-    Below the shift that leaves the environment the slowest in every block no rank changes any more.
+    Below the shift that leaves the environment slowest in every block, no rank changes.
     """
     if _placed(log_ratios, controls, start) <= error:
         return start

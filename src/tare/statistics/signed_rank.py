@@ -20,17 +20,17 @@ from tare.statistics.distributions import normal_quantile
 from tare.statistics.estimate import LEVEL, Estimate
 
 MOST_LISTED = 200
-"""Values up to which all ways to rank them are counted and all Walsh averages are listed: of more, a chance is an
-integral (``tails``) and an average is found by its rank (``walsh``), as counting takes n^3 steps."""
+"""Values up to which all signs of the ranks are counted and all Walsh averages are listed. For more, a chance is an
+integral (``tails``) and an average is found by its rank (``walsh``), because counting takes n^3 steps."""
 _BESIDE = 4
-"""Times ``n``: so close the normal distribution's critical value is to the exact one."""
+"""Times ``n``: distance within which the normal distribution's critical value is to the exact one."""
 
 
 @lru_cache(maxsize=64)
 def null_distribution(n: int) -> NDArray[np.float64]:
     """P(T = t), t = 0 .. n(n+1)/2, of the signed-rank statistic of ``n`` values symmetric about 0.
 
-    T is the sum of those of the ranks 1 .. n whose fair coin shows heads, so adding a rank halves the
+    T is the sum of the ranks 1 .. n whose fair coin shows heads, so adding a rank halves the
     distribution and adds it to its own shift. No approximation; exact in floating point up to n = 52, as
     all probabilities are multiples of 2^-n, and beyond that to a relative 1e-13.
     """
@@ -69,7 +69,7 @@ def critical_value(n: int, level: float) -> int | None:
 
 
 def _searched(n: int, tail: float) -> int:
-    """How many values of the statistic have a chance of ``tail`` or less to be reached or undershot."""
+    """Number of values that the statistic reaches or undershoots with a chance of ``tail`` or less."""
     deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
     about = round(n * (n + 1) / 4 + normal_quantile(tail) * deviation)
     near = range(max(0, about - _BESIDE * n), max(0, about + _BESIDE * n))
@@ -82,7 +82,7 @@ def achieved_level(n: int, critical: int) -> float:
 
 
 def best_level(n: int) -> float:
-    """Give the highest level in reach: ``n`` values all on one side have chance 2^(1-n)."""
+    """Give the highest reachable level: ``n`` values all on one side have chance 2^(1-n)."""
     return 1.0 - 2.0 ** (1 - n)
 
 
@@ -104,9 +104,9 @@ def walsh_averages(values: ArrayLike) -> NDArray[np.float64]:
 def hodges_lehmann(values: Sequence[float], level: float = LEVEL) -> Estimate:
     """Take the median of the Walsh averages, and the interval from W(c+1) to W(M-c), M = n(n+1)/2.
 
-    ``level`` in the estimate is the exact level reached, at least that asked for; where too few values
-    stand for it the bounds are ``None`` and the level is that asked for. Raises ``ValueError`` without
-    values. Assumes values symmetric about their centre, and no shape beyond that.
+    ``level`` in the estimate is the exact level reached, at least the requested one; with too few values the bounds are
+    ``None`` and the level is the requested one. Raises ``ValueError`` without values. Assumes values symmetric about
+    their centre, and no shape beyond that.
     """
     n = len(values)
     if n == 0:

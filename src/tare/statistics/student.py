@@ -11,7 +11,7 @@ from tare.statistics.estimate import LEVEL, Estimate
 
 
 def standard_deviation(values: Sequence[float]) -> float | None:
-    """Of the population, from n - 1 degrees of freedom; ``None`` below two values."""
+    """Estimate for the population, with n - 1 degrees of freedom; ``None`` below two values."""
     return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chances of sums of many ranks, one at a time, where adding up all ways would take n^2 steps or n^3.
+"""Chances of sums of many ranks, one at a time, where enumerating them would take n^2 or n^3 steps.
 
 The chance that a sum T of whole numbers is at most c is an integral of its generating function, the mean of e^(zT),
 along a line Re z = s < 0 (Helstrom, IEEE Transactions on Aerospace and Electronic Systems 14 (1978) 630-640, on such
-tails). By the trapezoidal rule it is a sum of few of the function's values, which is right but for rounding: the
-integrand is analytic, and next to nothing far from the real axis.
+tails). By the trapezoidal rule it is a sum of a few function values, exact except for rounding: the integrand is
+analytic, and negligible far from the real axis.
 """
 
 import math
@@ -18,19 +18,19 @@ from tare.statistics.distributions import root
 
 _Complex = NDArray[np.complex128]
 _FROM_POLE = 3.0
-"""Standard deviations' inverses between the line and 0, where the integrand is infinite, at least."""
+"""Least distance of the line from 0, where the integrand is infinite, in inverse standard deviations."""
 _STEPS = 6.0
-"""In the line's distance to 0: what the rule misses is e^(-2 pi 6)."""
+"""Steps in the line's distance to 0: the rule's error is e^(-2 pi 6)."""
 _DENSITY, _SKEWED_DENSITY = 2.0, 4.0
-"""Steps within a standard deviation's inverse, at least; sums in which few numbers have any weight are skewed."""
+"""Least number of steps per inverse standard deviation; sums in which few numbers have any weight are skewed."""
 _FAR = 9.0
-"""Standard deviations' inverses from the real axis beyond which nothing is left: e^(-81 / 2)."""
+"""Distance from the real axis beyond which nothing remains, in inverse standard deviations: e^(-81 / 2)."""
 _FARTHEST = -40.0
-"""Where all but the least value of a sum have next to no weight."""
+"""Where all but the least value of a sum have negligible weight."""
 _FEW = 0.02
-"""So far from 0 few of the ranks 1 .. n have any weight, and the integrand goes all around."""
+"""At this distance from 0 few of the ranks 1 .. n have any weight, and the integrand goes all around."""
 _AT_ONCE = 50_000
-"""Factors computed in one call, so that few are in memory."""
+"""Factors computed in one call, to limit memory."""
 
 
 def signed_ranks_at_most(n: int, rank_sum: int) -> float:
@@ -63,7 +63,7 @@ def signed_ranks_at_most(n: int, rank_sum: int) -> float:
 
 
 def draws_at_most(kinds: Mapping[tuple[int, ...], int], total: int) -> float:
-    """P(sum <= ``total``), to a relative 1e-10, of so many draws from each kind's numbers, which are alike likely."""
+    """P(sum <= ``total``), to a relative 1e-10, of so many draws from each kind's equally likely numbers."""
     least, most = (sum(count * edge(kind) for kind, count in kinds.items()) for edge in (min, max))
     if not least <= total < most:
         return float(total >= most)
@@ -89,7 +89,7 @@ def draws_at_most(kinds: Mapping[tuple[int, ...], int], total: int) -> float:
 
 
 def _moments(numbers: NDArray[np.float64], s: float) -> NDArray[np.float64]:
-    """Mean and variance of one draw that has e^(s number) times its weight."""
+    """Mean and variance of one draw weighted by e^(s number)."""
     weights = np.exp(s * (numbers - numbers.min()))
     mean = float(np.average(numbers, weights=weights))
     return np.array([mean, float(np.average((numbers - mean) ** 2, weights=weights))])
@@ -108,7 +108,7 @@ def _at_most(
     *,
     all_around: bool,
 ) -> float:
-    """Of a sum and a bound less the sum's centre, so that no digits go to what both have in common."""
+    """P(sum <= ``bound``); both are given minus the sum's centre, so that no digits are lost to it."""
     density = _SKEWED_DENSITY if all_around else _DENSITY
     points = 2 * math.ceil(math.pi * max(_STEPS / -s, density * deviation)) + 1
     used = points // 2 if all_around else math.ceil(_FAR / deviation * points / (2 * math.pi))

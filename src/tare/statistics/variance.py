@@ -3,8 +3,8 @@
 
 A sum of independent mean squares with known factors has the interval of Graybill and Wang, Journal of the American
 Statistical Association 75 (1980) 869-873, which Ting, Burdick, Graybill, Jeyaratnam and Lu, Journal of Statistical
-Computation and Simulation 35 (1990) 135-143, extend to factors below 0; both as remembered. Unlike the intervals of
-ranks it needs parts that are near normal.
+Computation and Simulation 35 (1990) 135-143, extend to factors below 0; both as remembered. Unlike the intervals from
+ranks it needs nearly normal parts.
 """
 
 import math
@@ -15,7 +15,7 @@ from tare.statistics.distributions import chi_squared_quantile
 from tare.statistics.estimate import LEVEL, Estimate
 
 MOST_ITERATIONS = 1000
-"""More than this many iterations per start are not advised: other things drift in the meantime."""
+"""More iterations per start are not advised: other things drift in the meantime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def best_iterations(
     """How many iterations per start give the narrowest interval in a given time: the whole number next to m*.
 
     m* = sqrt((c_start / c_iteration) (s2_iteration / s2_start)): Kalibera and Jones, ISMM 2013, as remembered.
-    ``None`` when a start costs nothing that was seen; ``MOST_ITERATIONS`` when starts do not differ.
+    ``None`` when a start has no measured cost; ``MOST_ITERATIONS`` when starts do not differ.
     """
     if iteration_cost_s <= 0 or start_cost_s < 0:
         return None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Order statistics and counts of all n(n+1)/2 Walsh averages without making them: in n log^2 n, to the last digit.
+"""Order statistics and counts of all n(n+1)/2 Walsh averages without listing them: in n log^2 n, to the last digit.
 
-The averages of ordered values rise along each row and each column of their table. Where in it a bound passes is found
-by halving, row by row; which average has a certain rank by bounds that each leave out a share of the rest
-(Johnson and Mizoguchi, SIAM Journal on Computing 7 (1978) 147-153; Monahan, ACM Transactions on Mathematical Software
-10 (1984) 265-270, for this estimate).
+The averages of ordered values rise along each row and each column of their table. Halving locates a bound in it, row by
+row; an average of a given rank is located by bounds that each exclude a share of the rest (Johnson and Mizoguchi, SIAM
+Journal on Computing 7 (1978) 147-153; Monahan, ACM Transactions on Mathematical Software 10 (1984) 265-270, for this
+estimate).
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 _Floats = NDArray[np.float64]
 _Places = NDArray[np.int64]
 _LISTED_PER_ROW = 8
-"""So many averages for each value are listed and sorted: that costs less than further bounds."""
+"""Averages per value that are listed and sorted: that costs less than further bounds."""
 
 
 def count_at_most(values: Sequence[float], bound: float) -> int:
@@ -48,7 +48,7 @@ def _ranked(ordered: _Floats, rank: int) -> float:
 
 
 def _ends(ordered: _Floats, bound: float) -> _Places:
-    """For each row the column, from the diagonal on, at which its averages begin to be more than ``bound``."""
+    """For each row the first column, from the diagonal on, whose average exceeds ``bound``."""
     low, high = np.arange(ordered.size), np.full(ordered.size, ordered.size)
     for _ in range(ordered.size.bit_length()):
         middle = np.minimum((low + high) // 2, ordered.size - 1)
@@ -58,7 +58,7 @@ def _ends(ordered: _Floats, bound: float) -> _Places:
 
 
 def _middle(ordered: _Floats, begins: _Places, ends: _Places) -> float:
-    """Of the rows' middle averages the one with half of all that are left on either side, at least a quarter."""
+    """The weighted median of the rows' middle averages: at least a quarter of the rest lies on either side."""
     rows = np.flatnonzero(ends > begins)
     middles = (ordered[rows] + ordered[(begins[rows] + ends[rows]) // 2]) / 2
     order = np.argsort(middles)
