@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runner's end of the launch agent: runs mpirun's daemons in the nodes, through the providers' own ways in.
+"""The runner's end of the launch agent: runs mpirun's daemons in the nodes, through the providers' ways in.
 
-mpirun calls ``agent`` (native/agent) where it would call ssh. The agent's request comes over a Unix socket with its
-standard files, which the command gets as they are; the answer is the command's exit code. When either end goes, the
-command goes too. Requests are served by threads, which sleep while the daemons run.
+mpirun calls ``agent`` (native/agent) instead of ssh. The agent sends its request over a Unix socket together with its
+standard files, which the command inherits; the answer is the command's exit code. If either end disappears, the
+command ends too. Threads serve the requests, and sleep while the daemons run.
 
-The socket lies where the job itself can reach it. Whoever speaks to it can have commands run in the job's own nodes,
-where the job can run them anyway; what makes no sense is not answered, and silence and crowds are cut short.
+The job itself can reach the socket. A client can only run commands in the job's own nodes, where the job can run them
+anyway; senseless requests get no answer, and silent or too many clients are cut off.
 """
 
 import os
@@ -32,7 +32,7 @@ _REQUEST_BYTE = 1 << 20
 _FILES = 3
 _REQUEST_LIMIT_S = 10.0
 _CROWD = 16
-"""How many may be served at once beside a daemon in each node."""
+"""Number of requests served at once in addition to a daemon in each node."""
 _ENDING_LIMIT_S = 5.0
 _PAUSE_S = 0.1
 _CANNOT = 126
@@ -40,23 +40,23 @@ _CANNOT = 126
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Daemon:
-    """One command that the agent had started in a node."""
+    """One command started in a node for the agent."""
 
     node: str
     code: int | None
-    """Its exit code; 126 if it could not be started at all, ``None`` if it was ended here, as mpirun had left."""
+    """Its exit code; 126 if it could not be started, ``None`` if it was ended here because mpirun had left."""
 
 
 class AgentServer:
-    """Serves one launcher; a context manager that ends all it started."""
+    """Serves one launcher; a context manager that ends everything it started."""
 
     name = ".agent"
-    """The socket's, in the folder that launcher and runner share."""
+    """Name of the socket, in the folder that launcher and runner share."""
 
     def __init__(self, folder: Path, ways: Mapping[str, list[str]], user: User | None = None) -> None:
         """Listen in ``folder``; ``ways`` maps a node's name to the argv prefix that enters it.
 
-        ``user`` may speak to it, beside its maker.
+        ``user`` may connect to it, besides its creator.
         """
         self._path = folder / self.name
         self._ways = ways
@@ -65,10 +65,10 @@ class AgentServer:
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._serving: list[threading.Thread] = []
         self.ended: list[Daemon] = []
-        """The daemons that ended so far, in the order of their ends."""
+        """Daemons that have ended so far, in order."""
 
     def __enter__(self) -> Self:
-        # The path of a socket has room for 107 bytes (unix(7)); this one is short wherever the folder lies.
+        # A socket's path is limited to 107 bytes (unix(7)); this one is short wherever the folder is.
         folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             self._listening.bind(f"/proc/self/fd/{folder}/{self._path.name}")
@@ -86,7 +86,7 @@ class AgentServer:
     def __exit__(self, *_: object) -> None:
         os.close(self._stopping)
         deadline = time.monotonic() + 2 * _ENDING_LIMIT_S
-        self._accepting.join(_ENDING_LIMIT_S)  # it may still begin to serve somebody
+        self._accepting.join(_ENDING_LIMIT_S)  # it may still begin to serve a request
         for thread in self._serving:
             thread.join(max(0.0, deadline - time.monotonic()))
         self._listening.close()
@@ -100,13 +100,13 @@ class AgentServer:
         while self._stop not in _readable(self._listening.fileno(), self._stop):
             try:
                 connection, _ = self._listening.accept()
-            except OSError:  # no descriptor is left: some will be free again
+            except OSError:  # out of descriptors: some will be freed
                 _readable(self._stop, limit_s=_PAUSE_S)
                 continue
             self._receive(connection)
 
     def _receive(self, connection: socket.socket) -> None:
-        """Serve it in a thread, or hang up when too many are served already."""
+        """Serve it in a thread, or hang up if too many are being served."""
         self._serving = [thread for thread in self._serving if thread.is_alive()]
         thread = threading.Thread(target=self._serve, args=(connection,), daemon=True)
         if len(self._serving) < _CROWD + len(self._ways) and _started(thread):
@@ -130,7 +130,7 @@ class AgentServer:
                 connection.send(str(code).encode())
 
     def _request(self, connection: socket.socket) -> tuple[tuple[str, str] | None, list[int]]:
-        """Node and command, with the standard files; ``None`` for what is no request, or does not come in time."""
+        """Node and command, with the standard files; ``None`` if it is no request, or late."""
         if connection.fileno() not in _readable(connection.fileno(), self._stop, limit_s=_REQUEST_LIMIT_S):
             return None, []
         try:
@@ -157,7 +157,7 @@ class AgentServer:
         return self._wait(child, connection)
 
     def _wait(self, child: "subprocess.Popen[bytes]", connection: socket.socket) -> int | None:
-        """Until the child's end, or until the agent or this server goes, which ends the child."""
+        """Wait for the child's end, or for the end of the agent or this server, which ends the child."""
         try:
             ended = os.pidfd_open(child.pid)
         except OSError:
@@ -174,7 +174,7 @@ class AgentServer:
 
 
 def parse_request(text: bytes) -> tuple[str, str] | None:
-    """Node and command of the agent's words; ``None`` when they are something else."""
+    """Node and command in the agent's request; ``None`` if it is something else."""
     try:
         request = object_from_json(text)
     except ValueError:
@@ -186,7 +186,7 @@ def parse_request(text: bytes) -> tuple[str, str] | None:
 
 
 def _started(thread: threading.Thread) -> bool:
-    """Whether the system allows one more."""
+    """Start it; whether the system allows one more thread."""
     try:
         thread.start()
     except RuntimeError:
@@ -195,7 +195,7 @@ def _started(thread: threading.Thread) -> bool:
 
 
 def _readable(*descriptors: int, limit_s: float | None = None) -> list[int]:
-    """Wait for the first of them; without a limit only where one of them ends with this runner's part."""
+    """Wait for the first readable one; without a limit only if one of them ends with this runner's part."""
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
@@ -212,6 +212,6 @@ def _end(child: "subprocess.Popen[bytes]") -> None:
 
 
 def explain(failed: Daemon, said: str) -> NodeError:
-    """Why a launch cannot go on, with the last of what mpirun and its daemons said."""
+    """Why a launch cannot continue, with the last output of mpirun and its daemons."""
     words = f"MPI's daemon in {failed.node} ended with {failed.code}, so the launch cannot go on"
     return NodeError(f"{words}: {last_words(said)}", said)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trial under way: what it has gathered so far, and how it ended."""
+"""A trial in progress: what it has gathered so far, and how it ended."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,9 +32,9 @@ from tare.untrusted import writable
 EXCERPT_CHARACTERS = 2000
 _BETWEEN = " | "
 _LONGEST_TEXT = 8192
-"""Of a reason or a fact."""
+"""Maximum length of a reason or a fact."""
 _RULES = {ClockFault: Rule.CLOCK, UnequalArms: Rule.UNEQUAL, WorkOutOfTurn: Rule.OUT_OF_TURN}
-"""Errors that make a trial invalid, and by which rule."""
+"""Errors that make a trial invalid → the rule."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Measured:
     facts: dict[str, str] = field(default_factory=dict)
 
     def learn(self, facts: Mapping[str, str]) -> None:
-        """Facts of one node or instance beside the others': what differs stands side by side."""
+        """Merge the facts of one node or instance; differing values are listed side by side."""
         for label, text in facts.items():
             known = self.facts.get(label)
             if known is None:
@@ -71,7 +71,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a trial ended; as in ``Outcome``."""
+    """The end of a trial, as in ``Outcome``."""
 
     status: Status = Status.OK
     rule: Rule | None = None
@@ -80,7 +80,7 @@ class End:
 
 
 class Attempt:
-    """One trial: whatever goes wrong becomes a failed or invalid outcome with its reason."""
+    """One trial: any error becomes a failed or invalid outcome with its reason."""
 
     def __init__(self, trial: Trial, image_digest: str, raw_directory: Path) -> None:
         self.trial, self._image_digest = trial, image_digest
@@ -92,11 +92,11 @@ class Attempt:
 
     @property
     def lost(self) -> bool:
-        """Whether nothing more can come of it."""
+        """Whether it can no longer produce a result."""
         return self.end.status is not Status.OK
 
     def follow(self, first: "Attempt") -> None:
-        """Share its nodes: what was learnt of them, and their end if they did not come up."""
+        """Share its nodes: their facts, and their end if they did not come up."""
         self.end = first.end
         self.measured.times, self.measured.parity = first.measured.times, first.measured.parity
         self.measured.facts = dict(first.measured.facts)
@@ -104,9 +104,9 @@ class Attempt:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Keep what goes wrong inside as the trial's end, whatever it is: only an interrupt ends more.
+        """Record any error inside as the trial's end; only an interrupt ends more.
 
-        The first cause stands: what goes wrong later may be its consequence.
+        The first cause counts: later errors may be its consequences.
         """
         try:
             yield
@@ -119,13 +119,13 @@ class Attempt:
             self.end = End(Status.INVALID if rule else Status.FAILED, rule, str(known), known.excerpt)
 
     def finish(self) -> None:
-        """Take it out if a rule says so, once all is measured; what failed before has failed."""
+        """Exclude it if a rule says so, once everything is measured; an earlier failure remains."""
         rule, reason = _taken_out(self.measured)
         if rule is not None and reason is not None and not self.lost:
             self.end = End(Status.INVALID, rule, reason)
 
     def outcome(self, elapsed_s: float | None = None) -> Outcome:
-        """``elapsed_s``: its share of the time of several that ran together; all of its own without it."""
+        """The outcome; ``elapsed_s``: its share of the time of trials that ran together, else its own whole time."""
         measured, end = self.measured, self.end
         if measured.times.problems:
             measured.facts["not stopped cleanly"] = "; ".join(measured.times.problems)
@@ -162,14 +162,14 @@ class Attempt:
 
 
 def _taken_out(measured: Measured) -> tuple[Rule | None, str | None]:
-    """By which rule, and why; a disturbed host goes before a clock, as its whole block is disturbed."""
+    """The excluding rule and why; a disturbed host precedes a clock, as its whole block is disturbed."""
     if measured.excluded is not None:
         return measured.excluded.rule, measured.excluded.reason
     return (Rule.CLOCK, measured.timing.doubt) if measured.timing.doubt else (None, None)
 
 
 def _short(text: str) -> str:
-    """As the journal keeps it: a node may have made it as long as it likes."""
+    """Shorten for the journal: a node may produce text of any length."""
     return writable(text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]} ...")
 
 

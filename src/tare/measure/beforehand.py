@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is tried and asked before a measured command: its launch, MPI's clock, the job's evidence and its program.
+"""Checks before a measured command: its launch, MPI's clock, the job's evidence and its program.
 
-Once for each arm of a session, as the answers cannot change: image, variables, layout and limits stay. Again after a
-trial of the arm that did not count; and evidence that could not be had is asked for again. A node with a kernel of its
-own begins its clock, and has read no file yet, with each start: there the launch and the evidence come before every
-command.
+They run once for each arm of a session, as the answers cannot change: image, variables, layout and limits stay. They
+are repeated after a trial of the arm that did not count, and for missing evidence. A node with its own kernel starts
+its clock anew, with nothing read from files, at each start: there the launch and the evidence precede every command.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ from tare.records import PROGRAM, Trial
 def facts_beforehand(
     context: Context, trial: Trial, nodes: Sequence[Node], instances: Sequence[Instance]
 ) -> Mapping[str, str]:
-    """The job's evidence and its program's digest; what an earlier trial of the arm found goes with this one too.
+    """The job's evidence and its program's digest; results of an earlier trial of the arm apply here too.
 
     ``NodeError`` if the launch cannot work, ``ClockFault`` if MPI's clock is wrong here.
     """
@@ -36,13 +35,13 @@ def facts_beforehand(
 
 
 def forget(context: Context, trial: Trial) -> None:
-    """Have the next trial of this arm try and ask again: this one did not count."""
+    """Repeat the checks in the next trial of this arm, as this one did not count."""
     context.evidence.pop(arm_of(trial), None)
     context.programs.pop(arm_of(trial), None)
 
 
 def arm_of(trial: Trial) -> Arm:
-    """Its environment, workload and setting: all of them launch alike."""
+    """Its environment, workload and setting: trials of one arm launch alike."""
     return trial.environment.name, trial.workload.name, trial.setting
 
 
@@ -52,7 +51,7 @@ _HEXADECIMAL = 64
 
 
 def program_digest(instance: Instance) -> dict[str, str]:
-    """The fact ``PROGRAM``: SHA-256 of the file, by the node's own sha256sum(1); or that it is not known, and why."""
+    """The fact ``PROGRAM``: SHA-256 of the file, by the node's own sha256sum(1), or why it is not known."""
     program = instance.job.program or instance.job.argv[0]
     said = run_aside(instance, ("sh", "-c", _DIGEST, "sh", program), _OUTPUT)
     digest = (instance.printed(_OUTPUT, "stdout") or "").partition(" ")[0].lstrip("\\")

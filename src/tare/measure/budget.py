@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time that is left of a campaign's budget, and what may still begin in it."""
+"""The remaining time of a campaign's budget, and what may still begin in it."""
 
 import math
 import time
@@ -12,7 +12,7 @@ from tare.records import Outcome, Trial
 
 
 class Budget:
-    """The time left, counted over all sessions of the result: the trials' own time, and this session's clock."""
+    """The remaining time over all sessions of the result: the trials' own time, and this session's clock."""
 
     def __init__(self, campaign: Campaign, planned: Sequence[Trial], outcomes: Sequence[Outcome]) -> None:
         """``outcomes`` grows as trials end."""
@@ -35,11 +35,15 @@ class Budget:
         return math.inf if remaining is None else remaining
 
     def _may_begin(self, trial: Trial) -> bool:
-        """Judge a block when it begins, and within it only whether time is left at all."""
+        """Judge a whole block at its beginning, and within it only whether any time is left."""
         remaining = self.remaining()
         if trial.block != self._allowed_block:
             done = {outcome.trial.identity for outcome in self.outcomes}
-            block = (one for one in self._planned if one.block == trial.block and self.is_wanted(one))
+            block = (
+                planned
+                for planned in self._planned
+                if planned.block == trial.block and self.is_wanted(planned)
+            )
             rest = [trial for trial in block if trial.identity not in done]
             if not next_block_fits(rest, self.outcomes, remaining):
                 return False

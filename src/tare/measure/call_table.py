@@ -8,15 +8,15 @@ from tare.errors import NodeError
 from tare.untrusted import whole
 
 COLUMNS = "name,calls,errors"
-"""What the table is asked for (strace(1), --summary-columns)."""
+"""The requested columns of the table (strace(1), --summary-columns)."""
 _HEAD = ["syscall", "calls", "errors"]
 _TOTAL = "total"
 _TITLE = "System call usage summary"
-"""Of a second table, for programs of 32 bits."""
+"""Title of a second table, for 32-bit programs."""
 
 
 def parse_calls(text: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
-    """How many of each were made, and how many of these failed; ``NodeError`` where a table is not whole."""
+    """Number of calls by name, and number of failures; ``NodeError`` if a table is incomplete."""
     made: Counter[str] = Counter()
     failed: Counter[str] = Counter()
     summed: tuple[int, int] | None = None
@@ -32,12 +32,12 @@ def parse_calls(text: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
 
 
 def _whole(calls: int, errors: int, before: tuple[int, int] | None) -> tuple[int, int]:
-    """The total of this table and of the one before it."""
+    """The total of this table and the previous one."""
     return (calls, errors) if before is None else (calls + before[0], errors + before[1])
 
 
 def _rows(text: str) -> Iterator[tuple[str, int, int]]:
-    """Name, calls and errors; a cell of no errors is empty."""
+    """Name, calls and errors; without errors the cell is empty."""
     for line in text.splitlines():
         words = line.split()
         if not words or words == _HEAD or line.startswith(("-", _TITLE)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A campaign measured, or continued: the host is locked and cleaned, the image verified, each trial journalled."""
+"""Measuring or continuing a campaign: lock and clean the host, verify the image, journal each trial."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -57,21 +57,21 @@ class Request:
     folder: ResultFolder
     image_name: str = "default"
     pilot: bool = False
-    """Run the first workload once natively beforehand, and stop with its error if it fails."""
+    """Run the first workload once on native beforehand, and stop with its error if it fails."""
     providers: Mapping[str, Provider] = field(default_factory=lambda: PROVIDERS)
     stopping: Stopping = never
-    """Says at each look which arms run no further blocks."""
+    """Decides at each look which arms run no further blocks."""
 
 
 class Audience(Watcher, Protocol):
-    """Told what a run does; the command line shows it."""
+    """Receives what a run does; the command line shows it."""
 
     def says(self, words: str) -> None:
         """Take one line for the user."""
         ...
 
     def plans(self, plan: BudgetPlan) -> None:
-        """Take what is about to run."""
+        """Take the plan of what is about to run."""
         ...
 
     def tick(self) -> None:
@@ -79,12 +79,12 @@ class Audience(Watcher, Protocol):
         ...
 
     def stops(self, words: str, spared_trials: int) -> None:
-        """Take what has stopped and why, and how many of the planned trials are not needed for it."""
+        """Take what has stopped and why, and how many planned trials are no longer needed."""
         ...
 
 
 def measure_campaign(request: Request, audience: Audience) -> bool:
-    """Run what the journal lacks; returns whether the budget cut something off.
+    """Run what the journal lacks; return whether the budget cut something off.
 
     Raises ``KeyboardInterrupt`` after the trial in progress has been taken down, ``InputError`` if the folder belongs
     to another campaign, ``ImageError``, ``LockedError``, ``JournalError`` or ``HostError``.
@@ -105,9 +105,9 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
 
 @contextmanager
 def held_host(purpose: str, audience: Audience) -> Iterator[None]:
-    """Locks, guardian, clean-up of what an earlier run left; raises ``LockedError`` or ``HostError``.
+    """Hold locks and a guardian, and clean up after earlier runs; raises ``LockedError`` or ``HostError``.
 
-    What cannot be cleaned up is said and does not keep a run from its work.
+    Leftovers that stay are reported and do not prevent a run.
     """
     with ExitStack() as stack:
         lock = stack.enter_context(host_lock(purpose))
@@ -126,19 +126,19 @@ def held_host(purpose: str, audience: Audience) -> Iterator[None]:
 
 
 def _ready(request: Request, campaign: Campaign, image: Image, audience: Audience) -> tuple[Skipped, ...]:
-    """Verify the image and probe the environments, those too that were missing in an earlier session."""
+    """Verify the image and probe all environments, including ones missing in an earlier session."""
     verify(image)
     if words := stranger(user_of(campaign.user)):
         audience.says(words)
     journal = read_result(request.folder)
     refuse_another(request.folder, journal, image.digest)
     skipped = unusable(request, campaign, image)
-    absent = {skipped.environment for skipped in skipped}
+    absent = {skip.environment for skip in skipped}
     return (*skipped, *cannot_join(campaign.needed_environments, request.providers, journal, absent))
 
 
 def unusable(request: Request, campaign: Campaign, image: Image) -> tuple[Skipped, ...]:
-    """The environments that do not run here today; the others know the image afterwards. Raises ``HostError``."""
+    """The environments that do not run here now; the others have the image afterwards. Raises ``HostError``."""
     wants = Wants(
         quota=campaign.limits.cpu_quota is not None,
         several_nodes=any(layout.nodes > 1 for layout in campaign.layouts),
@@ -150,7 +150,7 @@ def _measure(
     request: Request, campaign: Campaign, image: Image, skipped: tuple[Skipped, ...], audience: Audience
 ) -> bool:
     journal = read_result(request.folder)
-    absent, done, earlier = {skipped.environment for skipped in skipped}, journal.done, journal.seen
+    absent, done, earlier = {skip.environment for skip in skipped}, journal.done, journal.seen
     now = plan_now(campaign, journal, absent)
     planned, outcomes = now.trials, list(map(without_evidence, journal.outcomes))
     budget = Budget(campaign, planned, outcomes)
@@ -184,7 +184,7 @@ def _measure(
         },
     )
     ours = {trial.identity: trial for trial in planned}
-    # A journal may name workloads that nobody knows; what slices a trial has is for the plan to say.
+    # A journal may name unknown workloads; only the plan decides which slices a trial has.
     context.allotment.learn(
         [
             replace(outcome, trial=ours[outcome.trial.identity])
@@ -218,7 +218,7 @@ def _measure(
 
 
 def without_evidence(outcome: Outcome) -> Outcome:
-    """What this session asks of a trial that is over. The rest is most of it, and is in the journal.
+    """The part of a finished trial that this session needs. The larger rest is in the journal.
 
     Thousands of outcomes stay in memory until the campaign ends, so that looks can judge them.
     """
@@ -230,7 +230,7 @@ def without_evidence(outcome: Outcome) -> Outcome:
 
 @contextmanager
 def _journal(folder: ResultFolder, session: Session) -> Iterator[Callable[[Session | Outcome], None]]:
-    """Appends to this session's file; ``JournalError`` once the folder is gone, what was measured is then rescued."""
+    """Append to this session's file; ``JournalError`` once the folder is gone, after rescuing the measurements."""
     campaign, name = folder.read_campaign(), journal_name(session)
     with JournalWriter(folder.journal / name) as writer:
 
@@ -242,12 +242,12 @@ def _journal(folder: ResultFolder, session: Session) -> Iterator[Callable[[Sessi
         yield write
 
 
-def _skip_said(one: Skipped) -> str:
-    return f"{one.environment} is skipped: {one.reason}; {one.remedy}"
+def _skip_said(skipped: Skipped) -> str:
+    return f"{skipped.environment} is skipped: {skipped.reason}; {skipped.remedy}"
 
 
 def new_context(request: Request, campaign: Campaign, image: Image, audience: Audience) -> Context:
-    """What all trials of this session share, whatever was measured before."""
+    """The data shared by all trials of this session, whatever was measured before."""
     context = Context(
         image_root=image.root,
         image_digest=image.digest,
@@ -265,7 +265,7 @@ def new_context(request: Request, campaign: Campaign, image: Image, audience: Au
 
 
 def _look_at_host(audience: Audience) -> HostLoad:
-    """Who keeps it busy is said; nobody is refused for it."""
+    """Report who keeps the host busy, without refusing the run."""
     load = look_before_start()
     if load.busy:
         audience.says(
@@ -277,7 +277,7 @@ def _look_at_host(audience: Audience) -> HostLoad:
 def _lacking_flags(
     request: Request, campaign: Campaign, absent: AbstractSet[str], journal: Journal
 ) -> Mapping[str, tuple[str, ...]]:
-    """As they were at the first trial: all of a result take the same code paths."""
+    """The lacking flags as of the first trial: all trials of a result take the same code paths."""
     if journal.outcomes and journal.sessions:
         return journal.sessions[-1].lacking_flags
     present = [environment for environment in campaign.needed_environments if environment.name not in absent]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Removing what a killed run left: only what Tare wrote down before making it."""
+"""Removal of what a killed run left: only things that Tare recorded before making them."""
 
 import os
 
@@ -9,9 +9,9 @@ from tare.measure.lock import open_tools_lock, wait_for_tools
 
 
 def clean_up() -> Cleaned:
-    """Take leftovers away, after the tools of the killed run have ended; what stays is among what is returned.
+    """Remove leftovers, after the tools of the killed run have ended; the result includes what stays.
 
-    The host lock must be held. ``HostError`` when the state folder is not to be used.
+    The host lock must be held. ``HostError`` if the state folder must not be used.
     """
     descriptor = open_tools_lock()
     try:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What probes prove of a clock: its rate with hard bounds, and where it stepped.
+"""What probes prove about a clock: its rate with hard bounds, and where it stepped.
 
-An honest clock never runs faster or slower than the host's by more than ``TOLERANCE_PPM``. Two probes between which no
-honest clock can have advanced as this one did refute it, whatever the delays were. So a steady clock is refuted exactly
-when its whole interval of rates lies beyond the tolerance, and an honest one never is, even when its rate wanders
-within the tolerance, as the offset of a clock under discipline does (docs/method.md).
+An honest clock never runs faster or slower than the host's by more than ``TOLERANCE_PPM``. If no honest clock can have
+advanced as this one did between two probes, they refute it, whatever the delays. So a steady clock is refuted exactly
+when its whole interval of rates lies beyond the tolerance, and an honest one never is, even if its rate wanders within
+the tolerance, as the rate of a disciplined clock does (docs/method.md).
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,19 +14,19 @@ from itertools import pairwise
 from tare.measure.clock_line import MILLION, RESOLUTION_NS, ClockProbe, Drift, line_through
 
 TOLERANCE_PPM = 100
-"""Two honest clocks may differ by this rate."""
+"""The rates of two honest clocks may differ by this much."""
 _FASTEST = MILLION + TOLERANCE_PPM
 _SLOWEST = MILLION - TOLERANCE_PPM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A place at which a clock advanced more (above 0) or less than an honest one; bounds of the difference."""
+    """A point where a clock advanced more (above 0) or less than an honest one; bounds of the difference."""
 
     low_ns: int
     high_ns: int
     after_ns: int
-    """Host's stamps between which it lies."""
+    """The host's stamps around it."""
     before_ns: int
 
 
@@ -37,17 +37,17 @@ class ClockFit:
     probes: int
     worst_round_trip_ns: int
     drift: Drift
-    """Over the longest of the stretches."""
+    """Drift over the longest stretch."""
     stretches: tuple[Drift, ...]
-    """Of each run of probes that one rate explains; a steady clock has one."""
+    """Drift of each run of probes that one rate explains; a steady clock has one."""
     refuted: bool
     """No honest clock gives these readings."""
     steps: tuple[Step, ...]
-    """As few as can be that make an honest clock of it; none when it is one. A wrong rate takes one in each gap."""
+    """The fewest steps that make it an honest clock; none if it is one. A wrong rate needs one in each gap."""
 
 
 def fit(probes: Sequence[ClockProbe]) -> ClockFit:
-    """Judge probes, in the order in which they were asked; ``ValueError`` without any."""
+    """Judge probes, in the order of the questions; ``ValueError`` without any."""
     if not probes:
         raise ValueError("no probes to judge a clock by")
     steady = list(_steady_pieces(probes))
@@ -71,7 +71,7 @@ def _drift(piece: Sequence[ClockProbe]) -> Drift:
 
 
 def _steady_pieces(probes: Sequence[ClockProbe]) -> Iterator[Sequence[ClockProbe]]:
-    """As few runs of probes as can be, each of which one rate explains."""
+    """The fewest runs of probes that one rate each explains."""
     begin = 0
     while begin < len(probes):
         end = _end_of_steady(probes, begin)
@@ -80,7 +80,7 @@ def _steady_pieces(probes: Sequence[ClockProbe]) -> Iterator[Sequence[ClockProbe
 
 
 def _end_of_steady(probes: Sequence[ClockProbe], begin: int) -> int:
-    """By doubling, then bisection: the rate that explains a run explains its beginnings too."""
+    """Search by doubling, then bisection: a rate that explains a run also explains its beginnings."""
     length = 1
     while begin + length < len(probes) and line_through(probes[begin : begin + 2 * length]):
         length *= 2
@@ -92,7 +92,7 @@ def _end_of_steady(probes: Sequence[ClockProbe], begin: int) -> int:
 
 
 def _honest_pieces(probes: Sequence[ClockProbe]) -> Iterator[Sequence[ClockProbe]]:
-    """As few runs of probes as can be, in each of which no pair refutes an honest clock."""
+    """The fewest runs of probes in which no pair refutes an honest clock."""
     begin, limits = 0, _Limits(probes[:1])
     for number, probe in enumerate(probes[1:], start=1):
         if limits.refuted_by(_Limits([probe])):
@@ -104,9 +104,9 @@ def _honest_pieces(probes: Sequence[ClockProbe]) -> Iterator[Sequence[ClockProbe
 
 
 class _Limits:
-    """The tightest of what probes say of an honest clock that passes through all of them; millionths of nanoseconds.
+    """The tightest bounds of the probes on an honest clock that passes through all of them; millionths of nanoseconds.
 
-    The clock less the fastest honest rate only falls and less the slowest only rises: each probe bounds both of these.
+    The clock minus the fastest honest rate only falls, minus the slowest it only rises: each probe bounds both.
     """
 
     def __init__(self, probes: Sequence[ClockProbe]) -> None:
@@ -124,7 +124,7 @@ class _Limits:
         return low > 0 or high < 0
 
     def step_to(self, later: "_Limits") -> tuple[int, int]:
-        """Bounds of the one step that lies between, if the clock is honest but for it."""
+        """Bounds of the single step in between, if the clock is otherwise honest."""
         return later.fast_least - self.fast_most, later.slow_most - self.slow_least
 
 
@@ -140,7 +140,7 @@ def _limits(probe: ClockProbe) -> tuple[int, int, int, int]:
 
 
 def _step(earlier: Sequence[ClockProbe], later: Sequence[ClockProbe]) -> Step:
-    """The step between two runs, by all of their probes; by the later's first where these contradict each other."""
+    """The step between two runs, by all their probes; by the later run's first probe if these contradict each other."""
     before, first = _Limits(earlier), _Limits(later[:1])
     low, high = before.step_to(_Limits(later))
     if low > high:

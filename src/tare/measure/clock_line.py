@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Probes of a clock, and the rates of all lines that pass through them; whole numbers, so nothing is rounded.
 
-A probe is a bracket: the node's clock read n at some moment between the host's stamps a and b, however long either way
-took. A line through all brackets exists for the rates r that satisfy, for every pair of them,
-r (b_i - a_j) >= n_i - n_j, and only the corners of two convex hulls can bound these.
+A probe is a bracket: the node's clock read n at some moment between the host's stamps a and b, however long each way
+took. A line through all brackets exists for the rates r that satisfy r (b_i - a_j) >= n_i - n_j for every pair, and
+only the corners of two convex hulls can bound these rates.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 RESOLUTION_NS = 1000
-"""For so long a clock may say the same; the coarsest source that Linux takes for one (the PIT) ticks every 838 ns."""
+"""How long a clock may show the same value; the coarsest source that Linux uses (the PIT) ticks every 838 ns."""
 MILLION = 10**6
 
 Point = tuple[int, int]
@@ -44,8 +44,8 @@ class Drift:
 
 
 def line_through(probes: Sequence[ClockProbe]) -> Drift | None:
-    """The rates of all lines through all brackets; ``None`` when there is no such line."""
-    # A line passes above the end of each bracket and below its beginning.
+    """The rates of all lines through all brackets; ``None`` if there is no such line."""
+    # A line passes above the end and below the beginning of each bracket.
     below = _hull([(probe.asked_ns, probe.node_ns + RESOLUTION_NS) for probe in probes], turn=1)
     above = _hull([(probe.answered_ns, probe.node_ns) for probe in probes], turn=-1)
     least: list[Fraction] = []
@@ -59,7 +59,7 @@ def line_through(probes: Sequence[ClockProbe]) -> Drift | None:
                 return None
     if least and most and max(least) > min(most):
         return None
-    forward = [rate for rate in least if rate > 0]  # that a clock does not run backward is no bound
+    forward = [rate for rate in least if rate > 0]  # not running backward is no bound
     return Drift(low_ppm=_ppm(max(forward, default=None)), high_ppm=_ppm(min(most, default=None)))
 
 

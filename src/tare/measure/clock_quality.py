@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The clocks of nodes put to the test, before anything is measured: once per environment, setting and session."""
+"""Tests of the nodes' clocks before any measurement: once per environment, setting and session."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ _ADAPTER: TypeAdapter[ClockQuality] = TypeAdapter(ClockQuality)
 def tested_clocks(
     context: Context, trial: Trial, provider: Provider, nodes: Sequence[Node], ways: Ways
 ) -> tuple[tuple[ClockQuality, ...], dict[str, str]]:
-    """What each node's clocks showed, and a fact where they could not be tested; nothing when they were before."""
+    """The quality of each node's clocks, or a fact if they could not be tested; empty if already tested."""
     key = trial.environment.name, trial.setting
     if key in context.tested_clocks:
         return (), {}
@@ -40,7 +40,7 @@ def _tested(provider: Provider, node: Node, ways: Ways) -> ClockQuality:
 
 
 def quality_of(said: Mapping[str, Any], node: int, *, own_clock: bool) -> ClockQuality:
-    """The record of what a stopwatch said; ``NodeError`` when that makes no sense."""
+    """The record of a stopwatch's report; ``NodeError`` if it makes no sense."""
     try:
         clocks = {
             clock["name"]: {key: value for key, value in clock.items() if key != "name"}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the clocks of one system went against each other over a trial.
+"""How the clocks of one system ran relative to each other over a trial.
 
-CLOCK_REALTIME and CLOCK_MONOTONIC are disciplined alike, so that only a step parts them; CLOCK_MONOTONIC_RAW is not
-disciplined at all, so that the other's rate against it is the discipline (clock_gettime(2)).
+CLOCK_REALTIME and CLOCK_MONOTONIC are disciplined alike, so that only a step separates them; CLOCK_MONOTONIC_RAW is
+not disciplined at all, so that CLOCK_MONOTONIC's rate against it is the discipline (clock_gettime(2)).
 """
 
 import statistics
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from tare.measure.clock_line import MILLION
 
 READINGS = 5
-"""At each end; their medians count, since a reader may be interrupted between two clocks."""
+"""Number of readings at each end; their medians count, as a reader may be interrupted between two clocks."""
 _LEAST_SPAN_NS = 1_000_000_000
 _LEAST_STEP_NS = 1_000_000
 
@@ -20,7 +20,7 @@ _Readings = Mapping[str, int]
 
 
 def host_readings() -> list[_Readings]:
-    """The host's clocks, read one right after the other, several times."""
+    """The host's clocks, read in direct succession, several times."""
     return [
         {
             "monotonic_raw_ns": time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the probes of all clocks of a trial's nodes amount to: facts, and what is wrong, in words."""
+"""The conclusion from all clock probes of a trial's nodes: facts, and what is wrong, in words."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from tare.measure.clock_fit import ClockFit, Step, fit
 from tare.measure.clock_line import ClockProbe, Drift
 
 _MOST_STEPS = 3
-"""More of them are told by their number; and where fewer rates than steps explain them, by these."""
+"""More steps are reported as a count, or as rates if fewer rates than steps explain them."""
 _NAMES = {
     "monotonic_raw_ns": "CLOCK_MONOTONIC_RAW",
     "monotonic_ns": "CLOCK_MONOTONIC",
@@ -18,16 +18,16 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockFindings:
-    """What was found out about the clocks of all nodes."""
+    """The findings on the clocks of all nodes."""
 
     facts: tuple[Mapping[str, str], ...]
-    """Of each node."""
+    """Facts of each node."""
     fault: str | None
-    """What is wrong with them; ``None`` when nothing is."""
+    """What is wrong with them; ``None`` if nothing is."""
 
 
 def findings(nodes: Mapping[str, Mapping[str, Sequence[ClockProbe]]]) -> ClockFindings:
-    """Judge the probes of each node's clocks; ``nodes`` says how each is to be called."""
+    """Judge the probes of each node's clocks; ``nodes`` maps each node's label to its probes."""
     fits = {node: {name: fit(probes) for name, probes in clocks.items()} for node, clocks in nodes.items()}
     faults = [words for node, clocks in fits.items() if (words := _fault(node, clocks))]
     return ClockFindings(facts=tuple(map(_facts, fits.values())), fault="; ".join(faults) or None)
@@ -47,7 +47,7 @@ def _facts(clocks: Mapping[str, ClockFit]) -> dict[str, str]:
 
 
 def _fault(node: str, clocks: Mapping[str, ClockFit]) -> str | None:
-    """Clocks that go wrong in the same way are told of by one of them."""
+    """The fault of a node's clocks; one clock represents all with the same fault."""
     alike: dict[tuple[bool, bool], list[str]] = {}
     for name, clock_fit in clocks.items():
         if clock_fit.refuted:
@@ -60,24 +60,24 @@ def _joined(names: Sequence[str]) -> str:
     return ", ".join(_NAMES[name] for name in names)
 
 
-def _stepped(found: ClockFit) -> bool:
-    """Steps explain it, and rates do so no better: one takes a single step and one other rate, and nobody can tell."""
-    if len(found.steps) <= 1:
-        return bool(found.steps)
-    changes = len(found.stretches) - 1
-    return changes > 0 and (len(found.steps) <= _MOST_STEPS or 2 * changes > len(found.steps))
+def _stepped(clock: ClockFit) -> bool:
+    """Whether steps explain it and rates do no better: a single step and one other rate cannot be distinguished."""
+    if len(clock.steps) <= 1:
+        return bool(clock.steps)
+    changes = len(clock.stretches) - 1
+    return changes > 0 and (len(clock.steps) <= _MOST_STEPS or 2 * changes > len(clock.steps))
 
 
-def _kind(found: ClockFit) -> tuple[bool, bool]:
-    return _stepped(found), len(found.stretches) == 1
+def _kind(clock: ClockFit) -> tuple[bool, bool]:
+    return _stepped(clock), len(clock.stretches) == 1
 
 
-def _words(found: ClockFit) -> str:
-    stepped, steady = _kind(found)
-    at_one_rate = f"runs at another rate than the host's: {_span(found.drift)}"
+def _words(clock: ClockFit) -> str:
+    stepped, steady = _kind(clock)
+    at_one_rate = f"runs at another rate than the host's: {_span(clock.drift)}"
     if stepped:
-        return f"stepped {', '.join(_steps(found.steps))}{f', or {at_one_rate}' if steady else ''}"
-    return at_one_rate if steady else f"changed its rate: {', then '.join(map(_span, found.stretches))}"
+        return f"stepped {', '.join(_steps(clock.steps))}{f', or {at_one_rate}' if steady else ''}"
+    return at_one_rate if steady else f"changed its rate: {', then '.join(map(_span, clock.stretches))}"
 
 
 def _steps(steps: Sequence[Step]) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _span_ms(low_ns: int, high_ns: int) -> str:
 
 
 def _span(drift: Drift) -> str:
-    """Bounds are rounded outward, so that they still hold."""
+    """The bounds in words, rounded outward so that they still hold."""
     if drift.low_ppm is None or drift.high_ppm is None:
         return "not bounded"
     return f"{drift.low_ppm - 0.05:+.1f} to {drift.high_ppm + 0.05:+.1f} ppm"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The clocks of nodes that have their own, asked before, once a second during, and after a trial's run.
+"""The clocks of nodes that have their own, read before, once a second during, and after a trial's run.
 
-The one asked is a stopwatch that never runs anything; docs/method.md says what an answer costs. While a command runs
-it is not waited for, so that the command's end is not noticed late. Where arms take turns it is asked between two
-turns and waited for, so that no arm's turn pays for the answer of another's node.
+The clocks are read through an idle stopwatch; docs/method.md says what an answer costs. While a command runs, nothing
+waits for the answer, so that the command's end is not noticed late. Where arms take turns, the question is asked and
+answered between two turns, so that no arm's turn pays for another node's answer.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from tare.nodes.provider import Node, Provider
 
 _READY_LIMIT_S = 30.0
 _PAUSE_NS = 900_000_000
-"""Between two questions while a command runs; the ticks that bring them come each second, and at each end."""
+"""Minimum time between two questions while a command runs; ticks trigger them each second, and at each end."""
 
 
 class NodeClocks:
@@ -34,10 +34,10 @@ class NodeClocks:
         self._answered_ns = 0
         self._steal_before_s: float | None = None
         self.steal_s: float | None = None
-        """What its kernel says was taken from it between ``begin`` and ``end``; ``None`` if it never counted any."""
+        """Time stolen from it between ``begin`` and ``end`` by its kernel's count; ``None`` if it never counted any."""
         self._told: list[Mapping[str, int]] = []
         self.probes: dict[str, list[ClockProbe]] = {}
-        """Of each clock, in the order in which they were asked."""
+        """Probes of each clock, in the order of the questions."""
 
     def fileno(self) -> int:
         return self._stopwatch.fileno()
@@ -50,24 +50,24 @@ class NodeClocks:
         if self._asked_ns is not None:
             self._note(self._stopwatch.await_clocks())
         after_s = self._stopwatch.steal_s()
-        if after_s and self._steal_before_s is not None:  # a kernel that cannot know says 0 for ever
+        if after_s and self._steal_before_s is not None:  # a kernel that cannot know always reports 0
             self.steal_s = after_s - self._steal_before_s
         self.probe(PROBES)
 
     def ask(self) -> None:
-        """Without waiting; nothing as long as an answer is due, or the last one is fresh."""
+        """Ask without waiting; do nothing while an answer is due or the last one is fresh."""
         if self._asked_ns is None and host_ns() - self._answered_ns > _PAUSE_NS:
             self._ask()
 
     def heard(self) -> None:
-        """Take the answer to ``ask``; ``NodeError`` if it makes no sense, or if nothing was asked."""
+        """Receive the answer to ``ask``; ``NodeError`` if it makes no sense, or if nothing was asked."""
         told_clocks = self._stopwatch.told_clocks()
         if told_clocks is not None:
             self._note(told_clocks)
 
     @property
     def relations(self) -> Mapping[str, str]:
-        """Facts on how its clocks went against each other."""
+        """Facts on how its clocks ran relative to each other."""
         return relations(self._told[:READINGS], self._told[-READINGS:])
 
     def probe(self, times: int) -> None:
@@ -80,12 +80,12 @@ class NodeClocks:
         self._asked_ns = host_ns()
         self._stopwatch.ask_clocks()
 
-    def _note(self, told: Mapping[str, int]) -> None:
+    def _note(self, readings: Mapping[str, int]) -> None:
         answered_ns = host_ns()
         if self._asked_ns is None:
             raise nonsense(b"an answer to no question")
-        self._told.append(told)
-        for name, node_ns in told.items():
+        self._told.append(readings)
+        for name, node_ns in readings.items():
             probe = ClockProbe(asked_ns=self._asked_ns, node_ns=node_ns, answered_ns=answered_ns)
             self.probes.setdefault(name, []).append(probe)
         self._asked_ns, self._answered_ns = None, answered_ns
@@ -98,7 +98,7 @@ class ClockWatch:
         self._nodes = nodes
         self._before: list[Mapping[str, int]] = []
         self._after: list[Mapping[str, int]] = []
-        """What the host's clocks said; asked where no node has its own."""
+        """Readings of the host's clocks, taken if no node has its own."""
 
     @property
     def beside(self) -> Sequence[NodeClocks]:
@@ -114,7 +114,7 @@ class ClockWatch:
             clocks.ask()
 
     def probe(self) -> None:
-        """Ask once and wait for the answer: for when no command is at work."""
+        """Ask once and wait for the answer, while no command is running."""
         for clocks in self._nodes.values():
             clocks.probe(1)
 
@@ -125,31 +125,31 @@ class ClockWatch:
 
     @property
     def steal_s(self) -> float | None:
-        """Of all nodes; ``None`` without any, or when one does not tell."""
-        told = [clocks.steal_s for clocks in self._nodes.values()]
-        known = [steal_s for steal_s in told if steal_s is not None]
-        return sum(known) if known and len(known) == len(told) else None
+        """Stolen time of all nodes; ``None`` without nodes, or if one does not report it."""
+        stolen_s = [clocks.steal_s for clocks in self._nodes.values()]
+        known = [steal_s for steal_s in stolen_s if steal_s is not None]
+        return sum(known) if known and len(known) == len(stolen_s) else None
 
     def findings(self) -> ClockFindings:
         clock_findings = findings({name: clocks.probes for name, clocks in self._nodes.items()})
-        told = zip(clock_findings.facts, self._nodes.values(), strict=True)
-        own = tuple({**facts, **clocks.relations} for facts, clocks in told)
+        paired = zip(clock_findings.facts, self._nodes.values(), strict=True)
+        own = tuple({**facts, **clocks.relations} for facts, clocks in paired)
         return replace(clock_findings, facts=own or (relations(self._before, self._after),))
 
 
 @contextmanager
 def watched_clocks(provider: Provider, nodes: Sequence[Node], ways: Ways) -> Iterator[ClockWatch]:
-    """A way to the clocks of each node that has its own kernel; ``NodeError`` when one cannot be entered."""
+    """Access to the clocks of each node that has its own kernel; ``NodeError`` if a node cannot be entered."""
     with ExitStack() as stack:
-        found = {}
+        clocks_by_name = {}
         for node in nodes:
             if node.own_kernel:
                 stopwatch = stack.enter_context(idle_stopwatch(provider, node, ways))
                 stopwatch.wait_ready(_READY_LIMIT_S)
-                found[_called(node, len(nodes))] = NodeClocks(stopwatch)
-        yield ClockWatch(found)
+                clocks_by_name[_called(node, len(nodes))] = NodeClocks(stopwatch)
+        yield ClockWatch(clocks_by_name)
 
 
 def _called(node: Node, count: int) -> str:
-    """The same in every trial, as the node's name is not."""
+    """A label that is the same in every trial, unlike the node's name."""
     return "the node" if count == 1 else f"node {node.spec.index}"

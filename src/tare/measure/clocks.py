@@ -3,8 +3,8 @@
 
 Each probe is a question to the stopwatch and its answer: host stamp before, node stamp, host stamp after. The node's
 stamp was taken between the two, so its clock's offset lies within half a round trip of the middle (Cristian 1989; the
-bound holds for any asymmetry). The best probe before and the best after the run bound how far the node's duration may
-differ from the host's. A clock that runs at another rate, or steps, shows as a larger difference.
+bound holds for any asymmetry). The best probes before and after the run bound the difference between the node's
+duration and the host's. A clock that runs at another rate, or steps, shows a larger difference.
 """
 
 import time
@@ -24,10 +24,10 @@ def host_ns() -> int:
 
 
 def compare(start_ns: int, end_ns: int, before: Sequence[ClockProbe], after: Sequence[ClockProbe]) -> Clocks:
-    """The node's duration, the same in the host's clock, and the bound of their honest difference.
+    """The duration by the node's clock and by the host's, and the bound on an honest difference.
 
-    Two honest clocks drift apart for as long as lies between the probes: longer than the command, when it waited for
-    the other instances of its trial.
+    Two honest clocks drift apart during the time between the probes, which exceeds the command's if it waited for the
+    other instances of its trial.
     """
     first = min(before, key=lambda probe: probe.round_trip_ns)
     last = min(after, key=lambda probe: probe.round_trip_ns)
@@ -49,7 +49,7 @@ def is_the_hosts(probes: Sequence[ClockProbe]) -> bool:
 def offset_ns(probes: Sequence[ClockProbe]) -> float:
     """The node's clock minus the host's.
 
-    The host's own has none: a middle would be off by up to half a round trip, which is long on the way into some nodes.
+    The host's own clock has no offset: an estimate would err by up to half a round trip, which is long in some nodes.
     """
     if is_the_hosts(probes):
         return 0.0
@@ -62,7 +62,7 @@ def host_start_ns(start_ns: int, before: Sequence[ClockProbe]) -> float:
 
 
 def disagreement(clocks: Clocks) -> str | None:
-    """Why the node's clock cannot be trusted, in words; ``None`` when it can."""
+    """Why the node's clock cannot be trusted, in words; ``None`` if it can."""
     difference_s = abs(clocks.wall_s - clocks.host_wall_s)
     if difference_s <= clocks.round_trip_s:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the processors of all environments have in common: no workload may take a code path that one of them lacks."""
+"""Common features of all environments' processors: no workload may take a code path that one of them lacks."""
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
@@ -19,17 +19,17 @@ FLAGS = blas.KERNELS.flags | simd.VARIANTS.flags
 def lacking_flags(
     environments: Iterable[Environment], providers: Mapping[str, Provider]
 ) -> dict[str, tuple[str, ...]]:
-    """Environment → which of the host's CPU flags on which a code path depends its nodes lack; who lacks none is out.
+    """Environment → the CPU flags of the host that its nodes lack and a code path needs; omitted if there are none.
 
-    One that cannot be asked is out as well: if it lacks any, its trials fail and say so.
+    An environment that cannot be asked is omitted too: if it lacks any, its trials fail and say so.
     """
-    wanted, found = FLAGS & cpu_flags(), {}
+    wanted, lacking_by_environment = FLAGS & cpu_flags(), {}
     for environment in environments:
         provider = providers[environment.technology].configured(environment.options)
         with suppress(NodeError, OSError):
             if lacking := provider.lacking_flags(wanted):
-                found[environment.name] = tuple(sorted(lacking))
-    return found
+                lacking_by_environment[environment.name] = tuple(sorted(lacking))
+    return lacking_by_environment
 
 
 def cannot_join(
@@ -38,7 +38,7 @@ def cannot_join(
     journal: Journal,
     absent: AbstractSet[str],
 ) -> tuple[Skipped, ...]:
-    """Environments that were missing when the code paths of all trials were chosen, and cannot take them."""
+    """Environments that were missing when the code paths were chosen, and cannot run them."""
     if not journal.outcomes:
         return ()
     avoided = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all trials of one session share."""
+"""Data shared by all trials of one session."""
 
 import itertools
 import math
@@ -25,19 +25,19 @@ MINIMAL_VARIABLES = {
     "HOME": "/root",
     "LANG": "C.UTF-8",
 }
-"""All that a command of root's finds in its environment, beside what its workload states."""
+"""The environment of a command run by root, apart from its workload's variables."""
 _OF_NOBODY = {
     "HOME": "/tmp",  # noqa: S108 - the one folder of every image in which any user may write
     "SHELL": "/bin/sh",
 }
-"""What a user lacks whom no image's passwd(5) knows; without a shell Open MPI's launch complains."""
+"""Defaults for a user unknown to the image's passwd(5); without a shell Open MPI's launch complains."""
 
 Arm = tuple[str, str, str]
 """Names of an environment, a workload and a setting."""
 
 
 def minimal_variables(user: User | None) -> dict[str, str]:
-    """The same for this user's."""
+    """The environment of a command run by this user."""
     return MINIMAL_VARIABLES if user is None else {**MINIMAL_VARIABLES, **_OF_NOBODY}
 
 
@@ -51,57 +51,57 @@ def _keep_quiet(words: str) -> None:  # noqa: ARG001 - nobody listens
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """The host's share for this session, and where things go."""
+    """The session's share of the host, and where things are stored."""
 
     image_root: Path
     image_digest: str
     raw_directory: Path
     available_processors: tuple[int, ...]
     providers: Mapping[str, Provider] = field(default_factory=lambda: PROVIDERS)
-    """Technology → provider; a test puts fakes here."""
+    """Technology → provider; tests insert fakes here."""
     binds: tuple[Bind, ...] = ()
     exclude: Exclude = field(default_factory=Exclude)
-    """The rules that take a trial out, as the campaign declared them."""
+    """The campaign's rules for excluding a trial."""
     lacking_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Environment → the host's CPU flags that its nodes lack, as the result's first session found them."""
     expected: Mapping[str, str] = field(default_factory=dict)
-    """What the host is to give every node alike (``measure.parity``); what is not here is not compared."""
+    """What the host must give every node equally (``measure.parity``); anything else is not compared."""
     tick: Callable[[], None] = _ignore
     """Called about once a second while a command runs."""
     user: User | None = None
-    """Whom all commands run as (``NodeSpec.user``)."""
+    """User of all commands (``NodeSpec.user``)."""
     seed: int = 0
-    """The campaign's: the orders of turns follow from it."""
+    """The campaign's seed, which determines the orders of turns."""
     say: Callable[[str], None] = _keep_quiet
     """Takes a sentence for the user."""
     until_s: float = math.inf
-    """When the budget ends, by ``time.monotonic``: no command may last longer."""
+    """End of the budget by ``time.monotonic``: no command may last longer."""
     tested_clocks: set[tuple[str, str]] = field(default_factory=set)
-    """Environments and settings whose nodes' clocks were tested in this session."""
+    """Environments and settings with clocks already tested in this session."""
     idle_ranks: IdleRanks = field(default_factory=IdleRanks)
-    """Whether waiting MPI processes give their processor up, block by block."""
+    """Whether waiting MPI processes yield their processor, block by block."""
     session: str = field(default_factory=lambda: secrets.token_hex(4))
     counter: Iterator[int] = field(default_factory=itertools.count)
     counts: dict[str, Mapping[str, int]] = field(default_factory=dict)
-    """Workload → piece → units of work in a slice, as the result's first block found them natively."""
+    """Workload → piece → units of work in a slice, as determined on native in the result's first block."""
     allotment: Allotment = field(default_factory=Allotment)
-    """Shares the rounds of slices out."""
+    """Distributes the rounds of slices."""
     whole: dict[Cell, str] = field(default_factory=dict)
-    """Cell → why its commands run whole although they were to take turns."""
+    """Cell → why its commands run whole instead of taking turns."""
     turned: set[Cell] = field(default_factory=set)
-    """Cells that have taken turns in this result: they go on doing so."""
+    """Cells that have taken turns in this result, and continue to."""
     peak_byte: dict[str, int] = field(default_factory=dict)
-    """Workload → memory that a command was seen to use, all its processes together."""
+    """Workload → observed memory of a command, all its processes together."""
     programs: dict[Arm, Mapping[str, str]] = field(default_factory=dict)
-    """What was learnt of the measured program."""
+    """Facts about the measured program."""
     evidence: dict[Arm, Mapping[str, str]] = field(default_factory=dict)
-    """What the job's evidence said, of arms whose launch was tried (``measure.beforehand``)."""
+    """The job's evidence, for arms with a tested launch (``measure.beforehand``)."""
 
     process_stats: ProcessStats = field(default_factory=ProcessStats)
-    """Of all processes of this host, for who uses the processors beside a trial."""
+    """Statistics of all processes of this host, to see who uses the processors beside a trial."""
 
     def node_specs(self, trial: Trial, places: Sequence[NodePlace]) -> list[NodeSpec]:
-        """The same limits in every environment; names that no other session has."""
+        """Node specifications with the same limits in every environment, and names unique to this session."""
         names = [f"tare-{self.session}-{next(self.counter)}" for _ in places]
         directories = [nodes_directory() / name for name in names]
         environment = trial.environment
@@ -134,13 +134,13 @@ class Context:
 
 
 def _quota(trial: Trial, nodes: int) -> float | None:
-    """Of each node; native's one node has as much as all nodes of the layout together."""
+    """Quota per node; native's one node has as much as all nodes of the layout together."""
     quota = trial.limits.cpu_quota
     return None if quota is None else quota * trial.layout.nodes / nodes
 
 
 def _bounds(trial: Trial, nodes: int) -> Bounds:
-    """Of each node; native's one node has as many processes as all nodes of the layout together."""
+    """Bounds per node; native's one node may have as many processes as all nodes of the layout together."""
     bounds = trial.limits.bounds
     if bounds.processes is None:
         return bounds
@@ -148,9 +148,9 @@ def _bounds(trial: Trial, nodes: int) -> Bounds:
 
 
 def network_kind(trial: Trial, provider: Provider) -> NetworkKind:
-    """What the campaign says; else several nodes are connected, one is not, if the technology can do that at all.
+    """The campaign's choice; else several nodes are connected and one is not, if the technology supports that.
 
-    ``NodeError`` for a kind that the technology does not have.
+    ``NodeError`` for a kind that the technology lacks.
     """
     wanted = NetworkKind.VETH if trial.layout.nodes > 1 else NetworkKind.NONE
     usual = wanted if wanted in provider.networks else NetworkKind.HOST

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a result that is continued was begun with: its campaign, its image, its rights. Nothing else may go on in it."""
+"""What a continued result was begun with: its campaign, image and rights. Nothing else may continue it."""
 
 import secrets
 from dataclasses import replace
@@ -15,11 +15,11 @@ from tare.plan.trials import refuse_misnamed
 from tare.records import USUAL_BOUNDS, Bounds, Fault, Session
 
 _CHANGEABLE = ("budget_s", "undecided_fails")
-"""What may differ when a result is continued: neither changes what is measured or concluded."""
+"""What may differ in a continued result: neither changes what is measured or concluded."""
 
 
 def settled(asked: Campaign, folder: ResultFolder) -> Campaign:
-    """The campaign with its seed and its user fixed: for a new folder, or as in one that was begun.
+    """The campaign with its seed and user fixed: for a new folder, or as in an existing result.
 
     ``InputError`` if the folder belongs to another campaign.
     """
@@ -41,14 +41,14 @@ def settled(asked: Campaign, folder: ResultFolder) -> Campaign:
 
 
 def _as_bounded(wanted: Campaign, kept: Campaign) -> Campaign:
-    """A result of a version that knew no bounds goes on without, unless other than the usual ones are asked for."""
+    """Continue a result without bounds, from an older version, without them, unless unusual ones are requested."""
     if kept.limits.bounds != Bounds() or wanted.limits.bounds != USUAL_BOUNDS:
         return wanted
     return replace(wanted, limits=replace(wanted.limits, bounds=kept.limits.bounds))
 
 
 def refuse_another(folder: ResultFolder, journal: Journal, image_digest: str) -> None:
-    """``InputError`` if another image or other rights began it, ``JournalError`` if its campaign was changed."""
+    """``InputError`` if it was begun with another image or other rights, ``JournalError`` if its campaign changed."""
     _refuse_changed_campaign(journal)
     refuse_misnamed(outcome.trial for outcome in journal.outcomes)
     if journal.sessions:
@@ -58,7 +58,7 @@ def refuse_another(folder: ResultFolder, journal: Journal, image_digest: str) ->
 
 
 def _refuse_changed_campaign(journal: Journal) -> None:
-    """Its trials would not be the ones that were run."""
+    """Refuse a changed campaign: its trials would not be the ones that ran."""
     for damage in journal.integrity.damage:
         if (damage.file, damage.fault) == (CAMPAIGN_FILE, Fault.ALTERED):
             raise JournalError(damage.sentence)
@@ -73,7 +73,7 @@ def _refuse_other_image(folder: ResultFolder, begun: Session, digest: str) -> No
 
 
 def _refuse_other_rights(folder: ResultFolder, begun: Session) -> None:
-    """Nodes that are held by other means are other nodes."""
+    """Refuse other rights: nodes held by other means are different nodes."""
     before, now = begun.host.get(PRIVILEGES), privileges()
     if before not in {None, now}:
         raise InputError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is counted on the host while the commands of a trial run."""
+"""Counts taken on the host while the commands of a trial run."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ _PROCESS_CLOCK = 2
 
 
 class Watched:
-    """Where to look: the nodes' control groups, their helpers, and the threads that are their processors."""
+    """What to watch: the nodes' control groups, their helpers, and their vCPU threads."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class Watched:
         seats: Sequence[Seat],
         before: "Victims | None" = None,
     ) -> None:
-        """``before``: the victims of the nodes' earlier trials, where several share one start of them."""
+        """``before``: the victims of the nodes' earlier trials, if several share one start."""
         self.provider, self.nodes = provider, tuple(nodes)
         self.groups, self.seats = list(groups), tuple(seats)
         self.memory_byte = nodes[0].spec.memory_byte
@@ -37,7 +37,7 @@ class Watched:
         self.all_groups = [*groups, *self.launchers]
 
     def victims(self) -> "Victims":
-        """Of the nodes' limits in this trial."""
+        """Victims of the nodes' limits in this trial."""
         now = victims(self.groups)
         return Victims(
             killed=now.killed - self._before.killed,
@@ -45,7 +45,7 @@ class Watched:
         )
 
     def helpers(self) -> list[int]:
-        """Those at work now: some come with each command that enters."""
+        """PIDs of the present helpers: some appear with each command that enters."""
         return list(dict.fromkeys(pid for node in self.nodes for pid in self.provider.helpers(node)))
 
     def virtual_processors(self) -> list[int]:
@@ -54,16 +54,16 @@ class Watched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Victims:
-    """How many processes were ended, or never began, because of a limit."""
+    """Number of processes that were ended or prevented by a limit."""
 
     killed: int = 0
-    """By the limit of memory."""
+    """By the memory limit."""
     refused: int = 0
-    """By the limit of processes."""
+    """By the process limit."""
 
 
 def victims(groups: Sequence[NodeGroup]) -> Victims:
-    """Since the groups' start; one whose kernel does not count them adds none."""
+    """Victims since the groups' start; a group whose kernel does not count them adds none."""
     return Victims(
         killed=sum(group.memory_kills() or 0 for group in groups),
         refused=sum(group.refused_processes() or 0 for group in groups),
@@ -71,7 +71,7 @@ def victims(groups: Sequence[NodeGroup]) -> Victims:
 
 
 class Counters:
-    """All of it from now to ``stop``; what is ``None`` is not there or cannot be read."""
+    """All counts from now to ``stop``; ``None``: absent or unreadable."""
 
     def __init__(self, watched: Watched) -> None:
         serving = watched.helpers()
@@ -87,9 +87,7 @@ class Counters:
     def stop(self) -> None:
         self.cpu_s = self._usage.used_s()
         used = self._processors.used()
-        if (
-            used is not None or not self._threads
-        ):  # else part of a helper's time is the node's, nobody knows how much
+        if used is not None or not self._threads:  # else an unknown part of a helper's time is the node's
             self.helper_cpu_s = self._cost.used_s(used)
         self.vcpu_wait_s = None if used is None else used.wait_s
 
@@ -102,7 +100,7 @@ class CpuUsage:
         self._before = self._now()
 
     def used_s(self) -> float | None:
-        """``None`` when a group does not tell."""
+        """CPU time so far; ``None`` if a group does not report it."""
         after = self._now()
         return None if self._before is None or after is None else after - self._before
 
@@ -113,7 +111,7 @@ class CpuUsage:
 
 
 def cpu_ns(pid: int) -> int | None:
-    """CPU time of a process by clock_getcpuclockid(3), which Python lacks; ``None`` when it is gone."""
+    """CPU time of a process by clock_getcpuclockid(3), which Python lacks; ``None`` if it is gone."""
     try:
         return time.clock_gettime_ns((~pid << 3) | _PROCESS_CLOCK)
     except OSError:
@@ -127,9 +125,9 @@ class HelperMeter:
         self._before = {pid: cpu_ns(pid) for pid in pids}
 
     def used_s(self, of_the_node: ThreadTimes | None = None) -> float | None:
-        """Less what those of their threads used that are the node's own processors.
+        """CPU time so far, minus the time of threads that are the node's own processors.
 
-        ``None`` without any, or when one was gone before or is gone now: part of a cost is no cost.
+        ``None`` without processes, or if one is or was gone: part of a cost is no cost.
         """
         if not self._before:
             return None
@@ -139,4 +137,4 @@ class HelperMeter:
             if before is None or after is None:
                 return None
             total_ns += after - before
-        return max(0.0, total_ns * 1e-9)  # a thread's time may be a timer tick old
+        return max(0.0, total_ns * 1e-9)  # a thread's time may lag by a timer tick

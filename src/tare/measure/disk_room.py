@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the nodes of a trial take of the disk below their layers, so that no command fills its host.
+"""Disk space that a trial's nodes take below their layers, so that no command fills its host.
 
-A plain folder has no quota of its own, and a file system made for each node would be another one than what is weighed.
-So it is the whole file system that is asked, about once a second: whoever took the room, the trial ends.
+A plain folder has no quota, and a separate file system for each node would not be the one that is measured. So the
+whole file system is checked about once a second: whoever took the space, the trial ends.
 Source: statvfs(3).
 """
 
@@ -20,17 +20,17 @@ _MOST_RESERVED_BYTE = 2 * GIBIBYTE
 
 
 class DiskRoom:
-    """Of the file systems below the layers of these nodes, from now on; other hosts' are not seen."""
+    """Space on the file systems below the layers of these nodes, from now on; other hosts' are not visible."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         specs = [node.spec for node in nodes if node.elsewhere is None and node.spec.storage is Storage.DISK]
-        bounded = [spec for spec in specs if spec.bounds != Bounds()]  # else a result that began without
+        bounded = [spec for spec in specs if spec.bounds != Bounds()]  # else a result begun without bounds
         self._most_byte = bounded[0].bounds.disk_byte if bounded else None
         folders = {spec.directory.stat().st_dev: spec.directory for spec in bounded}
         self._before = {folder: _free_byte(folder) for folder in folders.values()}
 
     def check(self) -> None:
-        """``NodeError`` when more is gone than may be, or hardly anything is left."""
+        """``NodeError`` if more is gone than permitted, or hardly anything is left."""
         for folder, before_byte in self._before.items():
             free_byte = _free_byte(folder)
             gone_byte = before_byte - free_byte

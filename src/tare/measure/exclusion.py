@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a rule that was declared before the start takes a trial out: none of them looks at what was measured."""
+"""Whether a rule declared before the start excludes a trial: no rule looks at the measured values."""
 
 from dataclasses import dataclass
 
@@ -10,52 +10,52 @@ from tare.records import Exclude, Rule, Scope, Signal
 FOREIGN = "foreign_cpu_s"
 _UNKNOWN = "the CPU time of the trial itself is not known"
 _TICKS = 2
-"""Of each processor: what /proc/stat may be wrong by, one at each end."""
+"""Possible error of /proc/stat per processor: one tick at each end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excluded:
-    """A trial that is taken out."""
+    """The exclusion of a trial."""
 
     rule: Rule
     reason: str
-    """The same for every trial that this rule takes out."""
+    """The same for every trial that this rule excludes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Own:
-    """CPU time, over the span of the signals, of all that the trial brought with it."""
+    """CPU time, over the span of the signals, of everything that the trial brought with it."""
 
     nodes_s: float | None
-    """Of its nodes; ``None``: nobody counts it."""
+    """CPU time of its nodes; ``None``: not counted."""
     helpers_s: float = 0.0
     neighbours_s: float | None = 0.0
-    """Of the neighbours that the campaign asked for."""
+    """CPU time of its neighbours."""
 
 
-def add_foreign_load(watch: SignalWatch, own: Own, found: Found) -> None:
-    """How much others used of the trial's processors: what was used of them in all, less the trial's own share.
+def add_foreign_load(watch: SignalWatch, own: Own, readings: Found) -> None:
+    """Add the use of the trial's processors by others: their total use minus the trial's own share.
 
-    That is its nodes, their helpers and neighbours, and this process, wherever these ran: the figure is rather too
-    small than too large. What a hypervisor took from these processors was used by others too.
+    The own share is its nodes, their helpers and neighbours, and this process, wherever these ran: the figure errs on
+    the small side. Time that a hypervisor took from these processors counts as used by others.
     """
     if own.nodes_s is None or own.neighbours_s is None:
-        found.missing[FOREIGN] = _UNKNOWN
+        readings.missing[FOREIGN] = _UNKNOWN
         return
     used_s = _used_s(watch)
     if used_s is None:
-        found.missing[FOREIGN] = found.missing.get("host_steal_s", _UNKNOWN)
+        readings.missing[FOREIGN] = readings.missing.get("host_steal_s", _UNKNOWN)
         return
     before, after = watch.looks()
     runner_s = after.runner_cpu_s - before.runner_cpu_s
     foreign_s = max(0.0, used_s - own.nodes_s - own.helpers_s - own.neighbours_s - runner_s)
-    found.signals.append(Signal(name=FOREIGN, unit="s", scope=Scope.HOST, value=foreign_s))
+    readings.signals.append(Signal(name=FOREIGN, unit="s", scope=Scope.HOST, value=foreign_s))
 
 
-def excluded(exclude: Exclude, watch: SignalWatch, found: Found) -> Excluded | None:
-    """The first rule that takes the trial out; ``None`` when none does, or nobody can know."""
-    load, change = _foreign_load(watch, found), _change(found.levels.get("frequency_hz", ()))
-    hottest_c = max(found.levels.get("temperature_c", ()), default=None)
+def excluded(exclude: Exclude, watch: SignalWatch, readings: Found) -> Excluded | None:
+    """The first rule that excludes the trial; ``None`` if none does, or it cannot be known."""
+    load, change = _foreign_load(watch, readings), _change(readings.levels.get("frequency_hz", ()))
+    hottest_c = max(readings.levels.get("temperature_c", ()), default=None)
     if _beyond(load, exclude.foreign_load):
         said = (
             f"others used more of the trial's processors than foreign_load = {exclude.foreign_load:g} allows"
@@ -76,16 +76,16 @@ def _beyond(value: float | None, limit: float | None) -> bool:
     return value is not None and limit is not None and value > limit
 
 
-def _foreign_load(watch: SignalWatch, found: Found) -> float | None:
-    """In processors' worth, less what the ticks cannot tell."""
-    foreign_s = next((signal.value for signal in found.signals if signal.name == FOREIGN), None)
+def _foreign_load(watch: SignalWatch, readings: Found) -> float | None:
+    """Foreign load in processors' worth, minus the uncertainty of the ticks."""
+    foreign_s = next((signal.value for signal in readings.signals if signal.name == FOREIGN), None)
     if foreign_s is None or watch.span_s <= 0:
         return None
     return max(0.0, foreign_s - _TICKS * TICK_S * len(watch.place.processors)) / watch.span_s
 
 
 def _change(values: tuple[float, ...]) -> float | None:
-    """While the command ran: the processors may have been idle, and slow, before it. ``None`` for a single reading."""
+    """Change while the command ran: before it, processors may be idle and slow. ``None`` for a single reading."""
     running = values[1:]
     if len(running) < 2 or max(running) <= 0:  # noqa: PLR2004 - one reading shows no change
         return None

@@ -17,11 +17,11 @@ _ILLEGAL_INSTRUCTION = (
     'choose an older BLAS kernel in every environment, such as blas_kernel = "Haswell"'
 )
 _SIGNALLED = 128
-"""What a shell adds to the signal's number for an exit code, and mpirun as well."""
+"""Added to a signal's number for an exit code by shells and by mpirun."""
 
 
 def refuse_victims(watched: Watched) -> None:
-    """``NodeError`` naming the limit of which a process was the victim."""
+    """``NodeError`` naming the limit that ended a process."""
     here, launching = watched.victims(), victims(watched.launchers)
     if here.killed > 0:
         limit = format_byte(watched.memory_byte)
@@ -42,7 +42,7 @@ def refuse_victims(watched: Watched) -> None:
 
 
 def refuse_bomb(watched: Watched) -> None:
-    """``NodeError`` once the limit of processes was reached, after which no process begins in the nodes."""
+    """``NodeError`` once the process limit was reached, after which no process starts in the nodes."""
     if watched.fuse.has_blown():
         watched.fuse.blow()
         refuse_victims(watched)
@@ -58,7 +58,7 @@ def explain_failure(runs: Sequence[InstanceRun], instances: Sequence[Instance], 
 def _last_output(instance: Instance) -> str | None:
     try:
         output = instance.output()
-    except WrongOutput as error:  # too long to be read: its beginning is there all the same
+    except WrongOutput as error:  # too long to be read: its beginning is available all the same
         return error.excerpt
     return (without_chatter(output.stderr).strip() or output.stdout.strip())[-EXCERPT_CHARACTERS:] or None
 
@@ -77,7 +77,7 @@ def _failure(run: InstanceRun, instance: Instance, trial: Trial) -> str | None:
 
 
 def _reason_behind(number: int, instance: Instance) -> str:
-    """What to know about the signal that ended the command, or, told by an exit code, a process of it."""
+    """Explain the signal that ended the command or, by an exit code, one of its processes."""
     if number == signal.SIGXFSZ:
         most = format_byte(instance.seat.file_limit_byte)
         return f": a file, or what it prints, may have {most} at most; raise output under [limits]"

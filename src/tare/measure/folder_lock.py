@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One runner at a time measures into a result folder: a lock in the folder itself.
 
-The host's lock keeps runs of one state folder apart. Runs with two state folders, or on two hosts that share a file
-system, could still continue the same result, and would run every trial twice. flock(2) gives the lock back when its
-holder is killed; the file stays, and names who held it last.
+The host's lock separates runs with one state folder. Runs with two state folders, or on two hosts that share a file
+system, could still continue the same result, and would run every trial twice. flock(2) releases the lock when its
+holder is killed; the file stays, and names the last holder.
 """
 
 import errno
@@ -22,15 +22,15 @@ from tare.journal.result import ResultFolder
 from tare.journal.writer import make_folder
 
 _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS}
-"""What a network file system may answer."""
+"""Errors of network file systems without locks."""
 
 
 @contextmanager
 def folder_lock(folder: ResultFolder) -> Iterator[str | None]:
-    """Hold ``folder``, made if it is not there; yields a remark where its file system knows no locks.
+    """Hold ``folder``, created if missing; yields a remark if its file system has no locks.
 
-    ``LockedError`` names who holds it, ``JournalError`` says why it cannot be written, or that others could have
-    prepared it. What was made here goes again if no result was begun in it.
+    ``LockedError`` names the holder, ``JournalError`` says why it cannot be written, or that others could have prepared
+    it. A folder created here is removed again if no result was begun in it.
     """
     was_there = folder.path.exists()
     descriptor = _open(folder.lock)
@@ -46,10 +46,10 @@ def folder_lock(folder: ResultFolder) -> Iterator[str | None]:
 
 
 def _open(path: Path) -> int:
-    """The holder's name is written to the file; only its owner may open it, so that nobody else can hold it."""
+    """Open the file for the holder's name; only its owner may open it, so that nobody else can hold it."""
     try:
         make_folder(path.parent)
-        require_own(ResultFolder(path.parent))  # after it: another may have been quicker
+        require_own(ResultFolder(path.parent))  # checked afterwards: another may have been quicker
         return open_plain(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise JournalError(
@@ -96,7 +96,7 @@ def _sign(descriptor: int, folder: ResultFolder) -> None:
 
 
 def _holder(descriptor: int) -> str:
-    """In words; anyone who may write to the folder may have written anything."""
+    """The holder in words; anybody who may write to the folder may have written anything."""
     try:
         held = json.loads(os.pread(descriptor, 4096, 0))
         said = f"process {int(held['pid'])} on {held['host']}, since {held['since_utc']} UTC"
@@ -106,7 +106,7 @@ def _holder(descriptor: int) -> str:
 
 
 def _remove(folder: ResultFolder) -> None:
-    """While the lock is held: a process that opened the file meanwhile sees that it has lost its name."""
+    """Remove it while the lock is held: a process that opened the file meanwhile sees that its name is gone."""
     with suppress(OSError):
         folder.lock.unlink()
         folder.path.rmdir()

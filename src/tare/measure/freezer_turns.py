@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unmodified programs by turns: all arms are frozen, and one after the other is thawed for a moment until it has ended.
+"""Unmodified programs by turns: all arms are frozen, and each in turn is thawed for a moment, until all have ended.
 
-Slow moments of the machine then meet all arms alike. An arm's time is what it spent thawed, from each thaw's completion
+Slow moments of the machine then affect all arms equally. An arm's time is its time thawed, from each thaw's completion
 to the next freeze's request. An arm that fails is ended and disturbs no other.
 """
 
@@ -28,42 +28,42 @@ from tare.units import format_duration
 
 TURN_S = 0.08
 _END_LIMIT_S = 15.0
-"""How long an ended arm may take to go: the stopwatch's own patience with a command that does not die."""
+"""Time that an ended arm may take to disappear: the stopwatch's own limit for a command that does not die."""
 _WAKING_NS = 2_000_000
-"""So long before several start they are thawed, which takes 0.5 ms."""
+"""Lead of the thaw, which takes 0.5 ms, before several start."""
 _NS = 1e-9
 
 
 def stopwatch_limit_s(limit_s: float, arms: int) -> float:
-    """The limit by the wall clock for a stopwatch whose command may run ``limit_s`` thawed, among so many arms."""
+    """The wall-clock limit for a stopwatch whose command may run ``limit_s`` thawed, among ``arms`` arms."""
     return limit_s * arms * 1.5 + 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrozenArm:
-    """What takes turns with others. Everything of it is in its nodes already: nothing enters what is frozen."""
+    """An arm that takes turns with others. All its commands are already in its nodes: nothing enters a frozen one."""
 
     stopwatches: Sequence[Stopwatch]
-    """Of its instances, all ready."""
+    """Stopwatches of its instances, all ready."""
     freezers: Sequence[Freezer]
     """One for each of its nodes, a launcher's included."""
     groups: Sequence[NodeGroup]
-    """Of the same nodes, for the CPU time."""
+    """Groups of the same nodes, for the CPU time."""
     limit_s: float
-    """Of thawed time."""
+    """Limit of the thawed time."""
     look: Callable[[], None] = lambda: None
-    """Called after each of its turns; may raise ``TrialError``, as when a launch has failed."""
+    """Called after each of its turns; may raise ``TrialError``, such as for a failed launch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmRun:
-    """What is left of an arm."""
+    """The result of an arm."""
 
     runs: tuple[InstanceRun, ...]
     """One for each stopwatch, their ``clocks`` and ``host_span_s`` without the time frozen; none after an error."""
     error: Exception | None
     turns: tuple[Turn, ...]
-    """See ``tare.measure.thawed`` for what they say: latencies, CPU time, whether turns suit the program."""
+    """Evaluated by ``tare.measure.thawed``: latencies, CPU time, whether turns suit the program."""
 
 
 def take_turns(
@@ -72,9 +72,9 @@ def take_turns(
     turn_s: float = TURN_S,
     tick: Callable[[], None] = lambda: None,
 ) -> list[ArmRun]:
-    """Until all have ended, in a new random order each round; ``tick`` is called after each, with all frozen.
+    """Run until all have ended, in a new random order each round; ``tick`` is called after each, with all frozen.
 
-    What ``tick`` raises is raised, after all are thawed. An arm's own errors are in its ``ArmRun``.
+    Errors of ``tick`` are raised after all arms are thawed. An arm's own errors are in its ``ArmRun``.
     """
     conducted = [_Conducted(arm) for arm in arms]
     with thawed_at_end([freezer for arm in arms for freezer in arm.freezers]):
@@ -94,7 +94,7 @@ def take_turns(
 
 @dataclass(slots=True)
 class _Conducted:
-    """An arm on its way."""
+    """A running arm."""
 
     arm: FrozenArm
     error: Exception | None = None
@@ -110,7 +110,7 @@ class _Conducted:
         return self.error is None and len(self.said) < len(self.arm.stopwatches)
 
     def guarded(self, step: Callable[[], None]) -> None:
-        """A step of this arm's; what goes wrong in it ends this arm and no other."""
+        """Take a step of this arm; an error in it ends this arm and no other."""
         if self.error is None:
             try:
                 step()
@@ -125,7 +125,7 @@ class _Conducted:
         freeze_all(self.arm.freezers)
 
     def turn(self, turn_s: float) -> None:
-        self._listen(0.0)  # an end that was on its way when the freeze came
+        self._listen(0.0)  # an end that was in transit at the freeze
         if not self.going:
             return
         self._go_early()
@@ -149,18 +149,18 @@ class _Conducted:
         self._keep_limit()
 
     def _go_early(self) -> None:
-        """Before the first thaw: several have their GO when they wake, a moment before they start."""
+        """Send GO before the first thaw: several read it when they wake, a moment before they start."""
         if not self.went_ns and len(self.arm.stopwatches) > 1:
             self.went_ns = go_together(self.arm.stopwatches, self.before)
             time.sleep(max(0.0, (self.went_ns - _WAKING_NS - host_ns()) * _NS))
 
     def _go_alone(self) -> None:
-        """After the first thaw."""
+        """Send GO after the first thaw."""
         if not self.went_ns:
             self.went_ns = go_together(self.arm.stopwatches, self.before)
 
     def _listen(self, limit_s: float) -> None:
-        """Until all have said DONE, but no longer than ``limit_s``."""
+        """Wait until all have reported DONE, but no longer than ``limit_s``."""
         deadline = time.monotonic() + limit_s
         with selectors.DefaultSelector() as selector:
             for number, stopwatch in enumerate(self.arm.stopwatches):
@@ -187,7 +187,7 @@ class _Conducted:
             raise WrongOutput(f"the command ran into its time limit of {limit} and was ended")
 
     def _end(self) -> None:
-        """End what is left of it, while nobody else runs, and keep it frozen for as long as others go on."""
+        """End the rest of it, while no other arm runs, and keep it frozen as long as others go on."""
         with suppress(Exception):
             thaw_all(self.arm.freezers)
         left = [stopwatch for number, stopwatch in enumerate(self.arm.stopwatches) if number not in self.said]
@@ -198,7 +198,7 @@ class _Conducted:
             freeze_all(self.arm.freezers)
 
     def finish(self) -> None:
-        """What the clocks say at the end, and each instance's record."""
+        """Read the clocks at the end, and make each instance's record."""
         thaw_all(self.arm.freezers)
         words = [self.said[number] for number in range(len(self.arm.stopwatches))]
         refuse_unexecuted(words)
@@ -212,7 +212,7 @@ class _Conducted:
         wall_s = thawed_s(
             self.turns, host_start_ns(words["start_ns"], before), host_start_ns(words["end_ns"], after)
         )
-        # By how much the clocks disagree is as it was; only the time frozen is left out.
+        # The clocks' disagreement is unchanged; only the frozen time is left out.
         clocks = replace(whole, wall_s=wall_s, host_wall_s=wall_s + whole.host_wall_s - whole.wall_s)
         host_span_s = thawed_s(self.turns, self.arm.stopwatches[number].sent_ns, self.done_ns[number])
         return record(number, words, clocks, offset_s, host_span_s)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes whose limit of processes was reached: nothing begins in them any more, so that what is there can be ended.
+"""Nodes that reached their process limit: nothing more starts in them, so that their processes can be ended.
 
-Whoever kills one process after the other loses against processes that fork in the meantime.
+Killing one process after the other fails against processes that fork in the meantime.
 """
 
 from collections.abc import Sequence
@@ -11,23 +11,23 @@ from tare.nodes.provider import NodeGroup
 
 
 class Fuse:
-    """Of the nodes that have a group on this host; guests and other hosts keep their own."""
+    """The fuse of nodes with a group on this host; guests and other hosts have their own."""
 
     def __init__(self, groups: Sequence[NodeGroup]) -> None:
         self._groups = [node_group.group for node_group in groups if isinstance(node_group, LocalGroup)]
         self._refused = self._count()
 
     def has_blown(self) -> bool:
-        """Whether a limit has refused a process since then."""
+        """Whether a limit has refused a process since the last reset."""
         return self._count() > self._refused
 
     def blow(self) -> None:
-        """No process begins in the nodes until ``mend``."""
+        """Let no process start in the nodes until ``mend``."""
         for group in self._groups:
             group.forbid_forks()
 
     def mend(self) -> None:
-        """Each node may have as many again as before; what was refused until now counts no more."""
+        """Restore each node's limit; earlier refusals no longer count."""
         for group in self._groups:
             group.allow_forks()
         self._refused = self._count()

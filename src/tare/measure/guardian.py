@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small process that outlives a killed runner and takes its nodes away.
+"""A small process that outlives a killed runner and removes its nodes.
 
-It holds the host lock together with the runner and waits, using no CPU time, for the runner's end of a pipe. A word
-through the pipe means a clean end. The pipe closing without it means that the runner was killed.
+It holds the host lock together with the runner and waits on a pipe, using no CPU time, for the runner's end. A word
+through the pipe means a clean end. A pipe that closes without it means that the runner was killed.
 """
 
 import os
@@ -22,9 +22,9 @@ _START_LIMIT_S = 10.0
 
 @contextmanager
 def guarded(lock_descriptor: int) -> Iterator[None]:
-    """Have a guardian while the body runs."""
+    """Keep a guardian while the body runs."""
     child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "tare.measure.guardian"],  # -P: no module of the current folder is run
+        [sys.executable, "-P", "-m", "tare.measure.guardian"],  # -P: run no module from the current folder
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -43,7 +43,7 @@ def guarded(lock_descriptor: int) -> Iterator[None]:
 
 
 def _variables() -> dict[str, str]:
-    """The same folders and the same modules as here."""
+    """Environment with the same folders and modules as this process."""
     kept = {name: os.environ[name] for name in ("PYTHONPATH", "TMPDIR") if name in os.environ}
     return {**tool_environment(), **kept, "TARE_STATE": str(state_directory())}
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether MPI processes that wait give their processor up: decided for each block, alike for all of its arms.
+"""Whether waiting MPI processes yield their processor: decided for each block, equally for all its arms.
 
-On a quiet host MPI runs as it is installed, and spins: yielding costs a system call each time, which a seccomp filter
-or a sandbox makes dear. Where others use the processors a process that spins takes them from the one it waits for.
+On a quiet host MPI runs as installed, and spins: yielding costs a system call each time, which a seccomp filter or a
+sandbox makes expensive. Where others use the processors, a spinning process takes them from the one it waits for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,28 +16,28 @@ _SETTING = "mpi_yield_when_idle"
 
 
 class IdleRanks:
-    """Decides by how busy the host was in the block before, in the first block by the look before the start."""
+    """Decides by the host's load in the previous block, and for the first block by the look before the start."""
 
     def __init__(self, outcomes: Sequence[Outcome] = (), *, busy: bool = False) -> None:
-        """``outcomes`` grows as trials end; ``busy``: what the look before the start of this session saw."""
+        """``outcomes`` grows as trials end; ``busy``: the result of the look before the start of this session."""
         self._outcomes, self._begun, self._busy = outcomes, len(outcomes), busy
         self._decided: dict[int, bool] = {}
 
     def yield_in(self, block: int) -> bool:
-        """The same answer for all trials of a block, also of one that an earlier session began."""
+        """The same answer for all trials of a block, including a block that an earlier session began."""
         if block not in self._decided:
             self._decided[block] = self._as_begun(block, busy=self._busy_before(block))
         return self._decided[block]
 
     def _as_begun(self, block: int, *, busy: bool) -> bool:
-        """A layout that asks for too many processors yields in any case, so one that spins is the better witness."""
+        """As the block began; oversubscribed layouts always yield, so a spinning trial is the better evidence."""
         facts = {outcome.facts.get(FACT) for outcome in self._outcomes if outcome.trial.block == block}
         if SPIN in facts:
             return False
         return busy or YIELD in facts
 
     def _busy_before(self, block: int) -> bool:
-        """Of the last block that this session ran, whatever its number."""
+        """Whether the last block of this session was busy, whatever its number."""
         earlier = [outcome for outcome in self._outcomes[self._begun :] if outcome.trial.block != block]
         if not earlier:
             return self._busy
@@ -46,7 +46,7 @@ class IdleRanks:
 
 
 def idle_ranks_fact(job: Job) -> Mapping[str, str]:
-    """What the command says of it; nothing of one without MPI."""
+    """The command's setting as a fact; empty without MPI."""
     if _SETTING not in job.argv:
         return {}
     value = job.argv[job.argv.index(_SETTING) + 1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A look at a node before anything is measured in it: its way in, its limits, its standing, its clock's age."""
+"""A check of a node before any measurement in it: its way in, its limits, its standing, its clock's age."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -18,29 +18,29 @@ from tare.nodes.provider import Node, NodeGroup, Provider
 from tare.records import Parity
 
 LEAST_CLOCK_NS = 2_000_000_000
-"""How far a node's own CLOCK_MONOTONIC must be before a benchmark begins.
+"""Minimum reading of a node's own CLOCK_MONOTONIC before a benchmark begins.
 
-Some programs take a reading below one second for none at all: Open MPI's MPI_Wtime then stands still, and its every
-figure is wrong. The clock of a node that keeps one of its own, as gVisor does, begins with the node.
+Some programs treat a reading below one second as none at all: Open MPI's MPI_Wtime then stands still, and every figure
+is wrong. A node's own clock, as in gVisor, begins with the node.
 """
 _READY_LIMIT_S = 60.0
 _FOLDER = ".inspection"
 
 
 class Inspected(NamedTuple):
-    """What was seen of a node."""
+    """The result of a node's inspection."""
 
     group: NodeGroup | None
-    """What holds it; ``None`` where nothing does."""
+    """Its group; ``None`` if it has none."""
     facts: Mapping[str, str]
-    """Of its limits."""
+    """Facts of its limits."""
     parity: Parity
 
 
 def inspect(
     provider: Provider, node: Node, ways: Ways, sleep: Callable[[float], None] = time.sleep
 ) -> Inspected:
-    """What holds the node, the facts of its limits, and under what its commands run.
+    """The node's group, the facts of its limits, and its commands' conditions.
 
     ``NodeError`` if it cannot be entered or a limit does not hold. Waits until the node's clock is old enough.
     """
@@ -62,7 +62,7 @@ def _verified(provider: Provider, node: Node, group: NodeGroup, seen: Mapping[st
 
 
 def idle_stopwatch(provider: Provider, node: Node, ways: Ways) -> AbstractContextManager[Stopwatch]:
-    """One that is asked what it sees and what its clocks say, and never told to run anything."""
+    """A stopwatch for facts and clock readings only, which never runs a command."""
     if not (node.spec.work / _FOLDER).exists():
         make_folder(node.spec.work / _FOLDER, output_owner(node))
     provider.send(node, [_FOLDER])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""K instances of a workload in the nodes of a trial: made ready, started on one barrier, and collected."""
+"""K instances of a workload in the nodes of a trial: prepared, started on one barrier, and collected."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -22,9 +22,9 @@ from tare.workloads.kind import Job, Options, Output, WorkloadKind
 from tare.workloads.mpi import CLOCK_FAULT, last_words, without_chatter
 
 OUTPUT = ".output"
-"""The ending of the folder's name that holds what the measured command printed."""
+"""Suffix of the folder with the measured command's printed output."""
 UNKNOWN = "not known"
-"""So begins the text of evidence that a job's command did not give."""
+"""Beginning of the text for evidence that a job's command did not provide."""
 _STREAMS = ("stdout", "stderr")
 _READY_LIMIT_S = 30.0
 _ASIDE_LIMIT_S = 30.0
@@ -43,7 +43,7 @@ class Instance:
     iteration: int | None = None
     """Which of several runs of the command; ``None``: the only one."""
     resident: str | None = None
-    """Of a resident program, which works when it is its turn: the workload's name, as several share the nodes."""
+    """For a resident program, which works in turns: the workload's name, as several share the nodes."""
 
     @property
     def number(self) -> int:
@@ -51,13 +51,13 @@ class Instance:
 
     @property
     def name(self) -> str:
-        """Of its folder in the work directory of each of its nodes; every iteration has one."""
+        """Name of its folder in the work directory of each of its nodes; every iteration has one."""
         own = f"i{self.number}" if self.iteration is None else f"i{self.number}-{self.iteration}"
         return own if self.resident is None else f"{self.resident}-{own}"
 
     @property
     def work(self) -> Path:
-        """The work directory that holds its output, as the host sees it."""
+        """The work directory with its output, as the host sees it."""
         return self.seat.members[0].spec.work
 
     @property
@@ -68,10 +68,10 @@ class Instance:
     def stopwatch(
         self, argv: tuple[str, ...], limit_s: float, output: str, *, turns: bool = False
     ) -> AbstractContextManager[Stopwatch]:
-        """A stopwatch that will run ``argv`` in the node and keep what it prints in the folder ``output``.
+        """A stopwatch that will run ``argv`` in the node and store its printed output in the folder ``output``.
 
-        That lies beside the command's own folder: the stopwatch may be root, and what an ordinary user can rename or
-        replace by a link must not be where it writes.
+        That folder is beside the command's own: the stopwatch may be root, and must not write where an ordinary user
+        can rename things or replace them by a link.
         """
         seat = self.seat
         inside = f"{seat.node.work_directory}/{self.name}"
@@ -91,9 +91,9 @@ class Instance:
         return seat.ways.stopwatch(seat.provider, seat.node, command, f"{inside}{output}")
 
     def fetch(self, output: str, *names: str) -> None:
-        """Have what a command printed, and files of its folder, where ``read`` finds them; for nodes of other hosts.
+        """Bring a command's printed output and files to where ``read`` finds them; for nodes on other hosts.
 
-        What mpirun printed is in its own node, what the job left is in the first node where it computes.
+        The output of mpirun is in its own node, the job's files are in the first node where it computes.
         """
         seat = self.seat
         printed, left = self.printed_names(output), [f"{self.name}/{name}" for name in names]
@@ -104,11 +104,11 @@ class Instance:
             seat.member_provider.fetch(seat.members[0], left)
 
     def printed_names(self, output: str = OUTPUT) -> list[str]:
-        """Where what a command printed is, below ``work``."""
+        """Paths of a command's printed output, below ``work``."""
         return [f"{self.name}{output}/{stream}" for stream in _STREAMS]
 
     def output(self) -> Output:
-        """What it printed and left; ``WrongOutput`` when that is longer than any benchmark's."""
+        """Its printed output and files; ``WrongOutput`` if they are longer than any benchmark's."""
         output = {name: self.read(name) for name in self.job.collect}
         return Output(
             stdout=self.printed(OUTPUT, "stdout") or "",
@@ -117,11 +117,11 @@ class Instance:
         )
 
     def read(self, name: str) -> str | None:
-        """A file of its folder as text; ``None`` when there is no such regular file."""
+        """A file of its folder as text; ``None`` if there is no such regular file."""
         return self._text(f"{self.name}/{name}")
 
     def printed(self, output: str, stream: str) -> str | None:
-        """The same of what a command printed, in the folder ``output``, on ``stdout`` or ``stderr``."""
+        """A command's printed output in the folder ``output`` as text, from ``stdout`` or ``stderr``."""
         return self._text(f"{self.name}{output}/{stream}")
 
     def _text(self, name: str) -> str | None:
@@ -135,12 +135,12 @@ class Instance:
         return content.decode(errors="replace")
 
     def complaint(self, output: str) -> str:
-        """What it said on standard error so far, without Open MPI's report of its transports."""
+        """Its standard error so far, without Open MPI's report of its transports."""
         return without_chatter(self.printed(output, "stderr") or "").strip()
 
 
 def output_owner(node: Node) -> User | None:
-    """Whose the folder is to be into which a stopwatch of the node writes; ``None``: root's, or the runner's."""
+    """Owner for the folder into which a stopwatch of the node writes; ``None``: root, or the runner's user."""
     return node.user if node.made_as_user else None
 
 
@@ -178,7 +178,7 @@ def gather_evidence(instance: Instance) -> dict[str, str]:
 
 
 def run_preflight(instance: Instance) -> None:
-    """Try the launch; ``NodeError`` says why it cannot work, ``ClockFault`` that MPI's clock is wrong here."""
+    """Test the launch; ``NodeError`` says why it cannot work, ``ClockFault`` that MPI's clock is wrong here."""
     if not instance.job.preflight:
         return
     output = ".preflight"
@@ -198,7 +198,7 @@ def run_preflight(instance: Instance) -> None:
 
 
 def run_aside(instance: Instance, argv: tuple[str, ...], output: str) -> Mapping[str, Any]:
-    """One command before the measured one, by the same way in; what the stopwatch said of it."""
+    """Run a command before the measured one, through the same way in; the stopwatch's report on it."""
     with instance.stopwatch(argv, _ASIDE_LIMIT_S, output) as stopwatch:
         stopwatch.wait_ready(_READY_LIMIT_S)
         stopwatch.go()
@@ -240,7 +240,7 @@ def run_on_barrier(
     at_end: Callable[[], None],
     beside: Sequence[Beside] = (),
 ) -> list[InstanceRun]:
-    """GO to all at once, wait for all; ``at_end`` is called right after the last DONE.
+    """Send GO to all at once, and wait for all; ``at_end`` is called right after the last DONE.
 
     ``WrongOutput`` when a command could not be executed at all, ``NodeError`` when a launch cannot go on.
     """
@@ -257,7 +257,7 @@ def ended_runs(
     at_end: Callable[[], None] = lambda: None,
     beside: Sequence[Beside] = (),
 ) -> list[InstanceRun]:
-    """Wait for the end of all that had their GO; ``before``: each one's clock probes of then. Raises the same."""
+    """Wait for the end of all started commands; ``before``: clock probes from their start. Raises the same errors."""
     watch = _launch_watch(instances, OUTPUT)
 
     def look() -> None:
@@ -277,7 +277,7 @@ def ended_runs(
 
 
 def start_offsets_s(said: Sequence[Mapping[str, Any]], before: Sequence[Sequence[ClockProbe]]) -> list[float]:
-    """How long after the first each instance's program began: from execve(2) to execve(2)."""
+    """Delay of each instance's program after the first, from execve(2) to execve(2)."""
     begun = [host_start_ns(words["executed_ns"], probes) for words, probes in zip(said, before, strict=True)]
     return [(each - min(begun)) * 1e-9 for each in begun]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several runs of the command within one start of the nodes, each on the barrier and in folders of its own."""
+"""Several runs of the command within one start of the nodes, each on the barrier and in separate folders."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -15,9 +15,9 @@ from tare.workloads.kind import Options, WorkloadKind
 
 _LEAST_LIMIT_S = 0.1
 MOST_RUNS = 10
-"""Of an unmodified program that is so short that it is run several times in each block."""
+"""Maximum for an unmodified program so short that it runs several times in each block."""
 _MOST_ARMS = 100
-"""A resident program waits while others have their turns; its limit ends it only if the runner is gone."""
+"""Arms to wait for in a resident program's limit, which ends it only if the runner is gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Repetition:
     """One run of the command, in all instances at once."""
 
     number: int | None
-    """From 0; ``None``: the trial has but this one."""
+    """From 0; ``None``: the trial has only this one."""
     options: Options
     instances: tuple[Instance, ...]
 
@@ -41,31 +41,31 @@ class Around:
     end: Callable[[], None]
     """Once, right after the last run's end."""
     tick: Callable[[], None]
-    """About once a second while a run lasts."""
+    """About once a second during a run."""
     beside: Sequence[Beside]
-    """What else may be heard of during a run."""
+    """Other sources of input during a run."""
     up_s: float
     """When the nodes were up, by ``time.monotonic``."""
     until_s: float
-    """When the budget ends, by the same; no run may last longer."""
+    """When the budget ends, by the same clock; no run may last longer."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Gathered:
-    """What the runs have left so far; a failure keeps what was there before it."""
+    """The results of the runs so far; a failure keeps earlier results."""
 
     begun: list[Instance] = field(default_factory=list)
-    """Of all repetitions that were begun, in order."""
+    """Instances of all begun repetitions, in order."""
     runs: list[InstanceRun] = field(default_factory=list)
-    """In the same order; shorter than ``begun`` when something broke."""
+    """In the same order; shorter than ``begun`` after a failure."""
     cpu_s: dict[int | None, float | None] = field(default_factory=dict)
-    """Number of a repetition → CPU time of the nodes' groups during it; ``None`` where a group does not tell."""
+    """Number of a repetition → CPU time of the nodes' groups during it; ``None`` if a group does not report it."""
     asked: int = 0
-    """Of so many of ``begun`` the output was asked for: a node that is full may take a minute to refuse it."""
+    """How many of ``begun`` were asked for their output: a full node may take a minute to refuse."""
 
 
 def repetitions(kind: WorkloadKind, trial: Trial, seats: Sequence[Seat]) -> list[Repetition]:
-    """All runs of a trial with their jobs, their input files written; ``ValueError`` for options that are none."""
+    """All runs of a trial with their jobs and written input files; ``ValueError`` for invalid options."""
     wanted = trial.run_options
     runs = []
     for position, chosen in enumerate(wanted):
@@ -79,7 +79,7 @@ def repetitions(kind: WorkloadKind, trial: Trial, seats: Sequence[Seat]) -> list
 def starts_by_turns(
     kind: WorkloadKind, trial: Trial, seats: Sequence[Seat], turns: Turns
 ) -> list[Repetition]:
-    """The starts of a program within one start of the nodes, the most there may be; ``ValueError`` as above."""
+    """The maximum number of program starts within one start of the nodes; ``ValueError`` as above."""
     options = kind.options_model.model_validate(dict(trial.workload.options))
     if trial.workload.way is Way.SLICES:
         count, resident = turns.processes, trial.workload.name
@@ -99,7 +99,7 @@ def starts_by_turns(
 def run_repetitions(
     wanted: Sequence[Repetition], watched: Watched, around: Around, gathered: Gathered
 ) -> None:
-    """One after the other, until the first that does not end well; raises what ``run_on_barrier`` raises."""
+    """Run one after the other, until the first failure; raises the errors of ``run_on_barrier``."""
     for repetition in wanted:
         instances = [_within(instance, around.until_s) for instance in repetition.instances]
         with ready_instances(instances) as stopwatches:
@@ -119,7 +119,7 @@ def run_repetitions(
 
 
 class _AtEnd:
-    """Called right after a repetition's last end, so that what it counts ends there."""
+    """Called right after a repetition's last end, so that its counts end there."""
 
     def __init__(self, watched: Watched, then: Callable[[], None] | None) -> None:
         self._usage, self._then = CpuUsage(watched.all_groups), then
@@ -132,9 +132,9 @@ class _AtEnd:
 
 
 def cpu_samples(gathered: Gathered, whole_s: float | None, *, by_rusage: bool) -> list[Sample]:
-    """CPU time of the trial, or of each of its repetitions when there are several; none where it is not known.
+    """CPU time of the trial, or of each repetition if there are several; none if unknown.
 
-    ``by_rusage``: no group counts, so the commands' own account is used (getrusage(2)).
+    ``by_rusage``: without a counting group, use the commands' own account (getrusage(2)).
     """
     if len(gathered.cpu_s) == 1:
         cpu_s = dict.fromkeys(gathered.cpu_s, whole_s)
@@ -153,7 +153,7 @@ def cpu_samples(gathered: Gathered, whole_s: float | None, *, by_rusage: bool) -
 
 
 def with_start(runs: Sequence[InstanceRun], number: int | None, uptime_s: float) -> list[InstanceRun]:
-    """Which run of the command it was, and how long the nodes were up when it began."""
+    """Add the number of the run, and how long the nodes had been up when it began."""
     return [replace(run, iteration=number, uptime_s=uptime_s + run.start_offset_s) for run in runs]
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environments that come and go between the sessions of a result: what of the plan is run, and what is passed over.
+"""Environments that come and go between the sessions of a result: which planned trials run, and which are skipped.
 
-An environment that is missing is left out of the session, and tried again in the next. Once it is usable it joins in
-every block of a cell of which no trial was run without it. A block that is over is not made up: its native trials are
-of another time, and a drift of the machine between the two would count as overhead. While all environments are
-missing, native runs in blocks alone that they have ended: else it would use up blocks for nothing.
+A missing environment is left out of the session, and tried again in the next. Once it is usable, it joins every block
+of a cell in which no trial has run without it. A finished block is not made up: its native trials are from another
+time, and a drift of the machine in between would count as overhead. While all environments are missing, native runs
+only in blocks that they have finished: otherwise it would use up blocks for nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,20 +20,20 @@ from tare.records import NATIVE, Skipped, Trial
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanNow:
-    """What is left of a campaign's plan by what was and is missing."""
+    """The rest of a campaign's plan, given past and present missing environments."""
 
     trials: tuple[Trial, ...]
-    """The trials that are done, and the ones that can run now, in the order of the plan."""
+    """Finished trials and trials that can run now, in the order of the plan."""
     usable: tuple[Trial, ...]
-    """Those of ``trials`` of whose environments none is missing now."""
+    """The part of ``trials`` without a missing environment."""
     waiting: tuple[Trial, ...]
-    """Those that can be run once what is missing is usable again."""
+    """Trials that can run once the missing environments are usable again."""
     passed_over: tuple[Trial, ...]
-    """Those that are never run: other trials of their cell and block were run while theirs was missing."""
+    """Trials that never run: other trials of their cell and block ran while their environment was missing."""
 
 
 def plan_now(campaign: Campaign, journal: Journal, absent: AbstractSet[str]) -> PlanNow:
-    """Look at the whole plan; ``absent`` are the environments that are missing now."""
+    """Examine the whole plan; ``absent``: the environments missing now."""
     planned, done = plan_trials(campaign, campaign.seed or 0), journal.done
     over = _passed_over(planned, journal, done)
     gone = {trial.identity for trial in over}
@@ -51,14 +51,14 @@ def plan_now(campaign: Campaign, journal: Journal, absent: AbstractSet[str]) -> 
 
 
 def can_be_compared(campaign: Campaign, absent: AbstractSet[str]) -> bool:
-    """Whether some environment is usable, if any was asked for."""
+    """Whether any requested environment is usable, or none was requested."""
     return not campaign.environments or any(
         environment.name not in absent for environment in campaign.environments
     )
 
 
 def _all_but_ended(left: Sequence[Trial], lacking: AbstractSet[str], journal: Journal) -> AbstractSet[str]:
-    """Those of ``left`` that are not of a cell and block in which native alone is left to run."""
+    """Identities of ``left``, except in cells and blocks where only native is left to run."""
     waiting = {_place(trial) for trial in left if trial.identity in lacking}
     begun = {
         _place(outcome.trial) for outcome in journal.outcomes if environments_of(outcome.trial) != {NATIVE}
@@ -84,7 +84,7 @@ def _place(trial: Trial) -> tuple[str, str, int]:
 
 
 def joining_said(now: PlanNow, journal: Journal, absent: AbstractSet[str], again: str) -> Iterator[str]:
-    """A sentence on each environment that was missing in the last session and is not now; ``again`` begins anew."""
+    """A sentence on each environment that is no longer missing; ``again``: the command that begins anew."""
     missed = {skipped.environment for skipped in journal.sessions[-1].skipped} if journal.sessions else set()
     done = journal.done
     for name in sorted(missed - absent):
@@ -105,15 +105,17 @@ def _blocks(trials: Iterable[Trial], environment: str) -> set[int]:
     return {trial.block for trial in trials if environment in environments_of(trial)}
 
 
-def _then(one: Skipped, missing: AbstractSet[str]) -> Skipped:
-    """What is usable by now needs no remedy but blocks of its own."""
-    if one.environment in missing:
-        return one
-    return replace(one, reason=f"{one.reason}, at that time", remedy="begin a new result: it is usable now")
+def _then(skipped: Skipped, missing: AbstractSet[str]) -> Skipped:
+    """Adjust an environment that is usable by now: it needs no remedy but a new result."""
+    if skipped.environment in missing:
+        return skipped
+    return replace(
+        skipped, reason=f"{skipped.reason}, at that time", remedy="begin a new result: it is usable now"
+    )
 
 
 def skipped_in(journal: Journal, now: PlanNow) -> tuple[Skipped, ...]:
-    """What was skipped in all of a result, or in blocks of it; the reason is the last that was given."""
+    """What was skipped in the whole result or in some of its blocks, with the last given reason."""
     last = {skipped.environment: skipped for session in journal.sessions for skipped in session.skipped}
     ran = {name for outcome in journal.outcomes for name in environments_of(outcome.trial)}
     waiting = {name for trial in now.waiting for name in environments_of(trial)}

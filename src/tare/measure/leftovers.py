@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taking away the nodes of a killed run. What is wrong with one of them keeps no other from going, and no run."""
+"""Removal of the nodes of a killed run. A fault in one of them blocks neither the others nor a run."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,22 +15,22 @@ from tare.node_life import halt_node
 from tare.nodes.record import RECORD, read_record, recorded_nodes
 
 AGAIN_S = 600.0
-"""For what was not removed at first: somebody asked for it, and waits."""
+"""Time limit for leftovers that resisted at first: the user asked for it, and waits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """Something that an earlier run left and that is still there."""
+    """Something that an earlier run left and that still exists."""
 
     name: str
     place: Path
     why: str
     may_run: bool
-    """Whether processes of it may still be at work, beside whatever is measured."""
+    """Whether its processes may still be running beside a measurement."""
 
     @property
     def sentence(self) -> str:
-        """What an administrator has to know of it."""
+        """What an administrator has to know about it."""
         if self.may_run:
             return (
                 f"{self.name}, left by an earlier run, cannot be stopped ({self.why}). It may still be at work, and "
@@ -45,7 +45,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaned:
-    """What became of leftovers."""
+    """The result of a clean-up."""
 
     removed: Sequence[str] = ()
     """Names of nodes that are gone."""
@@ -53,9 +53,9 @@ class Cleaned:
 
 
 def remove_leftovers() -> Cleaned:
-    """Take away what a killed run left, or have it out of the way; raises nothing for what stays.
+    """Remove what a killed run left, or move it out of the way; raises nothing for what stays.
 
-    A folder without a record is not ours unless it is empty: a run was killed before it could write the record.
+    A folder without a record is not ours unless it is empty: then a run was killed before it could write the record.
     """
     removed, kept = [], []
     for folder in recorded_nodes():
@@ -72,7 +72,7 @@ def remove_leftovers() -> Cleaned:
 
 
 def remove_quarantined() -> Cleaned:
-    """Try again what could not be removed before."""
+    """Try again to remove what stayed before."""
     removed, kept = [], []
     for place in quarantine.quarantined():
         try:
@@ -100,7 +100,7 @@ def _take_away(folder: Path) -> Kept | None:
 
 
 def _put_away(folder: Path, problem: OSError) -> Kept:
-    """It stays where it is if it cannot be moved either: its name is no other node's."""
+    """Move it away; if that fails it stays where it is, as no other node has its name."""
     place = folder
     with suppress(OSError, TareError):
         place = quarantine.put_away(folder)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two runs on one host never overlap; and what a killed run began must have ended before it is cleaned up.
+"""Two runs on one host never overlap; and everything a killed run began must have ended before the clean-up.
 
 Both are flock(2) locks below the state directory. The host lock is held by the runner and its guardian. The tools
-lock is shared by every short-lived tool that the runner starts (``docker run``, ``lxc-start``): whoever gets it alone
-knows that no such tool of a killed runner is still at work.
+lock is shared by every short-lived tool that the runner starts (``docker run``, ``lxc-start``): a process that gets it
+exclusively knows that no such tool of a killed runner is still at work.
 """
 
 import fcntl
@@ -28,8 +28,8 @@ _TOOLS_LIMIT_S = 60.0
 def host_lock(purpose: str) -> Iterator[int]:
     """Hold the host for ``purpose``; yields the lock's descriptor. ``LockedError`` names who holds it.
 
-    A run that was killed is waited for while its guardian cleans up. Other users have other state directories; what
-    is in common with them is ``machine_lock``.
+    It waits while the guardian of a killed run cleans up. Other users have other state directories; ``machine_lock``
+    is shared with them.
     """
     descriptor = _open(state_directory() / "lock")
     try:
@@ -42,7 +42,7 @@ def host_lock(purpose: str) -> Iterator[int]:
 
 @contextmanager
 def tools_lock() -> Iterator[None]:
-    """Let every tool started meanwhile hold the tools lock, after waiting for those of an earlier run."""
+    """Let every tool started meanwhile hold the tools lock, after waiting for the tools of an earlier run."""
     descriptor = _open(state_directory() / "tools.lock")
     try:
         wait_for_tools(descriptor)
@@ -55,7 +55,7 @@ def tools_lock() -> Iterator[None]:
 
 
 def wait_for_tools(descriptor: int) -> None:
-    """Until no tool of another runner is at work, or for a minute: a tool that hangs must not stop the clean-up."""
+    """Wait until no tool of another runner is at work, at most a minute: a hanging tool must not stop the clean-up."""
     deadline = time.monotonic() + _TOOLS_LIMIT_S
     while not _try(descriptor) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -106,7 +106,7 @@ def _sign(descriptor: int, purpose: str) -> None:
 
 
 def _is_running(pid: int) -> bool:
-    """Whether the process is there; one that was killed and waits to be collected is not (proc(5), state Z)."""
+    """Whether the process exists and is not a zombie (proc(5), state Z)."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
     except OSError:

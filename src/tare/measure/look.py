@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is read around the measured part of a trial: clocks, signals, CPU time, what the commands run under."""
+"""Readings around the measured part of a trial: clocks, signals, CPU time, the commands' conditions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ from tare.nodes.provider import NodeGroup
 
 
 class TrialLooks:
-    """One trial's looks; what they show is noted in its ``Measured``."""
+    """One trial's looks; the results are recorded in its ``Measured``."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class TrialLooks:
         )
 
     def ready(self, instances: Sequence[Instance], stopwatches: Sequence[Stopwatch]) -> None:
-        """Before each start of the commands; ``UnequalArms`` where the host treats them otherwise than native ones."""
+        """Before each start of the commands; ``UnequalArms`` if the host treats them differently from native ones."""
         read = require_equal_commands(instances, stopwatches, self._context.expected)
         self._measured.parity = read or self._measured.parity
         self._seen += [stopwatch.seen for stopwatch in own_stopwatches(instances, stopwatches)]
@@ -81,13 +81,13 @@ class TrialLooks:
         refuse_bomb(self._watched)
 
     def between_turns(self) -> None:
-        """As ``tick``, but while no arm has its turn; all is over on return, so that none of it falls into a turn."""
+        """As ``tick``, but between turns; it is finished on return, so that none of it falls into a turn."""
         self._observation.glance()
         self._clocks.probe()
         self._disk.check()
 
     def note(self, *, whole: bool = True) -> None:
-        """Note all that was counted; ``NodeError`` if a limit killed, ``UnequalArms`` if a weight changed meanwhile.
+        """Record all counts; ``NodeError`` if a limit killed a process, ``UnequalArms`` if a weight changed meanwhile.
 
         ``whole``: the commands ran from GO to DONE without a pause, so that their wall and CPU times are samples.
         """
@@ -136,9 +136,9 @@ class TrialLooks:
 def looked_at(
     context: Context, prepared: Prepared, measured: Measured, others: Sequence[NodeGroup] = ()
 ) -> Iterator[TrialLooks]:
-    """All that the looks need is opened here, before anything is timed.
+    """Open everything that the looks need, before anything is timed.
 
-    ``others``: the groups of the other arms, where several take turns: their load is nobody's foreign load.
+    ``others``: the groups of the other arms, if several take turns: their load is not foreign load.
     """
     watched, company = prepared.watched, prepared.company.groups
     beside = None if company is None else [*company, *others]

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """One measurement at a time on a machine: a lock that every user can take.
 
-It is a flock(2) on a file in a folder where everybody may make files and nobody may remove another's. The file is only
-ever opened for reading: it holds nothing, and its maker has no more rights than the others. What else may lie
-there under its name (a link, a pipe) is refused, not followed.
+It is a flock(2) on a file in a folder where everybody may create files and nobody may remove another user's. The file
+is only ever opened for reading: it is empty, and its creator has no more rights than others. Anything else under its
+name (a link, a pipe) is refused, not followed.
 
-Whoever can open it can hold it for ever, and nothing proves that a holder measures. Ordinary users respect each other
-all the same, and hear whose process it is. Root does not depend on them: it hears it too, and puts a new file in the
-place, which it holds. (Root's own runs are kept apart by the lock in root's state folder, which nobody else can open.)
+Anybody who can open it can hold it forever, and nothing proves that a holder measures. Ordinary users respect each
+other nevertheless, and learn whose process it is. Root does not depend on them: it learns it too, replaces the file by
+a new one, and holds that. (The lock in root's state folder, which nobody else can open, separates root's own runs.)
 
-A state folder of one's own (``TARE_STATE``) is one's own machine in this respect: its lock is the only one.
+A separate state folder (``TARE_STATE``) counts as a separate machine in this respect: its lock is the only one.
 """
 
 import fcntl
@@ -25,7 +25,7 @@ from tare.host.privileges import ordinary_user
 from tare.host.trust import user_name
 
 FOLDERS = (Path("/run/lock"), Path("/tmp"))  # noqa: S108 - see above
-"""The first that is everybody's is used."""
+"""The first folder open to everybody is used."""
 NAME = "tare.lock"
 _EVERYBODYS = stat.S_ISVTX | stat.S_IWOTH
 _MODE = 0o644
@@ -34,7 +34,7 @@ _TRIES = 100
 
 @contextmanager
 def machine_lock(folders: tuple[Path, ...] = FOLDERS) -> Iterator[str | None]:
-    """Hold the machine; yields a remark where root had to take it from somebody, or cannot get it at all.
+    """Hold the machine; yields a remark if root had to take it from a user, or cannot get it at all.
 
     For an ordinary user ``LockedError`` names the process that holds it, ``HostError`` a file that is no lock.
     """
@@ -67,7 +67,7 @@ def _held(path: Path) -> tuple[int | None, str | None]:
 
 
 def _taken_over(path: Path) -> int | None:
-    """Only root may remove another's file there; ``None`` if somebody is always quicker to make the next."""
+    """Replace the file, as only root may; ``None`` if others always recreate it first."""
     for _ in range(_TRIES):
         with suppress(OSError, HostError):
             path.unlink(missing_ok=True)
@@ -90,7 +90,7 @@ def _acquired(path: Path) -> int:
 
 
 def _open(path: Path) -> int:
-    """Without O_CREAT where it is there: a kernel may refuse that for another's file (proc(5), protected_regular)."""
+    """Open it, without O_CREAT if it exists: kernels may refuse it for another's file (proc(5), protected_regular)."""
     try:
         descriptor = _existing(path)
         while descriptor is None:
@@ -118,7 +118,7 @@ def _made(path: Path) -> int | None:
 
 
 def _holders(wanted: os.stat_result) -> str:
-    """Whose processes have a flock(2) on the file, by proc(5), /proc/locks; "somebody" where it does not say."""
+    """The processes with a flock(2) on the file, by proc(5), /proc/locks; "somebody" if it does not show them."""
     place = f"{os.major(wanted.st_dev):02x}:{os.minor(wanted.st_dev):02x}:{wanted.st_ino}"
     try:
         rows = [line.split() for line in Path("/proc/locks").read_text().splitlines()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work beside the measured instances: nodes of another kind, busy from before their start until after their end."""
+"""Load beside the measured instances: separate nodes, busy from before their start until after their end."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -21,15 +21,15 @@ from tare.workloads import KINDS
 from tare.workloads.mpi import last_words
 
 _AGAIN_AND_AGAIN = ("sh", "-c", 'while :; do "$@" >/dev/null || exit; done', "sh")
-"""Until it fails or is ended: what runs beside must not be over before the measured command is.
+"""Repeats until it fails or is ended: a neighbour must not end before the measured command.
 
-What it prints is not kept: nobody reads it, and it would grow with every repetition.
+Its output is discarded: nobody reads it, and it would grow with every repetition.
 """
 _SLACK_S = 120.0
 
 
 class Neighbours:
-    """What was asked to work beside; nothing when the trial has no neighbour."""
+    """The trial's neighbours; empty if it has none."""
 
     def __init__(
         self,
@@ -40,14 +40,14 @@ class Neighbours:
         self._instances = instances
         self._stopwatches = stopwatches
         self.groups = groups
-        """What holds their nodes; ``None`` when nothing holds some of them."""
+        """Groups of their nodes; ``None`` if some nodes have none."""
 
     def begin(self) -> None:
         for stopwatch in self._stopwatches:
             stopwatch.go()
 
     def check(self) -> None:
-        """``NodeError`` when one is idle by now: the measured command then had less company than was asked for."""
+        """``NodeError`` if one is idle by now: the measured command then had less company than requested."""
         for instance, stopwatch in zip(self._instances, self._stopwatches, strict=True):
             if stopwatch.has_said() and (words := stopwatch.done()) is not None:
                 said = instance.complaint(OUTPUT)
@@ -93,8 +93,8 @@ def ready_neighbours(
 
 
 def _as_trial(trial: Trial) -> Trial:
-    """The neighbours by themselves: a node each, with one instance."""
-    assert trial.neighbour is not None  # noqa: S101 - a trial without one does not come here
+    """The neighbours as a trial: one node each, with one instance."""
+    assert trial.neighbour is not None  # noqa: S101 - whoever has none does not come here
     count = trial.neighbour.count
     layout = Layout(nodes=count, processors=trial.layout.processors, instances=count)
     return replace(
@@ -107,7 +107,7 @@ def _as_trial(trial: Trial) -> Trial:
 
 
 def _numbered_on(trial: Trial, seats: Sequence[Seat]) -> list[Seat]:
-    """After the measured ones: a workload may choose a port by the number, and they may share a network."""
+    """Number them after the measured ones: workloads may choose ports by number, and may share a network."""
     count = trial.layout.instances
     return [replace(seat, shape=replace(seat.shape, instance=count + seat.number)) for seat in seats]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program in a node that is spoken to line by line: its input and output are pipes, all the way into the node."""
+"""Line-by-line communication with a program in a node, through pipes all the way into the node."""
 
 import os
 import select
@@ -50,11 +50,11 @@ class NodePipe:
 
     @property
     def is_silent(self) -> bool:
-        """Whether all that it said was heard."""
+        """Whether everything it printed was read."""
         return not self._received and not self.has_said()
 
     def close(self) -> None:
-        """End its input, wait for its own end, and take its session with it."""
+        """Close its input, wait for its end, and end its session."""
         self.close_input()
         try:
             end_session(self._process, _END_LIMIT_S)
@@ -64,16 +64,16 @@ class NodePipe:
                     stream.close()
 
     def has_said(self) -> bool:
-        """Whether something waits to be read."""
+        """Whether there is something to read."""
         return b"\n" in self._received or bool(self._readable.poll(0))
 
     def wait(self, limit_s: float) -> None:
-        """Until it has ended, whatever it still says; no error if it has not."""
+        """Wait until it has ended, whatever it still prints; no error if it has not."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=limit_s)
 
     def send(self, line: bytes) -> None:
-        """``NodeError`` when the program has ended, or does not read what a pipe does not hold."""
+        """Send a line; ``NodeError`` if the program has ended, or the pipe is full because it does not read."""
         assert self._process.stdin is not None  # noqa: S101 - it was asked for as a pipe
         deadline = time.monotonic() + _SEND_LIMIT_S
         try:
@@ -84,7 +84,7 @@ class NodePipe:
             raise self._ended() from None
 
     def expect(self, word: bytes, deadline: float, *others: bytes) -> bytes:
-        """The rest of the next line, which begins with ``word``; the whole of one that begins with another."""
+        """The rest of the next line, which begins with ``word``; a line with another word is returned whole."""
         while b"\n" not in self._received:
             if not self._readable.poll(max(0.0, deadline - time.monotonic()) * 1000):
                 said = self._complaint()
@@ -94,7 +94,7 @@ class NodePipe:
         return self._line(word, *others)
 
     def next_line(self, word: bytes, *others: bytes) -> bytes | None:
-        """What is there; ``None`` as long as the line is not whole. It never waits."""
+        """The next line; ``None`` while it is incomplete. Never waits."""
         if b"\n" not in self._received and self._readable.poll(0):
             self._receive()
         return self._line(word, *others) if b"\n" in self._received else None
@@ -133,7 +133,7 @@ class NodePipe:
         return NodeError(f"the way into the node broke ({code}): {_last(said)}", said or None)
 
     def _complaint(self) -> str:
-        """What is there of its standard error, without waiting for more; a pipe holds 64 KiB."""
+        """Its standard error so far, without waiting for more; a pipe holds 64 KiB."""
         assert self._process.stderr is not None  # noqa: S101 - it was asked for as a pipe
         descriptor = self._process.stderr.fileno()
         os.set_blocking(descriptor, False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One trial's signals, from just before GO to just after the last DONE, and whether they take the trial out."""
+"""One trial's signals, from just before GO to just after the last DONE, and whether they exclude the trial."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ from tare.records import Exclude, HostLoad, InstanceRun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """What else was counted of the same trial, as its outcome has it."""
+    """Other counts of the same trial, as in its outcome."""
 
     cpu_s: float | None
     helper_cpu_s: float | None
@@ -29,7 +29,7 @@ class Counted:
     steal_s: float | None
     runs: Sequence[InstanceRun]
     seen: Sequence[Mapping[str, Any]]
-    """What the stopwatches that started the commands said with READY."""
+    """Reports in READY of the stopwatches that started the commands."""
 
 
 class Observation:
@@ -42,7 +42,7 @@ class Observation:
         neighbours: Sequence[NodeGroup] | None,
         stats: ProcessStats,
     ) -> None:
-        """``neighbours``: the neighbours' groups; ``None`` when some of them have none."""
+        """``neighbours``: the groups of the neighbours; ``None`` if some have none."""
         self._watch = watch
         self._others = OthersWatch(watch.place, watched, neighbours, stats)
         self._spanning = any(len(seat.members) > 1 for seat in watched.seats)
@@ -65,21 +65,21 @@ class Observation:
         self._others.look()
 
     def told(self, counted: Counted, exclude: Exclude) -> tuple[Found, Excluded | None]:
-        """The signals, and the rule that takes the trial out, if one does."""
-        found = self._watch.found()
-        add_waits(found, counted.vcpu_wait_s, counted.steal_s)
-        add_switches(found, counted.runs, spanning=self._spanning)
-        add_costs(found, counted.seen)
-        add_foreign_load(self._watch, self._own(counted), found)
-        found.missing.update(UNREAD)
-        return found, excluded(exclude, self._watch, found)
+        """The signals, and the rule that excludes the trial, if any."""
+        readings = self._watch.found()
+        add_waits(readings, counted.vcpu_wait_s, counted.steal_s)
+        add_switches(readings, counted.runs, spanning=self._spanning)
+        add_costs(readings, counted.seen)
+        add_foreign_load(self._watch, self._own(counted), readings)
+        readings.missing.update(UNREAD)
+        return readings, excluded(exclude, self._watch, readings)
 
-    def load(self, found: Found) -> HostLoad | None:
-        """What others used of the processors meanwhile, beside the signals that were ``told``."""
-        return self._others.load(found, self._watch.span_s)
+    def load(self, readings: Found) -> HostLoad | None:
+        """Use of the processors by others meanwhile; ``readings``: the signals that ``told`` returned."""
+        return self._others.load(readings, self._watch.span_s)
 
     def _own(self, counted: Counted) -> Own:
-        """Where no group counts, the commands' own account is used, if this host's kernel kept it."""
+        """The trial's own CPU time; without a group the commands' account is used, if this host's kernel kept it."""
         place = self._watch.place
         by_runs = None if place.own_kernel or place.elsewhere or self._spanning else rusage_s(counted.runs)
         return Own(
@@ -93,6 +93,6 @@ class Observation:
 def observed(
     watched: Watched, neighbours: Sequence[NodeGroup] | None, stats: ProcessStats
 ) -> Iterator[Observation]:
-    """Everything that the looks need is found and opened here, before anything is timed."""
+    """Find and open everything that the looks need, before anything is timed."""
     with watched_signals(place_of(watched.nodes, watched.groups), FAMILIES) as watch:
         yield Observation(watch, watched, neighbours, stats)

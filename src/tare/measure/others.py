@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What others use of the processors: just before the first trial, and while each trial's commands run.
+"""Use of the processors by others: just before the first trial, and while each trial's commands run.
 
-A trial's own are all processes below this one, and those of its nodes, their helpers and their neighbours. What the
-kernel's threads and the daemons of environments use then may be an environment's own cost, and is nobody else's load.
+A trial's own processes are all below this one, and the processes of its nodes, their helpers and their neighbours. Time
+of kernel threads and of environments' daemons may be an environment's own cost, and does not count as foreign load.
 """
 
 import os
@@ -22,12 +22,12 @@ from tare.nodes.provider import NodeGroup
 from tare.records import BusyProgram, HostLoad
 
 LOOK_S = 0.5
-"""How long the look before the first trial takes: 50 ticks for each processor."""
+"""Duration of the look before the first trial: 50 ticks for each processor."""
 NAMED = 0.05
-"""Processors' worth; programs that use less are not named."""
+"""Processors' worth; programs below it are not named."""
 _MOST_NAMED = 3
 _SLACK_TICKS = 2
-"""What a time in ticks may be wrong by, one at each end: of each process, and of each processor as a whole."""
+"""Possible error of a time in ticks, one at each end: for each process, and for each processor as a whole."""
 UNSEEN = "others, ended meanwhile"
 _DAEMONS = frozenset(
     {
@@ -43,11 +43,11 @@ _DAEMONS = frozenset(
         ),
     }
 )
-"""As the kernel cuts their names, at 15 letters."""
+"""Names as the kernel truncates them, at 15 letters."""
 
 
 def look_before_start(wait_s: float | None = None) -> HostLoad:
-    """What others use of all processors now. A process that uses nothing within half a second is not seen."""
+    """Present use of all processors by others; a process without CPU time in this half second is not seen."""
     quotas, numbers = busy.quota_files(), online_processors()
     with closing(ProcessStats()) as stats:
         before = busy.snapshot(stats, quotas)
@@ -74,7 +74,7 @@ class _Shares:
 
     others: Sequence[busy.Used]
     known_s: float
-    """Of all that was seen and is not in the trial's own account: others, the kernel, daemons, Tare's own tools."""
+    """Everything seen outside the trial's own account: others, the kernel, daemons, Tare's own tools."""
 
 
 class OthersWatch:
@@ -87,7 +87,7 @@ class OthersWatch:
         neighbours: Sequence[NodeGroup] | None,
         stats: ProcessStats,
     ) -> None:
-        """``neighbours``: the neighbours' groups. ``stats`` are the session's."""
+        """``neighbours``: the groups of the trial's neighbours. ``stats``: the session's."""
         self._place, self._watched = place, watched
         self._groups = [*watched.all_groups, *(neighbours or ())]
         self._quotas = () if place.elsewhere else busy.quota_files()
@@ -96,7 +96,7 @@ class OthersWatch:
         self._members: set[int] = set()
 
     def look(self) -> None:
-        """Once before GO and once after the last DONE, outside of what is timed."""
+        """Take a snapshot, once before GO and once after the last DONE, outside the timed part."""
         if not self._place.elsewhere:
             self._looks.append(busy.snapshot(self._stats, self._quotas))
         if len(self._looks) > 1:
@@ -140,7 +140,7 @@ class OthersWatch:
         return _Shares(others=others, known_s=known_s)
 
     def _node_processes(self) -> set[int]:
-        """What the trial's account of CPU time covers."""
+        """The processes covered by the trial's account of CPU time."""
         own = {node.init_pid for node in self._watched.nodes if node.init_pid is not None}
         return own | self._members | set(self._watched.helpers())
 
@@ -177,8 +177,11 @@ def _throttled(load: HostLoad) -> str:
     return f"a CPU quota holds Tare itself back {100 * load.throttled:.0f} % of the time"
 
 
-def _whose(one: BusyProgram) -> str:
-    known = [f"pid {one.pid}" if one.pid is not None else "", f"user {one.user}" if one.user else ""]
+def _whose(program: BusyProgram) -> str:
+    known = [
+        f"pid {program.pid}" if program.pid is not None else "",
+        f"user {program.user}" if program.user else "",
+    ]
     words = ", ".join(filter(None, known))
     return f" ({words})" if words else ""
 
@@ -188,7 +191,7 @@ def _signal(signals: Found, name: str) -> float | None:
 
 
 def _named(load: HostLoad, others: Iterable[busy.Used], span_s: float) -> HostLoad:
-    """With the busiest programs, where the host is busy."""
+    """Add the busiest programs, if the host is busy."""
     if not load.busy:
         return load
     largest = [program for program in busy.programs(others, span_s) if program.processors >= NAMED]
@@ -200,7 +203,7 @@ def _named(load: HostLoad, others: Iterable[busy.Used], span_s: float) -> HostLo
 
 
 def _with_unseen(load: HostLoad, processors: float) -> HostLoad:
-    """What nobody could be named for is said as such."""
+    """Add load without a known program as an unknown one."""
     if processors < NAMED:
         return load
     unseen = BusyProgram(name=UNSEEN, user=None, pid=None, processors=processors)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equal arms: what the measured commands run under, read in each trial, and what of it must be as natively.
+"""Equal arms: the conditions of the measured commands, read in each trial, and which must equal native's.
 
-A technology's own confinement is part of what is weighed. Niceness, weights and limits that come from the host, from
-a daemon or from the runner's user are not: where they differ from what the runner gives a native command,
-the trial is void.
+A technology's own confinement is part of what is weighed. Niceness, weights and limits that come from the host, from a
+daemon or from the process that started the runner are not: if they differ from a native command's, the trial is void.
 """
 
 import os
@@ -31,7 +30,7 @@ _IO_CLASSES = {0: "none", 1: "real time", 2: "best effort", 3: "idle"}
 _SECCOMP = {"0": "none", "1": "strict", "2": "filter"}
 """proc(5), Seccomp."""
 USER = "user"
-"""The label of whom the commands run as, by its number inside."""
+"""The label of the commands' user, by its number inside."""
 _SLACK = "timer slack"
 _LIMIT = "limit of "
 _HOST_LABELS = {
@@ -49,15 +48,15 @@ _CAPABILITIES = {
 }
 _CONDITIONS = {"transparent_huge_pages": "transparent huge pages", "clock_source": "clock source"}
 _NOT_COMPARED = {"fsize", "locks"}
-"""Tare's own limit of the command's output, and one that Linux has had no use for since 2.4.25."""
+"""Tare's own limit of the command's output, and a limit that Linux has ignored since 2.4.25."""
 _OTHER_REMEDY = 'see docs/environments.md, "Equal arms"'
 _WEIGHT = "CPU weight"
 _NOBODY = "/"
-"""No group is called so: the path of a process is then read to its end, and not to its node's group."""
+"""No group has this name: a process's path is then read to its end, not to its node's group."""
 _LONGEST_TEXT = 4096
 _NO_BOUNDS = Bounds()
 _NESTED = ("namespaces", "limits")
-"""What the stopwatch gives as a table of its own."""
+"""Facts that the stopwatch reports as separate tables."""
 _REMEDIES = {
     "nice": "restart its daemon without nice (and tare, if you are not root)",
     "scheduler": "restart its daemon with the default scheduling, chrt --other 0 (and tare, if you are not root)",
@@ -71,9 +70,9 @@ _REMEDIES = {
 
 
 def read_parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Parity:
-    """Of a node, by what the stopwatch in it saw (``stopwatch.seen``) and what the host says of its processes.
+    """Parity of a node, by its stopwatch's facts (``stopwatch.seen``) and the host's data on its processes.
 
-    What the environment's options set on purpose is the technology's own, wherever on the path it has put it.
+    Deliberate settings by the environment's options count as the technology's own, wherever on the path they are.
     """
     read, chosen = _parity(provider, node, seen), provider.chosen(node.spec.options).labels
     whole = _path(node.init_pid, _NOBODY) if chosen else {}
@@ -101,7 +100,7 @@ def _parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Parity:
 
 
 def _texts_and_numbers(answer: Any) -> dict[str, Any]:
-    """Of what a node may have made up, only what has the shape of an answer."""
+    """The part of a possibly forged report that has the shape of an answer."""
     if not isinstance(answer, Mapping):
         return {}
     flat = {
@@ -113,7 +112,7 @@ def _texts_and_numbers(answer: Any) -> dict[str, Any]:
 
 
 def expected_parity(session: str, bounds: Bounds = _NO_BOUNDS) -> Mapping[str, str]:
-    """What a command has that the runner starts natively: its own standing and limits, and a new group's path."""
+    """The conditions of a native command of the runner: the runner's standing and limits, and a new group's path."""
     held = {**resource_limits(), **_bounded(bounds)}
     limits = {name: ":".join(map(_limit, pair)) for name, pair in held.items()}
     return {
@@ -124,7 +123,7 @@ def expected_parity(session: str, bounds: Bounds = _NO_BOUNDS) -> Mapping[str, s
 
 
 def _bounded(bounds: Bounds) -> Mapping[str, tuple[int, int]]:
-    """Nobody gets more than the runner has itself."""
+    """The bounds, limited to the runner's own."""
     own = resource_limits()
     least = {
         name: most if own[name][1] < 0 else min(most, own[name][1])
@@ -134,7 +133,7 @@ def _bounded(bounds: Bounds) -> Mapping[str, tuple[int, int]]:
 
 
 def require_equal(parity: Parity, expected: Mapping[str, str], where: str) -> None:
-    """``UnequalArms`` naming what differs from ``expected``; what either side could not read is not compared."""
+    """``UnequalArms`` naming the differences from ``expected``; unreadable values are not compared."""
     differing = [label for label, text in parity.host.items() if expected.get(label, text) != text]
     if differing:
         said = "; ".join(f"{label} {parity.host[label]} instead of {expected[label]}" for label in differing)
@@ -142,7 +141,7 @@ def require_equal(parity: Parity, expected: Mapping[str, str], where: str) -> No
 
 
 def require_user(parity: Parity, node: Node) -> None:
-    """``UnequalArms`` where commands run as somebody else than elsewhere; what could not be read is not compared."""
+    """``UnequalArms`` if commands run as another user than elsewhere; unreadable values are not compared."""
     uid = parity.own.get(USER)
     wanted = None if node.user is None else str(node.user.uid)
     if wanted is None or uid in {None, wanted}:
@@ -161,7 +160,7 @@ def _remedy(label: str) -> str:
 
 
 def own_stopwatches(instances: Sequence[Instance], stopwatches: Sequence[Stopwatch]) -> list[Stopwatch]:
-    """Those that start their command themselves; not mpirun's, which starts an instance that spans nodes."""
+    """Stopwatches that start their command themselves, unlike mpirun's for an instance that spans nodes."""
     pairs = zip(instances, stopwatches, strict=True)
     return [stopwatch for instance, stopwatch in pairs if instance.seat.node in instance.seat.members]
 
@@ -169,9 +168,9 @@ def own_stopwatches(instances: Sequence[Instance], stopwatches: Sequence[Stopwat
 def require_equal_commands(
     instances: Sequence[Instance], stopwatches: Sequence[Stopwatch], expected: Mapping[str, str]
 ) -> Parity | None:
-    """The same of the stopwatches that are about to start the commands; what the first of them is under.
+    """Check the stopwatches that are about to start the commands; return the first one's conditions.
 
-    mpirun, which starts an instance that spans nodes, is in none of them: ``None``.
+    ``None`` with mpirun, which starts an instance that spans nodes, and runs in none of them.
     """
     read = None
     for instance, stopwatch in zip(instances, stopwatches, strict=True):
@@ -184,7 +183,7 @@ def require_equal_commands(
 
 
 def require_equal_path(provider: Provider, node: Node, expected: Mapping[str, str]) -> None:
-    """The same of the control groups' path alone, which somebody may change while a command runs."""
+    """Check only the control groups' path, which may change while a command runs."""
     if expected and node.elsewhere is None:
         path, chosen = _path_of(node), provider.chosen(node.spec.options).labels
         equal = {label: text for label, text in path.items() if label not in chosen}
@@ -192,9 +191,9 @@ def require_equal_path(provider: Provider, node: Node, expected: Mapping[str, st
 
 
 def require_one_parent(nodes: Sequence[Node], expected: Mapping[str, str]) -> None:
-    """``UnequalArms`` where the nodes of a trial lie below several groups, as each of these has a weight of its own.
+    """``UnequalArms`` if a trial's nodes are below several groups, as each group has its own weight.
 
-    Its neighbours' nodes count too: they share the processors with the measured ones.
+    Its neighbours' nodes are included: they share the processors with the measured ones.
     """
     if _WEIGHT not in expected or len(nodes) == 1:
         return
@@ -230,7 +229,7 @@ def _own(node: Node, seen: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _on_host(node: Node, uid: str | None) -> str | None:
-    """Who a node's user is to the host, if somebody else: by the map of its namespace (user_namespaces(7))."""
+    """The host's view of a node's user, if different: by the map of its namespace (user_namespaces(7))."""
     if uid is None or not uid.isdigit() or node.init_pid is None or node.own_kernel:
         return None
     lines = (read_text(f"/proc/{node.init_pid}/uid_map") or "").splitlines()
@@ -242,13 +241,13 @@ def _on_host(node: Node, uid: str | None) -> str | None:
 
 
 def _conditions(seen: Mapping[str, Any]) -> dict[str, str]:
-    """What the node's kernel gives the command, of which no counter shows what it costs."""
+    """Conditions set by the node's kernel whose cost no counter shows."""
     values = {label: seen.get(name) for name, label in _CONDITIONS.items()}
     return {label: text[:_LONGEST_TEXT] for label, text in values.items() if isinstance(text, str) and text}
 
 
 def _seccomp(seen: Mapping[str, Any]) -> str | None:
-    """Kernels before 5.9 do not count the filters."""
+    """The seccomp mode and filters; kernels before 5.9 do not count the filters."""
     mode = _SECCOMP.get(str(seen.get("seccomp")))
     count = seen.get("seccomp_filters")
     return mode if mode != "filter" or count is None else f"filter ({count})"
@@ -260,7 +259,7 @@ def _first(text: Any) -> str | None:
 
 
 def _namespaces(node: Node, seen: Mapping[str, Any]) -> str | None:
-    """Those that are not the runner's; on another host nobody knows the host's own."""
+    """Namespaces other than the runner's; unknown on another host."""
     inside = seen.get("namespaces")
     if node.elsewhere is not None or not isinstance(inside, Mapping):
         return None
@@ -270,7 +269,7 @@ def _namespaces(node: Node, seen: Mapping[str, Any]) -> str | None:
 
 @cache
 def _host_namespace(name: str) -> str | None:
-    """The runner stays in its own."""
+    """The host's namespace, in which the runner stays."""
     try:
         return str(Path(f"/proc/self/ns/{name}").readlink())
     except OSError:
@@ -289,7 +288,7 @@ def _standing(seen: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _io_class(priority: Any) -> str | None:
-    """The class in the upper bits, the level within it in the lower 13."""
+    """The I/O class from the upper bits, its level from the lower 13."""
     if not isinstance(priority, int):
         return None
     name, level = _IO_CLASSES.get(priority >> 13, str(priority >> 13)), priority & 0x1FFF
@@ -297,7 +296,7 @@ def _io_class(priority: Any) -> str | None:
 
 
 def _limits(seen: Mapping[str, Any]) -> dict[str, str]:
-    """An ordinary user's node may be held to its memory by a limit of data."""
+    """Resource limits; an ordinary user's node may be held to its memory by a data limit."""
     limits = seen.get("limits")
     left_out = _NOT_COMPARED | ({"data"} if ordinary_user() else set())
     if not isinstance(limits, Mapping):
@@ -320,7 +319,7 @@ def _path(pid: int | None, name: str, weight: int = 1) -> dict[str, str]:
 
 
 def _expected_path(name: str) -> dict[str, str]:
-    """Of a new group below the common parent. All that an ordinary user starts lies in the same place anyway."""
+    """Path of a new group below the common parent; an ordinary user's processes are all in one place anyway."""
     if ordinary_user():
         return {}
     try:

@@ -11,9 +11,9 @@ from tare.units import format_duration
 
 
 def run_pilot(context: Context, planned: Sequence[Trial], remaining_s: float) -> None:
-    """A command that fails natively would fail everywhere: say so at once; the budget holds for it, too.
+    """Run natively once: a command that fails here would fail everywhere, so say it at once; the budget applies.
 
-    Raises ``InputError``, or ``HostError`` where native itself is not what others can be compared with.
+    Raises ``InputError``, or ``HostError`` if native itself is no valid reference.
     """
     trial = next(trial for trial in planned if trial.environment.name == NATIVE)
     outcome = run_within(context, trial, remaining_s)
@@ -32,7 +32,7 @@ def run_pilot(context: Context, planned: Sequence[Trial], remaining_s: float) ->
 
 
 def remember_peak(context: Context, outcome: Outcome) -> None:
-    """What a native command was seen to use, as if each of its processors had a process of that size."""
+    """Record the memory of a native command, as if each of its processors had a process of that size."""
     trial = outcome.trial
     if trial.environment.name == NATIVE and outcome.instances:
         largest_byte = max(run.maximum_rss_byte for run in outcome.instances)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which processors and how much memory each node and each instance gets: equal shares, disjoint, in order."""
+"""The processors and memory of each node and each instance: equal shares, disjoint, in order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ class NodePlace:
     processors: tuple[int, ...]
     memory_byte: int
     instances: tuple[int, ...]
-    """Which of the K instances run in it; a cooperative one runs in others too."""
+    """The instances that run in it; a cooperative one also runs in other nodes."""
 
     def instance_processors(self, instance: int) -> tuple[int, ...]:
-        """Equal, disjoint parts when the instances divide the processors; else all of them for each."""
+        """Equal, disjoint parts if the instances divide the processors; else all processors for each."""
         count = len(self.processors)
         share, rest = divmod(count, len(self.instances))
         if rest or not share:
@@ -28,7 +28,7 @@ class NodePlace:
 
 
 def effective_layout(trial: Trial) -> Layout:
-    """Native is one node with all the processors, whatever the layout it is compared with (docs/campaign.md)."""
+    """The layout as run: native is one node with all processors, whatever it is compared with (docs/campaign.md)."""
     layout = trial.layout
     if trial.environment.technology != NATIVE:
         return layout
@@ -36,9 +36,9 @@ def effective_layout(trial: Trial) -> Layout:
 
 
 def place(layout: Layout, memory_byte: int, available: Sequence[int]) -> tuple[NodePlace, ...]:
-    """The last of the available processors: the first one usually serves the host's interrupts.
+    """Use the last of the available processors: the first one usually serves the host's interrupts.
 
-    With fewer processors than the layout asks for they are dealt out in turn, so that nodes share them evenly.
+    If there are fewer than the layout requires, they are dealt out in turn, so that nodes share them evenly.
     """
     share, used = layout.processors, _dealt(layout.total_processors, available)
     return tuple(
@@ -59,11 +59,11 @@ class Places:
     measured: tuple[NodePlace, ...]
     neighbours: tuple[NodePlace, ...]
     oversubscription: float
-    """Processors asked for per processor of the host; at most 1 when every one has its own."""
+    """Requested processors per processor of the host; at most 1 if each has its own."""
 
 
 def places_of(trial: Trial, available: Sequence[int]) -> Places:
-    """The measured nodes and those beside them; a neighbour gets as much as one of the layout's nodes."""
+    """Places of the measured nodes and the neighbours; a neighbour gets as much as one of the layout's nodes."""
     layout, share = effective_layout(trial), trial.layout.processors
     count = 0 if trial.neighbour is None else trial.neighbour.count
     wanted, memory_byte = layout.total_processors + count * share, trial.limits.memory_byte
@@ -84,7 +84,7 @@ def _dealt(wanted: int, available: Sequence[int]) -> list[int]:
 
 
 def _instances_of(layout: Layout, node: int) -> tuple[int, ...]:
-    """Independent instances in turn; a cooperative one has neighbouring nodes, equally many each."""
+    """Deal out independent instances in turn; a cooperative one gets adjacent nodes, the same number each."""
     if layout.cooperative:
         return (node * layout.instances // layout.nodes,)
     return tuple(range(node, layout.instances, layout.nodes))

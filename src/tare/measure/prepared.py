@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a trial to commands that wait for GO: its nodes up and looked at, its instances seated, its company ready."""
+"""From a trial to commands that wait for GO: nodes up and inspected, instances seated, neighbours ready."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,7 @@ class Prepared:
 
 @contextmanager
 def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]:
-    """Start the nodes of a trial, verify them, and stop them at the end; raises ``TrialError``."""
+    """Start the nodes of a trial, verify them, and stop them in the end; raises ``TrialError``."""
     places = places_of(trial, context.available_processors)
     specs = context.node_specs(trial, places.measured)
     provider = context.providers[trial.environment.technology]
@@ -71,11 +71,11 @@ def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]
 def prepared(
     context: Context, trial: Trial, up: Up, measured: Measured, *, by_turns: bool = False
 ) -> Iterator[Prepared]:
-    """Seat the instances of a trial in nodes that are up, try their launch, and gather evidence."""
+    """Seat the instances of a trial in running nodes, test their launch, and gather evidence."""
     oversubscription = up.places.oversubscription
     if oversubscription > 1:
         measured.facts["oversubscription"] = f"{oversubscription:g} processors asked for per processor"
-    # Trials that take turns share the start of their nodes; a node of a trial by itself is fresh.
+    # Trials that take turns share the start of their nodes; other trials have fresh nodes.
     before = victims(up.groups) if by_turns else None
     with ExitStack() as stack:
         placed = Placed(
@@ -105,9 +105,9 @@ def prepared(
 def _inspect(
     context: Context, provider: Provider, nodes: Sequence[Node], ways: Ways, measured: Measured
 ) -> list[NodeGroup]:
-    """Limits verified in every node, and that the host treats it as it does native ones.
+    """Verify the limits in every node, and that the host treats it like native ones.
 
-    All know each other's names afterwards, where the image can write them down.
+    Afterwards all know each other's names, if the image can store them.
     """
     try:
         network.name_nodes(nodes, provider)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the stopwatch's lines hold: one JSON object each, of which every field that is relied on is checked here.
+"""The content of the stopwatch's lines: one JSON object each; every field in use is checked here.
 
-The workload can have replaced the stopwatch: a line says anything, and is believed only within its kinds and ranges.
+The workload may have replaced the stopwatch: a line may say anything, and is accepted only within its types and ranges.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ RUN_FIELDS = (
     *("user_s", "system_s", "maximum_rss_byte", "minor_faults", "major_faults"),
     *("voluntary_switches", "involuntary_switches", "exit_code", "signal", "timed_out"),
 )
-"""Of DONE, as they stand in the outcome's record."""
+"""Fields of DONE, as in the outcome's record."""
 _MOST_NS = 1 << 63
-"""What a clock of 64 bits with a sign can say."""
+"""Limit of a signed 64-bit clock."""
 _LONGEST_S = 1e9
-"""Of anything that a process may be said to have used: thirty years."""
+"""Limit of any time that a process may report: thirty years."""
 _LARGEST_TEXT = 4096
 
 _Nanoseconds = Annotated[int, Field(gt=-_MOST_NS, lt=_MOST_NS)]
@@ -34,7 +34,7 @@ class _Line(BaseModel):
 
 
 class _Ready(_Line):
-    """What the stopwatch sees of its node; what is not listed is evidence, and judged where it is shown."""
+    """The stopwatch's facts about its node; fields that are not listed are evidence, judged where they are shown."""
 
     pid: Annotated[int, Field(gt=0, lt=1 << 31)]
     processors: Annotated[list[Annotated[int, Field(ge=0, lt=1 << 16)]], Field(max_length=1 << 16)]
@@ -49,11 +49,11 @@ class _Ready(_Line):
 
 
 class _Done(_Line):
-    """What it saw of a command (getrusage(2), wait4(2)); ``error`` when it could not be executed at all."""
+    """Its report on a command (getrusage(2), wait4(2)); ``error`` if it could not be executed at all."""
 
     start_ns: _Nanoseconds
     executed_ns: _Nanoseconds | None
-    """When the command's own program took the place of the stopwatch's copy, within execve(2)."""
+    """When the command's own program replaced the stopwatch's copy, within execve(2)."""
     end_ns: _Nanoseconds
     user_s: _Seconds | None
     system_s: _Seconds | None
@@ -108,12 +108,12 @@ def _first_problem(error: ValidationError) -> str:
 
 
 def ready(line: bytes) -> Mapping[str, Any]:
-    """READY's facts; ``NodeError`` when they lack what this version needs, as from any function here."""
+    """The facts in READY; ``NodeError`` if they lack what this version needs, as from any function here."""
     return _checked(_Ready, line)
 
 
 def done(line: bytes) -> Mapping[str, Any]:
-    """How the command ended, with what was counted of it: nothing may be missing of one that was executed."""
+    """How the command ended, with its counts, which must be complete if it was executed."""
     said = _checked(_Done, line)
     if said["error"] is None and any(said[name] is None for name in ("executed_ns", *RUN_FIELDS[:7])):
         raise nonsense(line, "what a command used is missing")
@@ -126,7 +126,7 @@ def complaint(line: bytes) -> str:
 
 
 def quality(line: bytes) -> Mapping[str, Any]:
-    """What was seen of the clocks, which ``tare.measure.clock_quality`` makes a record of."""
+    """The test of the clocks, from which ``tare.measure.clock_quality`` makes a record."""
     try:
         return object_from_json(line)
     except ValueError as error:
@@ -134,7 +134,7 @@ def quality(line: bytes) -> Mapping[str, Any]:
 
 
 def clock_ns(line: bytes) -> int:
-    """The node's clock."""
+    """The reading of the node's clock."""
     try:
         reading = whole(line.decode())
     except ValueError as error:
@@ -145,13 +145,13 @@ def clock_ns(line: bytes) -> int:
 
 
 def clock_readings(line: bytes) -> Mapping[str, int]:
-    """What each of the node's clocks says, in nanoseconds."""
+    """The readings of the node's clocks, in nanoseconds."""
     checked = _checked(_Readings, line)
     return {name: checked[name] for name in _Readings.model_fields}
 
 
 def took(line: bytes) -> Mapping[str, Any]:
-    """What became of a turn; its three times must agree."""
+    """The result of a turn; its three times must agree."""
     said = _checked(_Took, line)
     if said["wall_ns"] != said["end_ns"] - said["begin_ns"]:
         raise nonsense(line, "its times do not agree")
@@ -159,7 +159,7 @@ def took(line: bytes) -> Mapping[str, Any]:
 
 
 def steal_s(line: bytes) -> float | None:
-    """Time stolen from the node since its kernel started; ``None`` where its kernel has no such count."""
+    """Time stolen from the node since its kernel started; ``None`` if its kernel has no such count."""
     said = _checked(_Steal, line)
     return None if said["ticks"] is None else float(said["ticks"] / said["ticks_per_s"])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The raw output of a trial, kept beside the journal: what each instance printed and the files it was to leave."""
+"""The raw output of a trial, stored beside the journal: each instance's printed output and requested files."""
 
 import os
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ _CUT = b"\n[... cut by tare: the middle of a long output ...]\n"
 
 
 def keep(directory: Path, instances: Sequence[Instance]) -> None:
-    """Copy the non-empty outputs into ``directory``; the middle of what is longer than 1 MiB is left out.
+    """Copy the non-empty outputs into ``directory``, without the middle of anything longer than 1 MiB.
 
-    Nothing is kept where the result folder, two levels up, is no more: who writes the journal says so.
+    Nothing is stored if the result folder, two levels up, no longer exists: the journal's writer reports that.
     """
     if not directory.parent.parent.exists():
         return
@@ -34,7 +34,7 @@ def keep(directory: Path, instances: Sequence[Instance]) -> None:
 
 
 def _ends(opened: BinaryIO) -> bytes:
-    """All of it, or its beginning and its end; never more, even if it still grows."""
+    """The whole content, or its beginning and end; never more, even if it still grows."""
     size_byte = os.fstat(opened.fileno()).st_size
     if size_byte <= _KEPT_BYTE:
         return opened.read(_KEPT_BYTE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A result whose folder was deleted or moved while it was measured: what this session measured is kept elsewhere."""
+"""A result whose folder was deleted or moved during the measurement: the session's data are stored elsewhere."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from tare.journal.writer import JournalWriter, make_folder
 
 
 def rescue(folder: ResultFolder, campaign: str, name: str, writer: JournalWriter) -> JournalError:
-    """Write this session's lines and its ``campaign`` as a result of its own; gives the error that says where.
+    """Write this session's lines and its ``campaign`` as a separate result; return the error that says where.
 
     ``name``: of the journal's file, which its lines name too.
     """
@@ -32,7 +32,7 @@ def rescue(folder: ResultFolder, campaign: str, name: str, writer: JournalWriter
 
 
 def _write_own(path: Path, content: bytes) -> None:
-    """For nobody else to read, and never over another file."""
+    """Write a file that nobody else can read, never over another file."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with open(os.open(path, flags, 0o600), "wb") as opened:  # noqa: PTH123 - a descriptor, not a path
         opened.write(content)

@@ -14,19 +14,19 @@ from tare.nodes.record import write_down
 
 @dataclass(slots=True, kw_only=True)
 class NodeTimes:
-    """How long the nodes of a trial took to come and go; ``None`` until they have."""
+    """How long the nodes of a trial took to start and stop; ``None`` until they have."""
 
     start_s: float | None = None
     stop_s: float | None = None
     problems: list[str] = field(default_factory=list)
-    """What went wrong while stopping: the measurement stands, the leftovers are named."""
+    """Problems while stopping: the measurement is valid, the leftovers are named."""
 
 
 @contextmanager
 def running_nodes(
     specs: list[NodeSpec], providers: Mapping[str, Provider], times: NodeTimes
 ) -> Iterator[list[Node]]:
-    """Start all nodes, and stop them whatever happens in between, the last first."""
+    """Start all nodes, and stop them whatever happens in between, in reverse order."""
     with ExitStack() as stack:
         stack.callback(_note_stop, times)
         begun = time.monotonic()
@@ -54,7 +54,7 @@ def _stop_noting_problems(spec: NodeSpec, provider: Provider, times: NodeTimes) 
     try:
         stop_node(spec, provider)
     except KeyboardInterrupt:
-        _stop_noting_problems(spec, provider, times)  # begun again: what was interrupted may be half done
+        _stop_noting_problems(spec, provider, times)  # repeated: the interrupted stop may be half done
         raise
     except Exception as error:  # noqa: BLE001 - the others must be stopped, and the measurement stands
         times.problems.append(f"{spec.name} did not stop cleanly: {in_words(error)}")

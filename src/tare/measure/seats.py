@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where each instance of a trial sits: the node from which it is started, and those in which it computes."""
+"""The place of each instance of a trial: the node that starts it, and the nodes where it computes."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -32,22 +32,22 @@ class Seat:
     node: Node
     """Where its command is started."""
     provider: Provider
-    """Of that node."""
+    """Provider of that node."""
     members: tuple[Node, ...]
     """Where it computes; the first one's work directory is the command's own."""
     member_provider: Provider
-    """Of those."""
+    """Provider of the members."""
     processors: tuple[int, ...]
     """Where the command may run."""
     shape: Shape
     ways: Ways
-    """Into that node."""
+    """Ways into that node."""
     agent: AgentServer | None = None
-    """Who starts its processes in the members, when these are several."""
+    """Starts its processes in the members, if there are several."""
 
     @property
     def file_limit_byte(self) -> int:
-        """How long a file may become: half of the memory, as what is written may count as memory of its writer's."""
+        """Maximum size of a file: half of the memory, as written data may be charged to the writer's memory."""
         if (stated_byte := self.node.spec.bounds.output_byte) is not None:
             return stated_byte
         return min(_FILE_LIMIT_BYTE, self.shape.memory_byte // 2, self.node.spec.memory_byte // 2)
@@ -59,7 +59,7 @@ class Seat:
         return {**minimal_variables(self.node.user), **self.node.variables, **own}
 
     def refuse_failed_launch(self, complaint: Callable[[], str]) -> None:
-        """``NodeError`` once a daemon of the launch has failed: mpirun may wait for it for ever."""
+        """``NodeError`` once a daemon of the launch has failed: mpirun may wait for it forever."""
         failed = None if self.agent is None else self.agent.failure()
         if failed is not None:
             raise explain(failed, complaint())
@@ -93,7 +93,7 @@ class Placed:
 
 @contextmanager
 def seated(context: Context, trial: Trial, placed: Placed) -> Iterator[list[Seat]]:
-    """A seat for every instance, in the order of their numbers; launchers are up where an instance spans nodes."""
+    """A seat for every instance, in the order of their numbers, with running launchers if an instance spans nodes."""
     if placed.layout.cooperative and placed.provider.cooperates:
         with _across(context, trial, placed) as seats:
             yield seats
@@ -133,7 +133,7 @@ def _across(context: Context, trial: Trial, placed: Placed) -> Iterator[list[Sea
 
 
 def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[Node]) -> NodeSpec:
-    """The image and the binds on the members' network, with the work directory of the first of them."""
+    """The launcher's node: image and binds, on the members' network, with the first member's work directory."""
     (spec,) = context.node_specs(trial, placed.places[:1])
     used = sorted({processor for place in placed.places for processor in place.processors})
     namespace = network.launcher_namespace(members)
@@ -153,7 +153,7 @@ def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[
 
 
 def _clean(node: Node) -> list[str]:
-    """The argv prefix whose command is held as the measured ones are, with the node's variables and no others."""
+    """The argv prefix for a command with the limits of measured ones and only the node's variables."""
     variables = {**minimal_variables(node.user), **node.variables}
     return [*_dropped(node), "env", "-i", *(f"{name}={value}" for name, value in variables.items())]
 

@@ -19,7 +19,7 @@ from tare.records import Outcome, Trial
 
 
 class Watcher(Protocol):
-    """Told of every step, to show progress."""
+    """Receives every step, to show progress."""
 
     def begins(self, trial: Trial) -> None: ...
 
@@ -28,14 +28,14 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """How the budget is asked and what it answers."""
+    """The interface to the budget."""
 
     may_begin: Callable[[Trial], bool]
     """Whether this trial may still begin; asked before every trial."""
     remaining_s: Callable[[], float]
-    """What is left; infinite without a budget."""
+    """Remaining time; infinite without a budget."""
     is_wanted: Callable[[Trial], bool] = field(default=lambda _: True)
-    """Whether this trial's arm has not stopped; asked before every trial, and one that is not is passed over."""
+    """Whether this trial's arm continues; asked before every trial, and unwanted ones are skipped."""
 
 
 def run_trials(
@@ -68,7 +68,7 @@ def run_trials(
 
 
 def _by_turns(context: Context, trials: Sequence[Trial], remaining_s: float) -> list[Outcome] | None:
-    """``None`` where they take no turns; ``BudgetSpentError`` when the budget ended them: they count as not begun."""
+    """``None`` if they take no turns; ``BudgetSpentError`` if the budget ended them: they count as not begun."""
     if trials[0].turns is None:
         return None
     return run_together(replace(context, until_s=time.monotonic() + remaining_s), trials)
@@ -98,7 +98,7 @@ def _run_whole(
 
 
 def run_within(context: Context, trial: Trial, remaining_s: float) -> Outcome | None:
-    """The outcome; ``None`` when the budget, not the trial's own limit, ended it: it counts as not begun."""
+    """The outcome; ``None`` if the budget, not the trial's own limit, ended it: it counts as not begun."""
     if remaining_s >= trial.limits.time_s * len(trial.run_options):
         return run_trial(context, trial)
     left_s = max(remaining_s, 0.1)
@@ -126,7 +126,7 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    # nohup(1) means that the end of the terminal is not to end the run.
+    # With nohup(1) the end of the terminal must not end the run.
     before = {number: signal.signal(number, interrupt) for number in numbers if not _is_nohup(number)}
     try:
         yield

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the threads that are a virtual machine's processors ran, and how long they waited for one of the host's.
+"""How long a virtual machine's vCPU threads ran, and how long they waited for a processor of the host.
 
-Of a thread of another process no clock can be read (the kernel's posix-cpu-timers.c allows one's own alone), so both
+The clock of another process's thread cannot be read (the kernel's posix-cpu-timers.c permits only one's own), so both
 come from /proc/PID/task/TID/schedstat: time on a processor and time on a run queue, in nanoseconds (the kernel's
-Documentation/scheduler/sched-stats.rst). The time of a thread that is on a processor just now is as of the last timer
-tick. Time in which a quota keeps the thread from running counts as waiting.
+Documentation/scheduler/sched-stats.rst). For a running thread the time is as of the last timer tick. Time in which a
+quota keeps the thread from running counts as waiting.
 
-The same of all threads in control groups, so that a busy machine is not taken for idleness.
+The same for all threads in control groups, so that a busy machine is not mistaken for idleness.
 """
 
 import os
@@ -22,7 +22,7 @@ from tare.untrusted import whole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadTimes:
-    """Of one thread since it started, or of several over a span."""
+    """Times of one thread since it started, or of several over a span."""
 
     run_ns: int
     wait_ns: int
@@ -33,7 +33,7 @@ class ThreadTimes:
 
 
 def parse_schedstat(text: str) -> ThreadTimes | None:
-    """The first two of its numbers; ``None`` when it does not begin with them."""
+    """Its first two numbers; ``None`` if it does not begin with them."""
     words = text.split()[:2]
     try:
         run_ns, wait_ns = map(whole, words)
@@ -43,7 +43,7 @@ def parse_schedstat(text: str) -> ThreadTimes | None:
 
 
 def thread_times(thread: int, processes: Iterable[int]) -> ThreadTimes | None:
-    """Of a thread of one of these processes; ``None`` when it is gone, or the kernel does not count."""
+    """Times of a thread of one of these processes; ``None`` if it is gone, or the kernel does not count."""
     for process in processes:
         try:
             return parse_schedstat(Path(f"/proc/{process}/task/{thread}/schedstat").read_text())
@@ -53,14 +53,14 @@ def thread_times(thread: int, processes: Iterable[int]) -> ThreadTimes | None:
 
 
 class ThreadWatch:
-    """What these threads do from now on."""
+    """Times of these threads from now on."""
 
     def __init__(self, threads: Iterable[int], processes: Iterable[int]) -> None:
         self._processes = tuple(processes)
         self._before = {thread: thread_times(thread, self._processes) for thread in threads}
 
     def used(self) -> ThreadTimes | None:
-        """``None`` without any, or when one was gone before or is gone now: part of a time is no time."""
+        """Times so far; ``None`` without threads, or if one is or was gone: part of a time is no time."""
         run_ns = wait_ns = 0
         for thread, before in self._before.items():
             after = thread_times(thread, self._processes)
@@ -72,7 +72,7 @@ class ThreadWatch:
 
 
 class ProcessorWaits:
-    """Of all threads in these groups from now on, added up; threads that have ended meanwhile are missed."""
+    """Total waits of all threads in these groups from now on; threads that end meanwhile are missed."""
 
     def __init__(self, freezers: Sequence[Freezer]) -> None:
         self._freezers = freezers
@@ -83,7 +83,7 @@ class ProcessorWaits:
         return sum(wait_ns - self._before.get(thread, 0) for thread, wait_ns in self._now().items()) * 1e-9
 
     def stolen_s(self) -> float:
-        """What a hypervisor took of this host's processors, whatever ran on them; 0 where it does not say."""
+        """Time that a hypervisor took from this host's processors, whoever had them; 0 if it does not report any."""
         return max(0.0, _stolen_s() - self._stolen_before_s)
 
     def _now(self) -> Mapping[str, int]:

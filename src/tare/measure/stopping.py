@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which planned trials are still wanted: an arm that a look has stopped leaves all blocks that follow.
+"""Which planned trials are still wanted: an arm stopped by a look skips all following blocks.
 
-The arms that stay keep their planned order. The planned order is a random permutation in which every order is
-equally likely, and so are then all orders of the arms that are left: the randomization stands.
+The remaining arms keep their planned order. The planned order is a random permutation in which every order is equally
+likely, so all orders of the remaining arms are equally likely too: the randomization is preserved.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,9 +11,9 @@ from tare.plan.definition import Campaign
 from tare.records import NATIVE, Cell, Outcome, Stopped, Trial
 
 Stopping = Callable[[Campaign, Sequence[Outcome], Sequence[Trial]], tuple[Stopped, ...]]
-"""Judges the blocks that are over; it comes from ``pipeline``, as measuring knows nothing of statistics.
+"""Judges the finished blocks; supplied by ``pipeline``, as measuring knows nothing about statistics.
 
-The trials were passed over for good, because their environment was missing.
+The trials are the ones skipped for good because their environment was missing.
 """
 
 
@@ -22,12 +22,12 @@ def never(
     outcomes: Sequence[Outcome],  # noqa: ARG001 - a Stopping
     passed_over: Sequence[Trial],  # noqa: ARG001 - a Stopping
 ) -> tuple[Stopped, ...]:
-    """Stop nothing: all blocks are run."""
+    """Stop nothing: all blocks run."""
     return ()
 
 
 class Wanted:
-    """Asked before every trial whether it is to run."""
+    """Decides before every trial whether it should run."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Wanted:
         tell: Callable[[str, int], None],
         passed_over: Sequence[Trial] = (),
     ) -> None:
-        """``outcomes`` grows as trials end; ``tell`` takes a sentence and how many trials it spares."""
+        """``outcomes`` grows as trials end; ``tell`` receives a sentence and the number of spared trials."""
         self._passed_over = passed_over
         self._campaign, self._planned, self._stopping = campaign, planned, stopping
         self._outcomes, self._tell = outcomes, tell
@@ -50,7 +50,7 @@ class Wanted:
                 self._arms.setdefault(cell_of(trial), set()).add(trial.environment.name)
 
     def may_run(self, trial: Trial) -> bool:
-        """Look when the trial begins a block, then answer."""
+        """Look if the trial begins a block, then answer."""
         if trial.block != self._block:
             self._block = trial.block
             if trial.block in self._campaign.looks:
@@ -58,7 +58,7 @@ class Wanted:
         return self.wants(trial)
 
     def wants(self, trial: Trial) -> bool:
-        """Answer by the last look: native stays as long as any environment of its cell."""
+        """Answer by the last look: native stays as long as any environment of its cell does."""
         cell = cell_of(trial)
         native = trial.environment.name == NATIVE
         names = self._arms.get(cell, set()) if native else {trial.environment.name}
@@ -67,7 +67,7 @@ class Wanted:
         )
 
     def look(self) -> None:
-        """Judge what has been measured, and tell of each arm that has stopped since the last look."""
+        """Judge the measurements so far, and announce each arm that has stopped since the last look."""
         for stopped in self._stopping(self._campaign, self._outcomes, self._passed_over):
             arm = (stopped.cell, stopped.environment)
             if arm not in self._left_at:
@@ -84,17 +84,17 @@ class Wanted:
 
 
 def spared_trials(campaign: Campaign, usable: Sequence[Trial], stopped: tuple[Stopped, ...]) -> int:
-    """How many of these trials are not needed for what has stopped."""
+    """Number of these trials that are not needed, given what has stopped."""
     wanted = Wanted(campaign, usable, lambda *_: stopped, (), lambda _words, _spared: None)
     wanted.look()
     return sum(not wanted.wants(trial) for trial in usable)
 
 
 def environments_of(trial: Trial) -> set[str]:
-    """The one that is measured, and the neighbour's."""
+    """The measured environment and the neighbour's."""
     return {trial.environment.name, *([trial.neighbour.environment.name] if trial.neighbour else [])}
 
 
 def cell_of(trial: Trial) -> Cell:
-    """What it is compared within."""
+    """The cell in which it is compared."""
     return Cell(workload=trial.workload.name, layout=trial.setting)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The runner's side of the stopwatch: one command in one node, spoken to over a pipe, line by line.
 
-The stopwatch says READY with what it sees of its node, answers PING and CLOCKS with its clocks, QUALITY with a test of
-these and STEAL with what a hypervisor took from it, starts the command on GO, at once or when its clock says so, and
-says DONE with what it saw of it; it ends when the pipe closes, and takes the command with it. NEXT makes it a stopwatch
-for another command. A command that works in turns gets each by TURN, and TOOK is what it answered; END closes its
-input, so that it ends by itself.
+The stopwatch reports READY with facts about its node. It answers PING and CLOCKS with its clocks, QUALITY with a test
+of them and STEAL with the time stolen by a hypervisor. On GO it starts the command, at once or at a set time, and
+reports DONE with the command's figures; when the pipe closes it ends, together with the command. NEXT makes it a
+stopwatch for another command. A command that works in turns gets each by TURN, and its answer comes as TOOK; END closes
+its input, so that it ends by itself.
 """
 
 import os
@@ -25,14 +25,14 @@ from tare.records import User
 _PROBE_LIMIT_S = 20.0
 _TICK_S = 1.0
 _LEAD_NS = 20_000_000
-"""A GO for several goes out so long before their start: some ways into a node took 8 ms for what usually takes 0.3."""
+"""Lead of a GO for several before their start: some ways into a node took 8 ms instead of the usual 0.3."""
 _MOST_LEAD_NS = 200_000_000
-"""Whatever a node's answers take: one that is slow on purpose would have all the others wait."""
+"""Upper limit of the lead: a node that answers slowly on purpose would make all others wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """What one stopwatch is to run; paths as the node sees them."""
+    """The command that one stopwatch runs; paths as the node sees them."""
 
     argv: tuple[str, ...]
     directory: str
@@ -41,11 +41,11 @@ class Command:
     processors: tuple[int, ...] = ()
     file_limit_byte: int = 1 << 30
     resource_limits: Mapping[str, int] = field(default_factory=dict)
-    """Names of getrlimit(2) and what the command may have at most."""
+    """Name in getrlimit(2) → maximum for the command."""
     turns: bool = False
-    """It reads a line for each of its turns and answers it with one."""
+    """Whether it reads a line for each of its turns and answers with one."""
     user: User | None = None
-    """Whom it runs as; ``None``: as the stopwatch."""
+    """User that it runs as; ``None``: as the stopwatch."""
 
     def options(self, output_folder: str) -> list[str]:
         """The stopwatch's own arguments."""
@@ -81,7 +81,7 @@ class Stopwatch:
         """Start it; ``NodeError`` if the first program of ``argv`` cannot be started."""
         self._pipe = NodePipe(argv)
         self.seen: Mapping[str, Any] = {}
-        """What the stopwatch said with READY."""
+        """The stopwatch's report in READY."""
         self._sent_ns = self._went_ns = self._done_ns = 0
 
     def __enter__(self) -> Self:
@@ -89,11 +89,11 @@ class Stopwatch:
 
     @property
     def is_free(self) -> bool:
-        """Whether its command has ended or was never begun, and all that it said was heard."""
+        """Whether its command has ended or never began, and everything it reported was read."""
         return self._went_ns <= self._done_ns and self._pipe.is_silent
 
     def become(self, words: Sequence[str]) -> None:
-        """Measure another command, by these words of its own: it says READY anew. Only one that ``is_free`` can."""
+        """Measure another command, given by ``words``: it reports READY again. Only if it ``is_free``."""
         content = b"".join(os.fsencode(word) + b"\0" for word in words)
         self._pipe.send(b"NEXT %d\n" % len(content) + content)
         self.seen = {}
@@ -110,7 +110,7 @@ class Stopwatch:
         return self._pipe.fileno()
 
     def wait_ready(self, limit_s: float) -> None:
-        """Until READY; ``NodeError`` with what the prefix or the stopwatch said instead."""
+        """Wait for READY; ``NodeError`` with what the prefix or the stopwatch printed instead."""
         line = self._pipe.expect(b"READY ", time.monotonic() + limit_s)
         self.seen = protocol.ready(line)
 
@@ -128,21 +128,21 @@ class Stopwatch:
         self._pipe.send(b"CLOCKS\n")
 
     def await_clocks(self) -> Mapping[str, int]:
-        """What each of the node's clocks says, as soon as it is here."""
+        """Wait for the readings of the node's clocks."""
         return protocol.clock_readings(self._pipe.expect(b"CLOCKS ", time.monotonic() + _PROBE_LIMIT_S))
 
     def told_clocks(self) -> Mapping[str, int] | None:
-        """The same, once its line is here; never waits."""
+        """The readings of the node's clocks, if their line has arrived; never waits."""
         line = self._pipe.next_line(b"CLOCKS ")
         return None if line is None else protocol.clock_readings(line)
 
     def steal_s(self) -> float | None:
-        """Time that a hypervisor took from the node since its kernel started; ``None`` where that is not counted."""
+        """Time that a hypervisor took from the node since its kernel started; ``None`` if not counted."""
         self._pipe.send(b"STEAL\n")
         return protocol.steal_s(self._pipe.expect(b"STEAL ", time.monotonic() + _PROBE_LIMIT_S))
 
     def quality(self) -> Mapping[str, Any]:
-        """What the node's clocks are and how they behave; takes up to 0.3 s, so ask before anything is timed."""
+        """The node's clocks and their behaviour; takes up to 0.3 s, so ask before anything is timed."""
         self._pipe.send(b"QUALITY\n")
         return protocol.quality(self._pipe.expect(b"QUALITY ", time.monotonic() + _PROBE_LIMIT_S))
 
@@ -151,14 +151,14 @@ class Stopwatch:
         self._pipe.send(b"GO\n")
 
     def go_at(self, moment_ns: int) -> None:
-        """Have the command start at a moment of the host's clock, which must be the node's too."""
+        """Start the command at a moment of the host's clock, which must be the node's too."""
         self._sent_ns, self._went_ns = host_ns(), moment_ns
         self._pipe.send(f"GO {moment_ns}\n".encode())
 
     def done(self) -> Mapping[str, Any] | None:
-        """What DONE said, once its line is here; never waits.
+        """The report in DONE, if its line has arrived; never waits.
 
-        ``NodeError`` when that is before the moment at which the command was to start.
+        ``NodeError`` if it comes before the command's planned start.
         """
         line = self._pipe.next_line(b"DONE ")
         return None if line is None else self._ended(line)
@@ -177,19 +177,19 @@ class Stopwatch:
         self._pipe.send(f"TURN {text}\n".encode())
 
     def took(self) -> Mapping[str, Any] | None:
-        """What TOOK said, once its line is here; never waits.
+        """The answer in TOOK, if its line has arrived; never waits.
 
-        ``EndedInTurn`` when the command ended instead.
+        ``EndedInTurn`` if the command ended instead.
         """
         line = self._pipe.next_line(b"TOOK ", b"DONE ")
         return None if line is None else self._taken(line)
 
     def await_took(self, limit_s: float) -> Mapping[str, Any]:
-        """The same, as soon as it is here; ``NodeError`` after ``limit_s``."""
+        """Wait for the answer in TOOK; ``NodeError`` after ``limit_s``."""
         return self._taken(self._pipe.expect(b"TOOK ", time.monotonic() + limit_s, b"DONE "))
 
     def end_turns(self) -> None:
-        """No more turns: the command's input ends, and so should it; ``done`` says when."""
+        """End the turns: the command's input ends, and so should it; ``done`` reports when."""
         self._pipe.send(b"END\n")
 
     def _taken(self, line: bytes) -> Mapping[str, Any]:
@@ -202,31 +202,31 @@ class Stopwatch:
 
     @property
     def sent_ns(self) -> int:
-        """When GO was sent, by the host's clock: the command did not start before, whatever moment GO named."""
+        """When GO was sent, by the host's clock: the command cannot have started earlier, whatever moment GO named."""
         return self._sent_ns
 
     @property
     def host_span_s(self) -> float:
-        """From GO as it was sent to DONE as it came, by the host's clock; never shorter than the command was."""
+        """From sending GO to receiving DONE, by the host's clock; never shorter than the command."""
         return (self._done_ns - self._sent_ns) * 1e-9
 
     def has_said(self) -> bool:
-        """Whether something waits to be read."""
+        """Whether there is something to read."""
         return self._pipe.has_said()
 
     def end_command(self, limit_s: float) -> None:
-        """Have the command ended and wait until the stopwatch has gone, whatever it still says; no error if not."""
+        """End the command and wait until the stopwatch has gone, whatever it still prints; no error if it stays."""
         self._pipe.close_input()
         self._pipe.wait(limit_s)
 
 
 class Beside(Protocol):
-    """Something else that may be heard of while commands run."""
+    """Another source of input while commands run."""
 
     def fileno(self) -> int: ...
 
     def heard(self) -> None:
-        """Take what is there to be read."""
+        """Read what has arrived."""
         ...
 
 
@@ -236,7 +236,7 @@ def wait_all(
     tick: Callable[[], None] = lambda: None,
     beside: Sequence[Beside] = (),
 ) -> list[Mapping[str, Any]]:
-    """Wait for every DONE, asleep in between; ``tick`` is called each second and at each of them.
+    """Wait for every DONE, asleep in between; ``tick`` is called each second and at each DONE.
 
     ``NodeError`` after ``limit_s``.
     """
@@ -247,8 +247,8 @@ def wait_all(
         for index, stopwatch in enumerate(stopwatches):
             if index not in ended:
                 selector.register(stopwatch, selectors.EVENT_READ, index)
-        for one in beside:
-            selector.register(one, selectors.EVENT_READ, one)
+        for source in beside:
+            selector.register(source, selectors.EVENT_READ, source)
         while len(ended) < len(stopwatches):
             for key, _ in selector.select(max(0.0, min(next_tick, deadline) - time.monotonic())):
                 if not isinstance(key.data, int):
@@ -269,11 +269,11 @@ def wait_all(
 
 
 def go_together(stopwatches: Sequence[Stopwatch], probes: Sequence[Sequence[ClockProbe]]) -> int:
-    """GO to all; returns when they start, by the host's clock. ``probes``: each one's, just before.
+    """Send GO to all; return when they start, by the host's clock. ``probes``: probes of each, taken just before.
 
-    A single one starts at once. Several start at a moment by which the slowest way into a node has brought them GO: by
-    each way's quickest answer, as one that came late once is no slow way. A node with a clock of its own, which may be
-    wrong, is sent GO at that moment instead.
+    A single one starts at once. Several start at a moment by which GO has arrived over the slowest way into a node,
+    judged by each way's quickest answer, as a single late answer does not make a slow way. A node with its own clock,
+    which may be wrong, is sent GO at that moment instead.
     """
     if len(stopwatches) == 1:
         now_ns = host_ns()
@@ -295,6 +295,6 @@ def go_together(stopwatches: Sequence[Stopwatch], probes: Sequence[Sequence[Cloc
 
 
 def _already_done(stopwatches: Sequence[Stopwatch]) -> dict[int, Mapping[str, Any]]:
-    """Those whose DONE was read together with what came before it, so that their pipes may stay silent."""
+    """Stopwatches whose DONE was read together with earlier lines, so that their pipes may stay silent."""
     said = {index: each.done() for index, each in enumerate(stopwatches) if each.has_said()}
     return {index: done for index, done in said.items() if done is not None}

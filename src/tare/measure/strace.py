@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""strace(1) at running processes of nodes: attached, following what they start, and ended with its table.
+"""strace(1) on running processes of nodes: attached, following their children, and ended with its table.
 
-It lies on the host: no node needs it. It ends with this process, even when that is killed; whom it traced goes on.
+It runs on the host: no node needs it. It ends with this process, even if that is killed; the traced processes go on.
 """
 
 import shutil
@@ -25,7 +25,7 @@ _PAUSE_S = 0.002
 
 
 class Refused(NodeError):
-    """The host lets nobody trace these processes."""
+    """The host permits no tracing of these processes."""
 
 
 def is_installed() -> bool:
@@ -36,7 +36,7 @@ class Tracer:
     """One strace at work; a context manager that always ends it."""
 
     def __init__(self, processes: Sequence[int], folder: Path) -> None:
-        """Start it; ``folder`` takes its files. ``NodeError`` where that is not possible."""
+        """Start it; its files go to ``folder``. ``NodeError`` if that is not possible."""
         self._processes, self._table = processes, folder / "calls"
         self._said = folder / "calls.said"
         options = [
@@ -47,7 +47,7 @@ class Tracer:
         ]
         argv = [*_DIES_WITH_US, "strace", *options, *(f"--attach={pid}" for pid in processes)]
         try:
-            # It says a line for each process that it follows: a pipe could fill and stop it.
+            # It prints a line for each process that it follows: a pipe could fill and stop it.
             with self._said.open("wb") as said:
                 self._child = subprocess.Popen(
                     argv,
@@ -70,7 +70,7 @@ class Tracer:
             self._child.wait(timeout=_END_LIMIT_S)
 
     def wait_attached(self) -> None:
-        """Until it traces all; ``Refused`` if it may not, ``NodeError`` if it takes too long."""
+        """Wait until it traces all; ``Refused`` if it may not, ``NodeError`` if it takes too long."""
         deadline = time.monotonic() + _ATTACH_LIMIT_S
         while not all(_tracer_of(pid) == self._child.pid for pid in self._processes):
             if self._child.poll() is not None:
@@ -82,7 +82,7 @@ class Tracer:
             time.sleep(_PAUSE_S)
 
     def counts(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        """Have it let go of all and count; ``NodeError`` where it does not, or leaves no whole table."""
+        """Detach it and read its counts; ``NodeError`` if it does not end, or leaves no complete table."""
         with suppress(ProcessLookupError):
             self._child.send_signal(signal.SIGINT)
         try:
@@ -100,7 +100,7 @@ class Tracer:
 
 
 def _tracer_of(pid: int) -> int | None:
-    """Who traces the process (proc(5), TracerPid); 0 is nobody, ``None`` a process that is gone."""
+    """PID of the process's tracer (proc(5), TracerPid); 0: none, ``None``: the process is gone."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
     except OSError:

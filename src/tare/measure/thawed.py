@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an arm's turns between thaws and freezes add up to. Times are the host's CLOCK_MONOTONIC_RAW."""
+"""Totals of an arm's turns between thaws and freezes. Times are the host's CLOCK_MONOTONIC_RAW."""
 
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 MOST_IDLE_SHARE = 0.2
-"""Of the thawed time; a program that sleeps or waits for more of it is timed whole, as it goes on waiting for the clock
-or a device while it is frozen."""
+"""Fraction of the thawed time; a program that sleeps or waits longer is timed whole, as it goes on waiting for the
+clock or a device while it is frozen."""
 _NS = 1e-9
 _LEAST_JUDGED_S = 0.02
-"""Below, the way there and back is much of it."""
+"""Below it the round trip is a large part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,11 +22,11 @@ class Turn:
     freeze_asked_ns: int
     frozen_ns: int
     cpu_s: float | None
-    """CPU time of the nodes' groups in it; ``None`` when a group does not tell."""
+    """CPU time of the nodes' groups in it; ``None`` if a group does not report it."""
     waited_s: float = 0.0
-    """How long their threads were kept waiting for a processor by others."""
+    """How long others kept their threads waiting for a processor."""
     stolen_s: float = 0.0
-    """What a hypervisor took of the host's processors meanwhile, in steps of a timer tick."""
+    """Time that a hypervisor took from the host's processors meanwhile, in steps of a timer tick."""
 
     @property
     def counted_s(self) -> float:
@@ -36,7 +36,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
-    """How long freezing took: none of it is counted as the program's."""
+    """How long freezing took, which does not count as the program's time."""
 
     median_s: float
     worst_s: float
@@ -54,7 +54,7 @@ def _latency(spans_s: Sequence[float]) -> Latency | None:
 
 
 def thawed_s(turns: Sequence[Turn], start_ns: float, end_ns: float) -> float:
-    """How much of the time from start to end was counted."""
+    """The counted part of the time from start to end."""
     return (
         sum(max(0.0, min(turn.freeze_asked_ns, end_ns) - max(turn.thawed_ns, start_ns)) for turn in turns)
         * _NS
@@ -62,16 +62,16 @@ def thawed_s(turns: Sequence[Turn], start_ns: float, end_ns: float) -> float:
 
 
 def cpu_s(turns: Sequence[Turn]) -> float | None:
-    """CPU time of the nodes' groups in all turns; ``None`` when it is not known of each."""
+    """CPU time of the nodes' groups in all turns; ``None`` if any is not known."""
     known = [turn.cpu_s for turn in turns if turn.cpu_s is not None]
     return sum(known) if known and len(known) == len(turns) else None
 
 
 def idle_share(turns: Sequence[Turn]) -> float | None:
-    """The share of the counted time in which the arm used no processor at all, at least; ``None``: not known.
+    """Lower bound of the fraction of counted time in which the arm used no processor at all; ``None``: not known.
 
-    Each turn by itself: a program that computes on one processor and later on two is never idle. Nor is one that
-    waits for a processor that others, or other machines of the same hypervisor, use.
+    Each turn is judged separately: a program that computes on one processor and later on two is never idle. Neither is
+    one that waits for a processor in use by others, or by other machines of the same hypervisor.
     """
     judged_s = sum(turn.counted_s for turn in turns)
     if cpu_s(turns) is None or judged_s < _LEAST_JUDGED_S:
@@ -81,7 +81,7 @@ def idle_share(turns: Sequence[Turn]) -> float | None:
 
 
 def unsuited(turns: Sequence[Turn]) -> str | None:
-    """Why a program is not to take turns, in a sentence with the figure; ``None``: nothing speaks against it."""
+    """Why a program should not take turns, as a sentence with the figure; ``None``: no objection."""
     share = idle_share(turns)
     if share is None or share <= MOST_IDLE_SHARE:
         return None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By which clock the instances of a trial are timed, and what is wrong with those of their nodes.
+"""Which clock times the instances of a trial, and what is wrong with the clocks of their nodes.
 
-A node that has the host's kernel has the host's clock: when the two disagree something else is broken, and the outcome
-is invalid. A clock of a node's own may be wrong by itself. Then the host's is used, and the outcome says so.
+A node with the host's kernel has the host's clock: if the two disagree, something else is broken, and the outcome is
+invalid. A node's own clock may be wrong by itself. Then the host's is used, and the outcome says so.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from tare.measure.instances import Instance
 from tare.records import Direction, InstanceRun, Sample
 
 _TICK_S = 0.01
-"""So coarsely may a kernel count CPU time, at the beginning and at the end."""
+"""Possible resolution of a kernel's CPU time, at the beginning and at the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +26,9 @@ class Timing:
     """Why the nodes' own clocks are not used."""
 
 
-def judge(runs: Sequence[InstanceRun], instances: Sequence[Instance], found: str | None) -> Timing:
-    """By what the stopwatches' clocks showed, and by what was ``found`` wrong with the clocks of the nodes."""
-    doubt, fault = None, found
+def judge(runs: Sequence[InstanceRun], instances: Sequence[Instance], clock_fault: str | None) -> Timing:
+    """Judge by the stopwatches' clocks, and by the ``clock_fault`` found in the nodes."""
+    doubt, fault = None, clock_fault
     for run, instance in zip(runs, instances, strict=True):
         if words := disagreement(run.clocks):
             if instance.seat.node.own_kernel:
@@ -59,12 +59,12 @@ def _wall_s(run: InstanceRun, instance: Instance, timing: Timing) -> float:
 
 
 def inversions(runs: Sequence[InstanceRun], instances: Sequence[Instance]) -> list[str]:
-    """In words, each instance that used more CPU time than its processors had in its wall time, by the node's word."""
-    found = []
+    """In words, each instance with more reported CPU time than its processors had in its wall time."""
+    words = []
     for run, instance in zip(runs, instances, strict=True):
         processors = len(instance.seat.processors)
         cpu_s = run.user_s + run.system_s
         if processors and cpu_s > processors * (run.clocks.wall_s + 2 * _TICK_S):
             count = f"{processors} processor{'' if processors == 1 else 's'}"
-            found.append(f"{cpu_s:.3f} s of CPU time in {run.clocks.wall_s:.3f} s on {count}")
-    return found
+            words.append(f"{cpu_s:.3f} s of CPU time in {run.clocks.wall_s:.3f} s on {count}")
+    return words

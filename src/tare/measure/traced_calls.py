@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What system calls a workload's commands make in each environment: one spare run each, traced and never measured.
+"""System calls of a workload's commands in each environment: one extra run each, traced and never measured.
 
-A traced program is slow, so that nothing of such a run is timed and no run lasts longer than a window. The tracer is
-the host's; it waits at the stopwatches before their GO and follows all that they start.
+A traced program is slow, so nothing in such a run is timed and no run lasts longer than a window. The tracer is the
+host's; it attaches to the stopwatches before their GO and follows everything that they start.
 """
 
 import select
@@ -30,7 +30,7 @@ from tare.plan.trials import plan_block
 from tare.records import CallCounts, Cell, TracedCalls, Trial
 
 WINDOW_S = 3.0
-"""How long a run is traced at most."""
+"""Maximum duration of a traced run."""
 _STOPWATCH = "stopwatch"
 _NOT_HERE = "its nodes run on another host, where the tracer of this one sees nothing"
 _OWN_KERNEL = "its nodes have a kernel of their own, into which the host's tracer does not see"
@@ -39,12 +39,12 @@ _SPREAD = "its processes are started in several nodes one after the other, where
 
 @dataclass(slots=True, kw_only=True)
 class _Found:
-    """What the spare runs have shown so far."""
+    """The results of the extra runs so far."""
 
     counts: dict[Cell, dict[str, CallCounts]] = field(default_factory=dict)
     untraced: dict[Cell, dict[str, str]] = field(default_factory=dict)
     closed: dict[str, str] = field(default_factory=dict)
-    """Environment → why none of its nodes can be traced: no other of them is started in vain."""
+    """Environment → why none of its nodes can be traced, so that no more are started in vain."""
 
     def count(self, trial: Trial, counts: CallCounts) -> None:
         self.counts.setdefault(_cell(trial), {})[trial.environment.name] = counts
@@ -54,23 +54,23 @@ class _Found:
 
 
 def trace_calls(request: Request, audience: Audience, window_s: float = WINDOW_S) -> TracedCalls:
-    """One traced run of each workload natively and in each environment; writes nothing into the request's folder.
+    """One traced run of each workload on native and in each environment; writes nothing into the request's folder.
 
-    What cannot be traced has its reason in words. Raises ``KeyboardInterrupt`` after the run in progress has been
-    taken down, ``ImageError``, ``LockedError`` or ``HostError``.
+    Where tracing is not possible the reason is given in words. Raises ``KeyboardInterrupt`` after taking down the run
+    in progress, ``ImageError``, ``LockedError`` or ``HostError``.
     """
-    trials, found = spare_trials(request.campaign), _Found()
+    trials, gathered = spare_trials(request.campaign), _Found()
     if is_installed():
         with interruptible(), held_host(f"calls of {request.campaign.name}", audience):
-            _trace_all(request, audience, trials, found, window_s)
+            _trace_all(request, audience, trials, gathered, window_s)
     else:
         for trial in trials:
-            found.leave(trial, MISSING)
-    return TracedCalls(counts=found.counts, untraced=found.untraced)
+            gathered.leave(trial, MISSING)
+    return TracedCalls(counts=gathered.counts, untraced=gathered.untraced)
 
 
 def spare_trials(campaign: Campaign) -> list[Trial]:
-    """Each workload once in each layout and environment, whole, by itself, with one run of its command."""
+    """Each workload once in each layout and environment: whole, alone, with one run of its command."""
     return [
         replace(trial, turns=None, workload=replace(trial.workload, iterations=1))
         for trial in plan_block(campaign, campaign.seed or 0, 0)
@@ -83,38 +83,38 @@ def _cell(trial: Trial) -> Cell:
 
 
 def _trace_all(
-    request: Request, audience: Audience, trials: Sequence[Trial], found: _Found, window_s: float
+    request: Request, audience: Audience, trials: Sequence[Trial], gathered: _Found, window_s: float
 ) -> None:
     image = find_image(request.image_name)
     with in_use(image):
         skipped = unusable(request, request.campaign, image)
-        found.closed = {skipped.environment: f"{skipped.reason}; {skipped.remedy}" for skipped in skipped}
+        gathered.closed = {skip.environment: f"{skip.reason}; {skip.remedy}" for skip in skipped}
         context = new_context(request, request.campaign, image, audience)
-        usable = [trial for trial in trials if trial.environment.name not in found.closed]
+        usable = [trial for trial in trials if trial.environment.name not in gathered.closed]
         audience.says(
             f"system calls are counted in {len(usable)} spare runs, traced for {window_s:g} s at most"
         )
         for trial in trials:
-            _note(context, trial, found, window_s)
+            _note(context, trial, gathered, window_s)
 
 
-def _note(context: Context, trial: Trial, found: _Found, window_s: float) -> None:
-    """Counts or the reason why there are none, whatever goes wrong."""
+def _note(context: Context, trial: Trial, gathered: _Found, window_s: float) -> None:
+    """Record the counts or the reason for their absence, whatever fails."""
     name = trial.environment.name
     try:
-        if name not in found.closed:
-            found.count(trial, _traced(context, trial, window_s))
+        if name not in gathered.closed:
+            gathered.count(trial, _traced(context, trial, window_s))
             return
     except Refused as error:
-        found.closed[name] = str(error)
+        gathered.closed[name] = str(error)
     except Exception as error:  # noqa: BLE001 - one broken run must not end the others
-        found.leave(trial, str(as_trial_error(error)))
+        gathered.leave(trial, str(as_trial_error(error)))
         return
-    found.leave(trial, found.closed[name])
+    gathered.leave(trial, gathered.closed[name])
 
 
 def _traced(context: Context, trial: Trial, window_s: float) -> CallCounts:
-    """Nodes up, one run below a tracer, nodes down; ``Refused`` if no such node can be traced, else ``TrialError``."""
+    """Nodes up, one traced run, nodes down; ``Refused`` if no such node can be traced, else ``TrialError``."""
     measured = Measured()
     with nodes_up(context, trial, measured) as up:
         for node in up.nodes:
@@ -134,7 +134,7 @@ def _refuse_unseen(node: Node) -> None:
 
 
 def _run(instances: Sequence[Instance], window_s: float) -> CallCounts:
-    """From GO to the last DONE or the window's end; the stopwatches take with them what still runs."""
+    """Trace from GO to the last DONE or the window's end; the stopwatches then end what still runs."""
     with ready_instances(instances) as stopwatches, _attached(instances, stopwatches) as tracer:
         begun = time.monotonic()
         for stopwatch in stopwatches:
@@ -159,7 +159,7 @@ def _attached(instances: Sequence[Instance], stopwatches: Sequence[Stopwatch]) -
 
 
 def _ended_within(stopwatches: Sequence[Stopwatch], window_s: float) -> list[Mapping[str, object]]:
-    """What those said that ended in time."""
+    """Reports of the stopwatches that ended in time."""
     deadline, waiting, done = time.monotonic() + window_s, list(stopwatches), []
     while waiting and (left_s := deadline - time.monotonic()) > 0:
         readable, _, _ = select.select(waiting, [], [], left_s)
@@ -170,7 +170,7 @@ def _ended_within(stopwatches: Sequence[Stopwatch], window_s: float) -> list[Map
 
 
 def _on_host(node: Node, inner: int) -> int:
-    """The host's number of the node's stopwatch, which knows its own: they share a namespace with the first process."""
+    """The host's PID of the node's stopwatch, which knows only its own: both share the first process's namespace."""
     space = _namespace("self" if node.init_pid is None else node.init_pid)
     for entry in Path("/proc").iterdir():
         if (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One trial in, one outcome out: its nodes by themselves, its commands from their start to their end."""
+"""One trial in, one outcome out: separate nodes, commands from start to end."""
 
 import math
 from collections.abc import Iterator
@@ -46,11 +46,11 @@ def _measure(context: Context, trial: Trial, measured: Measured) -> None:
 
 @contextmanager
 def kept_output(context: Context, trial: Trial, measured: Measured) -> Iterator[None]:
-    """Keep what the commands printed beside the journal, however the trial ends."""
+    """Store the commands' printed output beside the journal, however the trial ends."""
     try:
         yield
     except BaseException:
-        with suppress(Exception):  # what ended the trial is the better reason
+        with suppress(Exception):  # the error that ended the trial is the better reason
             _fetch(measured.gathered)
         raise
     finally:
@@ -58,9 +58,9 @@ def kept_output(context: Context, trial: Trial, measured: Measured) -> Iterator[
 
 
 def bring_back(gathered: Gathered, trial: Trial) -> None:
-    """Fetch what the commands printed and left; ``WrongOutput`` when one of them did not end well.
+    """Fetch the commands' printed output and files; ``WrongOutput`` if a command did not end well.
 
-    A command that ran wild may leave a node out of which nothing can be brought: its own end is the better reason.
+    A runaway command may leave a node from which nothing can be fetched: its own end is the better reason.
     """
     try:
         _fetch(gathered)
@@ -71,7 +71,7 @@ def bring_back(gathered: Gathered, trial: Trial) -> None:
 
 
 def _fetch(gathered: Gathered) -> None:
-    """Of each instance once, even when it fails."""
+    """Fetch from each instance once, even after a failure."""
     for instance in gathered.begun[gathered.asked :]:
         gathered.asked += 1
         instance.fetch(OUTPUT, *instance.job.collect)
@@ -83,20 +83,20 @@ def _run(context: Context, ready: Prepared, measured: Measured) -> None:
         try:
             run_repetitions(ready.wanted, ready.watched, look.around(), measured.gathered)
         except NodeError:
-            # When the stopwatch was the victim, the limit is the better reason.
+            # If a limit killed the stopwatch, that is the better reason.
             refuse_victims(ready.watched)
             raise
     look.note()
 
 
 def parse(kind: WorkloadKind, repetition: Repetition, measured: Measured) -> None:
-    """Turn what the commands printed into samples and facts; raises ``WrongOutput``."""
+    """Parse the commands' output into samples and facts; raises ``WrongOutput``."""
     for instance in repetition.instances:
         output = instance.output()
         samples = kind.samples(repetition.options, output)
         measured.learn(kind.facts(repetition.options, output))
         if measured.timing.fault is not None:
-            continue  # the output is whole, but its figures are by a clock that is wrong
+            continue  # the output is complete, but its figures come from a wrong clock
         if wrong := [sample.name for sample in samples if not math.isfinite(sample.value)]:
             raise WrongOutput(
                 f"{', '.join(wrong)} is not a finite number", output.stdout[-EXCERPT_CHARACTERS:]

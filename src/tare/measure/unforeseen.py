@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that nobody foresaw: one trial's end with its cause in words, and the trace kept for a bug report."""
+"""Unforeseen errors: they end one trial, with the cause in words and the trace stored for debugging."""
 
 import traceback
 from contextlib import suppress
@@ -10,15 +10,15 @@ from tare.journal.own_result import make_trial_folder
 from tare.journal.whole import open_new
 
 TRACE = "unforeseen-error.txt"
-"""In the folder of a trial's raw output."""
+"""File in the folder of a trial's raw output."""
 _LONGEST_TRACE = 64 << 10
 _LONGEST_WORDS = 300
 _ENDS_ALL = (JournalError, LockedError)
-"""Without the journal or the host's lock no trial can be told, or go on."""
+"""Without the journal or the host's lock no trial can be recorded, or go on."""
 
 
 def as_trial_error(error: Exception) -> TrialError:
-    """What ends one trial; raises ``error`` again where it ends more."""
+    """The error as the end of one trial; raises ``error`` again if it ends more."""
     if isinstance(error, _ENDS_ALL):
         raise error
     if isinstance(error, TrialError):
@@ -27,7 +27,7 @@ def as_trial_error(error: Exception) -> TrialError:
 
 
 def in_words(error: Exception) -> str:
-    """What Tare raises on purpose and what the system refuses say it themselves; of others kind, words and place."""
+    """The text of Tare's own and the system's errors; for others their kind, text and place."""
     if isinstance(error, TareError | OSError):
         return str(error)
     said = str(error)[:_LONGEST_WORDS]
@@ -36,7 +36,7 @@ def in_words(error: Exception) -> str:
 
 
 def keep_trace(folder: Path, error: Exception) -> None:
-    """Into a trial's raw output; nothing of what needs no explanation, and nothing where it cannot be written."""
+    """Write it to a trial's raw output, unless the error needs no explanation or writing fails."""
     if isinstance(error, TareError | OSError):
         return
     with suppress(Exception):  # a full disk or memory must not hide the error itself

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured as a whole: one trial by itself, or the trials of a block that take turns with each other."""
+"""Units of measurement: one trial by itself, or the trials of a block that take turns with each other."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -9,7 +9,7 @@ _Key = tuple[int, str, str]
 
 
 def units(trials: Sequence[Trial]) -> Iterator[tuple[Trial, ...]]:
-    """Each with its trials in their order; a unit stands where its first trial does.
+    """The units, each with its trials in order, at the position of its first trial.
 
     Resident programs of one block and layout share the starts of their nodes; any other workload has its own.
     """

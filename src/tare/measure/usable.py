@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of a campaign's environments run here today, and making the image known where it must be imported."""
+"""Which of a campaign's environments run here now, with import of the image where needed."""
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,7 +18,7 @@ from tare.records import NATIVE, Environment, NetworkKind, Skipped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wants:
-    """What a campaign asks of every environment, and an ordinary user's nodes cannot always give."""
+    """A campaign's requirements that an ordinary user's nodes cannot always meet."""
 
     quota: bool = False
     several_nodes: bool = False
@@ -30,7 +30,7 @@ def skipped_environments(
     image: Image,
     wants: Wants = Wants(),
 ) -> tuple[Skipped, ...]:
-    """Probe and prepare all side by side; ``HostError`` if native itself cannot run."""
+    """Probe and prepare all in parallel; ``HostError`` if native itself cannot run."""
     native = Environment(name=NATIVE, technology=NATIVE)
     wanted = {environment.name: environment for environment in (native, *environments)}
     with ThreadPoolExecutor() as pool:
@@ -39,10 +39,10 @@ def skipped_environments(
             for name, environment in wanted.items()
         }
     skipped = [_skipped(name, future) for name, future in futures.items() if not future.result().usable]
-    for one in skipped:
-        if one.environment == NATIVE:
+    for skip in skipped:
+        if skip.environment == NATIVE:
             raise HostError(
-                f"native cannot run here, and all is compared with it: {one.reason}; {one.remedy}"
+                f"native cannot run here, and all is compared with it: {skip.reason}; {skip.remedy}"
             )
     return tuple(skipped)
 
@@ -61,7 +61,7 @@ def _ready(provider: Provider, image: Image, environment: Environment, wants: Wa
 
 
 def _refused(provider: Provider, environment: Environment, wants: Wants) -> Probe | None:
-    """What works for root alone; ``None`` when nothing of that is asked for."""
+    """The refusal of a requirement that works only for root; ``None`` if there is none."""
     if not ordinary_user() or not isinstance(provider, AlsoUnprivileged):
         return None
     if wants.quota and (why := quota_obstacle()):

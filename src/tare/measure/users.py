@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whom a campaign's commands run as: settled when a result begins, and the same in all its arms."""
+"""The user of a campaign's commands: decided when a result begins, and the same in all its arms."""
 
 import os
 import pwd
@@ -14,17 +14,17 @@ from tare.plan.campaign import Campaign
 from tare.records import NATIVE, ORDINARY, ROOT, User
 
 USER_LABEL = "commands ran as"
-"""Of the session's host facts."""
+"""Label among the session's host facts."""
 _NOBODYS = tuple(User(number, number) for number in range(65530, 65519, -1))
-"""Ids that neither Debian's policy (section 9.2.2) nor systemd's table of ids (uid-gid.txt) gives to anybody: such a
-command can neither signal nor trace another's process. Nobody's own id, 65534, is used by many daemons."""
+"""Ids unassigned by Debian's policy (section 9.2.2) and systemd's table of ids (uid-gid.txt): commands with them can
+neither signal nor trace another user's process. The id of ``nobody``, 65534, is used by many daemons."""
 
 
 def settled_user(asked: str | None) -> str:
-    """``root`` or ``UID:GID``; ``InputError`` where an ordinary user asks for somebody else.
+    """``root`` or ``UID:GID``; ``InputError`` if an ordinary user requests another user.
 
-    Under sudo too it is nobody whom this host knows: natively the command would reach all that runs as whoever asked,
-    the shell that may call sudo among it.
+    Under sudo too it is an id unknown to this host: otherwise a native command could reach everything that runs as the
+    invoking user, including the shell that may call sudo.
     """
     if ordinary_user():
         return _own_user(asked)
@@ -35,7 +35,7 @@ def settled_user(asked: str | None) -> str:
 
 
 def _own_user(asked: str | None) -> str:
-    """An ordinary user's commands are their own: nobody can be dropped to, and nobody risen to."""
+    """An ordinary user's commands run as that user, who can change to no other."""
     own = f"{os.geteuid()}:{os.getegid()}"
     if asked in {None, ORDINARY, own}:
         return own
@@ -46,33 +46,33 @@ def _own_user(asked: str | None) -> str:
 
 
 def _free_user() -> User:
-    """The first whom nobody is now, as the commands of another run may be; the first of all where there is none."""
+    """The first id without a name or processes here, as another run may use one; the very first if none is free."""
     busy = _running_users()
     free = (user for user in _NOBODYS if user.uid not in busy and _name_of(user) is None)
     return next(free, _NOBODYS[0])
 
 
 def continued_user(kept: str | None, asked: str | None) -> str | None:
-    """Of a result that was begun: the same one, unless another is asked for by name."""
+    """The user of a continued result: the same, unless another is requested explicitly."""
     if asked is None or (asked == ORDINARY and kept != ROOT):
         return kept
     return settled_user(asked)
 
 
 def user_of(asked: str | None) -> User | None:
-    """Whom commands are dropped to; ``None``: nobody, as they are to be root or nobody else is possible."""
+    """The user that commands are dropped to; ``None``: none, for root or if no other user is possible."""
     settled = settled_user(asked)
     return None if ordinary_user() or settled == ROOT else User.parse(settled)
 
 
 def user_words(asked: str | None) -> str:
-    """As it stands beside the host's facts."""
+    """The text beside the host's facts."""
     settled = settled_user(asked)
     return ROOT if settled == ROOT else f"user {settled.replace(':', ', group ')}"
 
 
 def stranger(user: User | None) -> str | None:
-    """What to say where the commands' user is somebody: natively they reach that user's processes and files."""
+    """The warning if the commands' user is known here: on native they can reach that user's processes and files."""
     if user is None:
         return None
     if named := _name_of(user):
@@ -95,7 +95,7 @@ def _name_of(user: User) -> str | None:
 
 
 def _running_users() -> Mapping[int, int]:
-    """User id → a process of it."""
+    """User id → one of the user's processes."""
     running = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -104,14 +104,18 @@ def _running_users() -> Mapping[int, int]:
 
 
 def root_said(campaign: Campaign, providers: Mapping[str, Provider], kept: str | None = None) -> str | None:
-    """The warning where commands are root, with the way to avoid it; ``kept``: the user of a begun result."""
+    """The warning about commands that run as root, with a way to avoid it; ``kept``: the user of a begun result."""
     if ordinary_user():
         return None
     root = continued_user(kept, campaign.user) == ROOT
     arms = {NATIVE: NATIVE} | {
         environment.name: environment.technology for environment in campaign.needed_environments
     }
-    shared = {name: one for name, technology in arms.items() if not (one := providers[technology]).own_kernel}
+    shared = {
+        name: provider
+        for name, technology in arms.items()
+        if not (provider := providers[technology]).own_kernel
+    }
     here = [name for name, provider in shared.items() if root or provider.keeps_user]
     if not here:
         return None

@@ -25,10 +25,10 @@ def verify(
     *,
     bounds_processes: bool = True,
 ) -> dict[str, str]:
-    """What holds, as facts; ``NodeError`` naming the first limit that does not.
+    """Verified limits, as facts; ``NodeError`` naming the first limit that does not hold.
 
-    What the environment's own options have ``chosen`` holds in place of what the campaign states. ``bounds_processes``:
-    as of the provider.
+    Limits that the environment's own options have ``chosen`` replace the campaign's. ``bounds_processes``: as in the
+    provider.
     """
     spec = chosen.limited(node.spec)
     own = {} if chosen.shm_byte is None else {"size of shm": f"{chosen.shm_byte} byte"}
@@ -59,14 +59,14 @@ def _verified(
 
 
 def _processes(wanted: int | None, held: int | None, *, promised: bool) -> dict[str, str]:
-    """Some technologies, and hosts without the pids controller, keep no number, or one of their own: that is a fact."""
+    """The process limit; technologies or hosts without the pids controller may have none, or their own: a fact."""
     if promised and (held is not None or can_bound_processes()):
         same("process limit (host's cgroup)", wanted, held)
     return {} if wanted is None else {PROCESSES: "none" if held is None else f"{held} processes"}
 
 
 def _verify_resources(spec: NodeSpec, seen: Mapping[str, Any]) -> None:
-    """The limits of getrlimit(2), as the stopwatch's commands will have them: the hard ones, as "soft:hard" in text."""
+    """Check the limits of getrlimit(2) for the stopwatch's commands: the hard ones, from the text "soft:hard"."""
     held = seen.get("confinement", {}).get("limits", {})
     for name, most in command_limits(spec.bounds).items():
         hard = str(held.get(name)).rpartition(":")[2]
@@ -77,7 +77,7 @@ def _verify_resources(spec: NodeSpec, seen: Mapping[str, Any]) -> None:
 
 
 def _is_member(group: NodeGroup, inner_pid: int) -> None:
-    """The stopwatch itself must be in the group: a command entered past it would run without limits."""
+    """Require the stopwatch itself in the group: a command that bypassed it would run without limits."""
     missing = group.lacks(inner_pid)
     if missing is None:
         raise NodeError(

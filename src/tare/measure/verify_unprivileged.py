@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the limits of an ordinary user's node hold, and which of them hold less firmly than root's would.
+"""Whether the limits of an ordinary user's node hold, and which are weaker than root's.
 
-What is weaker becomes facts with fixed words, which the report explains (``tare.report.weaker``).
+Weaker limits become facts with fixed words, which the report explains (``tare.report.weaker``).
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,9 +24,9 @@ _PAGE_BYTE = 4096
 
 
 def verify_held(spec: NodeSpec, group: UserGroup, seen: Mapping[str, Any]) -> dict[str, str]:
-    """What is weaker than root's, as facts; ``NodeError`` naming the first limit that does not hold.
+    """Limits weaker than root's, as facts; ``NodeError`` naming the first limit that does not hold.
 
-    The process that entered the node is the one that is asked: one that came past its limits would run without.
+    The process that entered the node is checked: if it bypassed the limits, commands would run without them.
     """
     pid = int(seen["pid"])
     if (missing := group.lacks(pid)) is None or missing:
@@ -41,7 +41,7 @@ def verify_held(spec: NodeSpec, group: UserGroup, seen: Mapping[str, Any]) -> di
 
 
 def rusage_s(runs: Iterable[InstanceRun]) -> float | None:
-    """CPU time of the commands and of the children that they waited for (wait4(2)); ``None`` if one is not known."""
+    """CPU time of the commands and their waited-for children (wait4(2)); ``None`` if one is not known."""
     times_s = [time_s for run in runs for time_s in (run.user_s, run.system_s)]
     return sum(times_s) if all(time_s is not None for time_s in times_s) else None
 
@@ -96,17 +96,17 @@ def _processes(spec: NodeSpec, group: UserGroup) -> dict[str, str]:
 
 
 def _tighter(what: str, own: str) -> NodeError:
-    """The login or the batch job may itself be held to less than the node is to have."""
+    """The error if the login or the batch job itself has a lower limit than the node should have."""
     return NodeError(f"this session's own {what} is {own}, less than the node is to have: ask for less")
 
 
-def same(what: str, wanted: object, found: object) -> None:
-    if wanted != found:
-        raise NodeError(f"the node's limits do not hold: {what} should be {wanted} and are {found}")
+def same(what: str, wanted: object, actual: object) -> None:
+    if wanted != actual:
+        raise NodeError(f"the node's limits do not hold: {what} should be {wanted} and are {actual}")
 
 
-def near(what: str, wanted: float | None, found: float | None, tolerance: float) -> None:
-    if wanted is None or found is None:
-        same(what, wanted, found)
-    elif abs(wanted - found) > tolerance:
-        raise NodeError(f"the node's limits do not hold: {what} should be {wanted} and is {found}")
+def near(what: str, wanted: float | None, actual: float | None, tolerance: float) -> None:
+    if wanted is None or actual is None:
+        same(what, wanted, actual)
+    elif abs(wanted - actual) > tolerance:
+        raise NodeError(f"the node's limits do not hold: {what} should be {wanted} and is {actual}")

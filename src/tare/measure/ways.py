@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways into the nodes of a trial: a stopwatch that has done its part becomes the next one of its node.
+"""Ways into the nodes of a trial: a finished stopwatch becomes the next one of its node.
 
-To enter a node again takes a session of the engine's (some 100 ms of ``docker exec``), or a start of a process.
+Entering a node again costs a session of the engine (some 100 ms of ``docker exec``), or the start of a process.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tare.nodes.provider import Node, Provider
 
 
 class Ways:
-    """Of one start of nodes; a context manager that closes all that are left."""
+    """Ways for one start of nodes; a context manager that closes all that are left."""
 
     def __init__(self) -> None:
         self._free: dict[str, list[Stopwatch]] = {}
@@ -29,7 +29,7 @@ class Ways:
     def stopwatch(
         self, provider: Provider, node: Node, command: Command, output_folder: str
     ) -> Iterator[Stopwatch]:
-        """A stopwatch for this command in the node, about to say READY; ``NodeError`` when there is no way in."""
+        """A stopwatch for this command in the node, about to report READY; ``NodeError`` if there is no way in."""
         entered = self._entered(provider, node, stopwatch_words(node, command, output_folder))
         with ExitStack() as stack:
             stack.push(entered)
@@ -39,7 +39,7 @@ class Ways:
                 self._free.setdefault(node.spec.name, []).append(entered)
 
     def close(self) -> None:
-        """End the stopwatches that nobody uses: beside a measured command there is none."""
+        """End unused stopwatches, so that none runs beside a measured command."""
         with ExitStack() as stack:
             for node in list(self._free):
                 for stopwatch in self._free.pop(node):
@@ -50,7 +50,7 @@ class Ways:
         while free := self._free.get(node.spec.name):
             with suppress(NodeError), ExitStack() as stack:
                 stack.push(stopwatch := free.pop())
-                if stopwatch.is_free:  # and has not ended meanwhile, as when its engine was started anew
+                if stopwatch.is_free:  # and has not ended meanwhile, such as by a restart of its engine
                     stopwatch.become(words)
                     stack.pop_all()
                     return stopwatch

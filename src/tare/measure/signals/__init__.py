@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals: what is counted before and after every trial beside it, and may explain its loss (docs/signals.md).
+"""Signals: counts from before and after every trial that may explain its loss (docs/signals.md).
 
-In: the running nodes of a trial. Out: signals, and the names of those that are missing, each with why. It must not
-judge, nor turn what is missing into 0.
+In: the running nodes of a trial. Out: signals, and the names of missing ones, each with why. It must not judge, nor
+turn a missing value into 0.
 """
 
 from collections.abc import Mapping
@@ -46,8 +46,8 @@ FAMILIES: tuple[SignalFamily, ...] = (
     Energy(),
     Exits(),
 )
-"""All that are read, in the order in which they are told."""
+"""All signals read, in the order of the report."""
 UNREAD: Mapping[str, str] = {
     "dtlb_misses": "this version does not read the processors' own counters (perf_event_open)",
 }
-"""Signals that could explain a loss and that this version does not read: named in every trial, with why."""
+"""Signals that could explain a loss but are not read by this version: named in every trial, with why."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host's disks: /proc/diskstats (the kernel's admin-guide/iostats.rst). Whose request it was is not told.
+"""The host's disks: /proc/diskstats (the kernel's admin-guide/iostats.rst), which does not attribute requests.
 
-Whole disks with hardware behind them, as /sys/block names them: partitions, loop devices and mapped ones would count
-the same bytes again.
+Only whole disks with hardware, as /sys/block names them: partitions, loop devices and mapped ones would count the same
+bytes again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ _FIELDS = 14
 
 
 def hardware_disks(folder: Path = Path("/sys/block")) -> frozenset[str]:
-    """Names of the block devices that have a device below them."""
+    """Names of the block devices with a device behind them."""
     return frozenset(path.name for path in folder.glob("*") if (path / "device").exists())
 
 
@@ -29,10 +29,10 @@ class Disks(SignalFamily):
         Kind(name="block_written_byte", unit="byte", scope=Scope.HOST),
         Kind(name="block_io_wait_s", unit="s", scope=Scope.HOST),
     )
-    """The last is the time that all requests together took."""
+    """The last is the total time of all requests."""
 
     def __init__(self, disks: frozenset[str] | None = None) -> None:
-        """``disks``: those to count; ``None``: this host's."""
+        """``disks``: the disks to count; ``None``: this host's."""
         self._disks = disks
 
     def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - the same for every place

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often guests left for the hypervisor: KVM's count of all guests of the host, in debugfs, for root alone."""
+"""Guest exits to the hypervisor: KVM's count over all guests of the host, in debugfs, for root only."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every family of signals owes: the texts it is read from, and a pure parser of one of them."""
+"""What every family of signals provides: the texts it is read from, and a pure parser of one of them."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,21 +29,21 @@ class Kind:
     lost_time: bool = False
     """As in ``Signal``."""
     level: bool = False
-    """A state such as a temperature, of which the mean over the run and its end is told; else a count or a time that
-    grows, of which the difference is told."""
+    """A state such as a temperature, reported as the mean over the run and its end; else a growing count or time,
+    reported as the difference."""
     of_network: bool = False
-    """Whether it is of the nodes' network, and so of the whole host where they share the host's."""
+    """Whether it concerns the nodes' network, and so the whole host if they share the host's."""
 
 
 class TextSource(Protocol):
-    """Where one text is read."""
+    """The source of one text."""
 
     def read(self) -> bytes:
-        """All of it as it is now; ``Unreadable`` when it cannot be had."""
+        """The present content; ``Unreadable`` if it is not available."""
         ...
 
     def close(self) -> None:
-        """Give back what it holds."""
+        """Release its resources."""
         return
 
 
@@ -57,20 +57,20 @@ class SignalFamily(Protocol):
         ...
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:
-        """Names of ``kinds`` → how much of it so far, purely; what the text does not tell is left out.
+        """Names of ``kinds`` → amount so far, purely; signals missing in the text are left out.
 
-        Raises ``ValueError`` when the text is not what it should be.
+        Raises ``ValueError`` if the text is malformed.
         """
         ...
 
     def joined(self, values: Sequence[float]) -> float:
-        """Join the figures of all sources into one."""
+        """Combine the figures of all sources."""
         return sum(values)
 
 
 @dataclass(frozen=True, slots=True)
 class File(TextSource):
-    """A file of the kernel's; what it cannot be called by is its path, where that is another one in every trial."""
+    """A file of the kernel; its label cannot be its path where that differs in every trial."""
 
     path: str
     called: str = ""
@@ -83,7 +83,7 @@ class File(TextSource):
 
 
 def keyed(text: bytes, names: Iterable[str]) -> dict[str, int]:
-    """The numbers that lines ``name number`` give for ``names``; ``ValueError`` when the text has no such line."""
+    """The numbers in lines ``name number`` for ``names``; ``ValueError`` if the text has no such line."""
     numbers = {name.decode(): int(number) for name, number in _lines_of(tuple(names)).findall(text)}
     if not numbers and not _KEYED.search(text):
         raise ValueError("it holds no line of a name and a number")
@@ -92,6 +92,6 @@ def keyed(text: bytes, names: Iterable[str]) -> dict[str, int]:
 
 @cache
 def _lines_of(names: tuple[str, ...]) -> re.Pattern[bytes]:
-    """One table may hold two hundred, of which ten are asked for in every trial."""
+    """A pattern for these lines: a table may have two hundred, of which ten are needed in every trial."""
     wanted = b"|".join(re.escape(name.encode()) for name in names)
     return re.compile(rb"^(%s)%s" % (wanted, _NUMBER), re.MULTILINE)

@@ -10,9 +10,9 @@ from tare.measure.signals.place import Place
 
 
 def group_files(place: Place, controller: str, name: str, *, unified: bool = False) -> Sequence[TextSource]:
-    """That file of each node's group; ``unified``: what version 2 has, which a hybrid host gives too.
+    """This file of each node's group; ``unified``: the one of version 2, which a hybrid host has too.
 
-    ``Unreadable`` where a node has no such file.
+    ``Unreadable`` if a node has no such file.
     """
     if not place.groups:
         raise Unreadable("no control group of this host holds the nodes")

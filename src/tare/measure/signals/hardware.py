@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the processors themselves tell: frequency, temperature, energy. Most virtual machines are shown none of it."""
+"""Readings of the processors themselves: frequency, temperature, energy. Most virtual machines see none of them."""
 
 import os
 import re
@@ -18,18 +18,18 @@ _PACKAGE = re.compile(r"intel-rapl:\d+")
 
 
 def number(text: bytes) -> int:
-    """The one whole number of a file; ``ValueError`` when it holds another thing."""
+    """The single integer in a file; ``ValueError`` for other content."""
     return int(text.decode(errors="replace").strip())
 
 
 def _of_each(place: Place, folder: Path, name: str) -> list[str]:
-    """This file of each of the trial's processors; none where one of them has none."""
+    """This file of each of the trial's processors; empty if one lacks it."""
     paths = [f"{folder}/cpu{number}/{name}" for number in place.processors]
     return paths if all(map(os.path.exists, paths)) else []
 
 
 class Frequency(SignalFamily):
-    """The mean of the trial's processors, as the kernel's cpufreq gives it (admin-guide/pm/cpufreq.rst)."""
+    """Mean frequency of the trial's processors, from the kernel's cpufreq (admin-guide/pm/cpufreq.rst)."""
 
     kinds = (Kind(name="frequency_hz", unit="Hz", scope=Scope.HOST, level=True),)
 
@@ -50,7 +50,7 @@ class Frequency(SignalFamily):
 
 
 class Temperature(SignalFamily):
-    """The hottest of the host's thermal zones (the kernel's driver-api/thermal/sysfs-api.rst)."""
+    """The highest temperature of the host's thermal zones (the kernel's driver-api/thermal/sysfs-api.rst)."""
 
     kinds = (Kind(name="temperature_c", unit="°C", scope=Scope.HOST, level=True),)
 
@@ -89,9 +89,9 @@ class Throttling(SignalFamily):
 
 
 class Energy(SignalFamily):
-    """Of all processor packages, by RAPL (the kernel's power/powercap/powercap.rst). Its counter wraps.
+    """Energy of all processor packages, by RAPL (the kernel's power/powercap/powercap.rst). Its counter wraps.
 
-    A difference below 0 is a wrap and is left out: once in about an hour at full load.
+    A difference below 0 is a wrap and is left out: about once an hour at full load.
     """
 
     kinds = (Kind(name="energy_j", unit="J", scope=Scope.HOST),)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened to the host's memory: /proc/vmstat (the kernel's filesystems/proc.rst, mm/transhuge.rst).
+"""Events of the host's memory: /proc/vmstat (the kernel's filesystems/proc.rst, mm/transhuge.rst).
 
-``pgsteal_anon`` and ``pgsteal_file`` hold what control groups took back too; ``pgsteal_direct`` and its like do not.
+``pgsteal_anon`` and ``pgsteal_file`` include reclaim by control groups; ``pgsteal_direct`` and the like do not.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,10 +34,10 @@ class HostMemory(SignalFamily):
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         counts = keyed(text, chain.from_iterable(_KEYS.values()))
-        told: dict[str, float] = {}
+        figures: dict[str, float] = {}
         for name, keys in _KEYS.items():
             if all(key in counts for key in keys):
-                told[name] = sum(counts[key] for key in keys)
-        if "host_major_faults" in told and "host_minor_faults" in told:
-            told["host_minor_faults"] -= told["host_major_faults"]
-        return told
+                figures[name] = sum(counts[key] for key in keys)
+        if "host_major_faults" in figures and "host_minor_faults" in figures:
+            figures["host_minor_faults"] -= figures["host_major_faults"]
+        return figures

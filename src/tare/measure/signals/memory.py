@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Page faults and pages taken back, in the nodes' control groups: memory.stat, and how often the limit was hit.
+"""Page faults and reclaimed pages in the nodes' control groups: memory.stat, and how often the limit was hit.
 
-Version 1 gives ``total_pgfault`` for the group with those below it, version 2 ``pgfault`` (the kernel's cgroup-v1/
-memory.rst and cgroup-v2.rst). Version 1 does not count pages taken back; the host does (``host_memory``).
+Version 1 has ``total_pgfault`` for the group and its subgroups, version 2 ``pgfault`` (the kernel's cgroup-v1/
+memory.rst and cgroup-v2.rst). Version 1 does not count reclaimed pages; the host does (``host_memory``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,24 +31,24 @@ class NodeMemory(SignalFamily):
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         counts = keyed(text, _KEYS)
         prefix = "total_" if "total_pgfault" in counts else ""
-        told: dict[str, float] = {}
+        figures: dict[str, float] = {}
         if f"{prefix}pgfault" in counts and f"{prefix}pgmajfault" in counts:
-            told["major_faults"] = counts[f"{prefix}pgmajfault"]
-            told["minor_faults"] = counts[f"{prefix}pgfault"] - told["major_faults"]
+            figures["major_faults"] = counts[f"{prefix}pgmajfault"]
+            figures["minor_faults"] = counts[f"{prefix}pgfault"] - figures["major_faults"]
         if "pgsteal" in counts:
-            told["pages_reclaimed"] = counts["pgsteal"]
+            figures["pages_reclaimed"] = counts["pgsteal"]
         refaults = [
             counts[key]
             for part in ("anon", "file")
             if (key := f"{prefix}workingset_refault_{part}") in counts
         ]
         if refaults:
-            told["pages_refaulted"] = sum(refaults)
-        return told
+            figures["pages_refaulted"] = sum(refaults)
+        return figures
 
 
 class MemoryLimit(SignalFamily):
-    """How often the group wanted more than its limit, and pages had to be taken back first."""
+    """How often the group exceeded its limit, and pages had to be reclaimed first."""
 
     kinds = (Kind(name="memory_limit_hits", unit="1", scope=Scope.NODE),)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked in a network namespace that no process need be in: opened there once, read from anywhere after."""
+"""Queries in a network namespace without a process in it: opened there once, then read from anywhere."""
 
 import os
 import socket
@@ -23,7 +23,7 @@ _LARGEST_BYTE = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class HeldFile(TextSource):
-    """A file of /proc/net, which belongs to the namespace in which it was opened."""
+    """A file of /proc/net, which keeps showing the namespace in which it was opened."""
 
     descriptor: int
 
@@ -39,7 +39,7 @@ class HeldFile(TextSource):
 
 @dataclass(frozen=True, slots=True)
 class Dump(TextSource):
-    """All objects of a kind, as rtnetlink(7) lists them: a socket stays in the namespace in which it was made."""
+    """All objects of a kind, as rtnetlink(7) lists them: a socket stays in the namespace in which it was created."""
 
     kernel: socket.socket
     kind: int
@@ -61,7 +61,7 @@ class Dump(TextSource):
 
 
 def _ended(datagram: bytes) -> bool:
-    """Whether the end of the list, or a refusal, is among its messages."""
+    """Whether its messages include the end of the list, or a refusal."""
     offset = 0
     while offset + HEADER.size <= len(datagram):
         length, kind, *_ = HEADER.unpack_from(datagram, offset)
@@ -72,14 +72,14 @@ def _ended(datagram: bytes) -> bool:
 
 
 def opened_in(path: Path, name: str) -> HeldFile:
-    """A file of /proc/net in the namespace that ``path`` holds; ``Unreadable`` without the rights to enter it."""
+    """A file of /proc/net in the namespace at ``path``; ``Unreadable`` without the rights to enter it."""
     held_files: list[HeldFile] = []
     _inside(path, lambda: held_files.append(HeldFile(os.open(f"/proc/thread-self/net/{name}", os.O_RDONLY))))
     return held_files[0]
 
 
 def dump_in(path: Path, kind: int, body: bytes) -> Dump:
-    """A question to the kernel in the namespace that ``path`` holds; ``Unreadable`` as above."""
+    """A query to the kernel in the namespace at ``path``; ``Unreadable`` as above."""
     dumps: list[Dump] = []
 
     def ask() -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TCP and the interfaces of the nodes' own network namespaces, read beside a process that is in each.
+"""TCP and the interfaces of the nodes' own network namespaces, read through a process in each.
 
 /proc/PID/net belongs to the namespace of that process (proc(5)); names as in nstat(8) and the kernel's
-networking/snmp_counter.rst. In a node that shares the host's network the counts are the host's, others' included.
+networking/snmp_counter.rst. In a node that shares the host's network the counts are the host's, including others'.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,9 +22,9 @@ def _files(place: Place, name: str) -> Sequence[TextSource]:
 
 
 def parse_counters(text: bytes, prefix: str, names: Iterable[str]) -> dict[str, int]:
-    """What a protocol's pair of lines, names and numbers, gives for ``names``.
+    """The numbers for ``names`` in a protocol's pair of lines, names and numbers.
 
-    ``ValueError`` when the lines are not there or do not match.
+    ``ValueError`` if the lines are missing or do not match.
     """
     wanted = {name.encode(): name for name in names}
     start = f"{prefix}:".encode()
@@ -72,7 +72,7 @@ class TcpExtended(_Tcp):
 
 
 class Interfaces(SignalFamily):
-    """All interfaces of the nodes but for loopback: what was dropped there, and how much went through."""
+    """All interfaces of the nodes except loopback: drops and traffic."""
 
     kinds = (
         Kind(name="interface_drops", unit="1", scope=Scope.NODE, of_network=True),
@@ -101,7 +101,7 @@ _COLUMNS = 16
 
 
 class Switch(SignalFamily):
-    """Drops at every interface of the namespace in which the nodes' links meet: ports, taps, the bridge."""
+    """Drops at every interface of the namespace where the nodes' links meet: ports, taps, the bridge."""
 
     kinds = (Kind(name="switch_drops", unit="1", scope=Scope.NODE),)
 
@@ -116,7 +116,7 @@ class Switch(SignalFamily):
 
 
 def interface_rows(text: bytes) -> Iterator[tuple[bytes, list[int]]]:
-    """Name and numbers of each interface of /proc/net/dev; ``ValueError`` when it is no such table."""
+    """Name and numbers of each interface of /proc/net/dev; ``ValueError`` if it is no such table."""
     if b"|" not in text:
         raise ValueError("it is no table of interfaces")
     for line in text.splitlines()[2:]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that lies beside other processors than the node's: memory.numa_stat of its control group.
+"""Memory at other processors than the node's: memory.numa_stat of its control group.
 
-Version 1 writes pages, ``hierarchical_total=30 N0=10 N1=20`` for the group with those below it; version 2 bytes, one
-line for each kind of memory, ``anon N0=4096 N1=8192`` (the kernel's cgroup-v1/memory.rst and cgroup-v2.rst). Of version
-2 anonymous memory and files are counted, which is what version 1's total holds.
+Version 1 writes pages, ``hierarchical_total=30 N0=10 N1=20`` for the group and its subgroups; version 2 bytes, one line
+for each kind of memory, ``anon N0=4096 N1=8192`` (the kernel's cgroup-v1/memory.rst and cgroup-v2.rst). In version 2
+anonymous memory and files are counted, which corresponds to version 1's total.
 """
 
 import os
@@ -24,9 +24,9 @@ _KINDS_V2 = (b"anon", b"file")
 
 
 def numa_nodes(folder: Path = _NODES) -> Mapping[int, frozenset[int]]:
-    """NUMA node → its processors, of which a node of memory alone has none (the kernel's ABI, sysfs-devices-node).
+    """NUMA node → its processors, none for a node with only memory (the kernel's ABI, sysfs-devices-node).
 
-    Empty where this kernel shows no nodes.
+    Empty if this kernel shows no nodes.
     """
     lists = {path.parent.name: path for path in folder.glob("node*/cpulist")}
     return {
@@ -37,7 +37,7 @@ def numa_nodes(folder: Path = _NODES) -> Mapping[int, frozenset[int]]:
 
 @dataclass(frozen=True, slots=True)
 class _NearAndFar(TextSource):
-    """The text with a line before it that says which NUMA nodes are near: each node of a trial has its own."""
+    """The text after a line with the near NUMA nodes, which differ for each node of a trial."""
 
     text: TextSource
     near: tuple[int, ...]
@@ -47,7 +47,7 @@ class _NearAndFar(TextSource):
 
 
 def near_line(near: Iterable[int]) -> bytes:
-    """The first line of what is parsed, such as ``near 0 2``."""
+    """The first line of the parsed text, such as ``near 0 2``."""
     return b" ".join((_NEAR, *(b"%d" % node for node in near))) + b"\n"
 
 
@@ -55,7 +55,7 @@ class RemoteMemory(SignalFamily):
     kinds = (Kind(name="remote_memory_byte", unit="byte", scope=Scope.NODE, level=True),)
 
     def __init__(self, nodes: Mapping[int, frozenset[int]] | None = None) -> None:
-        """``nodes``: the host's, as ``numa_nodes`` says; ``None``: this host's."""
+        """``nodes``: a host's nodes, as from ``numa_nodes``; ``None``: this host's."""
         self._nodes = nodes
 
     def sources(self, place: Place) -> Sequence[TextSource]:
@@ -89,7 +89,7 @@ def _is_counted(label: bytes) -> bool:
 
 
 def _far_byte(words: Sequence[bytes], near: set[int]) -> int:
-    """Of one line, in version 1 of pages; ``ValueError`` when it is not such a line."""
+    """Far memory in one line, in version 1 as pages; ``ValueError`` if it is not such a line."""
     unit_byte = os.sysconf("SC_PAGE_SIZE") if words[0].startswith(_TOTAL_V1) else 1
     pairs = [word.partition(b"=") for word in words[1:]]
     if not pairs or not all(name.startswith(b"N") for name, _, _ in pairs):

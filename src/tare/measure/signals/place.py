@@ -14,30 +14,30 @@ from tare.records import NetworkKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """What a family needs to know of a trial."""
+    """What a family needs to know about a trial."""
 
     processors: tuple[int, ...]
-    """The host's, on which the nodes may run."""
+    """The host's processors on which the nodes may run."""
     groups: tuple[Group, ...] = ()
-    """Control groups on this host, one for each node; none where nothing holds them, or only part is known."""
+    """Control groups on this host, one for each node; none if the nodes have none, or only some are known."""
     group_processors: tuple[tuple[int, ...], ...] = ()
-    """For each of these groups the host's processors on which its node may run."""
+    """For each of these groups, the host's processors on which its node may run."""
     namespaces: tuple[Path, ...] = ()
-    """Files that stand for the network namespaces that the trial has for itself: its nodes', and its switch's."""
+    """Files of the trial's own network namespaces: its nodes' and its switch's."""
     switches: tuple[Path, ...] = ()
-    """Those of them in which the nodes' links meet."""
+    """The namespaces in which the nodes' links meet."""
     network_processes: tuple[int, ...] = ()
-    """One process of this host in the network of each node whose network this host's kernel keeps."""
+    """One process of this host in the network of each node whose network belongs to this host's kernel."""
     own_network: bool = False
     """Whether these networks are the nodes' own, and not the host's."""
     own_kernel: bool = False
-    """Whether the nodes have kernels of their own, of which this host's kernel knows nothing."""
+    """Whether the nodes have their own kernels, unknown to this host's kernel."""
     elsewhere: bool = False
     """Whether the nodes are on another host."""
 
 
 def place_of(nodes: Sequence[Node], groups: Sequence[NodeGroup]) -> Place:
-    """Where these nodes are; ``groups`` are those of ``Provider.group``."""
+    """The place of these nodes; ``groups`` come from ``Provider.group``."""
     own = [group for group in map(control_group, groups) if group is not None]
     known = len(own) == len(nodes)
     processes = tuple(node.init_pid for node in nodes if node.init_pid is not None and not node.machine)
@@ -55,7 +55,7 @@ def place_of(nodes: Sequence[Node], groups: Sequence[NodeGroup]) -> Place:
 
 
 def control_group(group: NodeGroup) -> Group | None:
-    """The group of this host behind it; ``None`` where there is none, or it is another host's."""
+    """The group of this host behind it; ``None`` if there is none, or it is on another host."""
     if isinstance(group, LocalGroup):
         return group.group
     return group.means.as_group() if isinstance(group, UserGroup) else None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pressure stall information: how long some, or all, of the tasks at work waited for a resource.
+"""Pressure stall information: how long some, or all, of the active tasks waited for a resource.
 
 The totals in microseconds are used, not the averages, whose windows overlap trials (the kernel's accounting/psi.rst).
-It is the union over tasks: two that wait together for a second make one. ``full`` of cpu is undefined for a host.
+It is the union over tasks: two that wait together for a second count one. ``full`` of cpu is undefined for a host.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ _FOLDER = "/proc/pressure"
 
 
 def parse_pressure(text: bytes) -> dict[str, float]:
-    """``some`` and ``full`` → seconds so far; ``ValueError`` when neither is there."""
+    """``some`` and ``full`` → seconds so far; ``ValueError`` if both are missing."""
     pressure = {}
     for line in text.decode(errors="replace").splitlines():
         name, *fields = line.split()
@@ -30,7 +30,7 @@ def parse_pressure(text: bytes) -> dict[str, float]:
 
 
 class NodePressure(SignalFamily):
-    """Of one resource, in the nodes' control groups."""
+    """Pressure on one resource, in the nodes' control groups."""
 
     def __init__(self, resource: str) -> None:
         self._resource = resource
@@ -47,7 +47,7 @@ class NodePressure(SignalFamily):
 
 
 class HostPressure(SignalFamily):
-    """Of one resource, on the whole host."""
+    """Pressure on one resource, on the whole host."""
 
     def __init__(self, resource: str) -> None:
         self._resource = resource

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the host's kernel did on the processors of the trial: /proc/stat (proc(5)), in ticks of mostly 10 ms."""
+"""The host kernel's work on the processors of the trial: /proc/stat (proc(5)), in ticks of mostly 10 ms."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -15,19 +15,19 @@ _COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessorTimes:
-    """Of several processors together since the host started, in seconds."""
+    """Times of several processors together since the host started, in seconds."""
 
     working_s: float
-    """At work for processes: user (guests included), nice and system."""
+    """Work for processes: user (guests included), nice and system."""
     softirq_s: float
     interrupt_s: float
     steal_s: float
-    """Taken by a hypervisor below, where it says so."""
+    """Time taken by a hypervisor below, if it reports any."""
     iowait_s: float
 
 
 def parse_times(text: bytes, processors: Sequence[int]) -> ProcessorTimes:
-    """Of these of the host's processors; ``ValueError`` when a line of one is missing or not whole."""
+    """Times of these processors of the host; ``ValueError`` if a line is missing or incomplete."""
     # Interrupts have long lines.
     rows = (line.split() for line in text.splitlines() if line.startswith(b"cpu"))
     lines = {parts[0]: parts[1:] for parts in rows}
@@ -48,7 +48,7 @@ def parse_times(text: bytes, processors: Sequence[int]) -> ProcessorTimes:
 
 
 class Processors(SignalFamily):
-    """Of the trial's processors; and the whole host's switches from one task to another."""
+    """Times of the trial's processors, and the whole host's context switches."""
 
     kinds = (
         Kind(name="softirq_s", unit="s", scope=Scope.HOST),
@@ -63,7 +63,7 @@ class Processors(SignalFamily):
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:
         times = parse_times(text, place.processors)
-        told = {
+        figures = {
             "softirq_s": times.softirq_s,
             "interrupt_s": times.interrupt_s,
             "host_steal_s": times.steal_s,
@@ -72,12 +72,12 @@ class Processors(SignalFamily):
         for line in text.splitlines():
             name, _, number = line.partition(b" ")
             if name == b"ctxt" and number.strip().isdigit():
-                told["host_switches"] = int(number)
-        return told
+                figures["host_switches"] = int(number)
+        return figures
 
 
 class SoftInterrupts(SignalFamily):
-    """How often the host's kernel had packets to take in, on any processor: NET_RX of /proc/softirqs."""
+    """How often the host's kernel had packets to receive, on any processor: NET_RX of /proc/softirqs."""
 
     kinds = (Kind(name="network_softirqs", unit="1", scope=Scope.HOST),)
 

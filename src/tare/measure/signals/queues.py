@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The queues before the links of the trial's own namespaces, as tc(8) -s shows them: RTM_GETQDISC (rtnetlink(7)).
 
-Of each link the root alone, which counts what the queues below it drop. Overlimits are how often a rate limit held
-a packet back. Numbers are those of the kernel's headers linux/rtnetlink.h and linux/gen_stats.h.
+Only the root queue of each link is read, which includes drops in the queues below it. Overlimits count how often a rate
+limit held a packet back. Numbers are from the kernel's headers linux/rtnetlink.h and linux/gen_stats.h.
 """
 
 import struct

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A CPU quota at work, and waiting for a processor: cpu.stat of the nodes' control groups.
+"""CPU quota throttling, and waits for a processor: cpu.stat of the nodes' control groups.
 
 Version 1 counts nanoseconds, version 2 microseconds (the kernel's scheduler/sched-bwc.rst and cgroup-v2.rst).
-Throttled time is summed over processors: four that stand still together for a second make four. ``wait_sum`` is what
-all tasks of the group waited for a processor; kernels count it where schedstats are on.
+Throttled time is summed over processors: four that are stopped together for a second make four. ``wait_sum`` is the
+time that all tasks of the group waited for a processor; kernels count it if schedstats are on.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ _UNITS = {
     "nr_throttled": ("throttled_periods", 1.0),
     "wait_sum": ("runnable_wait_s", _NANOSECOND_S),
 }
-"""Key → signal, and the unit in which it is counted."""
+"""Key → signal, and the unit of the count."""
 
 
 class Quota(SignalFamily):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All signals of one trial: the texts are taken before GO and after the last DONE, and understood when all is over.
+"""All signals of one trial: the texts are read before GO and after the last DONE, and parsed when all is over.
 
 So a look costs no more than the reading; ``python -m bench.signals`` prints how long that takes.
 """
@@ -29,19 +29,19 @@ class SignalTexts:
     at_s: float
     """CLOCK_MONOTONIC."""
     runner_cpu_s: float
-    """CPU time of this process. Not of its children: natively the measured command is one of them."""
+    """CPU time of this process, without its children: on native the measured command is one of them."""
     texts: Mapping[int, _Texts]
-    """By the family's place in the list."""
+    """Texts by the family's position in the list."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Found:
-    """The signals of one trial."""
+    """The signals of one trial, and the missing ones."""
 
     signals: list[Signal] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
     levels: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    """Of each signal that is a level: before, what was read while the command ran, after."""
+    """Values of each level: before, while the command ran, after."""
 
     def lack(self, kinds: Sequence[Kind], why: str) -> None:
         self.missing.update(dict.fromkeys((kind.name for kind in kinds), why))
@@ -85,13 +85,13 @@ class SignalWatch:
         return after.at_s - before.at_s
 
     def looks(self) -> tuple[SignalTexts, SignalTexts]:
-        """Both of them; ``ValueError`` before they were taken."""
+        """Both looks; ``ValueError`` before they were taken."""
         if self.before is None or self.after is None:
             raise ValueError("there are not two looks yet")
         return self.before, self.after
 
     def text_of(self, family: type[SignalFamily]) -> tuple[bytes, bytes] | None:
-        """Of a family of one source, before and after; ``None`` where it could not be read."""
+        """Texts of a family with one source, before and after; ``None`` if unreadable."""
         before, after = self.looks()
         number = next(
             index for index, signal_family in enumerate(self._families) if isinstance(signal_family, family)
@@ -102,13 +102,13 @@ class SignalWatch:
         return first[0], second[0]
 
     def found(self) -> Found:
-        """What grew, and how far, between the two looks."""
+        """The signals between the two looks."""
         before, after = self.looks()
-        told = Found()
+        readings = Found()
         for number, family in enumerate(self._families):
             between = [texts[number] for texts in self._between if number in texts]
-            _tell(family, self.place, [before.texts[number], *between, after.texts[number]], told)
-        return told
+            _tell(family, self.place, [before.texts[number], *between, after.texts[number]], readings)
+        return readings
 
     def _look(self) -> SignalTexts:
         texts = {number: _texts(sources) for number, sources in self._sources.items()}
@@ -117,7 +117,7 @@ class SignalWatch:
 
 @contextmanager
 def watched_signals(place: Place, families: Sequence[SignalFamily]) -> Iterator[SignalWatch]:
-    """A watch that gives back what it holds."""
+    """A watch that releases its resources at the end."""
     watch = SignalWatch(place, families)
     try:
         yield watch
@@ -143,37 +143,37 @@ def _texts(sources: Sequence[TextSource] | Unreadable) -> _Texts:
         return reason
 
 
-def _tell(family: SignalFamily, place: Place, taken: Sequence[_Texts], told: Found) -> None:
-    """``taken``: before, of levels what was read between, after."""
+def _tell(family: SignalFamily, place: Place, taken: Sequence[_Texts], readings: Found) -> None:
+    """Add the family's signals; ``taken``: texts before, for levels also in between, and after."""
     reasons = [texts for texts in taken if isinstance(texts, Unreadable)]
     if reasons:
-        told.lack(family.kinds, str(reasons[0]))
+        readings.lack(family.kinds, str(reasons[0]))
         return
     try:
-        # Most of what the kernel counts stays as it is while a command runs.
+        # Most of the kernel's counts stay the same while a command runs.
         parsed = {texts: _figures(family, place, texts) for texts in dict.fromkeys(taken)}
     except (ValueError, ArithmeticError) as problem:
-        told.lack(family.kinds, f"what the kernel says is not understood: {problem}")
+        readings.lack(family.kinds, f"what the kernel says is not understood: {problem}")
         return
     figures = [parsed[texts] for texts in taken]
     for kind in family.kinds:
         values = tuple(figure[kind.name] for figure in figures if kind.name in figure)
         if len(values) < len(figures):
-            told.lack([kind], _NOT_COUNTED)
+            readings.lack([kind], _NOT_COUNTED)
         elif kind.level:
-            told.levels[kind.name] = values
-            told.signals.append(_signal(kind, place, fmean(values[1:])))
+            readings.levels[kind.name] = values
+            readings.signals.append(_signal(kind, place, fmean(values[1:])))
         elif values[-1] < values[0]:
-            told.lack([kind], _STEPPED_BACK)
+            readings.lack([kind], _STEPPED_BACK)
         else:
-            told.signals.append(_signal(kind, place, values[-1] - values[0]))
+            readings.signals.append(_signal(kind, place, values[-1] - values[0]))
 
 
 def _figures(family: SignalFamily, place: Place, texts: _Texts) -> Mapping[str, float]:
-    """Of all sources together; a signal that one of them does not tell is left out."""
+    """Figures of all sources together; a signal missing in one source is left out."""
     parsed = [family.parse(text, place) for text in (() if isinstance(texts, Unreadable) else texts)]
     names = set.intersection(*map(set, parsed)) if parsed else ()
-    return {name: float(family.joined([one[name] for one in parsed])) for name in names}
+    return {name: float(family.joined([figures[name] for figures in parsed])) for name in names}
 
 
 def _signal(kind: Kind, place: Place, value: float) -> Signal:

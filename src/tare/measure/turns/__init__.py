@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arms that take turns: all nodes of a block are up together, and only one of them is at work at a time."""
+"""Arms that take turns: all nodes of a block are up together, and only one works at a time."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the rounds of a block are shared out among the pieces: the noisier a piece natively, the more it gets.
+"""The distribution of a block's rounds among the pieces: the noisier a piece is on native, the more it gets.
 
-Neyman, Journal of the Royal Statistical Society 97 (1934) 558-625: of a fixed number of slices, shares in proportion to
-the standard deviations make the sum of all variances smallest. Only native counts, so that nothing that an
-environment does changes what is measured of it.
+Neyman, Journal of the Royal Statistical Society 97 (1934) 558-625: for a fixed number of slices, shares in proportion
+to the standard deviations minimize the sum of all variances. Only native counts, so that an environment's behaviour
+cannot change how it is measured.
 """
 
 import statistics
@@ -15,20 +15,20 @@ from tare.workloads import pieces_of
 FEWEST_ROUNDS = 3
 _MOST_TIMES = 4.0
 _OF_NORMAL = 1.4826
-"""Standard deviation of normal noise by its median absolute deviation; bursts count little."""
+"""Standard deviation of normal noise over its median absolute deviation, which bursts affect little."""
 
 _Differences = dict[str, list[float]]
 
 
 class Allotment:
-    """Learns from the blocks that are over; the first has as many rounds of each piece."""
+    """Learns from the finished blocks; the first block has equally many rounds of each piece."""
 
     def __init__(self) -> None:
         self._natives: dict[str, dict[int, Outcome]] = {}
         self._differences: _Differences = {}
 
     def learn(self, outcomes: Sequence[Outcome]) -> None:
-        """Take in what natives of one block and workload did; others are passed over."""
+        """Learn from the native outcomes of one block and workload; others are ignored."""
         for outcome in outcomes:
             trial = outcome.trial
             if trial.environment.name == NATIVE and outcome.turns is not None and outcome.turns.counts:
@@ -47,7 +47,7 @@ class Allotment:
             self._differences.setdefault(name, []).extend(relative)
 
     def rounds(self, metric: str, usual: int) -> int:
-        """Of one start of the program, for the piece of this metric."""
+        """Rounds in one start of the program, for the piece of this metric."""
         spreads = {name: _spread(values) for name, values in self._differences.items()}
         known = [spread for spread in spreads.values() if spread > 0]
         if metric not in spreads or not known:

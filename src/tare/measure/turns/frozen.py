@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns of unmodified programs: all nodes but one are frozen (docs/turns.md).
 
-Where an arm cannot be frozen, or a program would notice, all arms of the workload run whole, one after the other, for
-the rest of the result: arms that are compared are always measured in one way.
+If an arm cannot be frozen, or a program would notice, all arms of the workload run whole, one after the other, for the
+rest of the result: compared arms are always measured in the same way.
 """
 
 import random
@@ -29,22 +29,22 @@ from tare.records import NATIVE, Trial, Turns, TurnsTaken, Way
 
 
 class BudgetSpentError(BaseException):
-    """The budget ended before a command had run once in all arms: nothing of them can be compared.
+    """The budget ended before a command had run once in all arms, so that nothing can be compared.
 
-    It ends more than one trial, as an interrupt does, and is none of the errors that a trial keeps as its own.
+    It ends more than one trial, like an interrupt, and is not among the errors that a trial records as its own.
     """
 
 
 LEAST_TURN_S = 0.05
-"""Freezing takes about half a millisecond, in which a program runs uncounted: it must be a small part of a turn."""
+"""Freezing takes about half a millisecond of uncounted run time, which must be a small part of a turn."""
 _MEMORY_SLACK = 1.5
-"""A command may use more in another environment than what a native one was seen to use."""
+"""Factor by which a command may use more memory in another environment than on native."""
 
 
 def unfit(trials: Sequence[Trial], seen_byte: int | None = None) -> str | None:
-    """Why these trials cannot be up at the same time and take turns; ``None``: nothing speaks against it yet.
+    """Why these trials cannot be up at the same time and take turns; ``None``: no objection so far.
 
-    ``seen_byte``: what one of them was seen to use; else each may use up its limit.
+    ``seen_byte``: observed memory of one of them; without it each may use its limit.
     """
     layout = trials[0].layout
     if layout.nodes > 1:
@@ -53,7 +53,7 @@ def unfit(trials: Sequence[Trial], seen_byte: int | None = None) -> str | None:
 
 
 def too_large(trials: Sequence[Trial], seen_byte: int | None = None) -> str | None:
-    """Why this host has not the memory for the nodes of all these trials, one trial for each arm; ``None``: it has."""
+    """Why this host lacks memory for the nodes of all these trials, one for each arm; ``None``: it suffices."""
     limit_byte = max(trial.limits.memory_byte for trial in trials)
     needed_byte = limit_byte if seen_byte is None else min(limit_byte, int(seen_byte * _MEMORY_SLACK))
     try:
@@ -65,10 +65,10 @@ def too_large(trials: Sequence[Trial], seen_byte: int | None = None) -> str | No
 def play_frozen(
     context: Context, ready: Sequence[Player], source: random.Random, together: str
 ) -> str | None:
-    """Run each player's command by turns; why they must be run whole instead, if that shows now.
+    """Run each player's command by turns; return why they must run whole instead, if that shows now.
 
-    A short one is run several times, so that the luck of one process is averaged: until all slices' worth of time
-    has been spent on it natively, or the budget's end is near. Raises ``BudgetSpentError``.
+    A short command runs several times, so that the luck of one process averages out: until native has spent the time of
+    all slices on it, or the budget's end is near. Raises ``BudgetSpentError``.
     """
     turns = ready[0].attempt.trial.turns or Turns()
     wanted_s = turns.processes * turns.rounds * turns.slice_s
@@ -99,23 +99,23 @@ def play_frozen(
         if not native or min(arm.spent_s for arm in native) * (1 + 1 / (number + 1)) > wanted_s:
             break
         if 2 * time.monotonic() - begun_s > context.until_s:
-            break  # another run as long as this one would not end within the budget
+            break  # another run of this length would exceed the budget
     for arm in arms:
         arm.note(together, len(arms))
     return None
 
 
 def _tick_within(context: Context, glances: Glances) -> None:
-    """Raise ``BudgetSpentError`` once the budget's end has come."""
+    """Raise ``BudgetSpentError`` once the budget has ended."""
     if time.monotonic() > context.until_s:
         raise BudgetSpentError
     glances.between_turns()
 
 
 def _freezers(player: Player, *, turned: bool) -> list[Freezer] | None:
-    """One for each node, the launcher's too; ``None`` if one of them has none.
+    """One for each node, including the launcher's; ``None`` if a node has none.
 
-    Where earlier blocks of the result took turns, this one does too: the trial of an arm that cannot is lost.
+    If earlier blocks of the result took turns, this one does too: the trial of an arm that cannot is lost.
     """
     nodes: list[Node] = list(player.ready.watched.nodes)
     provider = player.ready.up.provider
@@ -141,7 +141,7 @@ class _FrozenArm:
         return sum(turn.counted_s for turn in self.turns)
 
     def ready(self, number: int, arms: int, stack: ExitStack) -> FrozenArm:
-        """Its commands for the next run; none where they could not be started, so that its turns are over at once."""
+        """Its commands for the next run; none if they could not be started, so that its turns end at once."""
         limit_s = self.player.attempt.trial.limits.time_s
         self.player.start(number, stack, limit_s=stopwatch_limit_s(limit_s, arms))
         return FrozenArm(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A glance at all arms about once a second, between two turns: what it costs falls into nobody's."""
+"""A glance at all arms about once a second, between two turns, so that its cost falls into no turn."""
 
 import math
 import time
@@ -9,18 +9,18 @@ from tare.measure.context import Context
 from tare.measure.turns.player import Player
 
 PAUSE_S = 1.0
-"""Between two glances at least; whole trials have them as often."""
+"""Minimum time between two glances; whole trials have them equally often."""
 
 
 class Glances:
-    """Of the arms of one workload and block."""
+    """Glances at the arms of one workload and block."""
 
     def __init__(self, context: Context, ready: Sequence[Player]) -> None:
         self._context, self._ready = context, ready
         self._last_s = -math.inf
 
     def between_turns(self) -> None:
-        """Call it while no arm has its turn, as often as that comes."""
+        """Glance if it is time; call this whenever no arm has its turn."""
         if time.monotonic() - self._last_s < PAUSE_S:
             return
         self._context.tick()

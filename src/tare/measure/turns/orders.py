@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In which order the arms take their turns: every arm after every other equally often.
+"""The order in which the arms take their turns: every arm after every other equally often.
 
 Williams, Australian Journal of Scientific Research A 2 (1949) 149-168: a Latin square in which each arm follows each
-other exactly once; two of them where the number of arms is odd. What the arm before leaves behind, in caches or in
-queues, then falls on all alike.
+other exactly once; two squares if the number of arms is odd. Whatever the previous arm leaves in caches or queues then
+affects all arms equally.
 """
 
 import random
@@ -27,12 +27,12 @@ def _rows(arms: int, source: random.Random) -> Iterator[tuple[int, ...]]:
 
 
 def williams(arms: int) -> list[tuple[int, ...]]:
-    """The rows of the square, or of the two squares where ``arms`` is odd; ``arms`` is 1 or more."""
+    """The rows of the square, or of the two squares if ``arms`` is odd; ``arms`` is 1 or more."""
     first = _zigzag(arms)
     rows = [tuple((place + shift) % arms for place in first) for shift in range(arms)]
     return rows if arms % 2 == 0 or arms == 1 else [*rows, *(row[::-1] for row in rows)]
 
 
 def _zigzag(arms: int) -> list[int]:
-    """0, 1, n-1, 2, n-2, ...: each difference of neighbours, modulo n, comes once."""
+    """0, 1, n-1, 2, n-2, ...: each difference of neighbours, modulo n, occurs once."""
     return [(place + 1) // 2 if place % 2 else (arms - place // 2) % arms for place in range(arms)]

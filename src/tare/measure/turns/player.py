@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One arm's trial while it takes turns: its resident program, and what is counted of it."""
+"""One arm's trial while it takes turns: its resident program and its counts."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -25,18 +25,18 @@ from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
 
 _END_LIMIT_S = 15.0
-"""How long a program may take to end once its input has."""
+"""How long a program may take to end after the end of its input."""
 
 MOST_WAITING_SHARE = 0.01
-"""Of an arm's processors, that its nodes may use while others have their turns."""
+"""Fraction of an arm's processors that its nodes may use while others have their turns."""
 MOST_WAITING_SHARE_OF_GUESTS = 0.05
-"""The same where they have kernels of their own: their timers alone took 2 to 4 % of an emulated processor."""
+"""The same for nodes with their own kernels, whose timers alone took 2 to 4 % of an emulated processor."""
 _LEAST_JUDGED_S = 1.0
-"""In less waiting time, a hundredth is a few turns' way back to sleep."""
+"""Minimum waiting time to judge; below it a hundredth equals the return to sleep of a few turns."""
 
 
 class Player:
-    """What goes wrong ends this arm's trial alone; the others go on."""
+    """An arm's trial in turns; an error ends only this arm's trial, and the others go on."""
 
     def __init__(self, attempt: Attempt, ready: Prepared, look: TrialLooks) -> None:
         self.attempt, self.ready, self.look = attempt, ready, look
@@ -50,7 +50,7 @@ class Player:
         self.waiting_s = 0.0
         self._uptime_s = 0.0
         self.turns = 0
-        """How many it had; and the CPU time of its nodes during them, ``busy_s``, and between them."""
+        """Number of turns so far; ``busy_s``: CPU time of its nodes during them, ``waiting_cpu_s``: between them."""
 
     @property
     def name(self) -> str:
@@ -69,9 +69,9 @@ class Player:
         return not self.attempt.lost
 
     def start(self, process: int, stack: ExitStack, limit_s: float | None = None) -> None:
-        """Have the commands ready for the ``process``-th time; ``limit_s``: theirs by the wall clock."""
+        """Prepare the commands for the ``process``-th time; ``limit_s``: their wall-clock limit."""
         with self.attempt.guarded():
-            self.ready.watched.fuse.mend()  # its nodes served others before
+            self.ready.watched.fuse.mend()  # its nodes were used before
             repetition = self.ready.wanted[process]
             self._number = repetition.number
             self._instances = [
@@ -96,7 +96,7 @@ class Player:
                 stopwatch.go()
 
     def turn(self, token: str) -> list[Mapping[str, Any]]:
-        """Let all instances do one slice; what each said of it, or nothing when the trial is lost."""
+        """Let all instances do one slice; return each one's report, or nothing if the trial is lost."""
         answers: list[Mapping[str, Any]] = []
         if not self.playing:
             return answers
@@ -111,7 +111,7 @@ class Player:
                 ]
             except Exception as error:
                 self._end_commands()
-                # When a limit killed the program, that is the better reason.
+                # If a limit killed the program, that is the better reason.
                 refuse_victims(self.ready.watched)
                 if isinstance(error, TrialError):
                     error.excerpt = error.excerpt or self._complaint()
@@ -128,7 +128,7 @@ class Player:
                 self.look.between_turns()
 
     def _waited(self) -> None:
-        """Count what its nodes used since its last turn; the start of a program is no waiting."""
+        """Count what its nodes used since its last turn; the start of a program is not waiting time."""
         if self._between is None:
             return
         usage, since_s = self._between
@@ -138,19 +138,19 @@ class Player:
         self.waiting_s += time.monotonic() - since_s
 
     def _end_commands(self) -> None:
-        """A lost arm must not go on computing while others have their turns."""
+        """End the commands: a lost arm must not go on computing during the turns of others."""
         self.ready.watched.fuse.blow()
         for stopwatch in self.stopwatches:
             with suppress(Exception):
                 stopwatch.end_command(_END_LIMIT_S)
 
     def _complaint(self) -> str | None:
-        """What the programs said on standard error."""
+        """The programs' standard error."""
         said = (instance.complaint(OUTPUT) for instance in self._instances)
         return "\n".join(filter(None, said)) or None
 
     def stop(self) -> None:
-        """End the resident programs, and keep what the stopwatches saw of them."""
+        """End the resident programs, and keep the stopwatches' reports on them."""
         with self.attempt.guarded():
             for stopwatch in self.stopwatches:
                 stopwatch.end_turns()
@@ -162,12 +162,12 @@ class Player:
                 raise
 
     def keep(self, runs: Sequence[InstanceRun]) -> None:
-        """Keep what the stopwatches saw."""
+        """Keep the stopwatches' reports."""
         gathered = self.attempt.measured.gathered
         gathered.runs += with_start(runs, self._number, self._uptime_s)
 
     def finish(self, *, whole: bool) -> None:
-        """Note what was counted, and how the programs ended.
+        """Record the counts, and how the programs ended.
 
         ``whole``: their own wall times are samples; runs of one number are a round of all arms.
         """
@@ -195,7 +195,7 @@ class Player:
             self.attempt.finish()
 
     def _refuse_work_out_of_turn(self) -> None:
-        """What works in a waiting node slows the others' slices and not its own: it would seem faster than it is."""
+        """Refuse work in a waiting node, which slows the others' slices but not its own: it would seem faster."""
         if self.waiting_cpu_s is None or self.waiting_s < _LEAST_JUDGED_S:
             return
         processors = self.attempt.trial.layout.total_processors
@@ -209,13 +209,13 @@ class Player:
 
 
 def close_guarded(attempt: Attempt, stack: ExitStack) -> None:
-    """What goes wrong while an arm is put away ends its own trial, too."""
+    """Close an arm; an error while closing also ends only its own trial."""
     with attempt.guarded():
         stack.close()
 
 
 def players(context: Context, group: Sequence[tuple[Attempt, Up]], stack: ExitStack) -> list[Player]:
-    """Those whose trial can begin, all of them ready; the others' trials are lost with their reasons."""
+    """The players whose trials can begin, all ready; the other trials are lost with their reasons."""
     able: list[tuple[Attempt, Prepared]] = []
     for attempt, up in group:
         own = ExitStack()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns by slices: in each round every arm does the same small piece of work, one arm after the other.
+"""Turns by slices: in each round all arms do the same small piece of work, one after the other.
 
-The amount of work is found once, natively, and is the same in all arms and in all blocks of a result.
+The amount of work is determined once, on native, and is the same in all arms and all blocks of a result.
 """
 
 import random
@@ -31,15 +31,15 @@ _MOST_GROWTH = 10.0
 
 
 def answer_of(took: Mapping[str, Any]) -> Slice:
-    """Of the stopwatch's TOOK: the program's own figures, or the stopwatch's where it gives none."""
+    """The answer in a TOOK: the program's own figures, or the stopwatch's if it gives none."""
     line = str(took["line"])
     return parse_slice(line) if line.startswith("slice ") else Slice(wall_ns=took["wall_ns"])
 
 
 def play_slices(context: Context, ready: Sequence[Player], source: random.Random, together: str) -> None:
-    """All starts of the programs, all rounds; the samples go to each player's trial.
+    """Run all starts of the programs and all rounds; the samples go to each player's trial.
 
-    Once the budget's end has come, there are no more than ``FEWEST_ROUNDS`` of one start.
+    After the end of the budget there are at most ``FEWEST_ROUNDS`` of one start.
     """
     turns = ready[0].attempt.trial.turns or Turns()
     counts: Mapping[str, int] = {}
@@ -68,7 +68,7 @@ def _budget_spent(context: Context) -> bool:
 def _play_start(
     context: Context, ready: Sequence[Player], source: random.Random, process: int, glances: Glances
 ) -> Mapping[str, int]:
-    """One start of the programs and all its rounds; the units of work in its slices."""
+    """Run one start of the programs with all its rounds; return the units of work in its slices."""
     first = ready[0].attempt.trial
     turns, pieces = first.turns or Turns(), pieces_of(first.workload)
     with ExitStack() as stack:
@@ -94,7 +94,7 @@ def _play_start(
 
 
 def _warm_up(player: Player, pieces: Sequence[Piece]) -> None:
-    """A program of the user's may prepare itself before it reads: its first turn is not counted."""
+    """Warm up with an uncounted turn: a user's program may prepare itself before it reads."""
     for piece in pieces:
         if piece.fixed:
             player.turn(f"{piece.name} {piece.start_count}")
@@ -125,7 +125,7 @@ def _round(
 def _refuse_other_results(
     ready: Sequence[Player], checks: Mapping[int, tuple[str | None, ...]], piece: Piece
 ) -> None:
-    """The same work has the same result; native's is the one to go by."""
+    """Check the results: the same work has the same result, and native's is the reference."""
     native = {own for place, own in checks.items() if ready[place].name == NATIVE and own}
     for place, own in checks.items():
         if own and native and (len(native) > 1 or own not in native):
@@ -140,9 +140,9 @@ def _shown(checks: Sequence[str | None]) -> str:
 
 
 def samples(piece: Piece, count: int, done: Slice, instance: int, at: tuple[int, int]) -> list[Sample]:
-    """Per unit of work: the wall time, and beside it the CPU time and the wall time less the time it waited.
+    """Samples per unit of work: wall time, CPU time, and wall time minus waiting time.
 
-    A kernel of the node's own counts CPU time in ticks and sees nothing of what the host's took: only its first counts.
+    A node's own kernel counts CPU time in ticks and does not see time taken by the host's: then only the first is used.
     """
     number, process = at
     wall = Sample(
@@ -166,7 +166,7 @@ def samples(piece: Piece, count: int, done: Slice, instance: int, at: tuple[int,
 def _counts(
     context: Context, ready: Sequence[Player], pieces: Sequence[Piece], turns: Turns
 ) -> Mapping[str, int]:
-    """Units of work in each slice: as in the result's earlier blocks, else what a native program shows now."""
+    """Units of work in each slice: as in the result's earlier blocks, else determined on native now."""
     key = ready[0].attempt.trial.workload.name
     for native in (player for player in ready if player.name == NATIVE):
         if key not in context.counts and native.playing:
@@ -183,7 +183,7 @@ def _count(native: Player, piece: Piece, turns: Turns) -> int:
 
 
 def _wall_s(player: Player, piece: Piece, count: int) -> float | None:
-    """``None`` when its trial is lost."""
+    """Wall time of a slice; ``None`` if the trial is lost."""
     walls_s: list[float] = []
     with player.attempt.guarded():
         walls_s += [answer_of(answer).wall_ns * _NS for answer in player.turn(f"{piece.name} {count}")]
@@ -191,7 +191,7 @@ def _wall_s(player: Player, piece: Piece, count: int) -> float | None:
 
 
 def fitting_count(wall_s: Callable[[int], float | None], start: int, target_s: float) -> int:
-    """How many units of work take ``target_s``, by trying; ``start`` when nothing is learnt."""
+    """The number of units of work that take ``target_s``, by trial; ``start`` if nothing is learned."""
     count = start
     for _ in range(_TRIES):
         took = wall_s(count)

@@ -22,13 +22,13 @@ from tare.workloads import pieces_of
 
 @dataclass(slots=True)
 class _SharedStart:
-    """An environment's or a native slot's trials, which share one start of its nodes."""
+    """The trials of an environment or a native slot, which share one start of its nodes."""
 
     attempts: list[Attempt] = field(default_factory=list)
     up: Up | None = None
 
     def start(self, context: Context, stack: ExitStack) -> None:
-        """All of its trials are lost with its nodes."""
+        """Start the nodes; all its trials are lost if that fails."""
         first, *others = self.attempts
         with first.guarded():
             self.up = stack.enter_context(nodes_up(context, first.trial, first.measured))
@@ -37,15 +37,15 @@ class _SharedStart:
 
 
 RESIDENT_BYTE = 512 << 20
-"""What Tare's own resident programs of one node use at most, their tables of 32 to 128 MiB included."""
+"""Maximum memory of Tare's own resident programs in one node, including their tables of 32 to 128 MiB."""
 WHOLE = "run whole"
-"""The fact that says why a command that was to take turns did not."""
+"""The fact with the reason why a command did not take turns as planned."""
 
 
 def run_together(context: Context, trials: Sequence[Trial]) -> list[Outcome] | None:
     """Measure trials of one block and layout, in the order of their slots; one outcome each, in the given order.
 
-    ``None`` where they must run whole, one by one: ``context.whole`` says why.
+    ``None`` if they must run whole, one by one: ``context.whole`` says why.
     """
     cell = cell_of(trials[0])
     if cell not in context.whole and (reason := _unfit(context, trials)):
@@ -61,7 +61,7 @@ def run_together(context: Context, trials: Sequence[Trial]) -> list[Outcome] | N
 
 
 def _unfit(context: Context, trials: Sequence[Trial]) -> str | None:
-    """Resident programs of several workloads share the nodes of their arm."""
+    """Why they cannot take turns; resident programs of several workloads share the nodes of their arm."""
     if any(cell_of(trial) in context.turned for trial in trials):
         return None
     name = trials[0].workload.name
@@ -79,7 +79,7 @@ def _give_up_turns(context: Context, trials: Sequence[Trial], reason: str) -> No
 
 
 def _by_turns(context: Context, trials: Sequence[Trial]) -> tuple[list[Outcome], str | None]:
-    """The outcomes, the time that all of it took shared equally among them; why they cannot be used, if so."""
+    """The outcomes, with the total time divided equally among them, and why they cannot be used, if so."""
     begun = time.monotonic()
     attempts = [Attempt(trial, context.image_digest, context.raw_directory) for trial in trials]
     arms = _arms(attempts)
@@ -104,7 +104,7 @@ def _arms(attempts: Sequence[Attempt]) -> list[_SharedStart]:
 
 
 def _by_workload(arms: Sequence[_SharedStart]) -> Iterator[list[tuple[Attempt, Up]]]:
-    """In the order of the trials; each with those arms whose nodes are up."""
+    """The workloads in the order of the trials, each with the arms whose nodes are up."""
     names = dict.fromkeys(attempt.trial.workload.name for arm in arms for attempt in arm.attempts)
     for name in names:
         yield [
@@ -117,7 +117,7 @@ def _by_workload(arms: Sequence[_SharedStart]) -> Iterator[list[tuple[Attempt, U
 
 
 def _play_or_lose(context: Context, group: Sequence[tuple[Attempt, Up]], source: random.Random) -> str | None:
-    """As ``_play``; what goes wrong for all of its arms at once loses these trials, and no other workload's."""
+    """As ``_play``; an error that affects all its arms at once loses these trials, but no other workload's."""
     try:
         return _play(context, group, source)
     except Exception:
@@ -128,7 +128,7 @@ def _play_or_lose(context: Context, group: Sequence[tuple[Attempt, Up]], source:
 
 
 def _play(context: Context, group: Sequence[tuple[Attempt, Up]], source: random.Random) -> str | None:
-    """Let the arms of one workload take turns; why they must run whole instead."""
+    """Let the arms of one workload take turns; return why they must run whole instead, if so."""
     reason, together = None, secrets.token_hex(4)
     with ExitStack() as stack:
         ready = players(context, group, stack)
