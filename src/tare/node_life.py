@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The life of a node, on the host that runs it: recorded, started with its network, stopped and forgotten.
+"""The life of a node on the host that runs it: recorded, started with its network, stopped and forgotten.
 
-For runs on this host, and for runs that another host requests over ssh. Needs Python's own library only.
+For runs on this host and for runs that another host requests over ssh. Uses only the standard library.
 """
 
 import os
@@ -16,13 +16,13 @@ from tare.nodes.record import RECORD, write_down
 
 
 def start_node(spec: NodeSpec, provider: Provider) -> Node:
-    """Write one node down and start it; the caller stops it."""
+    """Record one node and start it; the caller stops it."""
     write_down(spec)
     return start_recorded(spec, provider)
 
 
 def start_recorded(spec: NodeSpec, provider: Provider) -> Node:
-    """Start a node that is written down already; raises as ``Provider.start`` does."""
+    """Start a node that is already recorded; raise as ``Provider.start`` does."""
     before = os.umask(process.USUAL_UMASK)  # its root and its first process have it too
     try:
         return _connected(spec, provider)
@@ -43,7 +43,7 @@ def _connected(spec: NodeSpec, provider: Provider) -> Node:
 
 
 def stop_node(spec: NodeSpec, provider: Provider) -> None:
-    """Stop it and forget it; ``NodeError`` if something of it stays."""
+    """Stop it and forget it; ``NodeError`` if anything of it remains."""
     halt_node(spec, provider)
     try:
         remove_folder(spec.directory, RECORD)
@@ -52,7 +52,7 @@ def stop_node(spec: NodeSpec, provider: Provider) -> None:
 
 
 def halt_node(spec: NodeSpec, provider: Provider) -> None:
-    """Have nothing of it run any more; ``NodeError`` if something does, or may. Its folder stays."""
+    """End everything that runs in it; ``NodeError`` if something does, or may, still run. Its folder stays."""
     try:
         thaw_node(spec.directory)
         provider.stop(spec)

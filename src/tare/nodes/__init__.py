@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes, whatever technology makes them: what a provider owes, and what providers share (Python's own library only)."""
+"""Nodes of every technology: the interface of a provider, and code that providers share (standard library only)."""

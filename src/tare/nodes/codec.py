@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records to JSON values and back, by the types of their fields: for files, other hosts and command lines alike.
+"""Records to JSON values and back, by the types of their fields: for files, other hosts and command lines.
 
 A field may be a string, a number, a boolean, ``None``, a path, a ``StrEnum``, another record, a list or tuple of any
 length, a mapping from strings, or a union of types that differ in JSON. Any other type is refused before a value is
-read or written, as its value would come back as something else. Needs Python's own library only: other hosts may have
-nothing else.
+read or written, because its value would come back as something else. Uses only the standard library: other hosts may
+have nothing else.
 """
 
 import types
@@ -23,16 +23,16 @@ _Readers = Mapping[type, Callable[[Any], Any]]
 
 
 def encode(record: Any) -> dict[str, Any]:
-    """What ``json.dumps`` takes and ``decode`` reads; ``TypeError`` for a field of a type that cannot be read back."""
+    """The record as JSON values that ``decode`` reads; ``TypeError`` for a field whose type cannot be read back."""
     kind: Any = type(record)
     _readers(kind)
     return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
 
 
 def decode(kind: type[Kind], value: Any) -> Kind:
-    """The inverse of ``encode``; ``ValueError`` when ``value`` is no record of this kind, ``TypeError`` as there.
+    """The inverse of ``encode``; ``ValueError`` when ``value`` is not such a record, ``TypeError`` as in ``encode``.
 
-    A missing field has its default.
+    A missing field gets its default.
     """
     return _read(kind, value)  # type: ignore[no-any-return] # the reader calls ``kind``
 
@@ -56,7 +56,7 @@ def _read(kind: Any, value: Any) -> Any:
 
 @cache
 def _readers(kind: Any) -> _Readers:
-    """How to read this type; ``TypeError`` when it, or a type within it, cannot be read back."""
+    """The readers for this type; ``TypeError`` when it, or a type within it, cannot be read back."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in {Union, types.UnionType}:
         return _any_of(arguments)

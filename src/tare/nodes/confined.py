@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the environments share whose control groups are Tare's, such as native, bubblewrap and crun.
+"""Code shared by the environments whose control groups Tare manages: native, bubblewrap, systemd-nspawn.
 
-The node's processes are in Tare's own group first and then become the technology's. Commands are children of the
-node's first process (``attended``).
+The node's processes start in Tare's own group and then become the technology's. Commands are children of the node's
+first process (``attended``).
 """
 
 import os
@@ -19,7 +19,7 @@ _PROBE_LIMIT_S = 5.0
 
 
 def probe_root() -> Probe:
-    """Root and control groups: what every confined environment needs."""
+    """Check for root and control groups, which every confined environment needs."""
     if ordinary_user():
         return Probe(usable=False, reason="needs root for mounts and control groups", remedy="run as root")
     try:
@@ -30,13 +30,13 @@ def probe_root() -> Probe:
 
 
 def probe_tool(argv: list[str], package: str) -> Probe:
-    """Root, control groups, and a tool that prints its version in its first line."""
+    """Check for root, control groups, and a tool that prints its version on its first line."""
     probe = probe_root()
     return probe_version(argv, package) if probe.usable else probe
 
 
 def probe_version(argv: list[str], package: str) -> Probe:
-    """Whether a tool is here and prints its version in its first line."""
+    """Check that a tool is installed and prints its version on its first line."""
     try:
         done = process.run(argv, timeout_s=_PROBE_LIMIT_S)
     except NodeError as error:
@@ -57,9 +57,9 @@ def create_group(spec: NodeSpec) -> cgroups.Group:
 
 
 def start(spec: NodeSpec, technology: list[str], network: Path | None = None) -> Node:
-    """Start the image's idle init, in our group, under ``technology``: the argv that makes the namespaces.
+    """Start the image's idle init in Tare's group, under ``technology``: the argv that creates the namespaces.
 
-    With ``network`` the technology itself works in the network namespace that this file holds.
+    With ``network`` the technology itself runs in the network namespace that this file holds.
     """
     layer.prepare(spec)
     layer.mount_root(spec)
@@ -71,18 +71,18 @@ def start(spec: NodeSpec, technology: list[str], network: Path | None = None) ->
 
 
 def join(spec: NodeSpec, group: cgroups.Group, network: Path | None = None) -> list[str]:
-    """The argv prefix whose command starts inside the node's control group; a static program of the image.
+    """The argv prefix that starts a command inside the node's control group; a static program of the image.
 
-    With ``network`` it starts in the network namespace that this file holds, too.
+    With ``network`` the command also starts in the network namespace that this file holds.
     """
     return _join(spec, group.process_files, network)
 
 
 def begin(spec: NodeSpec, group: cgroups.Group, network: Path | None = None) -> list[str]:
-    """The same for a node's first process, some 7 ms sooner: it may be a child of the process that is started.
+    """The same for a node's first process, about 7 ms faster: it may be a child of the process that is started.
 
-    To move into a group is to wait for the kernel; see the image's ``join``. A command is moved: whoever ends the
-    process that it started has ended the command.
+    Moving into a group means waiting for the kernel; see the image's ``join``. Commands are moved anyway, so that
+    ending the started process ends the command.
     """
     return _join(spec, group.ways_in, network)
 
@@ -93,15 +93,15 @@ def _join(spec: NodeSpec, ways: list[str], network: Path | None) -> list[str]:
 
 
 def join_network(spec: NodeSpec) -> list[str]:
-    """The argv prefix whose command has the node's network; empty when that is the host's.
+    """The argv prefix that gives a command the node's network; empty when the node uses the host's.
 
-    nsenter(1) and not ``ip netns exec``, which would mount another /sys, without control groups.
+    Uses nsenter(1), since ``ip netns exec`` would mount another /sys, without control groups.
     """
     return [] if spec.network.namespace is None else ["nsenter", f"--net={spec.network.namespace}", "--"]
 
 
 def first_process(group: cgroups.Group) -> int:
-    """The process of the group that is number 1 in a process-id namespace of its own (proc(5), NSpid)."""
+    """The process of the group that is number 1 in a PID namespace of its own (proc(5), NSpid)."""
     for hierarchies in (1, None):
         for pid in group.processes(hierarchies):
             numbers = inner_numbers(pid)
@@ -111,7 +111,7 @@ def first_process(group: cgroups.Group) -> int:
 
 
 def only_process(group: cgroups.Group) -> int:
-    """The node's first process where it has no process ids of its own, as long as nothing has entered the node."""
+    """The node's first process where the node has no PID namespace, as long as nothing has entered the node."""
     pids = group.processes(1)
     if len(pids) != 1:
         raise NodeError("the node's first process is not alone in its control group; it ended or escaped")
@@ -121,4 +121,4 @@ def only_process(group: cgroups.Group) -> int:
 def remove(spec: NodeSpec) -> None:
     cgroups.named_groups(f"{cgroups.PARENT}/{spec.name}").remove()
     layer.remove(spec)
-    process.reap_idle()  # last: a join outside of the group ends a moment after its child
+    process.reap_idle()  # last: a join outside the group ends a moment after its child

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders for a node's commands, and reading what they left: they may have put anything there."""
+"""Folders for a node's commands, and safe reading of what they left: they may have put anything there."""
 
 import os
 import stat
@@ -12,10 +12,10 @@ from tare.records import User
 
 
 def make_folder(path: Path, owner: User | None, files: Mapping[str, str] | None = None) -> None:
-    """A new folder with new ``files``, relative path → text, that everybody may read, whatever the umask.
+    """Make a new folder with new ``files`` (relative path → text), readable by everybody whatever the umask.
 
-    All becomes ``owner``'s (``None``: it stays ours) when it is written, from the inside to the outside: what that user
-    may change already, by a command that still runs, must not be written to by root.
+    Everything goes to ``owner`` (``None``: it stays ours) once it is written, from the inside out: root must not write
+    to anything that the user may already change through a command that still runs.
     """
     path.mkdir()
     made = {path: 0o755}
@@ -35,8 +35,8 @@ def make_folder(path: Path, owner: User | None, files: Mapping[str, str] | None 
 def opened_inside(folder: Path, name: str) -> Iterator[BinaryIO | None]:
     """Open the regular file ``name`` below ``folder``; ``None`` when there is none.
 
-    No link is followed, in no part of the name, as it may lead anywhere on the host; and nothing is waited for, as
-    opening a pipe would (open(2)).
+    No part of the name may be a link, which could lead anywhere on the host. Opening never blocks, as it would on a
+    pipe (open(2)).
     """
     parts = PurePosixPath(name).parts
     descriptor = None if {"/", ".."} & set(parts) else _open(folder, parts)
@@ -57,13 +57,13 @@ def _open(folder: Path, parts: tuple[str, ...]) -> int | None:
             below = os.open(part, flags | os.O_DIRECTORY, dir_fd=at)
             os.close(at)
             at = below
-        found = os.open(last, flags | os.O_NONBLOCK | os.O_NOCTTY, dir_fd=at)
+        descriptor = os.open(last, flags | os.O_NONBLOCK | os.O_NOCTTY, dir_fd=at)
     except OSError:
         return None
     finally:
         if at >= 0:
             os.close(at)
-    if stat.S_ISREG(os.fstat(found).st_mode):
-        return found
-    os.close(found)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
     return None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The freezer of a node, written down in its folder before it is used, so that any later process can thaw it.
+"""The freezer of a node, recorded in its folder before it is used, so that any process that stops the node can thaw it.
 
-In version 1 nothing that is frozen dies, so that a runner's kill -9 between two turns would leave a node for ever.
+In version 1 nothing frozen can die, so a kill -9 of the runner between two turns would leave a node forever.
 """
 
 import json
@@ -18,10 +18,10 @@ _FILE = "freezer"
 
 
 def node_freezer(node: Node, group: NodeGroup | None) -> Freezer | None:
-    """What freezes all of a node (``group`` is what its provider says); ``None``: it cannot take turns.
+    """The freezer for a whole node (``group`` comes from its provider); ``None``: the node cannot take turns.
 
-    One with a kernel of its own cannot: its clock would go on, and gVisor's watchdog would end it. ``NodeError``
-    when the freezer cannot be written down.
+    A node with its own kernel cannot: its clock would go on, and gVisor's watchdog would end it. ``NodeError`` when the
+    freezer cannot be recorded.
     """
     if node.own_kernel or node.elsewhere is not None or not isinstance(group, LocalGroup):
         return None
@@ -46,7 +46,7 @@ class _WrittenNode(TypedDict):
 
 
 def thaw_node(folder: Path) -> None:
-    """Thaw the node of this folder if it was ever to be frozen; raises ``NodeError`` as ``Freezer.thaw`` does."""
+    """Thaw the node of this folder if it was ever to be frozen; raise ``NodeError`` as ``Freezer.thaw`` does."""
     try:
         written = of_kind(_WrittenNode, from_json((folder / _FILE).read_text()))
     except (OSError, ValueError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control group of a node on this host, asked about what is entered into the node."""
+"""The control group of a node on this host, and which of its limits hold the processes that enter the node."""
 
 from dataclasses import dataclass, replace
 
@@ -12,13 +12,13 @@ SANDBOX_THREADS = 1024
 
 
 def with_sandbox(bounds: Bounds) -> Bounds:
-    """What the group of a node with a kernel of its own is held to, where the host keeps it."""
+    """The limits for the group of a node with its own kernel, where the host enforces them."""
     return replace(bounds, processes=None if bounds.processes is None else bounds.processes + SANDBOX_THREADS)
 
 
 @dataclass(frozen=True, slots=True)
 class LocalGroup:
-    """A ``NodeGroup`` (``tare.nodes.provider``) that is read here."""
+    """A ``NodeGroup`` (``tare.nodes.provider``) on this host."""
 
     group: Group
 
@@ -35,7 +35,7 @@ class LocalGroup:
         return self.group.refused_processes()
 
     def lacks(self, inner_pid: int) -> list[str] | None:
-        for hierarchies in (1, None):  # nearly always it is in the first
+        for hierarchies in (1, None):  # nearly always in the first
             for pid in self.group.processes(hierarchies):
                 if inner_numbers(pid)[-1:] == [inner_pid]:
                     return self.group.lacks(pid)
@@ -44,7 +44,7 @@ class LocalGroup:
 
 @dataclass(frozen=True, slots=True)
 class SandboxGroup(LocalGroup):
-    """Of a node with a kernel of its own: whatever runs in it, its kernel's process runs."""
+    """The group of a node with its own kernel: whatever runs in the node, its kernel's process runs."""
 
     kernel_pid: int
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The throw-away layer of a node: the read-only image below, what the node writes above, the latter gone with the node.
+"""The throw-away layer of a node: the read-only image below, and above it what the node writes, gone with the node.
 
-``directory/layer`` holds the overlay's upper and work folders, the node's own work directory, and the user's bound
+``directory/layer`` holds the overlay's upper and work folders, the node's work directory, and the user's bound
 directories; ``directory/root`` is the overlay. The layer is a tmpfs, whose pages count against the node's memory limit
-as they are first touched by it, or a plain folder of the disk (``NodeSpec.storage``).
+when the node first touches them, or a plain folder on the disk (``NodeSpec.storage``).
 
-A node that works for another user of the host could leave that user a set-user-id program of root's, or a device node.
-Neither has an effect through the layer or the overlay, and the layer's folder is its owner's alone.
+A node that works for another user of the host could leave that user a set-user-id program owned by root, or a device
+node. Neither works through the layer or the overlay, and only the layer's owner can enter its folder.
 """
 
 import stat
@@ -23,7 +23,7 @@ _OVERLAY_SPECIAL = ",:\\"
 
 
 def prepare(spec: NodeSpec) -> None:
-    """Mount the layer and, in it, what is bound; the work directory exists afterwards."""
+    """Mount the layer and, in it, the bound directories; the work directory exists afterwards."""
     layer = spec.directory / "layer"
     layer.mkdir(parents=True, exist_ok=True)
     if spec.storage is Storage.TMPFS:
@@ -37,14 +37,14 @@ def prepare(spec: NodeSpec) -> None:
 
 
 def bound_sources(spec: NodeSpec) -> list[tuple[Path, Bind]]:
-    """Where the node takes each bound directory from: Docker and LXC would leave what is mounted below it unguarded."""
+    """Where the node takes each bound directory from: Docker and LXC would leave mounts below it unguarded."""
     return [
         (spec.directory / "layer" / "bound" / str(number), bind) for number, bind in enumerate(spec.binds)
     ]
 
 
 def mount_root(spec: NodeSpec) -> Path:
-    """The image under the layer, writable; returns where."""
+    """Mount the image under the layer, writable; return the mount point."""
     layer, root = spec.directory / "layer", spec.directory / "root"
     for folder in (root, layer / "upper", layer / "overlay-work"):
         folder.mkdir()
@@ -55,16 +55,16 @@ def mount_root(spec: NodeSpec) -> Path:
 
 
 def overlay_options(spec: NodeSpec) -> str:
-    """Image below, layer above: what overlayfs and its likes are told."""
+    """The overlayfs mount options: image below, layer above."""
     layer = spec.directory / "layer"
     options = f"lowerdir={_escaped(spec.image_root)},upperdir={_escaped(layer / 'upper')}"
     return f"{options},workdir={_escaped(layer / 'overlay-work')}"
 
 
 def remove(spec: NodeSpec) -> None:
-    """Unmount all of the node and remove its folder, as far as they are there.
+    """Unmount everything of the node and remove its folder, as far as they exist.
 
-    What stays mounted is not entered, and whoever removes the node's own folder says so (``host.removal``).
+    A mount that stays is not entered; removing the node's own folder then reports it (``host.removal``).
     """
     mounts.unmount_below(spec.directory)
     for folder in ("root", "layer"):
@@ -72,7 +72,7 @@ def remove(spec: NodeSpec) -> None:
 
 
 def make_point(image_root: Path, upper: Path, point: Path) -> None:
-    """A mount point above the image; a directory that the image has too keeps its mode, such as /tmp's."""
+    """Make a mount point above the image; a directory that the image has too keeps its mode, such as /tmp's."""
     for folder in (*reversed(point.parents), point):
         above = upper / folder
         above.mkdir(exist_ok=True)
@@ -81,7 +81,7 @@ def make_point(image_root: Path, upper: Path, point: Path) -> None:
 
 
 def _folder_mode(path: Path) -> int | None:
-    """``None`` for what is no folder, a link to one too."""
+    """The folder's permission bits; ``None`` for anything else, including a link to a folder."""
     with suppress(OSError):
         status = path.lstat()
         return stat.S_IMODE(status.st_mode) if stat.S_ISDIR(status.st_mode) else None

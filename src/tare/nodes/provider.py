@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every environment owes: probe, start, the argv prefix that enters, stop (docs/add-an-environment.md)."""
+"""The interface of every environment: probe, start, the argv prefix that enters, stop (docs/add-an-environment.md)."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -25,7 +25,7 @@ MADE_NETWORKS = frozenset({NetworkKind.NONE, NetworkKind.VETH, NetworkKind.MACVL
 
 
 class Shared(StrEnum):
-    """What a technology leaves its nodes in common with the host, where others give them their own."""
+    """What a technology's nodes share with the host, where other technologies give each node its own."""
 
     HOST_NAME = "host name"
     PROCESS_IDS = "process ids"
@@ -34,7 +34,7 @@ class Shared(StrEnum):
 
 
 class Victim(StrEnum):
-    """Who dies when a node's processes touch more memory than its limit."""
+    """Which processes die when a node's processes touch more memory than its limit."""
 
     PROCESS = "the process that touches it"
     NODE = "the whole node"
@@ -52,7 +52,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bind:
-    """A directory of the host, seen in the node at the same path."""
+    """A directory of the host, visible in the node at the same path."""
 
     path: Path
     writable: bool = False
@@ -60,7 +60,7 @@ class Bind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeNetwork:
-    """How a node is to be connected. ``tare.network`` makes what the paths name; a provider joins ``namespace``."""
+    """How to connect a node. ``tare.network`` makes what the paths name; a provider joins ``namespace``."""
 
     kind: NetworkKind = NetworkKind.NONE
     namespace: Path | None = None
@@ -74,7 +74,7 @@ class NodeNetwork:
 
     @property
     def tap(self) -> str:
-        """What the tap device is called, in the switch's namespace, of a machine that has a link (``takes_tap``)."""
+        """The name of the tap device, in the switch's namespace, of a machine that has a link (``takes_tap``)."""
         return f"tap{int(IPv4Address(self.address or 0)) & 0xFFFF}"
 
 
@@ -115,15 +115,15 @@ class NodeSpec:
 
 @lru_cache
 def _work_of(directory: Path) -> Path:
-    """A trial asks a dozen times."""
+    """The path of the work directory; cached, since a trial asks a dozen times."""
     return directory / "layer/work"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """What an environment's own options set on purpose of that which is else Tare's or the host's.
+    """Settings from an environment's own options that Tare or the host would otherwise choose.
 
-    It is then the technology's as people run it: neither unequal arms nor a limit that does not hold.
+    Such a setting is the technology as people run it: it makes neither unequal arms nor a limit that does not hold.
     """
 
     labels: frozenset[str] = frozenset()
@@ -140,7 +140,7 @@ class Chosen:
     """``None``: any number."""
 
     def limited(self, spec: NodeSpec) -> NodeSpec:
-        """The node with the limits that hold it in truth."""
+        """The node with the limits that really hold it."""
         quota = self.cpu_quota if self.sets_quota else spec.cpu_quota
         bounds = replace(spec.bounds, processes=self.processes) if self.sets_processes else spec.bounds
         return replace(spec, shm_byte=self.shm_byte or spec.shm_byte, cpu_quota=quota, bounds=bounds)
@@ -148,7 +148,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elsewhere:
-    """How a node on another host is found from this host and from the trial's other nodes."""
+    """How this host and the trial's other nodes reach a node on another host."""
 
     subnet: str | None = None
     """The address range, in CIDR notation, in which the hosts reach each other; ``None``: nobody said."""
@@ -184,11 +184,11 @@ class Node:
 
     @property
     def user(self) -> User | None:
-        """Whom a command becomes in it, by the programs that start it there."""
+        """The user that a command becomes in the node, by the programs that start it there."""
         return None if self.keeps_user else self.spec.user
 
     def numbered_inside(self, processors: tuple[int, ...]) -> tuple[int, ...]:
-        """The node's own numbers of these of its processors."""
+        """The node's own numbers for these of its processors."""
         own = self.spec.processors
         return tuple(map(own.index, processors)) if self.own_kernel else processors
 
@@ -197,23 +197,23 @@ class NodeGroup(Protocol):
     """The control group that holds a node, on this host or on the one where the node runs."""
 
     def settings(self) -> Settings:
-        """What it holds the node to."""
+        """The limits it enforces on the node."""
         ...
 
     def cpu_s(self) -> float | None:
-        """CPU time used in it so far; ``None`` if that is not counted."""
+        """CPU time used in it so far; ``None`` if it is not counted."""
         ...
 
     def memory_kills(self) -> int | None:
-        """How many processes its memory limit has killed; ``None`` if that is not counted."""
+        """How many processes its memory limit has killed; ``None`` if they are not counted."""
         ...
 
     def refused_processes(self) -> int | None:
-        """How often its limit of processes has refused one; ``None`` if that is not counted."""
+        """How often its limit on processes has refused one; ``None`` if that is not counted."""
         ...
 
     def lacks(self, inner_pid: int) -> list[str] | None:
-        """The controllers that do not hold the process of this number inside; ``None``: it is not in the group."""
+        """The controllers that do not hold the process with this number inside; ``None``: it is not in the group."""
         ...
 
 
@@ -250,40 +250,40 @@ class Provider(Protocol):
         return {}
 
     def check_spanning(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:  # noqa: ARG002 - for those who need it
-        """Option → what is wrong with it where an instance spans nodes."""
+        """Option → what is wrong with it for an instance that spans nodes."""
         return {}
 
     def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:  # noqa: ARG002 - for those who need it
-        """What a node's options set on purpose of that which else the campaign states or must be as natively."""
+        """Settings from a node's options that the campaign would otherwise state or that would have to match native."""
         return Chosen()
 
     def configured(self, options: Mapping[str, OptionValue]) -> "Provider":  # noqa: ARG002 - for those who need it
-        """Who is to answer ``probe``, ``prepare`` and ``lacking_flags`` for an environment with these options."""
+        """Who answers ``probe``, ``prepare`` and ``lacking_flags`` for an environment with these options."""
         return self
 
     def probe(self) -> Probe:
-        """Whether it works on this host, within 1 s and leaving nothing."""
+        """Check whether it works on this host, within 1 s and leaving nothing behind."""
         ...
 
     def prepare(self, image_root: Path, image_digest: str) -> None:  # noqa: ARG002 - for those who need it
-        """Once before a campaign: for technologies that must import the image. Most need nothing."""
+        """Prepare once before a campaign: for technologies that must import the image. Most need nothing."""
         return
 
     def lacking_flags(self, flags: AbstractSet[str]) -> AbstractSet[str]:  # noqa: ARG002 - for those who know
-        """Which of the host's CPU flags, of these and as /proc/cpuinfo spells them, its nodes' processors lack.
+        """Which of these CPU flags of the host, spelled as in /proc/cpuinfo, its nodes' processors lack.
 
-        Only what is known before any node starts: who cannot know names none. ``NodeError`` when it cannot be found.
+        Names only what is known before any node starts; empty otherwise. ``NodeError`` when it cannot be determined.
         """
         return frozenset()
 
     def start(self, spec: NodeSpec) -> Node:
-        """Bring a node up, idle; raises ``NodeError``, and leaves then nothing that ``stop`` would not remove."""
+        """Bring a node up, idle; raise ``NodeError`` and then leave nothing that ``stop`` would not remove."""
         ...
 
     def complete(self, node: Node) -> Node:
-        """The rest of a start where ``makes_namespace``, when the link is in place; raises as ``start`` does.
+        """Finish a start where ``makes_namespace``, once the link is in place; raise as ``start`` does.
 
-        For what reads its network only once, as it starts: ``start`` has then made no more than the namespace.
+        For technologies that read their network only once, as they start: ``start`` has then made only the namespace.
         """
         return node
 
@@ -292,33 +292,33 @@ class Provider(Protocol):
         ...
 
     def helpers(self, node: Node) -> list[int]:  # noqa: ARG002 - for those who have some
-        """Process ids, on the host, of what serves the node beside its own processes: shim, monitor, sentry, VMM."""
+        """Process ids, on the host, of what serves the node besides its own processes: shim, monitor, sentry, VMM."""
         return []
 
     def virtual_processors(self, node: Node) -> list[int]:  # noqa: ARG002 - for virtual machines
-        """Thread ids, on the host, of what runs the node's own processors, among the threads of its ``helpers``.
+        """Thread ids, on the host, of the node's virtual processors, among the threads of its ``helpers``.
 
-        Their CPU time is the node's and not the helpers'; how long they wait for a processor is the node's steal.
+        Their CPU time counts as the node's, not the helpers'; their wait for a processor is the node's steal.
         """
         return []
 
     def group(self, node: Node) -> NodeGroup | None:
-        """Where its limits hold and its CPU time is counted; ``None`` when nothing does, as in the fake's nodes."""
+        """The group that limits the node and counts its CPU time; ``None`` without one, as in the fake's nodes."""
         if node.init_pid is None:
             return None
         group = group_of(node.init_pid)
         return SandboxGroup(group, node.init_pid) if node.own_kernel else LocalGroup(group)
 
     def send(self, node: Node, names: Sequence[str]) -> None:  # noqa: ARG002 - for nodes on other hosts
-        """Bring files and folders below ``spec.work``, as they are here, to where the node sees them."""
+        """Copy files and folders below ``spec.work`` to where the node sees them."""
         return
 
     def fetch(self, node: Node, names: Sequence[str]) -> None:  # noqa: ARG002 - for nodes on other hosts
-        """Bring files that the node wrote below its work directory to ``spec.work``; missing ones are left out."""
+        """Copy files that the node wrote below its work directory to ``spec.work``; missing ones are left out."""
         return
 
     def stop(self, spec: NodeSpec) -> None:
-        """Remove all of the node; harmless when part of it or all is gone already."""
+        """Remove the whole node; harmless when part or all of it is already gone."""
         ...
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is written down of a node before it is made, and believed of it afterwards.
+"""The record of a node: written before the node is made, and checked before it is believed.
 
-A record makes whoever stops the node run commands and remove folders. So it counts only if nobody but this user and
-root can have written it, and if it says nothing that Tare would not have written.
+A record makes the process that stops the node run commands and remove folders. So it counts only if nobody but this
+user and root can have written it, and if it says nothing that Tare would not have written.
 """
 
 import json
@@ -28,16 +28,16 @@ _MOST_BYTE = 1 << 60
 
 
 def write_down(spec: NodeSpec) -> None:
-    """Make the node's folder with its record; raises as ``make_node_folder``."""
+    """Make the node's folder with its record; raise as ``make_node_folder`` does."""
     make_node_folder(spec.directory)
     (spec.directory / RECORD).write_text(record_text(spec))
 
 
 def make_node_folder(directory: Path) -> None:
-    """Make it; ``NodeError`` if it is there already: it is not this node's."""
+    """Make the folder; ``NodeError`` if it already exists: it is not this node's."""
     try:
         made(directory.parent, 0o700)
-        directory.mkdir(mode=0o700)  # programs of its user are not to meddle from outside
+        directory.mkdir(mode=0o700)  # its user's programs must not interfere from outside
     except FileExistsError as error:
         raise NodeError(f"{directory} is there already; `tare clean` removes what is Tare's") from error
 
@@ -48,12 +48,12 @@ def record_text(spec: NodeSpec) -> str:
 
 
 def recorded_nodes() -> list[Path]:
-    """The folders of the nodes that were written down and not taken away."""
+    """The folders of nodes that were recorded and not removed."""
     return sorted(record.parent for record in nodes_directory().glob(f"*/{RECORD}"))
 
 
 def read_record(directory: Path, technologies: Container[str]) -> NodeSpec | None:
-    """Of the node in this folder, as ``parse_record``; ``NodeError`` also where another user can have written it."""
+    """The node recorded in this folder, as ``parse_record``; ``NodeError`` also where another user can have written."""
     _refuse_others_folder(directory)
     return parse_record(_read(directory / RECORD), directory, technologies)
 
@@ -61,7 +61,7 @@ def read_record(directory: Path, technologies: Container[str]) -> NodeSpec | Non
 def parse_record(text: bytes, directory: Path, technologies: Container[str]) -> NodeSpec | None:
     """The node that a record of this folder describes; ``None``: a kill tore it before anything was started.
 
-    ``NodeError`` when it is not to be believed, as when its technology is none of ``technologies``.
+    ``NodeError`` when it cannot be trusted, as when its technology is none of ``technologies``.
     """
     try:
         said = json.loads(text)
@@ -106,7 +106,7 @@ def _checked(said: Any, directory: Path, technologies: Container[str]) -> NodeSp
 
 
 def _problems(spec: NodeSpec, technologies: Container[str]) -> Iterator[bool]:
-    """Whatever Tare would not have written."""
+    """Yield true for each thing that Tare would not have written."""
     yield spec.name != spec.directory.name or not _NAME.fullmatch(spec.name)
     yield spec.technology not in technologies
     yield not 0 < len(spec.processors) <= _MOST_PROCESSORS
@@ -122,7 +122,7 @@ def _problems(spec: NodeSpec, technologies: Container[str]) -> Iterator[bool]:
 
 
 def _is_inside(path: Path, nodes: Path) -> bool:
-    """Below a node's folder, this one's or another one's of the same trial."""
+    """Whether the path is below a node's folder, this one's or another's of the same trial."""
     return path.is_relative_to(nodes) and ".." not in path.parts and "\0" not in str(path)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes of an ordinary user: what root's nodes are made of, as near as it comes without root.
+"""Nodes of an ordinary user: built like root's nodes, as closely as possible without root.
 
-For the providers, where ``confined`` is for root: ``probe``, ``start``, ``enter``, ``group`` and ``remove``. What is
-weaker than root's is put down as facts when the limits are checked (``tare.measure.verify_unprivileged``).
+For providers, as ``confined`` is for root: ``probe``, ``start``, ``enter``, ``group`` and ``remove``. Whatever is
+weaker than for root is recorded as facts when the limits are checked (``tare.measure.verify_unprivileged``).
 """
 
 import os
@@ -28,16 +28,16 @@ _NAMESPACES = {name: f"--{name}" for name in ("user", "uts", "ipc", "net", "pid"
 
 
 def probe() -> Probe:
-    """Whether this kernel lets an ordinary user make a node at all."""
+    """Check whether this kernel lets an ordinary user make a node at all."""
     if obstacle := find_obstacle():
         return Probe(usable=False, reason=obstacle.reason, remedy=f"{obstacle.remedy}; or run as root")
     return Probe(usable=True, version=f"{os.uname().release}, in a user namespace")
 
 
 def probe_tool(argv: list[str], package: str) -> Probe:
-    """The same, and a tool that prints its version in its first line."""
-    found = probe()
-    return confined.probe_version(argv, package) if found.usable else found
+    """The same, and check for a tool that prints its version on its first line."""
+    outcome = probe()
+    return confined.probe_version(argv, package) if outcome.usable else outcome
 
 
 def start(
@@ -49,13 +49,13 @@ def start(
     limits_memory: bool = False,
     attends: bool = False,
 ) -> Node:
-    """Start the image's idle init under ``technology``: the argv that makes the rest; without one in the image itself.
+    """Start the image's idle init under ``technology``: the argv that makes the rest; empty: in the image itself.
 
-    That argv is executed in a user and a mount namespace of the node's own, where the layer and the image's root are
-    mounted; with ``system`` also, below that root, /proc, /sys, /dev and all that is bound; and the root once more at
-    ``again``. A technology makes a process-id namespace, or becomes the init itself. With ``limits_memory`` it gives
-    the node's processes their RLIMIT_DATA (``limits.data_limit_byte``), and is not held to it. With ``attends`` the
-    init starts the node's commands (``attended``). Raises ``NodeError``.
+    The argv is executed in a user and a mount namespace of the node, where the layer and the image's root are mounted;
+    with ``system`` also, below that root, /proc, /sys, /dev and everything bound; and the root once more at ``again``.
+    A technology makes a PID namespace, or becomes the init itself. With ``limits_memory`` it sets the nodes' processes
+    an RLIMIT_DATA (``limits.data_limit_byte``) and is not limited itself. With ``attends`` the init starts the node's
+    commands (``attended``). Raises ``NodeError``.
     """
     if spec.shared_work is not None:
         raise NodeError("nodes of an ordinary user do not share a work directory; run as root")
@@ -79,7 +79,7 @@ def start(
 
 
 def _innermost(spec: NodeSpec, first: int) -> int:
-    """The init: number 1 of a process-id namespace that the technology made, else what the technology became."""
+    """The init: number 1 of a PID namespace that the technology made, else what the technology became."""
     for pid in members.members(spec.name):
         numbers = inner_numbers(pid)
         if len(numbers) > 1 and numbers[-1] == 1:
@@ -95,18 +95,18 @@ def _facts(spec: NodeSpec) -> dict[str, str]:
 
 
 def enter(node: Node) -> list[str]:
-    """The argv prefix whose command starts under the node's limits, in the namespaces of its init."""
+    """The argv prefix that starts a command under the node's limits, in the namespaces of its init."""
     return _enter(node.spec, node.init_pid)
 
 
 def enter_image(node: Node) -> list[str]:
-    """The same for a node that was started in the image itself, whose root the namespaces do not lead to."""
-    # Not by --root: who is outside of a namespace may not look into a FUSE file system that was mounted there.
+    """The same for a node started in the image itself, to whose root the namespaces do not lead."""
+    # Not by --root: a process outside a namespace may not look into a FUSE file system mounted inside it.
     return [*enter(node), "chroot", str(node.spec.directory / "root")]
 
 
 def enter_outside(node: Node, *, limits_memory: bool = False) -> list[str]:
-    """The same, but where the technology was started, for one that finds its way in from there.
+    """The same, but where the technology was started, for a technology that enters the node from there.
 
     ``limits_memory`` as in ``start``.
     """
@@ -120,13 +120,13 @@ def enter_outside(node: Node, *, limits_memory: bool = False) -> list[str]:
 def _enter(spec: NodeSpec, pid: int | None, *, memory: bool = True) -> list[str]:
     if pid is None:
         raise NodeError(f"{spec.name} has no first process whose namespaces a command could enter")
-    # Without rights over other users' ids nsenter could not become root, and is it already by the namespace's map.
+    # Without rights over other users' ids nsenter could not become root, and by the namespace's map it already is.
     way = ["nsenter", "--target", str(pid), *_namespaces(pid), "--preserve-credentials", "--"]
     return [*limits.hold(spec, memory=memory), *way]
 
 
 def _namespaces(pid: int) -> list[str]:
-    """Options of nsenter(1) for the namespaces that are not this process's own."""
+    """Options of nsenter(1) for the namespaces that differ from this process's own."""
     try:
         return [
             option
@@ -142,12 +142,12 @@ def _namespace(pid: int | str, name: str) -> str:
 
 
 def group(node: Node) -> UserGroup:
-    """What holds the node, for its limits' check and its CPU time."""
+    """What holds the node, for checking its limits and counting its CPU time."""
     return UserGroup.of(node)
 
 
 def remove(spec: NodeSpec) -> None:
-    """All of the node gone: its processes, and with them its mounts, its control group and what lies on the disk."""
+    """Remove the whole node: its processes, and with them its mounts, its control group and its files on disk."""
     members.kill(spec.name)
     process.reap_idle()
     work.forget(spec)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs in a fresh process: enters namespaces of its own, mounts the node there, and becomes the node's first process.
+"""Runs in a fresh process: enters new namespaces, mounts the node there, and becomes the node's first process.
 
-The mounts live as long as a process of the node does: the kernel removes them with the last one.
+The mounts live as long as any process of the node: the kernel removes them with the last one.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ _IFF_UP = 1
 
 
 def become(order: StartOrder, spec: NodeSpec) -> None:
-    """Make the node and execute the argv. The working directory, by which the runner finds it, is the node's."""
+    """Make the node and execute the argv. The working directory, by which the runner finds it, becomes the node's."""
     _enter_namespaces(own_network=order.own_network)
     _mount(order, spec)
     if order.in_image:
@@ -34,7 +34,7 @@ def become(order: StartOrder, spec: NodeSpec) -> None:
         os.chdir(spec.work)
         _leave_keeper(spec)
     hold_self(spec.processors, order.data_limit_byte)
-    os.execvp(order.argv[0], order.argv)  # noqa: S606 - an argv list without a shell is what is wanted
+    os.execvp(order.argv[0], order.argv)  # noqa: S606 - an argv list without a shell is intended
 
 
 def _enter_namespaces(*, own_network: bool) -> None:
@@ -63,7 +63,7 @@ def _mount(order: StartOrder, spec: NodeSpec) -> None:
 
 
 def _leave_keeper(spec: NodeSpec) -> None:
-    """Go on as a child. The parent, which the runner knows, stays in these namespaces as an idle init."""
+    """Continue as a child. The parent, which the runner knows, stays in these namespaces as an idle init."""
     keeper = os.getpid()
     if os.fork() == 0:
         (spec.directory / KEEPER_FILE).write_text(str(keeper))
@@ -76,7 +76,7 @@ def _leave_keeper(spec: NodeSpec) -> None:
 
 
 def main() -> int:
-    """``first_process ORDER`` as ``StartOrder.command`` writes it; returns only when it failed."""
+    """``first_process ORDER`` as ``StartOrder.command`` writes it; returns only on failure."""
     try:
         become(*StartOrder.read(sys.argv[1]))
     except (NodeError, OSError) as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds a node of an ordinary user, asked about what is entered into the node."""
+"""What holds an ordinary user's node, and which of its limits hold the processes that enter the node."""
 
 import os
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class UserGroup:
         return cls(node, recall(node.spec))
 
     def settings(self) -> Settings:
-        """What a control group holds the node to; nothing at all without one."""
+        """The limits of the control group; none without one."""
         group = self.means.as_group()
         return (
             Settings(processors=None, memory_byte=None, cpu_quota=None) if group is None else group.settings()
@@ -46,7 +46,7 @@ class UserGroup:
         return None if group is None else group.refused_processes()
 
     def lacks(self, inner_pid: int) -> list[str] | None:
-        """The controllers that do not hold it; ``None``: no process of this number is in the node."""
+        """The controllers that do not hold it; ``None``: no process with this number is in the node."""
         pid, group = self._pid(inner_pid), self.means.as_group()
         return None if pid is None else [] if group is None else group.lacks(pid)
 
@@ -61,14 +61,14 @@ class UserGroup:
         return int(hard) if hard.isdigit() else None
 
     def affinity(self, inner_pid: int) -> tuple[int, ...]:
-        """The processors on which it may run, as the host says (sched_getaffinity(2))."""
+        """The processors on which it may run, according to the host (sched_getaffinity(2))."""
         try:
             return tuple(sorted(os.sched_getaffinity(self._pid(inner_pid) or -1)))
         except OSError as error:
             raise NodeError(f"the process that entered {self.node.spec.name} is gone") from error
 
     def _pid(self, inner_pid: int) -> int | None:
-        """On the host, of the node's process that bears this number inside."""
-        assert self.node.init_pid is not None  # noqa: S101 - every node of an ordinary user has a first process
+        """The host's process id of the node's process with this number inside."""
+        assert self.node.init_pid is not None  # noqa: S101 - every ordinary user's node has a first process
         pids = [pid for pid in beside(self.node.init_pid) if inner_numbers(pid)[-1:] == [inner_pid]]
         return pids[0] if pids else None

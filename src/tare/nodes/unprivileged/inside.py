@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a node of an ordinary user is made of, mounted in namespaces of its own: seen and held by its processes alone.
+"""The mounts of an ordinary user's node, in its own namespaces: only its processes see them and keep them.
 
-The image belongs to somebody else, as a rule, whom the namespace does not know: nobody in the node may write what is
-that user's, and the kernel makes no copy of it. So the folders in which programs write get a counterpart in the layer,
-which belongs to the node's root, as do the few files that are written as a matter of course.
+The image usually belongs to a user whom the namespace does not know: nobody in the node may write that user's files,
+and the kernel does not copy them up. So the folders in which programs write get a counterpart in the layer, owned by
+the node's root, and so do the few files that programs commonly write.
 """
 
 import os
@@ -27,7 +27,7 @@ _DEEP = ("var",)
 
 
 def make_layer(spec: NodeSpec) -> None:
-    """The layer's own file system, if it is a memory one, and in it the work directory and what is bound."""
+    """Mount the layer's own file system, if in memory; make in it the work directory and the bound directories."""
     folder = spec.directory / "layer"
     if spec.storage is Storage.TMPFS:
         mounts.mount(spec.name, folder, "tmpfs", layer.POWERLESS, f"size={spec.memory_byte},mode=700")
@@ -40,7 +40,7 @@ def make_layer(spec: NodeSpec) -> None:
 
 
 def mount_root(spec: NodeSpec) -> str:
-    """The image under the layer, at ``directory / "root"``; returns what did it: overlayfs or fuse-overlayfs."""
+    """Mount the image under the layer, at ``directory / "root"``; return what did it: overlayfs or fuse-overlayfs."""
     folder, root = spec.directory / "layer", spec.directory / "root"
     _make_writable(spec.image_root, folder / "upper")
     for point in [WORK_DIRECTORY, *(str(bound.path) for bound in spec.binds)]:
@@ -52,7 +52,7 @@ def mount_root(spec: NodeSpec) -> str:
 
 
 def _mount_overlay(spec: NodeSpec, options: str, root: Path) -> str:
-    """``userxattr``, as the other attributes of overlayfs are not an ordinary user's to set (Linux 5.11)."""
+    """Use ``userxattr``: an ordinary user may not set the other attributes of overlayfs (Linux 5.11)."""
     try:
         mounts.mount(spec.name, root, "overlay", layer.POWERLESS, f"{options},userxattr")
     except NodeError:
@@ -75,7 +75,7 @@ def _make_writable(image_root: Path, upper: Path) -> None:
 
 
 def _written_folders(image_root: Path) -> Iterator[Path]:
-    """The top of the image and one below some of it, parents first; not what cannot be read, nor links."""
+    """The top of the image and one level below some folders, parents first; neither links nor what cannot be read."""
     for name in sorted(os.listdir(image_root)):  # noqa: PTH208 - names are wanted
         if _is_folder(image_root / name):
             yield Path(name)
@@ -89,9 +89,9 @@ def _is_folder(path: Path) -> bool:
 
 
 def mount_system(spec: NodeSpec, *, own_network: bool) -> None:
-    """/proc and /sys, a /dev and a /dev/shm of the node's own, the work directory and what is bound.
+    """Mount /proc and /sys, a separate /dev and /dev/shm, the work directory and the bound directories.
 
-    What the host's root owns of the first two nobody in the node can write.
+    Nobody in the node can write what the host's root owns in /proc and /sys.
     """
     root = spec.directory / "root"
     mounts.bind(Path("/proc"), root / "proc", writable=True)
@@ -103,13 +103,13 @@ def mount_system(spec: NodeSpec, *, own_network: bool) -> None:
 
 
 def mount_again(spec: NodeSpec, place: Path) -> None:
-    """The root once more, with all that is mounted below it."""
+    """Mount the root once more, with everything mounted below it."""
     place.mkdir()
     mounts.bind(spec.directory / "root", place, writable=True)
 
 
 def _mount_sysfs(point: Path, *, own_network: bool) -> None:
-    """Sysfs shows the links of whoever mounts it (network_namespaces(7)); a kernel may leave it to the host's own."""
+    """Sysfs shows the links of the mounting process (network_namespaces(7)); a kernel may allow only the host's own."""
     flags = mounts.MS_RDONLY | mounts.MS_NOSUID | mounts.MS_NODEV | mounts.MS_NOEXEC
     if own_network:
         with suppress(NodeError):
@@ -119,7 +119,7 @@ def _mount_sysfs(point: Path, *, own_network: bool) -> None:
 
 
 def _mount_devices(spec: NodeSpec, dev: Path) -> None:
-    """As for root (``tare.host.devices``), but device nodes cannot be made here: the host's are bound, one by one."""
+    """As for root (``tare.host.devices``), but binding the host's device nodes one by one: none can be made here."""
     mounts.mount(spec.name, dev, "tmpfs", mounts.MS_NOSUID | mounts.MS_NOEXEC, "size=64k,mode=755")
     for name in _DEVICES:
         (dev / name).touch()

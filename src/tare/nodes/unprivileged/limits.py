@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a node of an ordinary user is held to its limits: a delegated control group as far as it goes, else weaker means.
+"""The limits of an ordinary user's node: a delegated control group as far as it goes, else weaker means.
 
-Without one the CPU set is an affinity, which a process may widen again (sched_setaffinity(2)), and the memory limit
-is one of each process on its own: RLIMIT_DATA, which counts what a process may write and shares with nobody
-(getrlimit(2); private mappings since Linux 4.7). RLIMIT_AS would also count what is only reserved, and so end every
-program whose run time reserves much. A CPU quota has no such substitute.
+Without a group the CPU set is an affinity, which a process may widen again (sched_setaffinity(2)), and the memory
+limit applies to each process separately: RLIMIT_DATA, which counts what a process may write and shares with nobody
+(getrlimit(2); private mappings since Linux 4.7). RLIMIT_AS would also count memory that is only reserved, and so end
+every program whose run time reserves much. A CPU quota has no such substitute.
 """
 
 import json
@@ -30,7 +30,7 @@ _OWN_GROUP = "systemd-run --user --scope -p Delegate=yes tare ..."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What keeps a node's limits; ``controllers`` are those of the delegated group, none without one."""
+    """What enforces a node's limits; ``controllers`` are the delegated group's, none without one."""
 
     group: Path | None = None
     controllers: frozenset[str] = frozenset()
@@ -52,7 +52,7 @@ class Means:
 
 
 def quota_obstacle() -> tuple[str, str] | None:
-    """Why this user cannot keep a CPU quota, and what to do; ``None`` when it can be kept."""
+    """Why this user cannot enforce a CPU quota, and what to do; ``None`` when it can be enforced."""
     delegation = find_delegation()
     if delegation is not None and "cpu" in delegation.controllers:
         return None
@@ -63,7 +63,7 @@ def quota_obstacle() -> tuple[str, str] | None:
 
 
 def establish(spec: NodeSpec) -> Means:
-    """Make what holds the node, and write it down beside its record; ``NodeError`` when a limit cannot be kept."""
+    """Set up what holds the node, and record it beside the node's record; ``NodeError`` when a limit cannot be kept."""
     if spec.cpu_quota is not None and (why := quota_obstacle()):
         raise NodeError(": ".join(why))
     delegation = find_delegation()
@@ -83,10 +83,10 @@ def establish(spec: NodeSpec) -> Means:
 
 
 def process_limit(bounds: Bounds) -> Mapping[str, int]:
-    """What getrlimit(2) has to hold of an ordinary user's node, as no control group does; else nothing.
+    """The limits of getrlimit(2) for an ordinary user's node that no control group enforces; else none.
 
-    In a user namespace, as every such node has one, RLIMIT_NPROC counts what is in that namespace; before Linux 5.14,
-    all that the user runs.
+    In a user namespace, which every such node has, RLIMIT_NPROC counts the processes in that namespace; before Linux
+    5.14, all that the user runs.
     """
     if not ordinary_user() or bounds.processes is None:
         return {}
@@ -100,17 +100,17 @@ class _WrittenLimits(TypedDict):
 
 
 def recall(spec: NodeSpec) -> Means:
-    """What ``establish`` wrote down; a node that has nothing written is held by nothing."""
+    """What ``establish`` recorded; a node without a record is held by nothing."""
     try:
-        found = of_kind(_WrittenLimits, from_json((spec.directory / _FILE).read_text()))
+        recorded = of_kind(_WrittenLimits, from_json((spec.directory / _FILE).read_text()))
     except (OSError, ValueError):
         return Means()
-    group = found["group"]
-    return Means(group=Path(group) if group else None, controllers=frozenset(found["controllers"]))
+    group = recorded["group"]
+    return Means(group=Path(group) if group else None, controllers=frozenset(recorded["controllers"]))
 
 
 def join(spec: NodeSpec) -> list[str]:
-    """The argv prefix whose command starts in the node's group; empty without one."""
+    """The argv prefix that starts a command in the node's group; empty without one."""
     group = recall(spec).as_group()
     return [] if group is None else [f"{spec.image_root}{TOOLS_DIRECTORY}/join", *group.process_files, "--"]
 
@@ -121,7 +121,7 @@ def data_limit_byte(spec: NodeSpec) -> int | None:
 
 
 def hold(spec: NodeSpec, *, memory: bool = True) -> list[str]:
-    """The argv prefix whose command starts under the node's limits; all but the memory's, if that is held otherwise."""
+    """The argv prefix that starts a command under the node's limits; without ``memory``, all but the memory limit."""
     means, parts = recall(spec), join(spec)
     if memory and not means.memory_by_group:
         parts += ["prlimit", f"--data={spec.memory_byte}"]
@@ -131,7 +131,7 @@ def hold(spec: NodeSpec, *, memory: bool = True) -> list[str]:
 
 
 def hold_self(processors: Iterable[int], memory_byte: int | None) -> None:
-    """The same for this process and what it becomes; ``None``: memory is held otherwise."""
+    """The same for this process and what it becomes; ``None``: memory is limited otherwise."""
     try:
         os.sched_setaffinity(0, processors)
         if memory_byte is not None:

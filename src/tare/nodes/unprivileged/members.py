@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processes of a node that no control group holds together: found by what is mounted where they are.
+"""The processes of a node that no control group holds together, identified by the mounts they see.
 
-Every mount that a node begins with bears the node's name as its source, which no other node ever has. A number, such
-as a namespace's or a process's, would be given to somebody else one day.
+Every mount that a node begins with has the node's name as its source, which no other node ever has. A number, such as
+a namespace's or a process's, would be reused some day.
 """
 
 import os
@@ -18,46 +18,46 @@ _KILL_LIMIT_S = 10.0
 
 
 def members(name: str) -> list[int]:
-    """Process ids of the node ``name``, as far as this user may see them, in no order."""
+    """Process ids of the node ``name``, as far as this user may see them, in no particular order."""
     own, known = _namespace("self"), dict[str, bool]()
-    found = []
+    pids = []
     for pid in _process_ids():
         with suppress(OSError):
             namespace = _namespace(pid)
             if namespace != own and namespace not in known:
                 known[namespace] = _is_marked(Path(f"/proc/{pid}/mountinfo").read_bytes(), name)
             if known.get(namespace):
-                found.append(int(pid))
-    return found
+                pids.append(int(pid))
+    return pids
 
 
 def beside(pid: int) -> list[int]:
-    """Process ids in the same mount namespace as ``pid``; ``NodeError`` when that is gone."""
+    """Process ids in the same mount namespace as ``pid``; ``NodeError`` when that process is gone."""
     try:
         wanted = _namespace(str(pid))
     except OSError as error:
         raise NodeError(f"process {pid} of the node has ended") from error
-    found = []
+    pids = []
     for other in _process_ids():
         with suppress(OSError):
             if _namespace(other) == wanted:
-                found.append(int(other))
-    return found
+                pids.append(int(other))
+    return pids
 
 
 def kill(name: str) -> None:
-    """End all processes of a node, and with the last of them its mounts; ``NodeError`` if one does not die."""
+    """End all processes of a node, and with the last one its mounts; ``NodeError`` if one does not die."""
     deadline = time.monotonic() + _KILL_LIMIT_S
-    while found := members(name):
-        for pid in found:
+    while remaining := members(name):
+        for pid in remaining:
             _kill(pid, name)
         if time.monotonic() > deadline:
-            raise NodeError(f"process {found[0]} of {name} does not die; is a file system stuck?")
+            raise NodeError(f"process {remaining[0]} of {name} does not die; is a file system stuck?")
         time.sleep(0.001)
 
 
 def _kill(pid: int, name: str) -> None:
-    """Hold the process first and look again: its number may have become another's meanwhile (pidfd_open(2))."""
+    """Open the process first and check again: its number may have been reused meanwhile (pidfd_open(2))."""
     with suppress(OSError):
         handle = os.pidfd_open(pid)
         try:
@@ -76,6 +76,6 @@ def _namespace(pid: str) -> str:
 
 
 def _is_marked(mountinfo: bytes, name: str) -> bool:
-    """Whether one of the mounts has ``name`` for its source (proc(5), /proc/PID/mountinfo)."""
+    """Whether one of the mounts has ``name`` as its source (proc(5), /proc/PID/mountinfo)."""
     sources = (line.partition(b" - ")[2].split(b" ")[1:2] for line in mountinfo.splitlines())
     return [name.encode()] in sources

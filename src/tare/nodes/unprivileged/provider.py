@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the providers share whose nodes root and an ordinary user can both have."""
+"""Code shared by providers that work both for root and for an ordinary user."""
 
 from tare.host.privileges import ordinary_user
 from tare.nodes import confined, unprivileged
@@ -7,9 +7,9 @@ from tare.nodes.provider import Node, NodeGroup, NodeSpec, Provider
 
 
 class AlsoUnprivileged(Provider):
-    """The half that is the same for each: root's nodes are ``confined``'s, an ordinary user's ``unprivileged``'s."""
+    """The half that all of them share: root's nodes use ``confined``, an ordinary user's use ``unprivileged``."""
 
-    makes_namespace = ordinary_user()  # an ordinary user cannot join a network that was made before
+    makes_namespace = ordinary_user()  # an ordinary user cannot join a network made beforehand
 
     def group(self, node: Node) -> NodeGroup | None:
         return unprivileged.group(node) if ordinary_user() else super().group(node)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the runner passes to the first process of an ordinary user's node, on its command line."""
+"""The runner's order to the first process of an ordinary user's node, passed on its command line."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ _MODULE = "tare.nodes.unprivileged.first_process"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartOrder:
-    """How the node is to be made around ``argv``."""
+    """How to make the node around ``argv``."""
 
     argv: tuple[str, ...]
     in_image: bool
@@ -36,7 +36,7 @@ class StartOrder:
         return [sys.executable, "-P", "-m", _MODULE, text]  # -P: no module of the current folder is run
 
     @classmethod
-    def read(cls, told: str) -> tuple[Self, NodeSpec]:
+    def read(cls, text: str) -> tuple[Self, NodeSpec]:
         """The inverse of ``command``."""
-        plain = json.loads(told)
+        plain = json.loads(text)
         return decode(cls, plain["order"]), decode(NodeSpec, plain["spec"])

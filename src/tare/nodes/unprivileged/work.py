@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runner's view of a work directory that is mounted where only the node's processes see it.
+"""The runner's view of a work directory whose mount only the node's processes see.
 
-The runner keeps the directory open, and ``NodeSpec.work`` leads there through the descriptor. So what the node wrote
-can be read until the node is stopped, even when its processes are dead and their namespaces gone.
+The runner keeps the directory open, and ``NodeSpec.work`` leads there through the descriptor. So the node's files stay
+readable until the node is stopped, even when its processes are dead and their namespaces gone.
 """
 
 import os
@@ -15,7 +15,7 @@ _open: dict[str, int] = {}
 
 
 def show(spec: NodeSpec, first_pid: int) -> None:
-    """Have ``spec.work`` lead to the working directory of the node's first process; on disk it is there already."""
+    """Point ``spec.work`` to the working directory of the node's first process; on disk it already exists."""
     if spec.storage is Storage.DISK:
         return
     try:
@@ -27,7 +27,7 @@ def show(spec: NodeSpec, first_pid: int) -> None:
 
 
 def forget(spec: NodeSpec) -> None:
-    """Let go of it, if this is the runner that held it."""
+    """Close it, if this is the runner that held it."""
     descriptor = _open.pop(spec.name, None)
     if descriptor is not None:
         os.close(descriptor)
