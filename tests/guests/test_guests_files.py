@@ -77,9 +77,9 @@ class TestLies:
     @pytest.mark.parametrize(
         ("told", "words"),
         [
-            (b"", "did not tell the size"),
-            (b"-5\nabc", "did not tell the size"),
-            (b"9999999999999999\n" + bytes(2 * END_BYTE), "did not tell the size"),
+            (b"", "did not report the size"),
+            (b"-5\nabc", "did not report the size"),
+            (b"9999999999999999\n" + bytes(2 * END_BYTE), "did not report the size"),
             (b"10\nshort", "cut short"),
             (b"3\nabcmore", "more than"),
         ],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the guest's first process is told: the text of /boot.conf (native/guest), one setting per line."""
+"""The settings for the guest's first process: the text of /boot.conf (native/guest), one setting per line."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class SerialChannel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryLayer:
-    """What the guest writes lies in its memory."""
+    """The guest's writes stay in its memory."""
 
     size_byte: int
 
@@ -44,7 +44,7 @@ class MemoryLayer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskLayer:
-    """What the guest writes lies on a second disk, an ext4 file system (``disk.layer_disk``)."""
+    """The guest's writes go to a second disk, an ext4 file system (``disk.layer_disk``)."""
 
     device: str
 
@@ -67,7 +67,7 @@ class GuestBind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Boot:
-    """All that a guest is told as it boots."""
+    """All settings that a guest gets as it boots."""
 
     channel: VirtioChannel | SerialChannel
     modules: Sequence[Path]
@@ -85,7 +85,7 @@ class Boot:
     work: str = WORK_DIRECTORY
 
     def text(self) -> str:
-        """The whole of /boot.conf; ``NodeError`` when a value holds what would end it early."""
+        """The whole of /boot.conf; ``NodeError`` when a value holds a character that would end it early."""
         return "".join(f"{_line(words)}\n" for words in self._settings())
 
     def _settings(self) -> Iterator[list[str]]:

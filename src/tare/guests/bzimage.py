@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ELF file in a bzImage: a guest that is started with it need not unpack its kernel first.
+"""The ELF file in a bzImage: a guest started with it need not unpack its kernel first.
 
-A hypervisor starts an ELF kernel by the entry that a note in it names (PVH; CONFIG_PVH). Under software emulation a
-guest unpacks its kernel for some 2.5 s. Fields: the kernel's Documentation/arch/x86/boot.rst.
+A hypervisor starts an ELF kernel at the entry that a note in it names (PVH; CONFIG_PVH). Under software emulation a
+guest takes about 2.5 s to unpack its kernel. Fields: the kernel's Documentation/arch/x86/boot.rst.
 """
 
 import re
@@ -30,7 +30,7 @@ _PHYS32_ENTRY = 18
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootImage:
-    """A kernel in the form that is quickest to start."""
+    """A kernel in its quickest form to start."""
 
     release: str
     content: bytes
@@ -39,7 +39,7 @@ class BootImage:
 
 
 def boot_image(content: bytes) -> BootImage:
-    """The quickest form of a kernel's file; ``NodeError`` when it is none that an x86-64 guest can start."""
+    """The quickest form of a kernel's file; ``NodeError`` when no x86-64 guest can start it."""
     if content.startswith(b"\x7fELF"):
         return BootImage(release=_elf_release(content), content=content, direct=True)
     release = _release(content)
@@ -81,7 +81,7 @@ def _release(content: bytes) -> str:
 
 
 def _payload(content: bytes) -> bytes | None:
-    """The unpacked kernel; ``None`` where the header does not say where it is, or how it is packed is not known."""
+    """The unpacked kernel; ``None`` where the header does not say where it is, or its packing is not known."""
     (version,) = struct.unpack_from("<H", content, _VERSION)
     if version < _OLDEST_VERSION:
         return None
@@ -98,7 +98,7 @@ def _payload(content: bytes) -> bytes | None:
 
 
 def _stream(packed: bytes) -> bytes:
-    """Without the length behind it, which zstd(1) would refuse; gzip's own last field is that length."""
+    """The stream without the length behind it, which zstd(1) would refuse; gzip's own last field is that length."""
     return packed if packed.startswith(b"\x1f\x8b") else packed[:-_LENGTH_BYTE]
 
 
@@ -113,7 +113,7 @@ def _note_parts(content: bytes) -> Iterator[bytes]:
 
 
 def _xen_notes(part: bytes) -> Iterator[int]:
-    """The types of the notes that Xen has defined; name and description are padded to four bytes."""
+    """The types of the notes that Xen defined; name and description are padded to four bytes."""
     at = 0
     while at + 12 <= len(part):
         name_byte, description_byte, kind = struct.unpack_from("<III", part, at)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way into a guest: a keeper on the host for each (native/keeper), and ``enter`` as the argv prefix.
+"""The way into a guest: one keeper on the host per guest (native/keeper), and ``enter`` as the argv prefix.
 
-The keeper holds the guest's end of a channel and serves a socket in the node's folder. When the guest goes, so does
-the keeper, and the other way round.
+The keeper holds the guest's end of a channel and serves a socket in the node's folder. When the guest ends, so does
+the keeper, and vice versa.
 """
 
 import time
@@ -31,10 +31,10 @@ def prefix(spec: NodeSpec) -> list[str]:
 
 
 def keep_machine(spec: NodeSpec, before: Sequence[str], monitor: Sequence[str]) -> tuple[int, int]:
-    """Have a keeper start a monitor that finds its end of the channel as ``DESCRIPTOR``; returns when the guest is up.
+    """Have a keeper start a monitor that finds its end of the channel as ``DESCRIPTOR``; return once the guest is up.
 
-    ``before`` is the prefix with which both are started: control group, namespace, directory. Returns the keeper's
-    and the monitor's process ids. ``NodeError`` with the keeper's last words.
+    ``before`` is the prefix with which both are started: control group, namespace, directory. Returns the process ids
+    of the keeper and the monitor. ``NodeError`` with the keeper's last words.
     """
     pid_file = spec.directory / "machine.pid"
     way = ["--pid-file", str(pid_file), "--descriptor", str(DESCRIPTOR), "--", *monitor]
@@ -43,12 +43,12 @@ def keep_machine(spec: NodeSpec, before: Sequence[str], monitor: Sequence[str]) 
 
 
 def keep_connected(spec: NodeSpec, before: Sequence[str], channel: Path) -> int:
-    """The same for a machine that somebody else has started, with its channel as a Unix socket; the keeper's id."""
+    """The same for a machine that another program started, with its channel as a Unix socket; the keeper's id."""
     return _start(spec, before, ["--connect", str(channel)])
 
 
 def last_words(spec: NodeSpec) -> str:
-    """Why the keeper ended, or all that it said before; empty when it said nothing."""
+    """Why the keeper ended, or everything that it printed before; empty when it printed nothing."""
     try:
         lines = (spec.directory / _LOG).read_text(errors="replace").strip().splitlines()
     except OSError:
@@ -57,7 +57,7 @@ def last_words(spec: NodeSpec) -> str:
 
 
 def await_last_words(spec: NodeSpec) -> str:
-    """The same of a keeper that is about to end, or has ended: why the guest is gone."""
+    """The same for a keeper that is about to end, or has ended: why the guest is gone."""
     deadline = time.monotonic() + _ENDING_LIMIT_S
     while not (words := last_words(spec)) and time.monotonic() < deadline:
         time.sleep(_STEP_S)
@@ -65,7 +65,7 @@ def await_last_words(spec: NodeSpec) -> str:
 
 
 def release(spec: NodeSpec) -> None:
-    """Forget what a killed keeper left; it and the monitor are gone already."""
+    """Remove what a killed keeper left; it and the monitor are already gone."""
     for left in (_socket(spec), spec.directory / "machine.pid"):
         left.unlink(missing_ok=True)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unpacking what Linux packs its kernel and its modules with: by what the first bytes say, not by the file's name."""
+"""Unpacking of Linux kernels and modules: by the first bytes, not by the file's name."""
 
 import bz2
 import lzma
@@ -14,7 +14,7 @@ _LIMIT_S = 120.0
 
 
 def decompressed(content: bytes) -> bytes | None:
-    """What was packed; bytes after the packed stream are passed over. ``None``: packed in a way not known here.
+    """The unpacked content; bytes after the packed stream are ignored. ``None``: the packing is not known here.
 
     Raises ``NodeError`` when the stream is torn.
     """
@@ -45,7 +45,7 @@ def _xz(content: bytes) -> bytes:
 
 
 def _zstd(content: bytes) -> bytes:
-    """By zstd(1); Python's own library reads it from version 3.14 on."""
+    """Use zstd(1); Python's standard library reads the format only from version 3.14 on."""
     with scratch_folder("zstd") as folder:
         packed, unpacked = folder / "packed", folder / "unpacked"
         packed.write_bytes(content)
@@ -64,6 +64,6 @@ _FORMATS: dict[bytes, Callable[[bytes], bytes]] = {
     b"\x1f\x8b": _gzip,
     b"BZh": _bzip2,
     b"\xfd7zXZ\0": _xz,
-    b"\x5d\0\0": _xz,  # lzma(1)'s older format
+    b"\x5d\0\0": _xz,  # the older format of lzma(1)
     b"\x28\xb5\x2f\xfd": _zstd,
 }

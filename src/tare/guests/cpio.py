@@ -17,7 +17,7 @@ _ALIGNMENT_BYTE = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpioEntry:
-    """A file, a folder or a device of the archive; root's, without a time."""
+    """A file, a folder or a device in the archive; owned by root, without a time."""
 
     name: str
     """Its path without a leading slash; its folder comes before it."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The disks of guests: the one image, read-only and shared by all of them, and an empty one for what a guest writes."""
+"""The disks of guests: the one image, read-only and shared by all of them, and an empty disk for a guest's writes."""
 
 import fcntl
 import os
@@ -29,11 +29,11 @@ _ROOM = 1.05
 
 
 def image_disk(image_root: Path, digest: str) -> Path:
-    """The image as an uncompressed erofs file system, made once per digest in some seconds.
+    """The image as an uncompressed erofs file system, made once per digest within a few seconds.
 
-    Owners, modes, attributes and times are those of the tree. The times matter: Python compiles its modules anew where
-    a source has not the time that its compiled form names. In an ordinary user's image everything is that user's, and
-    in the disk root's, as in containers. What the user may not read of root's image is not in that user's disk.
+    Owners, modes, attributes and times are the tree's. The times matter: Python compiles a module anew when its source
+    does not have the time that the compiled form names. In an ordinary user's image everything is that user's, and in
+    the disk it is root's, as in containers. What the user may not read of root's image is not in that user's disk.
     ``NodeError`` if it cannot be made.
     """
     final = disks_directory() / f"{digest.removeprefix('sha256:')}.erofs"
@@ -46,9 +46,9 @@ def image_disk(image_root: Path, digest: str) -> Path:
 
 
 def layer_disk(path: Path, size_byte: int) -> None:
-    """An empty ext4 file system of this size, of which the file takes only what is written to it.
+    """Make an empty ext4 file system of this size; its file takes only as much disk space as is written to it.
 
-    It is made whole: else the guest's kernel would go on making it behind a benchmark's back (lazy_itable_init).
+    It is initialized completely: otherwise the guest's kernel would go on behind a benchmark's back (lazy_itable_init).
     """
     with path.open("wb") as file:
         os.truncate(file.fileno(), size_byte)
@@ -72,7 +72,7 @@ def _make(image_root: Path, digest: str, final: Path) -> None:
 
 
 def _mkfs(image_root: Path, digest: str, new: Path) -> list[str]:
-    """mkfs.erofs(1); the identity is the digest's, or else it would be drawn."""
+    """mkfs.erofs(1); the UUID comes from the digest, since it would be random otherwise."""
     identity = str(uuid.UUID(digest.removeprefix("sha256:")[:32]))
     owner = [] if image_root.stat().st_uid == 0 else ["--all-root"]
     hidden = [*_EACH_ITS_OWN, *_excluded(image_root)] if ordinary_user() else []
@@ -83,7 +83,7 @@ def _mkfs(image_root: Path, digest: str, new: Path) -> list[str]:
 
 
 def _excluded(root: Path) -> Iterator[str]:
-    """Options that leave out what this user may not read."""
+    """Options that exclude what this user may not read."""
     for entry in entries_below(root):
         wanted = os.R_OK | os.X_OK if entry.is_dir(follow_symlinks=False) else os.R_OK
         if not entry.is_symlink() and not os.access(entry.path, wanted):
@@ -106,7 +106,7 @@ def _require_room(image_root: Path, folder: Path) -> None:
 
 @contextmanager
 def _lock() -> Iterator[None]:
-    """One process at a time makes a disk; the others wait for it."""
+    """Let one process at a time make a disk; the others wait for it."""
     folder = disks_directory()
     try:
         folder.mkdir(parents=True, exist_ok=True)

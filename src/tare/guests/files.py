@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of a guest's work directory, there and back, through whatever enters the guest: it shares none with the host.
+"""Files of a guest's work directory, there and back, through any command that enters the guest: nothing is shared.
 
-``tar`` brings them there. What comes back is told by a script of the guest's own shell, and the guest may lie: sizes
-are checked, and nothing is written but below the names that were asked for.
+``tar`` takes them there. A script for the guest's own shell sends files back, and the guest may lie: sizes are
+checked, and nothing is written except below the requested names.
 """
 
 import io
@@ -43,7 +43,7 @@ done
 
 
 def send(prefix: Sequence[str], work: Path, names: Sequence[str], inside: str) -> None:
-    """Files, and folders with all that is in them, as they are below ``work`` here, with the owners that they have."""
+    """Send files, and folders with everything in them, as they are below ``work`` here, with their owners."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name in names:
@@ -52,7 +52,7 @@ def send(prefix: Sequence[str], work: Path, names: Sequence[str], inside: str) -
 
 
 def fetch(prefix: Sequence[str], work: Path, names: Sequence[str], inside: str) -> None:
-    """The regular files among ``names`` that are there. The middle of one that nobody reads whole stays away."""
+    """Fetch the regular files that exist among ``names``. The middle of a file that nobody reads whole stays away."""
     wanted = list(dict.fromkeys(names))
     if not wanted:
         return
@@ -63,19 +63,19 @@ def fetch(prefix: Sequence[str], work: Path, names: Sequence[str], inside: str) 
 
 
 def _most_byte(names: Sequence[str]) -> int:
-    """What an honest script prints of so many files, with its complaints."""
+    """The most that an honest script sends for so many files, complaints included."""
     return len(names) * (WHOLE_BYTE + _LINE_BYTE) + MEBIBYTE
 
 
-def place(told: bytes, work: Path, names: Sequence[str]) -> None:
-    """Write what the guest's script told; ``NodeError`` when it is torn or something else."""
-    stream = io.BytesIO(told)
+def place(answer: bytes, work: Path, names: Sequence[str]) -> None:
+    """Write the files that the guest's script sent; ``NodeError`` when the answer is torn or something else."""
+    stream = io.BytesIO(answer)
     for name in names:
         line = stream.readline(_LINE_BYTE).strip()
         if line == b"-":
             continue
         if not line.isdigit() or int(line) > _LONGEST_BYTE:
-            raise NodeError(f"the guest did not tell the size of {name}", line.decode(errors="replace"))
+            raise NodeError(f"the guest did not report the size of {name}", line.decode(errors="replace"))
         _write(work / name, int(line), stream)
     if stream.read(1):
         raise NodeError("the guest sent more than the files that were asked for")
@@ -96,14 +96,14 @@ def _write(path: Path, size: int, stream: io.BytesIO) -> None:
 
 
 def _pieces(size: int) -> list[tuple[int, int]]:
-    """Offset and length of what is brought."""
+    """Offset and length of each piece that is sent."""
     if size <= WHOLE_BYTE:
         return [(0, size)]
     return [(0, END_BYTE), (size - END_BYTE, END_BYTE)]
 
 
 def _owned_by_number(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """As the runner has given them, if it is root; else they are the guest's root's. ``None`` for sockets and such."""
+    """Keep the runner's owners if the runner is root, else the guest's root; ``None`` for sockets and the like."""
     if not (member.isdir() or member.isreg() or member.issym()):
         return None
     if ordinary_user():
@@ -113,7 +113,7 @@ def _owned_by_number(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
 
 
 def _exchange(argv: Sequence[str], given: bytes, most_byte: int = process.MOST_PRINTED_BYTE) -> bytes:
-    """What a command in the guest prints; ``NodeError`` if the way is closed, too slow, or flooded."""
+    """What a command in the guest prints; ``NodeError`` if the channel is closed, too slow, or flooded."""
     done = process.exchange(argv, given, timeout_s=_LIMIT_S, most_byte=most_byte)
     if done.code != 0:
         said = done.stderr[-_EXCERPT_BYTE:].decode(errors="replace").strip()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a guest's limits hold: the host's control group has all of the machine, its monitor gives it its memory."""
+"""Where a guest's limits hold: the host's control group holds the whole machine, its monitor sets its memory."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -21,13 +21,13 @@ _THREADS_MAX = "/proc/sys/kernel/threads-max"
 
 
 def kernel_processes(processes: int, processors: int) -> int:
-    """What a guest's kernel is told (threads-max, proc(5)), root's too: the node's, and room for the kernel's own."""
+    """The guest kernel's threads-max (proc(5)), root included: the node's processes, and room for the kernel's own."""
     return processes + _OWN_PROCESSES + _OWN_BY_PROCESSOR * processors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """What a machine's monitor says that it gives its guest."""
+    """The resources that a machine's monitor says it gives its guest."""
 
     memory_byte: int
     processors: tuple[int, ...] | None
@@ -38,8 +38,8 @@ class Held:
 class OwnMachineGroup(SandboxGroup):
     """A ``NodeGroup`` (``tare.nodes.provider``) of a machine whose monitor is in a group of ours.
 
-    ``kernel_pid`` is the monitor's process id. The group's own memory limit is larger than the guest's memory by what
-    the monitor needs itself.
+    ``kernel_pid`` is the monitor's process id. The group's own memory limit exceeds the guest's memory by the monitor's
+    own needs.
     """
 
     spec: NodeSpec
@@ -58,7 +58,7 @@ class OwnMachineGroup(SandboxGroup):
         )
 
     def memory_kills(self) -> int | None:
-        """The guest's kernel kills when its memory is used up; the host's when the monitor takes more than it may.
+        """The guest's kernel kills when its memory is used up; the host's when the monitor exceeds its limit.
 
         ``NodeError`` if the machine has ended for another reason.
         """
@@ -69,12 +69,12 @@ class OwnMachineGroup(SandboxGroup):
         return sum(known) if known else None
 
     def _memory_byte(self) -> int:
-        """What was asked for, where the machine's is that, rounded up to the pieces in which memory is given."""
+        """The requested memory, where the machine's is that, rounded up to the pieces in which memory is given."""
         asked, given = self.spec.memory_byte, self.held.memory_byte
         return asked if 0 <= given - asked < _GRAIN_BYTE else given
 
     def _processes(self) -> int | None:
-        """How many processes the guest's kernel leaves the node; ``None`` where nobody asked for a limit."""
+        """How many processes the guest's kernel leaves the node; ``None`` where no limit was requested."""
         if self.spec.bounds.processes is None:
             return None
         done = process.run([*self.prefix, "cat", _THREADS_MAX], timeout_s=_LIMIT_S)
@@ -85,11 +85,11 @@ class OwnMachineGroup(SandboxGroup):
         try:
             done = process.run([*self.prefix, "cat", "/proc/vmstat"], timeout_s=_LIMIT_S)
         except NodeError:
-            return None  # any further query finds the guest gone
+            return None  # a later request finds the guest gone
         return parse_kills(done.stdout)
 
 
 def parse_kills(vmstat: str) -> int | None:
-    """How often the kernel killed for want of memory, of /proc/vmstat (proc(5)); ``None`` if it does not count."""
+    """How often the kernel killed for lack of memory, from /proc/vmstat (proc(5)); ``None`` if it does not count."""
     match = re.search(r"^oom_kill (\d+)$", vmstat, re.MULTILINE)
     return number(match[1], "the guest's /proc/vmstat") if match else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first root filesystem of a guest: its first process, what that is told, and the modules that it loads."""
+"""The first root filesystem of a guest: its first process, that process's settings, and the modules that it loads."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,8 +16,8 @@ _CONSOLE = ("dev/console", 5, 1)
 def write_initramfs(path: Path, *, init: Path, modules: Sequence[Path], boot: str) -> None:
     """Write an uncompressed archive of /init, /boot.conf, /dev/console and /modules.
 
-    ``init`` is the static program of that name, ``boot`` the text of ``Boot``, ``modules`` those of its lines. Some
-    20 ms. ``NodeError`` names a file that cannot be read or written.
+    ``init`` is the static program of that name, ``boot`` the text of ``Boot``, ``modules`` the files in its lines.
+    Takes about 20 ms. ``NodeError`` names a file that cannot be read or written.
     """
     entries = [*map(cpio.folder, _FOLDERS), cpio.character_device(*_CONSOLE)]
     try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels for guests: where they are kept, how one is found, and which modules it needs for what.
+"""Kernels for guests: where they are kept, how to find one, and which modules it needs for what.
 
-``kernels_directory()/RELEASE`` holds vmlinux or vmlinuz, about.json, and modules/ with what depmod(8) says of them.
+``kernels_directory()/RELEASE`` holds vmlinux or vmlinuz, about.json, and modules/ with the files of depmod(8).
 """
 
 import json
@@ -39,8 +39,8 @@ class GuestKernel:
 def find_kernel(asked: str | None) -> GuestKernel:
     """``None``: the store's newest; else a release in the store, or the path of a kernel's file.
 
-    The modules of a path are found by ``modules_of``. ``NodeError`` with the remedy when there is no such kernel, or
-    none that an x86-64 guest can start.
+    ``modules_of`` finds the modules of a path. ``NodeError`` with the remedy when there is no such kernel, or an x86-64
+    guest cannot start it.
     """
     if asked is not None and "/" in asked:
         return _from_path(Path(asked))
@@ -60,7 +60,7 @@ def find_kernel(asked: str | None) -> GuestKernel:
 
 
 def stored_kernels() -> list[GuestKernel]:
-    """All that are kept, the newest last; an ordinary user's own before root's of the same release."""
+    """All kernels in the store, the newest last; an ordinary user's own before root's of the same release."""
     guest_kernels: dict[str, GuestKernel] = {}
     for folder in kernels_directories():
         for kernel in _kept_in(folder):
@@ -69,9 +69,9 @@ def stored_kernels() -> list[GuestKernel]:
 
 
 def needed_modules(kernel: GuestKernel, names: Sequence[str]) -> list[Path]:
-    """The uncompressed files of these modules and all they need, in load order; built-in ones are left out.
+    """The uncompressed files of these modules and all they need, in load order; built-in modules are left out.
 
-    ``NodeError`` names a module that this kernel lacks. A kernel without modules is taken to have all built in.
+    ``NodeError`` names a module that this kernel lacks. A kernel without modules is assumed to have all built in.
     """
     if kernel.modules is None:
         return []
@@ -85,14 +85,14 @@ def needed_modules(kernel: GuestKernel, names: Sequence[str]) -> list[Path]:
 
 
 def modules_of(image: Path, release: str) -> Path | None:
-    """Where the modules of a kernel's file are: the first of their places that depmod(8) has been to."""
+    """Where the modules of a kernel's file are: the first candidate that depmod(8) has processed."""
     return next((place for place in _places(image, release) if (place / "modules.dep").is_file()), None)
 
 
 def lack_of_modules(asked: str | None) -> str:
-    """What a guest of this kernel that does not start may suffer from, and the remedy; empty when it has modules.
+    """Why a guest with this kernel may fail to start, and the remedy; empty when the kernel has modules.
 
-    Whether all that it needs is built in cannot be seen from outside: a guest of such a kernel starts.
+    Whether everything needed is built in cannot be seen from outside: a guest of such a kernel starts.
     """
     kernel = find_kernel(asked)
     if kernel.modules is not None:
@@ -107,13 +107,13 @@ def lack_of_modules(asked: str | None) -> str:
 
 
 def _places(image: Path, release: str) -> list[Path]:
-    """Beside it, the host's own, or the store's of the same release."""
+    """Beside the file, the host's own, or the store's of the same release."""
     kept = [folder / release / "modules" for folder in kernels_directories()]
     return [image.parent / "modules", _HOST_MODULES / release, *kept]
 
 
 def _from_path(path: Path) -> GuestKernel:
-    """The quickest form of a kernel of the user's own."""
+    """The quickest form of a user's own kernel."""
     try:
         kept = unpacked.kernel(path)
     except OSError as error:
@@ -129,14 +129,14 @@ def _from_path(path: Path) -> GuestKernel:
 
 
 def _kept_in(folder: Path) -> Iterator[GuestKernel]:
-    with suppress(OSError):  # not for this user to see
+    with suppress(OSError):  # not readable by this user
         for about in folder.glob("[!.]*/about.json"):
             if kernel := _kept(about):
                 yield kernel
 
 
 def _kept(about: Path) -> GuestKernel | None:
-    """``None`` for what is none that this Tare made."""
+    """The kernel that this folder describes; ``None`` when this version of Tare did not make it."""
     try:
         release = str(json.loads(about.read_bytes())["release"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -154,7 +154,7 @@ def _kept(about: Path) -> GuestKernel | None:
 
 
 def _version(release: str) -> list[tuple[int, str]]:
-    """Sorts 6.1.0-56 after 6.1.0-9: by its numbers, then by its words."""
+    """A key that sorts 6.1.0-56 after 6.1.0-9: by its numbers, then by its words."""
     return [
         (int(part), "") if part.isdigit() else (-1, part) for part in re.findall(r"\d+|[^\d.-]+", release)
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Brings a kernel for guests into the store: Debian's, a file of the user's, or the one that this host runs."""
+"""Puts a kernel for guests into the store: Debian's, a file of the user's, or the kernel that this host runs."""
 
 import json
 import os
@@ -55,7 +55,7 @@ _WAYS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelSource:
-    """A kernel that is not in the store yet."""
+    """A kernel that is not yet in the store."""
 
     image: Path
     modules: Path | None
@@ -67,11 +67,11 @@ class KernelSource:
 def install_kernel(
     *, progress: Progress, source: Path | None = None, modules: Path | None = None, refresh: bool = False
 ) -> GuestKernel:
-    """Put a kernel into the store; at once when one is asked for from nowhere in particular and one is there.
+    """Put a kernel into the store; return at once when no source is named and the store already has a kernel.
 
     ``source`` is a kernel's file, ``modules`` the folder with its modules.dep; without them it is Debian's newest, or
-    else the one that this host runs. Raises ``InputError`` for a file that is no kernel, ``HostError`` when there is
-    no way to one.
+    else the kernel that this host runs. Raises ``InputError`` for a file that is no kernel, ``HostError`` when no
+    kernel can be had.
     """
     if source is None and modules is not None:
         raise InputError("--modules goes with --from: name the kernel that these modules are of.")
@@ -83,7 +83,7 @@ def install_kernel(
 
 
 def describe(kernel: GuestKernel) -> dict[str, str | bool]:
-    """What ``tare image kernel`` says of one in the store."""
+    """The description of a stored kernel that ``tare image kernel`` prints."""
     about = json.loads((kernel.image.parent / "about.json").read_bytes())
     return {**about, "image": str(kernel.image), "direct": kernel.direct}
 
@@ -97,7 +97,7 @@ def _given(source: Path, modules: Path | None) -> KernelSource:
 
 
 def _debian_or_own(staged: Path, progress: Progress) -> KernelSource:
-    """Debian's needs its package registry; the host's own needs to be readable."""
+    """Debian's kernel needs its package registry; the host's own needs to be readable."""
     try:
         image, modules, name = kernel_package.fetch(staged / "package", progress)
     except HostError as error:
@@ -112,7 +112,7 @@ def _debian_or_own(staged: Path, progress: Progress) -> KernelSource:
 
 
 def _install(source: KernelSource, staged: Path, progress: Progress) -> GuestKernel:
-    """Build the folder of the store in ``staged`` and rename it into place."""
+    """Build the store's folder in ``staged`` and rename it into place."""
     made = staged / "kernel"
     made.mkdir()
     try:
@@ -142,7 +142,7 @@ def _replace(made: Path, final: Path) -> None:
 
 
 def _take_modules(folder: Path, release: str, made: Path) -> None:
-    """Copy what is wanted, uncompressed, and let depmod(8) describe it."""
+    """Copy the wanted modules, uncompressed, and let depmod(8) describe them."""
     require_tools({"depmod": "kmod"})
     with kernel_package.depmod_tree(made / "tree", release) as tree:
         for path in _wanted(folder):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's newest kernel package, fetched and unpacked without being installed; an ordinary user can do it too."""
+"""Debian's newest kernel package, fetched and unpacked without installing it; an ordinary user can do it too."""
 
 import os
 import re
@@ -23,7 +23,7 @@ _TOOLS = {"apt-get": "apt", "apt-cache": "apt", "dpkg-deb": "dpkg", "depmod": "k
 
 
 def fetch(folder: Path, progress: Progress) -> tuple[Path, Path, str]:
-    """The kernel's file, the folder of its modules, and the package in words; all below ``folder``.
+    """The kernel's file, the folder of its modules, and a description of the package; all below ``folder``.
 
     Raises ``HostError`` when this host cannot get it.
     """
@@ -45,14 +45,14 @@ def fetch(folder: Path, progress: Progress) -> tuple[Path, Path, str]:
 
 
 def depended_image(shown: str) -> str | None:
-    """The package that holds the kernel, from what ``apt-cache show`` says of ``PACKAGE``."""
+    """The package that holds the kernel, according to ``apt-cache show`` for ``PACKAGE``."""
     match = _DEPENDED.search(shown)
     return match[1] if match else None
 
 
 @contextmanager
 def depmod_tree(root: Path, release: str) -> Iterator[Path]:
-    """The folder below ``root`` in which depmod(8) looks for modules, wherever it was built to; removed afterwards."""
+    """The folder below ``root`` in which depmod(8) looks for modules, wherever it was installed; removed afterwards."""
     folder = root / "usr" / "lib" / "modules" / release
     folder.mkdir(parents=True)
     (root / "lib").symlink_to("usr/lib")
@@ -63,7 +63,7 @@ def depmod_tree(root: Path, release: str) -> Iterator[Path]:
 
 
 def _described(folder: Path, progress: Progress) -> tuple[list[str], str]:
-    """Options of apt's and what it knows of ``PACKAGE``; where it knows nothing, with lists fetched for this alone."""
+    """Options for apt and what it knows about ``PACKAGE``; where it knows nothing, fetch lists just for this."""
     if depended_image(shown := _shown([])):
         return [], shown
     progress("fetching the lists of packages")
@@ -92,7 +92,7 @@ def _version(shown: str) -> str:
 
 
 def _apt(folder: Path, arguments: list[str], limit_s: float) -> None:
-    """apt-get puts what it downloads where it is started."""
+    """Run apt-get in ``folder``: it downloads into its working directory."""
     try:
         run_tool(["env", f"--chdir={folder}", "apt-get", "--quiet", *arguments], limit_s=limit_s)
     except ImageError as error:
@@ -100,7 +100,7 @@ def _apt(folder: Path, arguments: list[str], limit_s: float) -> None:
 
 
 def _found(folder: Path, release: str, words: str) -> tuple[Path, Path, str]:
-    """What the package holds; its modules are not described yet, which takes depmod(8)."""
+    """The contents of the package; its modules still need depmod(8)."""
     image = folder / "boot" / f"vmlinuz-{release}"
     places = (folder / "lib" / "modules" / release, folder / "usr" / "lib" / "modules" / release)
     packed = next((place for place in places if place.is_dir()), None)

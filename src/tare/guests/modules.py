@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which modules a module needs, in the order in which a kernel takes them: the files of depmod(8), read once a guest.
+"""Which modules a module needs, in load order, from the files of depmod(8), read once per guest.
 
-A guest's first process only loads files; it has no modprobe(8). So this follows what modprobe would: what modules.dep
-names, and what modules.softdep asks for beforehand, such as a checksum that a file system asks the kernel for by name.
+A guest's first process only loads files; it has no modprobe(8). So this follows what modprobe would: the modules in
+modules.dep, and before them what modules.softdep asks for, such as a checksum that a file system requests by name.
 """
 
 import re
@@ -20,13 +20,13 @@ _WILD = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True)
 class ModuleIndex:
-    """What depmod wrote into ``folder``."""
+    """The files that depmod wrote into ``folder``."""
 
     folder: Path
 
     @cached_property
     def files(self) -> dict[str, tuple[str, list[str]]]:
-        """Module → its file below ``folder``, and the names of the modules that it needs, the first to load first."""
+        """Module → its file below ``folder``, and the names of the modules it needs, in load order."""
         files = {}
         for line in self._lines("modules.dep"):
             path, _, needed = line.partition(":")
@@ -39,14 +39,14 @@ class ModuleIndex:
 
     @cached_property
     def wanted_before(self) -> dict[str, list[str]]:
-        """Module → what modules.softdep wants loaded before it, if it is there: names or aliases."""
-        found: dict[str, list[str]] = {}
+        """Module → what modules.softdep wants loaded before it, if available: names or aliases."""
+        wanted: dict[str, list[str]] = {}
         for words in map(str.split, self._lines("modules.softdep")):
             if words[:1] == ["softdep"] and "pre:" in words:
                 first = words.index("pre:") + 1
                 last = words.index("post:", first) if "post:" in words[first:] else len(words)
-                found.setdefault(_normal(words[1]), []).extend(words[first:last])
-        return found
+                wanted.setdefault(_normal(words[1]), []).extend(words[first:last])
+        return wanted
 
     @cached_property
     def aliases(self) -> list[tuple[str, str]]:
@@ -67,7 +67,7 @@ class ModuleIndex:
         return list(placed.values())
 
     def _before(self, name: str, waiting: frozenset[str]) -> Iterator[str]:
-        """This module after all that it needs."""
+        """This module, preceded by all that it needs."""
         if name in self.built_in or name in waiting:
             return
         _, needed = self.files[name]
@@ -77,9 +77,9 @@ class ModuleIndex:
         yield name
 
     def _provider(self, wanted: str) -> list[str]:
-        """The module of a name or an alias; none when that is built in or not there, as modprobe has it.
+        """The module of a name or an alias; empty when it is built in or missing, as in modprobe.
 
-        Of several the one for every processor: the others refuse to load where the processor lacks something.
+        Of several, the module for every processor: the others refuse to load where the processor lacks something.
         """
         if self.has(wanted):
             return [_normal(wanted)]
@@ -98,12 +98,12 @@ class ModuleIndex:
 
 
 def module_name(path: str) -> str:
-    """The module in a file such as ``kernel/drivers/block/virtio_blk.ko.xz``."""
+    """The name of the module in a file such as ``kernel/drivers/block/virtio_blk.ko.xz``."""
     return _normal(path.rpartition("/")[2].partition(".ko")[0])
 
 
 def _fits(name: str, pattern: str) -> bool:
-    """fnmatch(3); asked only where the beginning is right: a kernel has ten thousand patterns of devices."""
+    """fnmatch(3), called only where the beginning matches: a kernel has ten thousand device patterns."""
     beginning = _WILD.split(pattern, maxsplit=1)[0]
     return name == pattern or (
         beginning != pattern and name.startswith(beginning) and fnmatchcase(name, pattern)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all technologies have in common whose guests boot the image with Tare's own first process in it."""
+"""Code shared by all technologies whose guests boot the image with Tare's own first process in it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from tare.nodes.provider import WORK_DIRECTORY, Node, Provider
 
 
 class GuestProvider(Provider):
-    """Its image is a disk, and the channel to the guest carries commands and files."""
+    """A provider whose image is a disk, with a channel to the guest for commands and files."""
 
     own_kernel = True
 

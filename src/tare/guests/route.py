@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The least TCP retransmission timeout of a guest's link: a setting of its route, made inside by ip-route(8)."""
+"""The minimum TCP retransmission timeout of a guest's link: a setting of its route, made inside by ip-route(8)."""
 
 import math
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ _LIMIT_S = 30.0
 
 
 class Route(TypedDict):
-    """One of ``ip -json route show``."""
+    """One entry of ``ip -json route show``."""
 
     metrics: NotRequired[list[dict[str, Any]]]
 
 
 def set_rto_min(prefix: Sequence[str], subnet: str, address: str, rto_min_s: float) -> None:
-    """Put it on the kernel's own route to ``subnet``, and read it back; ``NodeError`` if it is not kept."""
+    """Set it on the kernel's own route to ``subnet``, and read it back; ``NodeError`` if it did not take effect."""
     rto_min_ms = whole_ms(rto_min_s)
     route = [subnet, "dev", _INTERFACE, "proto", "kernel", "scope", "link", "src", address]
     process.run_checked(
@@ -34,7 +34,7 @@ def set_rto_min(prefix: Sequence[str], subnet: str, address: str, rto_min_s: flo
 
 
 def whole_ms(rto_min_s: float) -> int:
-    """The kernel counts in whole milliseconds, from 1."""
+    """The timeout in the kernel's unit: whole milliseconds, at least 1."""
     whole = round(rto_min_s * 1000)
     if whole < 1 or not math.isclose(whole, rto_min_s * 1000):
         raise NodeError(

@@ -19,7 +19,7 @@ from tare.host.removal import remove_what_goes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unpacked:
-    """A kernel that was looked into."""
+    """A kernel whose file has been examined."""
 
     release: str
     image: Path
@@ -30,11 +30,11 @@ def kernel(path: Path) -> Unpacked:
     """The quickest form of this kernel's file (``bzimage.boot_image``); raises ``NodeError`` and ``OSError``."""
     folder = _place(path)
     if not (folder / "about.json").is_file():
-        found = boot_image(path.read_bytes())
+        unpacked = boot_image(path.read_bytes())
         with _made(folder) as made:
-            if found.direct:
-                (made / "vmlinux").write_bytes(found.content)
-            about = {"release": found.release, "direct": found.direct}
+            if unpacked.direct:
+                (made / "vmlinux").write_bytes(unpacked.content)
+            about = {"release": unpacked.release, "direct": unpacked.direct}
             (made / "about.json").write_text(json.dumps(about))
     about = json.loads((folder / "about.json").read_bytes())
     image = folder / "vmlinux" if about["direct"] else path
@@ -61,16 +61,16 @@ def unpacked_module(path: Path) -> bytes:
     content = path.read_bytes()
     if path.suffix == ".ko":
         return content
-    found = decompressed(content)
-    if found is None:
+    unpacked = decompressed(content)
+    if unpacked is None:
         raise NodeError(
             f"the kernel module {path} is packed in a way not known here; give it unpacked, as a .ko file"
         )
-    return found
+    return unpacked
 
 
 def _place(path: Path) -> Path:
-    """Another one when the file was replaced: by its place, size and time."""
+    """The cached folder, by the file's path, size and time, so that a replaced file gets another."""
     status = path.stat()
     key = f"{path.resolve()} {status.st_ino} {status.st_size} {status.st_mtime_ns}"
     return state_directory() / "cache" / "guest" / hashlib.sha256(key.encode()).hexdigest()[:24]
@@ -78,12 +78,12 @@ def _place(path: Path) -> Path:
 
 @contextmanager
 def _made(folder: Path) -> Iterator[Path]:
-    """An empty folder that takes the place of ``folder`` at once, unless another process was quicker."""
+    """Yield an empty folder that then atomically becomes ``folder``, unless another process was quicker."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".new-"))
     try:
         yield made
         with suppress(OSError):
-            os.rename(made, folder)  # noqa: PTH104 - onto a folder that is not empty it fails, as it should
+            os.rename(made, folder)  # noqa: PTH104 - fails for a folder that is not empty, as it should
     finally:
         remove_what_goes(made)
