@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who uses the processors: two snapshots of /proc (proc(5)), and what each program did in between.
+"""Which programs use the processors: two snapshots of /proc (proc(5)), and what each program did in between.
 
-A snapshot only reads; all understanding is for later, as it may be taken next to a measurement.
+A snapshot only reads and leaves parsing for later, as it may be taken next to a measurement.
 """
 
 import os
@@ -30,7 +30,7 @@ _PERIOD_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What /proc/PID/stat says."""
+    """The fields of /proc/PID/stat."""
 
     pid: int
     parent: int
@@ -44,7 +44,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A process that is there, and the CPU time that it and its ended children used between two snapshots."""
+    """A running process, and the CPU time that it and its ended children used between two snapshots."""
 
     process: Process
     cpu_s: float
@@ -52,7 +52,7 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Processes of one name and user, and how many processors they used in the mean."""
+    """Processes with the same name and user, and the mean number of processors they used."""
 
     name: str
     user: str | None
@@ -63,7 +63,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The texts of one moment."""
+    """The texts read at one moment."""
 
     at_s: float
     """CLOCK_MONOTONIC."""
@@ -76,7 +76,7 @@ class Snapshot:
 
 
 def snapshot(stats: ProcessStats, quotas: Iterable[str] = ()) -> Snapshot:
-    """Read all processes. ``quotas`` are the files of ``quota_files``."""
+    """Read all processes. ``quotas`` are the files from ``quota_files``."""
     at_s = time.monotonic()
     texts = stats.texts()
     quota_texts = tuple(read_bytes(path) or b"" for path in quotas)
@@ -84,7 +84,7 @@ def snapshot(stats: ProcessStats, quotas: Iterable[str] = ()) -> Snapshot:
 
 
 def quota_files() -> tuple[str, ...]:
-    """Where the kernel counts how often a quota held back this process: its control group and those above it."""
+    """The files that count how often a quota throttled this process: in its control group and the groups above."""
     try:
         own = group_of(os.getpid()).path("cpu")
     except (NodeError, OSError, ValueError):
@@ -99,7 +99,7 @@ def _quota_files(own: str) -> tuple[str, ...]:
 
 
 def parse_process(text: bytes) -> Process:
-    """``ValueError`` when it is no whole line of a process; a name may hold spaces and brackets."""
+    """The fields of one line; ``ValueError`` when it is incomplete; a name may hold spaces and brackets."""
     head, bracket, rest = text.rpartition(b")")
     number, opening, name = head.partition(b" (")
     fields = rest.split()
@@ -117,15 +117,18 @@ def parse_process(text: bytes) -> Process:
 
 
 def process_in(taken: Snapshot, pid: int) -> Process | None:
-    """One of a snapshot; ``None`` where it is not there or its text is not whole."""
+    """A process in a snapshot; ``None`` where it is missing or its text is incomplete."""
     with suppress(ValueError):
         return parse_process(taken.processes.get(pid, b""))
     return None
 
 
 def spent_between(before: Snapshot, after: Snapshot) -> list[Used]:
-    """As ``used``. Most of a host's processes do nothing from one look to the next, and are not even understood."""
-    pids = {**after.processes, **before.processes}  # in the order of /proc: who is named must not be chance
+    """As ``used``, but skips parsing of unchanged texts: most processes do nothing between two snapshots."""
+    pids = {
+        **after.processes,
+        **before.processes,
+    }  # in the order of /proc: which process is named must not be chance
     changed = [pid for pid in pids if before.processes.get(pid) != after.processes.get(pid)]
     return used(_whole(before, changed), _whole(after, changed))
 
@@ -135,9 +138,9 @@ def _whole(taken: Snapshot, pids: Iterable[int]) -> dict[int, Process]:
 
 
 def used(before: Mapping[int, Process], after: Mapping[int, Process]) -> list[Used]:
-    """What every process that is still there used in between; most of a host's used nothing, and are left out.
+    """The CPU time of every process that still runs; most of a host's used none, and are left out.
 
-    A child that ended is in its parent's time as a whole, with what it had used before: that is taken off again.
+    The time of a child that ended is in its parent's, including what it had used before; that part is subtracted.
     """
     spent = {pid: process.cpu_s - _earlier(process, before) for pid, process in after.items()}
     for pid, ended in before.items():
@@ -149,17 +152,17 @@ def used(before: Mapping[int, Process], after: Mapping[int, Process]) -> list[Us
     return [Used(after[pid], cpu_s) for pid, cpu_s in spent.items() if cpu_s > 0]
 
 
-def _same(one: Process, other: Process | None) -> bool:
-    return other is not None and one.started == other.started
+def _same(process: Process, other: Process | None) -> bool:
+    return other is not None and process.started == other.started
 
 
-def _earlier(one: Process, before: Mapping[int, Process]) -> float:
-    known = before.get(one.pid)
-    return known.cpu_s if known is not None and _same(one, known) else 0.0
+def _earlier(process: Process, before: Mapping[int, Process]) -> float:
+    known = before.get(process.pid)
+    return known.cpu_s if known is not None and _same(process, known) else 0.0
 
 
 def _living_parent(ended: Process, before: Mapping[int, Process], after: Mapping[int, Process]) -> int | None:
-    """Who collected it, or whose child did; every parent is asked once, as a snapshot takes time."""
+    """The process that collected it, or whose child did; each parent is checked once, as a snapshot takes time."""
     asked = {ended.pid}
     parent = before.get(ended.parent)
     while parent is not None and parent.pid not in asked:
@@ -171,7 +174,7 @@ def _living_parent(ended: Process, before: Mapping[int, Process], after: Mapping
 
 
 def line_of(pid: int, taken: Snapshot) -> set[int]:
-    """The process, its parent, that one's parent and so on."""
+    """The process, its parent, the parent's parent and so on."""
     line: set[int] = set()
     while pid not in line:
         line.add(pid)
@@ -181,17 +184,17 @@ def line_of(pid: int, taken: Snapshot) -> set[int]:
 
 
 def programs(spent: Iterable[Used], span_s: float) -> list[Program]:
-    """The busiest first, processes of one name and user together."""
+    """The programs, busiest first, with processes of one name and user combined."""
     groups: dict[tuple[str, str | None], list[Used]] = {}
-    for one in spent:
-        if one.cpu_s > 0:
-            groups.setdefault((one.process.name, user_of(one.process.pid)), []).append(one)
+    for usage in spent:
+        if usage.cpu_s > 0:
+            groups.setdefault((usage.process.name, user_of(usage.process.pid)), []).append(usage)
     grouped = [
         Program(
             name=name,
             user=user,
-            pid=max(own, key=lambda one: one.cpu_s).process.pid,
-            processors=sum(one.cpu_s for one in own) / span_s,
+            pid=max(own, key=lambda usage: usage.cpu_s).process.pid,
+            processors=sum(usage.cpu_s for usage in own) / span_s,
         )
         for (name, user), own in groups.items()
     ]
@@ -199,7 +202,7 @@ def programs(spent: Iterable[Used], span_s: float) -> list[Program]:
 
 
 def user_of(pid: int) -> str | None:
-    """The name, or the number where it has none; ``None`` when the process is gone."""
+    """The user's name, or number without a name; ``None`` when the process is gone."""
     try:
         number = Path(f"/proc/{pid}").stat().st_uid
     except OSError:
@@ -211,7 +214,7 @@ def user_of(pid: int) -> str | None:
 
 
 def steal_s(text: bytes, numbers: Collection[int]) -> float | None:
-    """What a hypervisor took of these processors since the host's start; ``None`` where /proc/stat does not say."""
+    """Time a hypervisor took from these processors since the host's start; ``None`` where /proc/stat does not say."""
     names = {b"cpu%d" % number for number in numbers}
     lines = (line.split() for line in text.splitlines() if line.startswith(b"cpu"))
     rows = [parts for parts in lines if parts[0] in names]
@@ -221,7 +224,7 @@ def steal_s(text: bytes, numbers: Collection[int]) -> float | None:
 
 
 def throttled_periods(text: bytes) -> int:
-    """How often a quota held the group back (cpu.stat); 0 where nothing is counted, as without a quota."""
+    """How often a quota throttled the group (cpu.stat); 0 where nothing is counted, as without a quota."""
     for line in text.splitlines():
         name, _, number = line.partition(b" ")
         if name == b"nr_throttled" and number.strip().isdigit():
@@ -230,7 +233,7 @@ def throttled_periods(text: bytes) -> int:
 
 
 def throttled_share(before: Snapshot, after: Snapshot) -> float:
-    """Part of the time in which a quota held back the group that this process is in, or one above it."""
+    """Share of the time in which a quota throttled this process's group, or a group above it."""
     span_s = after.at_s - before.at_s
     pairs = zip(before.throttled, after.throttled, strict=False)
     counts = [throttled_periods(late) - throttled_periods(early) for early, late in pairs]
@@ -238,7 +241,7 @@ def throttled_share(before: Snapshot, after: Snapshot) -> float:
 
 
 def stolen(before: Snapshot, after: Snapshot, numbers: Sequence[int]) -> float | None:
-    """Processors' worth that a hypervisor took in between; ``None`` where the kernel does not say."""
+    """How many processors' time a hypervisor took in between; ``None`` where the kernel does not say."""
     early, late = steal_s(before.stat, numbers), steal_s(after.stat, numbers)
     span_s = after.at_s - before.at_s
     return None if early is None or late is None or span_s <= 0 else max(0.0, late - early) / span_s

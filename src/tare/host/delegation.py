@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A part of the control group tree that is an ordinary user's own: version 2, delegated (cgroups(7), "Delegation").
+"""A part of the control group tree that an ordinary user owns: version 2, delegated (cgroups(7), "Delegation").
 
-A user gets one by ``systemd-run --user --scope -p Delegate=yes COMMAND``. Its processes must then move down into a
-group of their own, because a group that hands controllers to those below it holds none itself; the nodes' groups
-stand beside that one.
+``systemd-run --user --scope -p Delegate=yes COMMAND`` gives a user one. Its processes must then move down into a
+separate group, because a group that hands controllers down holds no processes itself; the nodes' groups are beside
+that one.
 """
 
 import os
@@ -27,20 +27,20 @@ _PERIOD_US = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delegation:
-    """A group in which this user may make others, and what those can be limited in."""
+    """A group in which this user may make others, and the controllers available to them."""
 
     directory: Path
     controllers: frozenset[str]
 
     def group(self, name: str) -> Group:
-        """The group of a node of this name, made or not."""
+        """The group for a node of this name, whether or not it exists."""
         return Group(V2, dict.fromkeys(V2_CONTROLLERS, self.directory / name))
 
 
 def find_delegation(own: Path | None = None) -> Delegation | None:
-    """What this process may make groups in; ``None`` when that is nothing. ``own`` is the folder of its group.
+    """The group in which this process may make groups; ``None`` without one. ``own`` is the folder of its group.
 
-    A group that others live in as well, such as a terminal's, is not taken: they would have to be moved.
+    A group that other processes share, such as a terminal's, is not used: they would have to be moved.
     """
     own = own_directory() if own is None else own
     if own is None:
@@ -76,7 +76,7 @@ def create_group(
     cpu_quota: float | None,
     processes: int | None = None,
 ) -> Group:
-    """A node's group with the limits that its controllers can keep; ``NodeError`` says what the kernel refuses."""
+    """Make a node's group with the limits that its controllers support; ``NodeError`` gives the kernel's reason."""
     folder = delegation.directory / name
     try:
         _step_down(delegation)
@@ -93,7 +93,7 @@ def create_group(
 
 
 def _step_down(delegation: Delegation) -> None:
-    """This runner into a group below, so that the controllers can be handed to the groups beside it."""
+    """Move this runner into a group below, so that the controllers can be handed to the groups beside it."""
     runner = delegation.directory / RUNNER
     runner.mkdir(exist_ok=True)
     for pid in sorted(_processes(delegation.directory)):
@@ -123,7 +123,7 @@ def _processes(directory: Path) -> set[int]:
 
 
 def _descendants(pid: int) -> set[int]:
-    """Process ids of all that this process and its children have started (proc(5), task/TID/children)."""
+    """Process ids of everything that this process and its children have started (proc(5), task/TID/children)."""
     descendants: set[int] = set()
     for file in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in map(int, _text(file).split()):
@@ -139,9 +139,9 @@ def _text(path: Path) -> str:
 
 
 def privileges() -> str:
-    """With what rights this session measures: figures of different ones do not belong into one result.
+    """The rights with which this session measures: figures with different rights do not belong in one result.
 
-    ``"root"``, or an ordinary user's with what holds their nodes.
+    ``"root"``, or an ordinary user with what holds their nodes.
     """
     if not ordinary_user():
         return "root"

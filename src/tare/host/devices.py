@@ -12,7 +12,7 @@ _LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "f
 
 
 def populate(dev: Path, shm_byte: int) -> None:
-    """Mount a minimal /dev with its own pts and its own shm of the stated size."""
+    """Mount a minimal /dev with its own pts and its own shm of the given size."""
     mount("tare", dev, "tmpfs", MS_NOSUID | MS_NOEXEC, "size=64k,mode=755")
     before = os.umask(0)
     try:
@@ -21,7 +21,7 @@ def populate(dev: Path, shm_byte: int) -> None:
     finally:
         os.umask(before)
     for name, target in _LINKS.items():
-        os.symlink(target, f"{dev}/{name}")  # noqa: PTH211 - of each node, as all of this
+        os.symlink(target, f"{dev}/{name}")  # noqa: PTH211 - for every node, as everything here
     for name in ("pts", "shm"):
         os.mkdir(f"{dev}/{name}")  # noqa: PTH102
     mount("tare", dev / "pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")

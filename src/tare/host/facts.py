@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this host is: the facts that every session records beside its figures.
+"""The facts about this host that every session records beside its figures.
 
-Read from files below /proc, /sys and /etc; no process is started. A fact that cannot be read says why.
+Read from files below /proc, /sys and /etc, without starting a process. A fact that cannot be read says why.
 """
 
 import functools
@@ -42,7 +42,7 @@ def memory_byte() -> int:
 
 
 def host_facts(root: Path = ROOT) -> dict[str, str]:
-    """Label → value of every fact, always all labels; ``root`` is where /proc, /sys and /etc are looked for."""
+    """Label → value of every fact, always all labels; ``root`` is the folder that holds /proc, /sys and /etc."""
     return {label: _told(fact, root) for label, fact in _FACTS.items()}
 
 
@@ -196,9 +196,9 @@ _FACTS: dict[str, Callable[[Path], str]] = {
 
 
 def lacking_memory(arms: int, limit_byte: int, meminfo: Path = Path("/proc/meminfo")) -> str | None:
-    """Why ``arms`` times ``limit_byte`` do not fit what is available now (proc(5), MemAvailable); ``None``: they do.
+    """Why ``arms`` times ``limit_byte`` do not fit the memory available now (proc(5), MemAvailable); ``None``: they do.
 
-    ``HostError`` when the host does not tell.
+    ``HostError`` when the host does not report it.
     """
     try:
         available_byte = readings.memory_size_byte(meminfo.read_text(), "MemAvailable")

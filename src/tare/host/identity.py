@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether this is the same host as before, in all that a calibration depends on."""
+"""Whether this is the same host as before, in everything that a calibration depends on."""
 
 import hashlib
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _MACHINE_ID = Path("/etc/machine-id")
 
 
 def host_identity(facts: Mapping[str, str], machine_id: Path = _MACHINE_ID) -> str:
-    """Digest of the host's lasting facts and its machine-id(5), from which neither can be read."""
+    """A digest of the host's lasting facts and its machine-id(5), from which neither can be recovered."""
     try:
         own = machine_id.read_text().strip()
     except OSError:

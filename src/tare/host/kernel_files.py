@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading the small files in which the kernel says what it counts: three system calls, and nothing around them.
+"""Reading the small files in which the kernel reports its counts: three system calls, and nothing around them.
 
-A trial reads some two hundred of them; a ``Path`` takes five times as long for each.
+A trial reads about two hundred of them; a ``Path`` takes five times as long for each.
 """
 
 import os
@@ -13,7 +13,7 @@ _SHORT_BYTE = _MOST_BYTE // 2
 
 
 def read_bytes(path: str, most_byte: int = _MOST_BYTE) -> bytes | None:
-    """What one read(2) gives of a file below /proc or /sys; ``None`` when it cannot be opened or read."""
+    """The bytes that one read(2) returns for a file below /proc or /sys; ``None`` when it cannot be opened or read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -27,7 +27,7 @@ def read_bytes(path: str, most_byte: int = _MOST_BYTE) -> bytes | None:
 
 
 def read_whole(path: str) -> bytes:
-    """All of such a file, to its end; raises ``OSError``."""
+    """The whole file, to its end; raises ``OSError``."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         parts = []
@@ -41,7 +41,7 @@ def read_whole(path: str) -> bytes:
 
 
 def read_text(path: str) -> str | None:
-    """The same as text without the white space around it; ``None`` when it cannot be opened or read."""
+    """The same as text without surrounding white space; ``None`` when it cannot be opened or read."""
     try:
         return read_whole(path).decode(errors="replace").strip()
     except OSError:
@@ -55,7 +55,7 @@ def inner_numbers(pid: int) -> list[int]:
 
 
 def write_text(path: str, text: str) -> None:
-    """Into a file that is there, in one call, as the kernel takes it; raises ``OSError``."""
+    """Write to an existing file in one call, as the kernel expects; raises ``OSError``."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
         os.write(descriptor, text.encode())

@@ -28,13 +28,13 @@ class Mount:
 
 
 def mounts_text() -> str:
-    """This process's mounts; names that are no text survive as surrogates (PEP 383)."""
+    """This process's mounts; names that are not valid text survive as surrogates (PEP 383)."""
     with open("/proc/self/mounts", "rb") as opened:  # noqa: PTH123 - read in every trial
         return os.fsdecode(opened.read())
 
 
 def parse_mounts(text: str) -> list[Mount]:
-    """Entries in the order of mounting, the octal escapes of their mount points undone."""
+    """Entries in the order of mounting, with the octal escapes of their mount points decoded."""
     rows = [line.split(" ") for line in text.split("\n") if line]
     return [
         Mount(point=Path(_unescaped(point)), kind=kind, options=tuple(options.split(",")))
@@ -51,7 +51,7 @@ def _character(escaped: re.Match[str]) -> str:
 
 
 def mount(source: str, target: Path, kind: str, flags: int = 0, data: str = "") -> None:
-    """``NodeError`` names the target and the kernel's reason."""
+    """Mount it; ``NodeError`` names the target and the kernel's reason."""
     if (
         _libc.mount(
             os.fsencode(source), os.fsencode(target), kind.encode(), ctypes.c_ulong(flags), os.fsencode(data)
@@ -65,9 +65,9 @@ def mount(source: str, target: Path, kind: str, flags: int = 0, data: str = "") 
 
 
 def bind(source: Path, target: Path, *, writable: bool) -> None:
-    """Show ``source`` with all that is mounted below it; unmounting ``target`` later leaves the originals alone."""
+    """Show ``source`` with everything mounted below it; unmounting ``target`` later leaves the originals alone."""
     mount(str(source), target, "", MS_BIND | MS_REC)
-    # Where "/" is shared, as systemd makes it, an unmount below the copy would reach the original.
+    # Where "/" is shared, as under systemd, an unmount below the copy would reach the original.
     mount("", target, "", MS_PRIVATE | MS_REC)
     if not writable:
         for point in mounts_below(target):
@@ -76,25 +76,25 @@ def bind(source: Path, target: Path, *, writable: bool) -> None:
 
 
 def mounts_below(directory: Path) -> list[Path]:
-    """Mount points at or below ``directory``, the latest first (proc(5)); links on the way to it are followed."""
+    """Mount points at or below ``directory``, latest first (proc(5)); links on the way to it are followed."""
     return list(map(Path, _points_below(directory)))
 
 
 def _points_below(directory: Path) -> list[str]:
     top = os.path.realpath(directory)
     begin = " " + _PLAIN.findall(top)[0]
-    lines = [line for line in mounts_text().split("\n") if begin in line]  # of hundreds on some hosts
+    lines = [line for line in mounts_text().split("\n") if begin in line]  # hundreds on some hosts
     points = [_unescaped(line.split(" ", 2)[1]) for line in reversed(lines)]
     return [point for point in points if point == top or point.startswith(f"{top.rstrip('/')}/")]
 
 
 def unmount_below(directory: Path) -> None:
-    """Unmount everything at or below ``directory``, latest first; busy ones are detached."""
+    """Unmount everything at or below ``directory``, latest first; busy mounts are detached."""
     for point in _points_below(directory):
         _libc.umount2(os.fsencode(point), _MNT_DETACH)
 
 
 def unmount(point: Path) -> None:
-    """Unmount all that is mounted at ``point`` itself; harmless when that is nothing, or the point is gone."""
+    """Unmount everything mounted at ``point`` itself; harmless when there is nothing, or the point is gone."""
     while _libc.umount2(os.fsencode(point), _MNT_DETACH) == 0:
         pass

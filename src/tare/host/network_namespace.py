@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Network namespaces that a file holds, made in this process: no tool, and nothing below /run/netns."""
+"""Network namespaces held by a file, made in this process: without a tool, and without /run/netns."""
 
 import ctypes
 import fcntl
@@ -23,19 +23,19 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def make(path: Path) -> None:
-    """A new namespace with its loopback up, held by ``path``; ``NodeError`` says what the kernel refuses."""
+    """Make a namespace with its loopback up, held by ``path``; ``NodeError`` gives the kernel's reason."""
     path.touch()
     _in_thread(lambda: _make(path))
 
 
 def hold(pid: int, path: Path) -> None:
-    """Have ``path`` hold the namespace of a process that runs already."""
+    """Let ``path`` hold the namespace of a running process."""
     path.touch()
     mounts.mount(f"/proc/{pid}/ns/net", path, "", mounts.MS_BIND)
 
 
 def configure(path: Path, settings: Mapping[str, str]) -> None:
-    """Give values to files below /proc/sys/net as the namespace has them; those that the kernel lacks are left out.
+    """Set files below /proc/sys/net inside the namespace; files that the kernel lacks are left out.
 
     ``NodeError`` names the file that refuses its value.
     """
@@ -43,7 +43,7 @@ def configure(path: Path, settings: Mapping[str, str]) -> None:
 
 
 def inside(path: Path, action: Callable[[], None]) -> None:
-    """Do something in the namespace that ``path`` holds, in a thread of its own; what it raises is raised here."""
+    """Do something in the namespace that ``path`` holds, in a separate thread; its exceptions are raised here."""
 
     def joined() -> None:
         _join(path)
@@ -81,10 +81,10 @@ def _make(path: Path) -> None:
 
 
 def _in_thread(action: Callable[[], None]) -> None:
-    """In a thread of its own, as a network namespace belongs to a thread (setns(2)) and must not stay this one's.
+    """Use a separate thread: a network namespace belongs to a thread (setns(2)) and must not stay this thread's.
 
-    An interrupt is raised only when the action has ended: a clean-up would miss what it makes. ``Thread.join`` cannot
-    be used for that, as one that was interrupted takes the thread for ended.
+    An interrupt is raised only when the action has ended: otherwise a clean-up would miss what it makes.
+    ``Thread.join`` cannot be used for that: once interrupted, it takes the thread for ended.
     """
     raised: list[BaseException] = []
     ended = threading.Event()
@@ -92,7 +92,7 @@ def _in_thread(action: Callable[[], None]) -> None:
     def run() -> None:
         try:
             action()
-        except BaseException as error:  # noqa: BLE001 - raised again where it belongs
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller
             raised.append(error)
         finally:
             ended.set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files where others may have put something else under their name: no link is followed, nothing waited for."""
+"""Files whose names others may have used for something else: no link is followed, and no open blocks."""
 
 import errno
 import os
@@ -16,9 +16,9 @@ _CAREFULLY = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 def read_plain(path: Path, most_byte: int = MOST_BYTE) -> bytes:
-    """All of a plain file that anybody may have put there, in bounded time and memory.
+    """The whole of a plain file that anybody may have put there, in bounded time and memory.
 
-    ``OSError`` also for a link, for what is no plain file, and for a longer one.
+    ``OSError`` also for a link, for anything but a plain file, and for a longer one.
     """
     with os.fdopen(open_regular(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as opened:
         content = opened.read(most_byte + 1)
@@ -28,7 +28,7 @@ def read_plain(path: Path, most_byte: int = MOST_BYTE) -> bytes:
 
 
 def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
-    """A descriptor of what is a plain file behind all links, else ``OSError``."""
+    """A descriptor of a plain file, through any links; ``OSError`` for anything else."""
     descriptor = os.open(path, flags | _CAREFULLY, _MODE)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         return _refuse(descriptor, path, "it is no plain file")
@@ -36,9 +36,9 @@ def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
 
 
 def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
-    """A descriptor of a plain file, whoever's it is; with ``O_CREAT`` among the flags it is made, its owner's alone.
+    """A descriptor of a plain file of any owner; with ``O_CREAT`` among the flags it is made, for its owner alone.
 
-    ``OSError`` also for a link, for what is no plain file, and for another user's file that has a second name: that
+    ``OSError`` also for a link, for anything but a plain file, and for another user's file with a second name, which
     may lead out of the folder as a link does.
     """
     descriptor = open_regular(path, flags | os.O_NOFOLLOW)
@@ -56,14 +56,14 @@ def open_own(path: Path, flags: int = os.O_RDONLY) -> int:
 
 
 def open_own_lock(path: Path) -> int:
-    """A file for flock(2), made if it is not there; only its owner opens it, so that nobody else can hold it.
+    """A file for flock(2), made if missing; only its owner can open it, so that nobody else can hold the lock.
 
     ``OSError`` as ``open_own``.
     """
     descriptor = open_own(path, os.O_RDWR | os.O_CREAT)
     status = os.fstat(descriptor)
     if stat.S_IMODE(status.st_mode) & ~_MODE and status.st_uid == os.geteuid():
-        os.fchmod(descriptor, _MODE)  # an earlier version made it for all to read
+        os.fchmod(descriptor, _MODE)  # an earlier version made it readable for all
     return descriptor
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where Tare keeps what outlives a run: images, and what is running now.
+"""The folders in which Tare keeps what outlives a run: images, and what is running now.
 
-Each of these raises ``HostError`` when another user can change the folder or anything on its way (``trust.trusted``).
+Each function raises ``HostError`` when another user can change the folder or anything above it (``trust.trusted``).
 """
 
 import os
@@ -16,9 +16,9 @@ _SYSTEM = Path("/var/lib/tare")
 
 
 def state_directory() -> Path:
-    """``$TARE_STATE``, else ``/var/lib/tare`` for root, else below ``$XDG_STATE_HOME``; without links on the way.
+    """``$TARE_STATE``, else ``/var/lib/tare`` for root, else below ``$XDG_STATE_HOME``; with all links resolved.
 
-    ``HostError`` for an ordinary user without a home directory, too.
+    ``HostError`` also for an ordinary user without a home directory.
     """
     return trusted(_chosen())
 
@@ -45,7 +45,7 @@ def images_directory() -> Path:
 
 
 def images_directories() -> list[Path]:
-    """Where images are looked for, in order: an ordinary user may run the images that root has made."""
+    """The folders searched for images, in order: an ordinary user may run the images that root has made."""
     return _own_and_roots("images")
 
 
@@ -54,12 +54,12 @@ def kernels_directory() -> Path:
 
 
 def kernels_directories() -> list[Path]:
-    """Where kernels for guests are looked for, as images are."""
+    """The folders searched for guests' kernels, as for images."""
     return _own_and_roots("kernels")
 
 
 def _own_and_roots(name: str) -> list[Path]:
-    """Root's is passed over where others than root can change it: ``distrusted_system`` says so."""
+    """This user's and root's; root's is skipped where others than root can change it: ``distrusted_system`` says so."""
     folders = [trusted(_chosen() / name)]
     if ordinary_user():
         with suppress(HostError):
@@ -68,7 +68,7 @@ def _own_and_roots(name: str) -> list[Path]:
 
 
 def distrusted_system() -> str | None:
-    """Why an ordinary user may not run root's images, in a sentence; ``None``: no such reason."""
+    """Why an ordinary user may not run root's images, in a sentence; ``None``: they may."""
     if not ordinary_user():
         return None
     try:
@@ -79,25 +79,25 @@ def distrusted_system() -> str | None:
 
 
 def disks_directory() -> Path:
-    """Images as disks for guests, each named after its digest; the disk of an image that is gone may go."""
+    """Images as disks for guests, each named after its digest; the disk of a removed image may be removed too."""
     return state_directory() / "disks"
 
 
 def calibrations_directory() -> Path:
-    """Where ``tare calibrate`` keeps what it found, a file for each time."""
+    """The results of ``tare calibrate``, one file for each run."""
     return trusted(_chosen() / "calibrations")
 
 
 def rescued_directory() -> Path:
-    """Where results go whose folder was deleted or moved while they were measured."""
+    """Results whose folder was deleted or moved while they were measured."""
     return state_directory() / "rescued"
 
 
 def nodes_directory() -> Path:
-    """Only this user enters it: a workload may leave a program there that takes its owner's rights (set-user-id)."""
+    """Nodes' folders; only this user can enter: a workload may leave a set-user-id program there."""
     return trusted(_chosen() / "nodes")
 
 
 def quarantine_directory() -> Path:
-    """What cannot be removed yet and is in nobody's way there; as closed as the nodes'."""
+    """Whatever cannot be removed yet, out of the way; as closed as the nodes' folder."""
     return trusted(_chosen() / "quarantine")

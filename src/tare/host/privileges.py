@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose this process is."""
+"""Whether this process is root's or an ordinary user's."""
 
 import os
 
 
 def ordinary_user() -> bool:
-    """Whether it is not root's."""
+    """Whether this process runs without root."""
     return os.geteuid() != 0

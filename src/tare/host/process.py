@@ -30,7 +30,7 @@ _inherited: list[int] = []
 
 
 def inherit(descriptor: int | None) -> None:
-    """Let every tool of ``run`` hold this descriptor while it is at work; ``None`` ends that."""
+    """Let every tool of ``run`` hold this descriptor while it works; ``None`` ends that."""
     _inherited[:] = [] if descriptor is None else [descriptor]
 
 
@@ -44,13 +44,13 @@ class Completed:
 
     @property
     def last_words(self) -> str:
-        """The end of what it said, for an error message."""
+        """The end of its output, for an error message."""
         said = (self.stderr.strip() or self.stdout.strip()).splitlines()
         return " / ".join(line.strip() for line in said[-3:]) or "it printed nothing"
 
 
 def tool_environment() -> dict[str, str]:
-    """The few variables that a tool of the host needs; no preset of the user's reaches a node through it."""
+    """The few variables that a tool on the host needs; no setting of the user's reaches a node through it."""
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     path = kept.get("PATH", "")
     missing = [part for part in _DEFAULT_PATH.split(":") if part not in path.split(":")]
@@ -65,11 +65,11 @@ def run(
     given: str = "",
     leaves_daemon: bool = False,
 ) -> Completed:
-    """Run to the end; ``NodeError`` if the program cannot start or overruns, never for its exit code.
+    """Run to the end; ``NodeError`` if the program cannot start or takes too long, never for its exit code.
 
-    ``given`` is its standard input. With ``leaves_daemon`` what it leaves at work does not keep what ``inherit``
-    names: a clean-up would wait for it in vain. On an interrupt it may end first: a tool killed in its middle leaves
-    what nobody knows of.
+    ``given`` is its standard input. With ``leaves_daemon``, a daemon that it leaves running does not hold what
+    ``inherit`` names: a clean-up would wait for it in vain. After an interrupt the tool may finish first: one killed
+    midway leaves things that nobody knows of.
     """
     done = exchange(
         argv, given.encode(), timeout_s=timeout_s, variables=variables, leaves_daemon=leaves_daemon
@@ -83,7 +83,7 @@ def run(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchanged:
-    """A program that ended, and what it printed as it did."""
+    """A program that ended, and its output as bytes."""
 
     code: int
     stdout: bytes
@@ -99,7 +99,7 @@ def exchange(
     leaves_daemon: bool = False,
     most_byte: int = MOST_PRINTED_BYTE,
 ) -> Exchanged:
-    """As ``run``, with bytes; ``NodeError`` too if it prints more than ``most_byte``."""
+    """As ``run``, with bytes; ``NodeError`` also if it prints more than ``most_byte``."""
     child = _start(
         _held_beside(argv) if leaves_daemon else argv,
         stdin=subprocess.PIPE if given else subprocess.DEVNULL,
@@ -128,9 +128,9 @@ def exchange(
 def _conversed(
     child: "subprocess.Popen[bytes]", given: bytes, limit_s: float, most_byte: int
 ) -> tuple[bytes, bytes]:
-    """What it prints until its end; ``NodeError`` with what it did instead, within the limits.
+    """Its output until its end; ``NodeError`` when it exceeds a limit.
 
-    ``communicate`` keeps whatever comes, and a program in a node may print without end.
+    ``communicate`` keeps everything, and a program in a node may print forever.
     """
     deadline = time.monotonic() + limit_s
     printed = {stream: bytearray() for stream in (child.stdout, child.stderr) if stream is not None}
@@ -161,8 +161,8 @@ def _conversed(
 
 
 def _gave(child: "subprocess.Popen[bytes]", given: bytes, selector: selectors.BaseSelector) -> bytes:
-    """What is left to give; its input is closed when that is nothing, or when it takes no more."""
-    assert child.stdin is not None  # noqa: S101 - it is what the selector told of
+    """The input still to write; the pipe is closed when none is left, or when the program takes no more."""
+    assert child.stdin is not None  # noqa: S101 - the selector reported it
     left = b""
     with suppress(BrokenPipeError):
         left = given[os.write(child.stdin.fileno(), given[:_CHUNK_BYTE]) :]
@@ -174,7 +174,7 @@ def _gave(child: "subprocess.Popen[bytes]", given: bytes, selector: selectors.Ba
 
 
 def _held_beside(argv: Sequence[str]) -> list[str]:
-    """The program below flock(1), which holds the same lock for it until it ends."""
+    """The program below flock(1), which holds the same lock until the program ends."""
     locks = [Path(f"/proc/self/fd/{descriptor}").readlink() for descriptor in _inherited]
     return [*(word for lock in locks for word in (*_FLOCK, str(lock))), *argv]
 
@@ -182,7 +182,7 @@ def _held_beside(argv: Sequence[str]) -> list[str]:
 def _start(
     argv: Sequence[str], *, stdin: int = subprocess.DEVNULL, **options: Any
 ) -> "subprocess.Popen[bytes]":
-    """A program in a session of its own, its output in a pipe; ``NodeError`` if it cannot start."""
+    """Start a program in its own session, its output in a pipe; ``NodeError`` if it cannot start."""
     try:
         return subprocess.Popen(
             list(argv),
@@ -198,7 +198,7 @@ def _start(
 
 
 def _kill_session(child: "subprocess.Popen[bytes]") -> None:
-    """The program and what it started; its number is its own until it is collected."""
+    """Kill the program and what it started; its number is its own until it is collected."""
     if child.returncode is None:
         os.killpg(child.pid, signal.SIGKILL)
     try:
@@ -219,9 +219,9 @@ def run_checked(argv: Sequence[str], *, timeout_s: float = 60.0, leaves_daemon: 
 
 
 def start_idle(argv: Sequence[str], *, log: Path, ready: bytes = b"READY", timeout_s: float = 20.0) -> int:
-    """Start a node's first process and wait until it prints ``ready``; returns the id of what ``argv`` started.
+    """Start a node's first process and wait until it prints ``ready``; return the id of what ``argv`` started.
 
-    Raises ``NodeError`` if it ends or stays silent; what it wrote to standard error is in ``log``.
+    Raises ``NodeError`` if it ends or stays silent; ``log`` receives its standard error.
     """
     with log.open("wb") as errors:
         child = _start(argv, stderr=errors, env=tool_environment())
@@ -237,7 +237,7 @@ def start_idle(argv: Sequence[str], *, log: Path, ready: bytes = b"READY", timeo
 
 
 def _read_until(child: "subprocess.Popen[bytes]", wanted: bytes, timeout_s: float) -> bytes:
-    assert child.stdout is not None  # noqa: S101 - it was asked for as a pipe
+    assert child.stdout is not None  # noqa: S101 - it was requested as a pipe
     seen, deadline = b"", time.monotonic() + timeout_s
     output, readable = child.stdout.fileno(), select.poll()
     readable.register(output, select.POLLIN)
@@ -250,7 +250,7 @@ def _read_until(child: "subprocess.Popen[bytes]", wanted: bytes, timeout_s: floa
 
 
 def ended_within(child: "subprocess.Popen[bytes]", limit_s: float) -> bool:
-    """Whether it ended in this time, and is collected; seen at once, where ``Popen.wait`` looks again and again."""
+    """Whether it ends in this time, and collect it; noticed at once, where ``Popen.wait`` polls."""
     if child.poll() is None:
         try:
             handle = os.pidfd_open(child.pid)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of /proc/PID/stat (proc(5)) of all processes, taken more than once.
+"""The text of /proc/PID/stat (proc(5)) of all processes, read repeatedly.
 
-To open and close one takes longer than to read it, so they stay open until ``close``, over thousands of trials. A
-descriptor stays its process's: when that has ended it can no longer be read, whoever has the number by then.
+Opening and closing a file takes longer than reading it, so they stay open until ``close``, over thousands of trials. A
+descriptor stays its process's: once the process has ended, it cannot be read, even if its number is reused.
 """
 
 import os
@@ -15,7 +15,7 @@ _MOST_BYTE = 4096
 
 
 class ProcessStats:
-    """Those below ``root``, which is /proc."""
+    """The processes below ``root``, which is /proc."""
 
     def __init__(self, root: str = "/proc") -> None:
         self._root = root
@@ -43,7 +43,7 @@ class ProcessStats:
         self.close()
 
     def _new_text(self, name: str) -> bytes | None:
-        """Of a process that is new, perhaps under the number of one that has ended."""
+        """The text of a new process, perhaps with the number of an ended one."""
         if name in self._held:
             os.close(self._held.pop(name))
         path = f"{self._root}/{name}/stat"

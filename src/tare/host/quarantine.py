@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot be removed is moved to where it is in nobody's way; ``tare clean`` tries it again."""
+"""A folder for what cannot be removed: it is out of the way there, and ``tare clean`` tries again."""
 
 import secrets
 from contextlib import suppress
@@ -11,7 +11,7 @@ from tare.host.trust import made
 
 
 def remove(path: Path) -> None:
-    """Remove what is of use no more, or have it out of the way; ``OSError`` when neither can be done."""
+    """Remove what is no longer needed, or move it out of the way; ``OSError`` when neither can be done."""
     try:
         remove_tree(path)
     except OSError:
@@ -19,7 +19,7 @@ def remove(path: Path) -> None:
 
 
 def put_away(path: Path) -> Path:
-    """Move it to the quarantine, under its name or one like it; returns where. ``OSError`` when it cannot be moved."""
+    """Move it to the quarantine, under its name or a similar one; return where. ``OSError`` when it cannot be moved."""
     place = made(quarantine_directory(), 0o700) / path.name.lstrip(".")
     if place.exists():
         place = place.with_name(f"{place.name}-{secrets.token_hex(4)}")
@@ -28,7 +28,7 @@ def put_away(path: Path) -> Path:
 
 
 def quarantined() -> list[Path]:
-    """What lies there, by name."""
+    """The entries of the quarantine, by name."""
     with suppress(OSError):
         return sorted(quarantine_directory().iterdir())
     return []

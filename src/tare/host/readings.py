@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pure readers of what the kernel says about itself: text of a file below /proc or /sys → a few words.
+"""Pure readers of the kernel's own reports: text of a file below /proc or /sys → a few words.
 
-Sources: proc(5), cgroups(7), and the kernel's Documentation/ABI for /sys. Each raises ``ValueError`` when the
-text is not what those pages describe.
+Sources: proc(5), cgroups(7), and the kernel's Documentation/ABI for /sys. Each raises ``ValueError`` when the text
+does not match those pages.
 """
 
 import re
@@ -16,12 +16,12 @@ _BRACKETED = re.compile(r"\[([^\]]+)\]")
 
 def keyed(text: str, separator: str = ":") -> dict[str, str]:
     """Read ``key<separator>value`` lines; the first of equal keys counts, as in /proc/cpuinfo's first processor."""
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for line in text.splitlines():
         key, parted, value = line.partition(separator)
         if parted:
-            found.setdefault(key.strip(), value.strip())
-    return found
+            pairs.setdefault(key.strip(), value.strip())
+    return pairs
 
 
 def required(text: str, key: str) -> str:
@@ -99,8 +99,8 @@ def virtualization(
 ) -> str:
     """Say what this host runs on, much as systemd-detect-virt(1) would, from files alone.
 
-    ``firmware``: DMI's vendor and product; ``clocksources``: those the kernel offers, of which paravirtual ones name
-    their hypervisor; ``hypervisor``: what /sys/hypervisor or the device tree name. On x86 CPUID's bit decides.
+    ``firmware``: DMI's vendor and product; ``clocksources``: the kernel's offers, where paravirtual ones name their
+    hypervisor; ``hypervisor``: the name in /sys/hypervisor or the device tree. On x86 CPUID's bit decides.
     """
     if named := hypervisor.strip("\0\n "):
         return named

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Removing a folder that somebody hostile may have filled.
+"""Removing a folder that a hostile user may have filled.
 
 It may be 100,000 levels deep, hold links to anywhere, folders that nobody may read, attributes that keep even root
-from removing a file, and more files than there is time for. So nothing in it is reached but by the descriptor of its
-folder and without following a link, no mount point is crossed, and what lies deep is moved up to the top, so that a
-handful of descriptors is enough. Whoever renames folders meanwhile gains nothing: the way back up is never looked for.
+from removing a file, and more files than there is time for. So everything in it is reached only by its folder's
+descriptor and without following a link, no mount point is crossed, and deep folders are moved up to the top, so that a
+handful of descriptors is enough. Renaming folders meanwhile gains nothing: the way back up is never looked up.
 """
 
 import errno
@@ -42,10 +42,10 @@ _Made = TypeVar("_Made")
 
 
 def remove_tree(path: Path, *, limit_s: float = LIMIT_S) -> None:
-    """Remove ``path`` with all below it, be it a folder, a file or a link; harmless when it is not there.
+    """Remove ``path`` with everything below it, be it a folder, a file or a link; harmless when it does not exist.
 
-    ``OSError`` names the first thing that would not go and why; all else is gone then. ``TimeoutError``: there was
-    more than ``limit_s`` seconds of work; the next call continues with what is left.
+    ``OSError`` names the first thing that could not be removed and why; all else is gone then. ``TimeoutError``: there
+    was more than ``limit_s`` seconds of work; another call continues with the rest.
     """
     if _went_at_once(path):
         return
@@ -58,7 +58,7 @@ def remove_tree(path: Path, *, limit_s: float = LIMIT_S) -> None:
 
 
 def _went_at_once(path: Path) -> bool:
-    """A file, a link, or an empty folder: nothing in it is opened."""
+    """Remove a file, a link, or an empty folder, without opening anything; return whether it is gone."""
     for remove in (os.unlink, os.rmdir):
         try:
             remove(path)
@@ -71,15 +71,15 @@ def _went_at_once(path: Path) -> bool:
 
 
 def remove_folder(directory: Path, last: str, *, limit_s: float = LIMIT_S) -> None:
-    """Remove a node's folder, the file ``last`` last: a folder without it is not known as a node's.
+    """Remove a node's folder, the file ``last`` last: a folder without it is not recognized as a node's.
 
-    ``OSError`` as ``remove_tree``; and before anything goes when something is mounted below: it may be a user's own
-    directory.
+    ``OSError`` as ``remove_tree``; also, before anything is removed, when something is mounted below: it may be a
+    user's own directory.
     """
     with suppress(FileNotFoundError):
         with os.scandir(directory) as scanned:
             entries = list(scanned)
-        # Where no folder is left, a mount can only be on a file, which the kernel keeps as long as it is one.
+        # Without folders, only a file can be a mount point, and the kernel keeps a file while it is one.
         if any(entry.is_dir() for entry in entries) and (points := mounts_below(directory)):
             raise OSError(errno.EBUSY, f"something is still mounted below {directory}", str(points[0]))
         for entry in entries:
@@ -90,19 +90,19 @@ def remove_folder(directory: Path, last: str, *, limit_s: float = LIMIT_S) -> No
 
 
 def remove_what_goes(path: Path) -> None:
-    """As ``remove_tree``; what stays is for others to say, who remove the folder that it lies in."""
+    """As ``remove_tree``, but without errors: removing the folder around it reports what stays."""
     with suppress(OSError):
         remove_tree(path)
 
 
 def said(error: OSError) -> str:
-    """What would not go, why, and what to do about it."""
+    """What could not be removed, why, and what to do about it."""
     way = _WAYS.get(error.errno or 0, "see why with ls -la, and remove it by hand")
     return f"cannot remove {error.filename or 'it'}: {error.strerror}; {way}"
 
 
 class _Removal:
-    """Of one tree."""
+    """The removal of one tree."""
 
     def __init__(self, path: Path, limit_s: float) -> None:
         self._path, self._limit_s = path, limit_s
@@ -134,7 +134,7 @@ class _Removal:
         return True
 
     def _thinned(self, folder: int, name: str, depth: int) -> bool:
-        """Go through a folder once; whether anything went from it."""
+        """Go through a folder once; return whether anything in it was removed."""
         went = False
         inside = _freed(lambda: os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder), folder, name, depth)
         with _closing(inside):
@@ -159,7 +159,7 @@ def _closing(descriptor: int) -> Iterator[int]:
 
 
 def _unlinked(folder: int, name: str) -> bool:
-    """Whether it is gone; a folder with something in it is not."""
+    """Whether it is gone; a folder with contents is not."""
     try:
         os.unlink(name, dir_fd=folder)
     except FileNotFoundError:
@@ -180,11 +180,11 @@ def _emptied(folder: int, name: str) -> bool:
 
 
 def _freed(action: Callable[[], _Made], folder: int, name: str, depth: int) -> _Made:
-    """What the action returns; once more without what protects the entry, if that forbade it."""
+    """The action's result; if protection of the entry forbade it, remove that and try again."""
     try:
         return action()
     except PermissionError:
-        if depth:  # whatever protects the top's own folder stays: it is none of the tree's
+        if depth:  # protection of the top's own folder stays: it is not part of the tree
             _unprotect(folder)
         with suppress(OSError):
             _unprotect_entry(folder, name)
@@ -192,19 +192,19 @@ def _freed(action: Callable[[], _Made], folder: int, name: str, depth: int) -> _
 
 
 def _unprotect_entry(folder: int, name: str) -> None:
-    """Opened only when it is known to be a plain file or a folder: to open a device may do something."""
+    """Open it only when it is known to be a plain file or a folder: opening a device may have effects."""
     with _closing(os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)) as held:
         mode, place = os.fstat(held).st_mode, f"/proc/self/fd/{held}"
         if stat.S_ISDIR(mode):
             with suppress(OSError):
-                os.chmod(place, stat.S_IRWXU)  # noqa: PTH101 - whatever bears the name by now
+                os.chmod(place, stat.S_IRWXU)  # noqa: PTH101 - whatever has the name by now
         if stat.S_ISDIR(mode) or stat.S_ISREG(mode):
             with _closing(os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)) as opened:
                 _unprotect(opened)
 
 
 def _unprotect(descriptor: int) -> None:
-    """Take immutable and append-only off, and let a folder's owner in; as far as this user may."""
+    """Clear immutable and append-only, and let a folder's owner in, as far as this user may."""
     attributes = bytearray(8)
     with suppress(OSError):
         fcntl.ioctl(descriptor, _GET_ATTRIBUTES, attributes)
@@ -216,16 +216,16 @@ def _unprotect(descriptor: int) -> None:
 
 
 def _mount_of(descriptor: int) -> str:
-    """The mount's number, by proc(5); a device number would not tell a bound folder of the same file system."""
+    """The mount's number, by proc(5); a device number would not reveal a bound folder of the same file system."""
     with open(f"/proc/self/fdinfo/{descriptor}") as facts:  # noqa: PTH123 - half the time of a Path's
         return next(line for line in facts if line.startswith("mnt_id:"))
 
 
 def _place(folder: int, name: str) -> str:
-    """For people; the names are whatever somebody chose."""
+    """A readable path for messages; the names are whatever somebody chose."""
     try:
         path = f"{os.readlink(f'/proc/self/fd/{folder}')}/{name}"  # noqa: PTH115 - a descriptor's
-    except OSError:  # longer than a path can be
+    except OSError:  # longer than a path may be
         path = f".../{name}"
     shown = "".join(text if text.isprintable() else text.encode("unicode_escape").decode() for text in path)
     return shown if len(shown) <= _LONGEST_NAME else f"{shown[:_LONGEST_NAME]}..."

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders that are needed for seconds, below ``$TMPDIR``. A killed run leaves its own, and the next one removes it.
+"""Folders that are needed for seconds, below ``$TMPDIR``. A killed run leaves its folder, and the next run removes it.
 
-Whoever uses one holds a lock on it, so that it is known whether anybody still does (flock(2)). Its name says whose it
-is, and on which host it is used: there are file systems of several hosts whose locks hold on one alone.
+A process holds a lock on the folder that it uses, so others know whether it is still in use (flock(2)). The name
+includes its user and the host that uses it: some file systems are shared by hosts, but their locks hold on one only.
 """
 
 import errno
@@ -25,7 +25,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 @contextmanager
 def scratch_folder(purpose: str) -> Iterator[Path]:
-    """A new, empty folder that only this user enters, gone at the end; ``purpose`` is a part of its name."""
+    """A new, empty folder that only this user can enter, gone at the end; ``purpose`` is part of its name."""
     folder, lock = _made(f"{_prefix()}{purpose}-")
     try:
         yield folder
@@ -38,23 +38,23 @@ def scratch_folder(purpose: str) -> Iterator[Path]:
 
 
 def remove_unused() -> None:
-    """Remove this user's scratch folders that nobody uses any more."""
-    with suppress(OSError):  # no folder for temporary files can be written
+    """Remove this user's scratch folders that are no longer in use."""
+    with suppress(OSError):  # no folder for temporary files is writable
         for folder in _left(Path(tempfile.gettempdir()).resolve()):
             with suppress(OSError), _held(folder):
                 remove_tree(folder)
 
 
 def _prefix() -> str:
-    """No folder that anybody makes for something else bears it."""
+    """A prefix that no folder made for another purpose has."""
     host = zlib.crc32(os.fsencode(os.uname().nodename))
     return f"tare-scratch-{os.geteuid()}-{host:08x}-"
 
 
 def _left(directory: Path) -> list[Path]:
-    """This user's scratch folders of this host. None where others may rename what they do not own.
+    """This user's scratch folders on this host. None where others may rename what they do not own.
 
-    A mounted one is left out: a file system that a user serves may never answer (fuse(4)).
+    A mounted one is left out: a file system served by a user may never answer (fuse(4)).
     """
     mode = directory.stat().st_mode
     if mode & _OTHERS_WRITE and not mode & stat.S_ISVTX:
@@ -64,9 +64,9 @@ def _left(directory: Path) -> list[Path]:
 
 
 def _made(prefix: str) -> tuple[Path, int | None]:
-    """With its lock, and made anew when somebody cleaned up between the two.
+    """The folder with its lock, made again when a clean-up removed it between the two.
 
-    ``None`` where the file system knows no locks: nobody else can have it there either, and so nobody removes it.
+    ``None`` where the file system has no locks: nobody else can hold one there either, so nobody removes it.
     """
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix))
@@ -81,7 +81,7 @@ def _made(prefix: str) -> tuple[Path, int | None]:
 
 
 def _locked(folder: Path) -> int:
-    """``BlockingIOError`` while another holds it; ``FileNotFoundError`` when the folder is no longer the one opened."""
+    """Lock it; ``BlockingIOError`` while another holds it; ``FileNotFoundError`` when the folder was replaced."""
     descriptor = os.open(folder, _FOLDER)
     try:
         if os.fstat(descriptor).st_uid != os.geteuid():

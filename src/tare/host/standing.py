@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a process stands with the host's schedulers, and what it may use: read, and made plain for all that we start.
+"""A process's scheduling settings on the host and its resource limits: read, and reset for everything that we start.
 
 Sources: sched(7), setpriority(2), ioprio_set(2), proc(5) oom_score_adj, prctl(2) PR_SET_TIMERSLACK, getrlimit(2).
 """
@@ -35,7 +35,7 @@ _LIMITS = {
 
 
 def standing(pid: int | None = None) -> dict[str, Any]:
-    """Of a process, by default this one, under the names that the stopwatch uses; what cannot be read is ``None``."""
+    """A process's values, by default this one's, under the stopwatch's names; ``None`` for one that cannot be read."""
     who = pid or 0
     folder = Path("/proc", str(pid or "self"))
     return {
@@ -48,9 +48,9 @@ def standing(pid: int | None = None) -> dict[str, Any]:
 
 
 def resource_limits() -> dict[str, tuple[int, int]]:
-    """What all nodes get: name → soft and hard, -1 for none. This process's own, with two exceptions.
+    """The limits of all nodes: name → soft and hard, -1 for none. This process's own, with two exceptions.
 
-    Open files: the soft limit is the hard one, as ``docker exec`` and ``podman exec`` leave the soft limit of a command
+    Open files: the soft limit equals the hard one, as ``docker exec`` and ``podman exec`` leave a command's soft limit
     to chance where it is lower (github.com/opencontainers/runc, issue 4195). Processes: never more than there can be.
     """
     limits = {name: resource.getrlimit(number) for name, number in _LIMITS.items()}
@@ -66,10 +66,10 @@ def resource_limits() -> dict[str, tuple[int, int]]:
 
 @contextmanager
 def plain() -> Iterator[None]:
-    """Give this process the standing that daemons give what they start, as far as its rights go, and take it back.
+    """Give this process the scheduling that daemons give their children, as far as its rights go; restore it after.
 
-    What the runner starts inherits its own niceness; what a daemon starts does not. The limit of processes is lowered
-    for good, as only some may raise one.
+    The runner's children inherit its niceness; a daemon's do not. The limit on processes is lowered for good, as only
+    some users may raise one.
     """
     before, priority = standing(), os.sched_getparam(0)
     limits, files = resource_limits(), resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -84,7 +84,7 @@ def plain() -> Iterator[None]:
 
 
 def _stand(wanted: Mapping[str, Any], priority: os.sched_param) -> None:
-    """An ordinary user may not rise: then everything that it starts stays as low."""
+    """Set what can be set: an ordinary user may not rise, so everything that it starts stays as low."""
     with suppress(OSError, TypeError):
         os.sched_setscheduler(0, wanted["scheduler"], priority)
     with suppress(OSError, TypeError):

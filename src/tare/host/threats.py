@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What about this host threatens a measurement, and what to do about it.
+"""What on this host threatens a measurement, and what to do about it.
 
 The judgements follow what benchmarking guides agree on (the Linux kernel's admin-guide on cpufreq and transparent
 huge pages; pyperf's and LLVM's system tuning pages): steady clock, no neighbours, no surprises from memory.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a tool printed, as values: whatever is wrong with it is a ``NodeError`` that names the tool and quotes it."""
+"""A tool's output as values: any fault in it is a ``NodeError`` that names the tool and quotes the output."""
 
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ Kind = TypeVar("Kind")
 
 
 def told(kind: type[Kind], text: str | bytes, tool: str) -> Kind:
-    """The JSON that ``tool`` printed, which has to be of this kind (``tare.untrusted.of_kind``)."""
+    """The JSON that ``tool`` printed, which must be of this kind (``tare.untrusted.of_kind``)."""
     try:
         return of_kind(kind, from_json(text))
     except ValueError as error:
@@ -21,7 +21,7 @@ def told(kind: type[Kind], text: str | bytes, tool: str) -> Kind:
 
 
 def part(kind: type[Kind], value: Any, tool: str) -> Kind:
-    """The same of a value that has been read already."""
+    """The same for a value that has already been read."""
     try:
         return of_kind(kind, value)
     except ValueError as error:
@@ -37,11 +37,11 @@ def number(text: str, tool: str) -> int:
 
 
 def process_id(text: str, tool: str) -> int:
-    """Of a process of this host."""
-    found = number(text, tool)
-    if not 0 < found < _MOST_PROCESSES:
+    """The id of a process on this host."""
+    pid = number(text, tool)
+    if not 0 < pid < _MOST_PROCESSES:
         raise NodeError(f"{tool} names {start_of(text)} as a process, and there is none of that number")
-    return found
+    return pid
 
 
 def _nonsense(tool: str, text: str | bytes, why: str) -> NodeError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lies below a folder, however deep: os.walk and Path.rglob of Python 3.11 call themselves once for each level."""
+"""Everything below a folder, however deep: Python 3.11's os.walk and Path.rglob call themselves once for each level."""
 
 import os
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from pathlib import Path
 
 
 def entries_below(root: str | Path) -> Iterator["os.DirEntry[str]"]:
-    """Every entry, a folder before what is in it; no link is followed.
+    """Every entry, a folder before its contents; no link is followed.
 
-    What cannot be listed is passed over: a folder that is closed to this user, or gone, or deeper than a path can say.
+    Folders that cannot be listed are skipped: closed to this user, gone, or deeper than a path can say.
     """
     pending = [str(root)]
     while pending:

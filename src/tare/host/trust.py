@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a folder is this user's alone to change, as sshd(8) asks of a home directory (StrictModes).
+"""Whether only this user can change a folder, as sshd(8) requires of a home directory (StrictModes).
 
-Whoever can write a folder on the way can put another one in its place. So each has to belong to this user or to root,
-and nobody else may write it; but in a folder where only the owner of an entry may rename it (/tmp), an entry of one's
-own is safe. Links are walked one by one: they can be replaced as folders can.
+Anybody who can write a folder on the path can replace the next one. So each must belong to this user or to root, and
+nobody else may write it; but in a folder where only the owner of an entry may rename it (/tmp), one's own entry is
+safe. Links are followed one by one: they can be replaced just as folders can.
 """
 
 import errno
@@ -26,9 +26,9 @@ _ACCESS_LIST = "system.posix_acl_access"
 
 
 def trusted(path: Path) -> Path:
-    """Where ``path`` really is, with all links on the way followed; what is not there yet may be made there.
+    """The real place of ``path``, with all links followed; what does not exist yet may be made there.
 
-    ``HostError`` names the first folder or link on the way that another user owns or can change, and how to mend it.
+    ``HostError`` names the first folder or link on the path that another user owns or can change, and the remedy.
     """
     place, pending, links = "", [*_absolute(path).parts[1:]], 0
     _judge("/", bool(pending))
@@ -53,7 +53,7 @@ def trusted(path: Path) -> Path:
 
 
 def made(path: Path, mode: int = 0o755) -> Path:
-    """The folder, made if it is not there and never with more rights than ``mode``; ``HostError`` as ``trusted``.
+    """The folder, made if missing and never with more rights than ``mode``; ``HostError`` as ``trusted``.
 
     ``OSError`` when it cannot be made.
     """
@@ -62,21 +62,21 @@ def made(path: Path, mode: int = 0o755) -> Path:
     for folder in reversed(missing):
         folder.mkdir(mode=mode if folder == place else 0o755, exist_ok=True)
     if missing:
-        return trusted(place)  # somebody may have been quicker
+        return trusted(place)  # another process may have been quicker
     status = place.stat()
     if status.st_mode & _EVERYBODY & ~mode and status.st_uid == os.geteuid():
         place.chmod(
             stat.S_IMODE(status.st_mode) & ~(_EVERYBODY & ~mode)
-        )  # an earlier version let all read it
+        )  # an earlier version let everybody read it
     return place
 
 
 def distrust(
     status: os.stat_result, path: str | Path | None = None, owners: AbstractSet[int] = frozenset()
 ) -> str | None:
-    """Who else can change what has this status, in words; ``None``: only this user and root.
+    """Who else can change an entry with this status, in words; ``None``: only this user and root.
 
-    ``path``: where it is, to look for an access list. ``owners``: users who may own it as well.
+    ``path``: its place, to look for an access list. ``owners``: users who may own it as well.
     """
     if not _is_ours(status) and status.st_uid not in owners:
         return f"belongs to user {user_name(status.st_uid)}"
@@ -90,7 +90,7 @@ def distrust(
 
 
 def asking_users() -> AbstractSet[int]:
-    """The user who had sudo(8) start this program as root, if somebody did."""
+    """The user who started this program as root by sudo(8), if any."""
     try:
         return set() if ordinary_user() else {int(os.environ["SUDO_UID"])}
     except (KeyError, ValueError):
@@ -98,7 +98,7 @@ def asking_users() -> AbstractSet[int]:
 
 
 def user_name(uid: int) -> str:
-    """Such as "alice"; the number of a user without a name."""
+    """A name such as "alice"; the number of a user without a name."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -106,12 +106,12 @@ def user_name(uid: int) -> str:
 
 
 def _absolute(path: Path) -> Path:
-    """Not normalized: after a link, ".." is not where it seems to be."""
+    """An absolute path, not normalized: after a link, ".." is not where it seems to be."""
     return path if path.is_absolute() else Path.cwd() / path
 
 
 def _judge(place: str, leads_on: bool) -> os.stat_result | None:
-    """The entry's status; ``None``: it is not there. ``HostError`` when it is not to be trusted."""
+    """The entry's status; ``None``: it does not exist. ``HostError`` when it cannot be trusted."""
     try:
         status = os.lstat(place)
     except FileNotFoundError:
@@ -140,12 +140,12 @@ def _remedy(place: str, status: os.stat_result) -> str:
 
 
 def _is_shared(status: os.stat_result) -> bool:
-    """Only the owner of what is in it may rename that (inode(7), sticky bit), and it is root's or one's own."""
+    """Whether it is sticky (inode(7)), so that only an entry's owner may rename it, and root's or one's own."""
     return bool(status.st_mode & stat.S_ISVTX) and _is_ours(status)
 
 
 def _is_ours(status: os.stat_result) -> bool:
-    """This user's or root's, whom a user namespace may show as somebody else: who owns "/" can change all below."""
+    """Whether it is this user's or root's; in a user namespace the owner of "/", who can change all below, is root."""
     return status.st_uid in {0, os.geteuid()} or status.st_uid == Path("/").stat().st_uid
 
 
@@ -160,7 +160,7 @@ def _is_one_users(status: os.stat_result) -> bool:
 
 
 def _has_access_list(path: str | Path | None) -> bool:
-    """Its mask then shows as the group's rights, which somebody else may have (acl(5))."""
+    """Whether it has one: its mask then shows as the group's rights, which somebody else may have (acl(5))."""
     try:
         return path is not None and _ACCESS_LIST in os.listxattr(path, follow_symlinks=False)
     except OSError:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernel lets an ordinary user do in a user namespace of their own (user_namespaces(7)).
+"""What the kernel lets an ordinary user do in their own user namespace (user_namespaces(7)).
 
-Trying it decides; the kernel's switches are only asked for the reason when it fails.
+A trial decides; the kernel's switches are read only for the reason when it fails.
 """
 
 import shutil
@@ -47,7 +47,7 @@ class Obstacle:
 
 
 def find_obstacle(root: Path = Path("/")) -> Obstacle | None:
-    """What keeps this user from a node of their own; ``None``: nothing. Leaves no trace."""
+    """What keeps this user from having nodes; ``None``: nothing. Leaves no trace."""
     if _works("tmpfs", "size=64k", Path("/proc")):
         return None if layer_maker() else _no_layer(root)
     for name, forbidding, reason, remedy in _SWITCHES:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Control groups, version 1 and 2, behind one small face.
+"""Control groups, version 1 and 2, behind one small interface.
 
-Tare's own groups are ``tare/NODE`` in every hierarchy that matters; groups that Docker or LXC made are read
-through the same face. On a hybrid host the version that holds the cpu controller is the one used.
+Tare's own groups are ``tare/NODE`` in every hierarchy that matters; groups made by Docker or LXC are read through the
+same interface. On a hybrid host, the version that holds the cpu controller is used.
 Sources: cgroups(7); the kernel's admin-guide pages for cgroup-v1 and cgroup-v2.
 """
 
@@ -58,23 +58,23 @@ _REMEMBERED = 64
 
 
 def can_bound_processes() -> bool:
-    """Whether this host's kernel can limit the number of a group's processes."""
+    """Whether this host's kernel can limit the number of processes in a group."""
     return "pids" in find_hierarchies().mounts
 
 
 def own_group(name: str) -> Group:
-    """Tare's group for a node of this name, made or not."""
+    """Tare's group for a node of this name, whether or not it exists."""
     hierarchies = find_hierarchies()
     return Group(hierarchies.version, _own_directories(hierarchies, name))
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _own_directories(found: Hierarchies, name: str) -> Mapping[str, str]:
-    return {key: f"{point}/{PARENT}/{name}" for key, point in found.mounts.items()}
+def _own_directories(host: Hierarchies, name: str) -> Mapping[str, str]:
+    return {key: f"{point}/{PARENT}/{name}" for key, point in host.mounts.items()}
 
 
 def create_own_group(name: str) -> Group:
-    """Make the group of ``own_group``; ``NodeError`` says what the kernel refuses."""
+    """Make the group of ``own_group``; ``NodeError`` gives the kernel's reason when it refuses."""
     hierarchies, group = find_hierarchies(), own_group(name)
 
     def make() -> None:
@@ -88,7 +88,7 @@ def create_own_group(name: str) -> Group:
 
 
 def prepare_parent() -> None:
-    """Make the common parent of all nodes' groups, for a technology that makes its own below it; raises the same."""
+    """Make the parent of all nodes' groups, for a technology that makes its own below it; ``NodeError`` as above."""
     hierarchies = find_hierarchies()
     _made(lambda: _create_parent(hierarchies), PARENT)
 
@@ -98,7 +98,7 @@ def _made(make: Callable[[], None], name: str) -> None:
         try:
             return make()
         except FileNotFoundError:
-            continue  # a run below another state folder has just removed the parent, which both share
+            continue  # a run below another state folder has just removed the parent that both share
         except OSError as error:
             raise NodeError(
                 f"cannot make the control group {error.filename}: {error.strerror}; run as root"
@@ -107,7 +107,7 @@ def _made(make: Callable[[], None], name: str) -> None:
 
 
 def named_groups(name: str) -> Group:
-    """Groups of this path in every hierarchy, those without controllers too: LXC and systemd-nspawn use them all."""
+    """Groups at this path in every hierarchy, including those without controllers: LXC and systemd-nspawn use them."""
     return Group(V1, {str(point): f"{point}/{name}" for point in group_mounts()})
 
 
@@ -121,16 +121,16 @@ def group_of(pid: int) -> Group:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _directories_of(found: Hierarchies, text: str) -> Mapping[str, str]:
-    """By a process's lines in /proc/PID/cgroup."""
+def _directories_of(host: Hierarchies, text: str) -> Mapping[str, str]:
+    """The group's directories, from a process's lines in /proc/PID/cgroup."""
     paths: dict[str, str] = {}
     for line in text.split("\n"):
         _, names, path = line.split(":", 2)
         paths.update(dict.fromkeys(names.split(","), path))
-    names_of = {key: "" if found.version == V2 or key == UNIFIED else key for key in found.mounts}
+    names_of = {key: "" if host.version == V2 or key == UNIFIED else key for key in host.mounts}
     return {
         key: f"{point}/{paths[names_of[key]].strip('/')}".rstrip("/")
-        for key, point in found.mounts.items()
+        for key, point in host.mounts.items()
         if names_of[key] in paths
     }
 
@@ -150,7 +150,7 @@ EXPECTED = "expected"
 
 
 def remove_parent_if_empty() -> None:
-    """With groups that a killed process or engine left empty, and what should have ended long ago.
+    """Remove it with groups that a killed process or engine left empty, and processes that should have ended long ago.
 
     Only root's runs make groups there, and only root can remove them.
     """
@@ -176,7 +176,7 @@ def _containers() -> list[Path]:
 
 
 def _below(group: Path, pattern: str) -> list[Path]:
-    """Nothing where the group has vanished: a run below another state folder removes the parent as well."""
+    """The matching groups; none if the group has vanished: a run below another state folder removes the parent too."""
     try:
         return list(group.glob(pattern))
     except FileNotFoundError:
@@ -194,25 +194,25 @@ def _remove_if_empty(group: Path) -> None:
 
 def _make_folder(path: str) -> None:
     try:
-        os.mkdir(path)  # noqa: PTH102 - nine in every trial; the parents are there
+        os.mkdir(path)  # noqa: PTH102 - nine in every trial; the parents exist
     except FileExistsError:
         if not os.path.isdir(path):  # noqa: PTH112
             raise
 
 
-def _is_parent_prepared(found: Hierarchies) -> bool:
-    """Whether ``_create_parent`` has done all that it does; version 2 hands down what it is asked for, each time."""
-    if found.version != V1 or not all(os.path.isdir(f"{root}/{PARENT}") for root in found.roots):  # noqa: PTH112
+def _is_parent_prepared(host: Hierarchies) -> bool:
+    """Whether ``_create_parent`` has done all its work; in version 2 never: it hands down the controllers each time."""
+    if host.version != V1 or not all(os.path.isdir(f"{root}/{PARENT}") for root in host.roots):  # noqa: PTH112
         return False
-    parent = found.mounts["cpuset"] / PARENT
+    parent = host.mounts["cpuset"] / PARENT
     return bool(read_text(f"{parent}/cpuset.cpus")) and read_text(f"{parent}/{_LAST_PREPARED}") == "1"
 
 
-def _create_parent(found: Hierarchies) -> None:
-    for root in found.roots:
+def _create_parent(host: Hierarchies) -> None:
+    for root in host.roots:
         _make_folder(f"{root}/{PARENT}")
-    if found.version == V1:
-        parent = found.mounts["cpuset"] / PARENT
+    if host.version == V1:
+        parent = host.mounts["cpuset"] / PARENT
         for name in ("cpuset.mems", "cpuset.cpus"):
             if not read_text(f"{parent}/{name}"):
                 (parent / name).write_text((parent.parent / name).read_text())
@@ -220,8 +220,8 @@ def _create_parent(found: Hierarchies) -> None:
         if read_text(f"{parent}/{_LAST_PREPARED}") != "1":
             (parent / _LAST_PREPARED).write_text("1")
         return
-    wanted = " ".join(f"+{name}" for name in V2_CONTROLLERS if name != IO or found.weighs_io())
-    for directory in (found.roots[0], found.roots[0] / PARENT):
+    wanted = " ".join(f"+{name}" for name in V2_CONTROLLERS if name != IO or host.weighs_io())
+    for directory in (host.roots[0], host.roots[0] / PARENT):
         try:
             (directory / "cgroup.subtree_control").write_text(wanted)
         except OSError as error:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stopping all processes of a control group at once, and letting them go on: the freezer, version 1 and 2.
+"""Stopping all processes of a control group at once, and letting them continue: the freezer, version 1 and 2.
 
-Groups below are frozen with it. In version 1 a frozen process does not even die of SIGKILL before it is thawed.
+Groups below are frozen with it. In version 1 a frozen process does not die even of SIGKILL before it is thawed.
 Sources: the kernel's admin-guide pages cgroup-v1/freezer-subsystem.rst and cgroup-v2.rst.
 """
 
@@ -43,15 +43,15 @@ class Freezer:
     directory: Path
 
     def freeze(self) -> Times:
-        """Stop all of it; ``NodeError`` when that takes more than 2 s."""
+        """Stop the whole group; ``NodeError`` when that takes more than 2 s."""
         return freeze_all([self])
 
     def thaw(self) -> Times:
-        """Let all of it go on; the same error. Harmless when nothing is frozen or the group is gone."""
+        """Let the whole group continue; the same error. Harmless when nothing is frozen or the group is gone."""
         return thaw_all([self])
 
     def request(self, *, frozen: bool) -> None:
-        """Ask for it without waiting."""
+        """Request the state without waiting."""
         name, words = (_V1_STATE, ("THAWED", "FROZEN")) if self.version == V1 else (_V2_STATE, ("0", "1"))
         try:
             (self.directory / name).write_text(words[frozen])
@@ -63,7 +63,7 @@ class Freezer:
             raise NodeError(f"cannot {verb} the control group {self.directory}: {error.strerror}") from error
 
     def wait(self, *, frozen: bool) -> None:
-        """Until what was requested is so."""
+        """Wait until the requested state is reached."""
         deadline = time.monotonic() + _LIMIT_S
         is_so = self._wait_v1 if self.version == V1 else self._wait_v2
         with _gone_groups_are_fine():
@@ -80,7 +80,7 @@ class Freezer:
             if time.monotonic() > deadline:
                 return False
             time.sleep(_LOOK_S)
-            # A process that was just being forked may be missed by the first request, as runc's authors saw.
+            # The first request may miss a process that is just being forked, as runc's authors saw.
             self.request(frozen=frozen)
         return True
 
@@ -97,13 +97,13 @@ class Freezer:
         return True
 
     def processes(self) -> list[int]:
-        """All that are in it and below."""
+        """All processes in the group and below."""
         return Group(self.version, {"": self.directory}).processes()
 
 
 @contextmanager
 def _gone_groups_are_fine() -> Iterator[None]:
-    """A group that has been removed holds nothing that could be frozen."""
+    """Ignore a group that has been removed: it holds nothing that could be frozen."""
     try:
         yield
     except OSError as error:
@@ -112,12 +112,12 @@ def _gone_groups_are_fine() -> Iterator[None]:
 
 
 def freeze_all(freezers: Sequence[Freezer]) -> Times:
-    """All groups at the same time: when the first was asked, and when the last was frozen; raises as ``freeze``."""
+    """Freeze all groups at once: when the first was requested, and when the last was frozen; raise as ``freeze``."""
     return _all(freezers, frozen=True)
 
 
 def thaw_all(freezers: Sequence[Freezer]) -> Times:
-    """The same for thawing. What cannot be thawed keeps no other frozen."""
+    """The same for thawing. A group that cannot be thawed does not keep others frozen."""
     return _all(freezers, frozen=False)
 
 
@@ -129,7 +129,7 @@ def _all(freezers: Sequence[Freezer], *, frozen: bool) -> Times:
 
 
 def _each(actions: Sequence[Callable[[], None]]) -> None:
-    """All of them, though one fails; the error is then raised at the end."""
+    """Do all of them even if one fails; then raise its error."""
     with ExitStack() as stack:
         for action in reversed(actions):
             stack.callback(action)
@@ -141,7 +141,7 @@ def _now_ns() -> int:
 
 @contextmanager
 def thawed_at_end(freezers: Sequence[Freezer]) -> Iterator[None]:
-    """Whatever happens in the body, nothing stays frozen; an interrupt in the middle of the thaw begins it again."""
+    """Leave nothing frozen, whatever happens in the body; an interrupt during the thaw starts it again."""
     try:
         yield
     finally:
@@ -153,10 +153,10 @@ def thawed_at_end(freezers: Sequence[Freezer]) -> Iterator[None]:
 
 
 def freezer_of(group: Group, node: str, host: Hierarchies | None = None) -> Freezer | None:
-    """The freezer that stops all of a node, of whose processes ``group`` holds one; ``None`` where there is none.
+    """The freezer that stops a whole node, given the ``group`` of one of its processes; ``None`` without one.
 
-    That is the first group on the way down that bears the node's name, else ``group`` itself. A group that holds this
-    process too is none: it would freeze itself.
+    It is the first group on the way down with the node's name, else ``group`` itself. A group that also holds this
+    process is none: it would freeze itself.
     """
     hierarchies = host or find_hierarchies()
     for version, controller, name in _PLACES[hierarchies.version]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One control group, version 1 or 2: its limits, its processes, what it used, and its end."""
+"""One control group, version 1 or 2: its limits, its processes, its use, and its removal."""
 
 import errno
 import os
@@ -36,7 +36,7 @@ Number = TypeVar("Number", int, float)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a group holds its processes to; ``None``: nothing."""
+    """The limits of a group; ``None``: no limit."""
 
     processors: tuple[int, ...] | None
     memory_byte: int | None
@@ -64,10 +64,10 @@ class Group:
 
     @property
     def ways_in(self) -> list[str]:
-        """What the image's ``join`` takes to begin a command in the group without the kernel's wait for a move.
+        """Arguments for the image's ``join`` to start a command in the group without the kernel's wait for a move.
 
-        Where the kernel would not hold a child to the group's processors the command is moved all the same. Not for
-        ``named_groups``, which do not say which of them is version 2's.
+        Where the kernel would not hold a child to the group's processors, the command is moved anyway. Not for
+        ``named_groups``, which do not say which of them belongs to version 2.
         """
         if self.version != V1 and not _holds_children():
             return self.process_files
@@ -80,11 +80,11 @@ class Group:
         ]
 
     def path(self, controller: str) -> str | None:
-        """Of the group's directory; ``None`` when the controller is not there."""
+        """The group's directory; ``None`` when the controller is missing."""
         return self._directories.get(controller)
 
     def file(self, controller: str, name: str) -> Path | None:
-        """Where the group's file of this name would be; ``None`` when the controller is not there."""
+        """The path of the group's file of this name; ``None`` when the controller is missing."""
         path = self.path(controller)
         return None if path is None else Path(path, name)
 
@@ -100,7 +100,7 @@ class Group:
             raise NodeError(f"the control group refuses {value!r} for {path}: {error.strerror}") from error
 
     def _inherited(self, controller: str, name: str) -> list[str]:
-        """Version 2: this file's text in the group and in those above it, whose limits hold here too."""
+        """Version 2: this file's text in the group and the groups above it, whose limits apply here too."""
         own = self._directories.get(controller)
         texts = (read_text(f"{path}/{name}") for path in (() if own is None else (own, *Path(own).parents)))
         return [text for text in texts if text is not None]
@@ -119,7 +119,7 @@ class Group:
         return _keyed(self._read("memory", name)).get("oom_kill")
 
     def refused_processes(self) -> int | None:
-        """How often a limit of processes has refused one of its processes another; ``None`` if nobody counts."""
+        """How often a limit on processes has refused one of its processes another; ``None`` if that is not counted."""
         return _keyed(self._read("pids", "pids.events")).get("max")
 
     def settings(self) -> Settings:
@@ -139,16 +139,16 @@ class Group:
             processors=_processors(effective[0]) if effective else None,
             memory_byte=_least([_limit(text) for text in self._inherited("memory", "memory.max")]),
             cpu_quota=_least(quotas),
-            # Only the nearest: what lies above is the same for all nodes, as the comparison with native's says.
+            # Only the nearest: the groups above are the same for all nodes, as the comparison with native's says.
             processes=next(filter(None, map(_limit, self._inherited("pids", "pids.max"))), None),
         )
 
     def processes(self, hierarchies: int | None = None) -> list[int]:
-        """Process ids in the group and in the groups below it; of so many hierarchies alone, where they are alike."""
+        """Process ids in the group and the groups below it; from only so many hierarchies where they are alike."""
         return sorted(set().union(*map(_processes, self.paths[:hierarchies])))
 
     def counted(self) -> set[int]:
-        """Those of its processes whose time ``cpu_s`` holds: of version 1's hierarchies one counts it."""
+        """Its processes whose time ``cpu_s`` counts: one of version 1's hierarchies counts it."""
         directory = self._directories.get("cpuacct" if self.version == V1 else "cpu")
         return set() if directory is None else _processes(directory)
 
@@ -165,9 +165,9 @@ class Group:
         cpu_quota: float | None,
         processes: int | None = None,
     ) -> None:
-        """Set the limits; swap counts as memory, so that none can be used beside it.
+        """Set the limits; swap counts as memory, so that none can be used in addition.
 
-        A kernel without the pids controller keeps no number of processes.
+        A kernel without the pids controller limits no number of processes.
         """
         quota_us = None if cpu_quota is None else round(cpu_quota * _PERIOD_US)
         if self.version == V1:
@@ -184,7 +184,7 @@ class Group:
             self._write("pids", "pids.max", str(processes))
 
     def weigh(self, nodes: int) -> None:
-        """Let it have so many times the kernel's usual CPU weight; version 2 refuses more than ``MOST_WEIGHT``."""
+        """Give it this many times the kernel's usual CPU weight; version 2 refuses more than ``MOST_WEIGHT``."""
         name, usual = ("cpu.shares", 1024) if self.version == V1 else ("cpu.weight", 100)
         self._write("cpu", name, str(nodes * usual))
 
@@ -195,11 +195,11 @@ class Group:
         name, value = (
             ("memory.memsw.limit_in_bytes", memory_byte) if self.version == V1 else ("memory.swap.max", 0)
         )
-        if os.path.exists(f"{self._directories['memory']}/{name}"):  # noqa: PTH110 - asked of each node
+        if os.path.exists(f"{self._directories['memory']}/{name}"):  # noqa: PTH110 - for every node
             self._write("memory", name, str(value))
 
     def remove(self, timeout_s: float = 10.0) -> None:
-        """Kill all in it and remove it with the groups below; ``NodeError`` if it will not go."""
+        """Kill everything in it and remove it with the groups below; ``NodeError`` if it cannot be removed."""
         busy = next((path for path in self.paths if not _is_removed(path)), None)
         if busy is None:
             return
@@ -217,18 +217,18 @@ class Group:
             pids = set(self.processes())
 
     def forbid_forks(self) -> None:
-        """Whoever lists and then kills comes too late for what forks faster. Harmless when the group is gone."""
+        """Prevent new processes: listing and killing is too slow for fast forks. Harmless when the group is gone."""
         self._forks_before = self._forks_before or self._read("pids", "pids.max")
         self._allow("0")
 
     def allow_forks(self) -> None:
-        """As many processes as before ``forbid_forks``."""
+        """Allow as many processes as before ``forbid_forks``."""
         if self._forks_before is not None:
             self._allow(self._forks_before)
             self._forks_before = None
 
     def _still_here(self, pids: set[int]) -> set[int]:
-        """Which of these are in the group: an id whose process has ended may be another's by now."""
+        """Which of these are still in the group: the id of an ended process may be reused by now."""
         here: set[int] = set()
         for path in self.paths:
             if pids <= here:
@@ -241,7 +241,7 @@ class Group:
             _offer(f"{path}/pids.max", processes)
 
     def _kill(self, pids: Iterable[int]) -> None:
-        """All of these at once where the kernel can (version 2's cgroup.kill); else one by one, and no others.
+        """Kill all at once where the kernel can (version 2's cgroup.kill); else one by one, and no others.
 
         Returns when they have ended, or after a while.
         """
@@ -284,13 +284,13 @@ def _least(values: list[Number | None]) -> Number | None:
 
 
 def _processes(directory: str) -> set[int]:
-    """Ids of the processes in the group and below it; 0 means one of another process-id namespace."""
+    """Ids of the processes in the group and below; 0 is a process of another PID namespace."""
     texts = (read_text(f"{path}/cgroup.procs") or "" for path in _deepest_first(directory))
     return {int(word) for text in texts for word in text.split()} - {0}
 
 
 def _handle(pid: int) -> int | None:
-    """A descriptor that stays this process's when its id is used again (pidfd_open(2)); ``None`` without one."""
+    """A descriptor that stays this process's even if its id is reused (pidfd_open(2)); ``None`` without one."""
     with suppress(OSError):
         return os.pidfd_open(pid)
     return None
@@ -305,13 +305,13 @@ def _kill(pid: int, handle: int | None) -> None:
 
 
 def _offer(path: str, text: str) -> None:
-    """Write it where there is such a file."""
+    """Write it if the file exists."""
     with suppress(OSError):
         write_text(path, text)
 
 
 def _await_ends(handles: list[int]) -> None:
-    """Wait until these processes have ended, ``_END_LIMIT_S`` at most, and close the descriptors."""
+    """Wait until these processes have ended, for ``_END_LIMIT_S`` at most, and close the descriptors."""
     deadline = time.monotonic() + _END_LIMIT_S
     for handle in handles:
         ended = select.poll()
@@ -321,11 +321,11 @@ def _await_ends(handles: list[int]) -> None:
 
 
 def _is_removed(directory: str) -> bool:
-    """Remove the group if it is empty, processes and groups below it counted; whether it is gone."""
+    """Remove the group if no process or group remains in it or below; return whether it is gone."""
     try:
-        os.rmdir(directory)  # noqa: PTH106 - of each node, as all of this module's
+        os.rmdir(directory)  # noqa: PTH106 - for every node, as in all of this module
     except OSError as error:
-        # A mount for reading alone says so even where there is none.
+        # A read-only mount reports this even where no group exists.
         return error.errno != errno.EBUSY and not os.path.lexists(directory)
     return True
 
@@ -340,7 +340,7 @@ def _is_removed_with_all_below(directory: str) -> bool:
 
 
 def _deepest_first(directory: str) -> list[str]:
-    """The group and those below it, as far as they have not vanished meanwhile."""
+    """The group and the groups below it, except any that vanished meanwhile."""
     if _is_leaf(directory):
         return [directory]
     below = [entry.path for entry in entries_below(directory) if entry.is_dir(follow_symlinks=False)]
@@ -350,6 +350,6 @@ def _deepest_first(directory: str) -> list[str]:
 def _is_leaf(directory: str) -> bool:
     """Whether no group is below it: a folder has a link from itself, from its parent, and from each folder in it."""
     try:
-        return os.stat(directory).st_nlink == _LINKS_OF_LEAF  # noqa: PTH116 - asked of eight groups, again and again
+        return os.stat(directory).st_nlink == _LINKS_OF_LEAF  # noqa: PTH116 - for eight groups, again and again
     except OSError:
         return True

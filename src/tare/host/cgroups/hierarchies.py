@@ -19,7 +19,7 @@ UNIFIED = "unified"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Hierarchies:
-    """Where this host's controllers are: controller → mount point (the same one for all in version 2)."""
+    """The host's controllers: controller → mount point (the same one for all in version 2)."""
 
     version: int
     mounts: Mapping[str, Path]
@@ -43,19 +43,19 @@ class Hierarchies:
 
 @cache
 def find_hierarchies() -> Hierarchies:
-    """Of this host, read once: they do not move under a running program. Raises as ``parse_hierarchies``."""
+    """This host's hierarchies, read once: they do not move under a running program. Raises as ``parse_hierarchies``."""
     return parse_hierarchies(mounts_text())
 
 
 @cache
 def group_mounts() -> tuple[Path, ...]:
-    """Where this host has control groups mounted, those without a controller too."""
+    """Mount points of all control groups on this host, including those without a controller."""
     entries = parse_mounts(mounts_text())
     return tuple(entry.point for entry in entries if entry.kind in {"cgroup", "cgroup2"})
 
 
 def parse_hierarchies(text: str) -> Hierarchies:
-    """Of proc(5) mounts; ``NodeError`` when a controller that limits need is missing."""
+    """Parse the mounts of proc(5); ``NodeError`` when a controller that limits need is missing."""
     version_1: dict[str, Path] = {}
     version_2: Path | None = None
     for entry in parse_mounts(text):
@@ -73,9 +73,9 @@ def parse_hierarchies(text: str) -> Hierarchies:
     return Hierarchies(version=V2, mounts=dict.fromkeys(V2_CONTROLLERS, version_2))
 
 
-def _checked(found: Hierarchies, needed: tuple[str, ...]) -> Hierarchies:
-    if missing := [name for name in needed if name not in found.mounts]:
+def _checked(host: Hierarchies, needed: tuple[str, ...]) -> Hierarchies:
+    if missing := [name for name in needed if name not in host.mounts]:
         raise NodeError(
             f"the control group controllers {', '.join(missing)} are not mounted; mount them and try again"
         )
-    return found
+    return host

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a process has to share along its whole path of control groups, from the root down to its node's own group.
+"""Settings that a process shares along its whole path of control groups, from the root to its node's own group.
 
-Below the node's own group is the technology's own business: what is there shares the node's part.
+Groups below the node's own are the technology's business: they share the node's part.
 Sources: the kernel's admin-guide pages for cgroup-v1 and cgroup-v2, block/bfq-iosched.rst.
 """
 
@@ -25,7 +25,7 @@ _MANY_PROCESSES = 4096
 
 @dataclass(frozen=True, slots=True)
 class _GroupSetting:
-    """One thing along the path: the controller, its files (the first that says something), and how texts are shown."""
+    """One setting along the path: the controller, its files (the first with a value counts), and the texts' format."""
 
     controller: str
     files: tuple[str, ...]
@@ -39,7 +39,7 @@ class _GroupSetting:
 def path_settings(group: Group, host: Hierarchies, node: str, weight: int = 1) -> dict[str, str]:
     """Label → value for the groups of a process (``group_of``); a controller that does not hold it is left out.
 
-    ``weight``: how many nodes of the layout the node stands for.
+    ``weight``: how many of the layout's nodes this node counts for.
     """
     settings = _VERSION_1 if host.version == V1 else _VERSION_2
     shown = {label: _along(setting, group, host, node, weight) for label, setting in settings.items()}
@@ -58,16 +58,16 @@ def _along(setting: _GroupSetting, group: Group, host: Hierarchies, node: str, w
 
 
 def parent_of(group: Group, host: Hierarchies, node: str) -> str | None:
-    """Where the node's own group shares the processors with others; ``None`` where nothing holds the process."""
+    """The group in which the node's own group competes for the processors; ``None`` where none holds the process."""
     path, root = group.path("cpu"), host.mounts.get("cpu")
     if path is None or root is None or path == str(root):
         return None
-    return os.path.dirname(levels(path, str(root), node)[-1])  # noqa: PTH120 - of each node
+    return os.path.dirname(levels(path, str(root), node)[-1])  # noqa: PTH120 - for every node
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def levels(path: str, root: str, node: str) -> tuple[str, ...]:
-    """From the first below the root to the node's own: the first that bears its name, else the process's own."""
+    """From the first below the root to the node's own: the first with its name, else the process's own."""
     names = path.removeprefix(root).strip("/").split("/")
     own = next((place for place, name in enumerate(names) if node in name), len(names) - 1)
     return tuple("/".join([root, *names[: place + 1]]) for place in range(own + 1))
@@ -78,9 +78,9 @@ def _text(level: str, files: Iterable[str]) -> str:
 
 
 def _weights(texts: list[str]) -> str:
-    """Version 2 writes ``default 100`` before the weights of single devices.
+    """Version 2 writes ``default 100`` before the weights of individual devices.
 
-    Nothing where a level has none, as its controller is not handed down so far: it shares what its parent has.
+    Empty where a level has none, because its controller is not handed down that far: it shares its parent's part.
     """
     if not all(texts):
         return ""
@@ -93,7 +93,7 @@ def _least(texts: list[str]) -> str:
 
 
 def _least_processes(texts: list[str]) -> str:
-    """One that is far off is none: 15 % of all is what systemd gives each of its scopes, whatever it is asked for."""
+    """A distant limit counts as none: systemd gives each of its scopes 15 % of all, whatever is requested."""
     return _least([text for text in texts if not text.isdecimal() or int(text) < _MANY_PROCESSES])
 
 
@@ -103,7 +103,7 @@ def _least_us(texts: list[str]) -> str:
 
 
 def _quota(texts: list[str]) -> str:
-    """Each text is ``quota period``, both in microseconds; a quota of max is none."""
+    """Each text is ``quota period``, both in microseconds; a quota of max means none."""
     pairs = [text.split() for text in texts if text]
     shares = [int(quota) / int(period) for quota, period in pairs if quota.isdecimal()]
     return f"{min(shares):g} processors" if shares else _NONE

@@ -12,7 +12,7 @@ def format_processors(processors: tuple[int, ...]) -> str:
 
 
 def parse_processors(text: str) -> tuple[int, ...]:
-    """``"0-2,5"`` → (0, 1, 2, 5): the kernel's list format, cpuset(7); ``ValueError`` names what is none."""
+    """``"0-2,5"`` → (0, 1, 2, 5): the kernel's list format, cpuset(7); ``ValueError`` names an invalid part."""
     processors: list[int] = []
     for part in filter(None, text.strip().split(",")):
         limits = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
