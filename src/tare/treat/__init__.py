@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outcomes in, summaries out: pure functions, no input or output."""
+"""From outcomes to summaries: pure functions, no input or output."""
 
 from tare.treat.activities import activity_summaries
 from tare.treat.beside import helper_summaries, wait_summaries

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the time of profiled programs went, block by block."""
+"""Where profiled programs spent their time, block by block."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
@@ -15,9 +15,9 @@ _Slots = dict[int, dict[int, _Times]]
 
 
 def activity_summaries(outcomes: Sequence[Outcome]) -> tuple[ActivitySummary, ...]:
-    """One per cell and environment with a profile, the cells in order and in each native first.
+    """One per cell and environment with a profile; the cells in order, native first in each.
 
-    Only ``OK`` outcomes count, and no block of those ``blocks_left_out``.
+    Only ``OK`` outcomes count; ``blocks_left_out`` do not.
     """
     cells: dict[Cell, dict[str, _Slots]] = {}
     left_out = blocks_left_out(outcomes)
@@ -53,7 +53,7 @@ def _mean(slots: Iterable[_Times]) -> _Times:
 
 
 def _times(outcome: Outcome) -> _Times | None:
-    """``None`` without a profile, or when part of it cannot be used: part of a trial is no trial."""
+    """``None`` without a profile, or when part of it is unusable: an incomplete trial does not count."""
     metrics = {metric.name: samples for metric, samples in by_metric(outcome.samples).items()}
     instances = outcome.trial.layout.instances
     whole_trials = [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How several values of one metric become one.
 
-A rate is never averaged as it is, nor is a ratio: rates are turned into time per unit of work first,
-and ratios are averaged as logarithms (Hoefler and Belli, SC15, rules 3 and 4).
+Neither rates nor ratios are averaged directly: rates are first turned into time per unit of work, and ratios are
+averaged as logarithms (Hoefler and Belli, SC15, rules 3 and 4).
 """
 
 import math
@@ -13,11 +13,11 @@ from dataclasses import replace
 from tare.records import Direction, Sample
 
 LEAST, MOST = 1e-50, 1e50
-"""No clock and no counter gives more or less in any unit, and the cube of a ratio of two such is still a number."""
+"""No clock or counter gives values beyond these in any unit; the cube of a ratio of two is still a number."""
 
 
 def usable(value: float) -> bool:
-    """Whether a time or a rate can be compared at all: a number above 0 that something can have measured."""
+    """Whether a time or a rate can be compared at all: a number above 0 that can have been measured."""
     return LEAST <= value <= MOST
 
 
@@ -34,18 +34,18 @@ def log_time_per_work(value: float, direction: Direction) -> float:
 def median(values: Iterable[float], direction: Direction) -> float:
     """Take the median of time per unit of work, in the metric's own unit; ``values`` is not empty.
 
-    With an even number of rates the middle two are thus joined by their harmonic mean.
+    With an even number of rates this joins the middle two by their harmonic mean.
     """
     middle = statistics.median(time_per_work(value, direction) for value in values)
     return time_per_work(middle, direction)
 
 
 def whole_trial(samples: Sequence[Sample], instances: int) -> float | None:
-    """Give one trial's value of one metric, from all its samples of that metric.
+    """Give one trial's value of a metric, from all its samples of that metric.
 
-    A sample of the whole trial is taken as it is. Else the ``instances`` instances ran at once: rates add
-    up, and a time is that of the slowest. ``None`` when an instance is missing or stands twice, or when a
-    value is not ``usable``: part of a trial is no trial. Iterations are joined last, by the mean of their logarithms.
+    A sample of the whole trial is taken as it is. Otherwise ``instances`` instances ran at once: rates add up, and a
+    time is that of the slowest instance. ``None`` when an instance is missing or appears twice, or when a value is not
+    ``usable``: an incomplete trial does not count. Iterations are joined last, by the mean of their logarithms.
     """
     if samples and samples[0].round is not None:
         return _over_rounds(samples, instances)
@@ -60,7 +60,7 @@ def whole_trial(samples: Sequence[Sample], instances: int) -> float | None:
 
 
 def _over_rounds(samples: Sequence[Sample], instances: int) -> float | None:
-    """The arithmetic mean of the slices' times per unit of work: what they cost in all, slow ones too."""
+    """The arithmetic mean of the slices' times per unit of work: the total cost, slow slices included."""
     rounds: dict[int | None, list[Sample]] = {}
     for sample in samples:
         rounds.setdefault(sample.round, []).append(sample)
@@ -72,15 +72,15 @@ def _over_rounds(samples: Sequence[Sample], instances: int) -> float | None:
 
 
 def over_iterations(samples: Sequence[Sample]) -> list[Sample]:
-    """Join the iterations of each instance, by the mean of the values' logarithms; what is not ``usable`` remains.
+    """Join the iterations of each instance, by the mean of the values' logarithms; unless one is not ``usable``.
 
-    The mean logarithms of a rate and of its reciprocal time differ only in sign.
+    The mean logarithm of a rate and of its reciprocal time differ only in sign.
     """
-    found: dict[int | None, list[Sample]] = {}
+    by_instance: dict[int | None, list[Sample]] = {}
     for sample in samples:
-        found.setdefault(sample.instance, []).append(sample)
+        by_instance.setdefault(sample.instance, []).append(sample)
     joined = []
-    for runs in found.values():
+    for runs in by_instance.values():
         repeated = len(runs) > 1 and all(run.iteration is not None and usable(run.value) for run in runs)
         mean = [math.exp(statistics.fmean(math.log(run.value) for run in runs))] if repeated else []
         joined += [replace(runs[0], value=value, iteration=None) for value in mean] or runs
@@ -88,7 +88,7 @@ def over_iterations(samples: Sequence[Sample]) -> list[Sample]:
 
 
 def one_run(samples: Sequence[Sample], instances: int) -> float | None:
-    """One value of all instances' at once, or of the whole trial; ``None`` as in ``whole_trial``."""
+    """One value of all simultaneous instances, or of the whole trial; ``None`` as in ``whole_trial``."""
     if not all(usable(sample.value) for sample in samples):
         return None
     whole = [sample.value for sample in samples if sample.instance is None]

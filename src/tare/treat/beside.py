@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times beside the trials, block by block: of the environments' helpers, and what virtual processors waited."""
+"""CPU time of the environments' helpers and waiting times of virtual processors, block by block."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -8,19 +8,19 @@ from tare.treat.pairing import cell_of
 
 
 def _by_environment(outcomes: Sequence[Outcome]) -> Iterator[tuple[Cell, str, list[Outcome]]]:
-    """The ``OK`` outcomes of each cell and environment other than native, ordered by both and then by block."""
-    found: dict[tuple[Cell, str], list[Outcome]] = {}
+    """The ``OK`` outcomes of each cell and non-native environment, ordered by both and then by block."""
+    groups: dict[tuple[Cell, str], list[Outcome]] = {}
     for outcome in sorted(outcomes, key=lambda each: each.trial.block):
         if outcome.status is Status.OK and outcome.trial.environment.name != NATIVE:
-            found.setdefault((cell_of(outcome), outcome.trial.environment.name), []).append(outcome)
-    for key in sorted(found, key=lambda key: (key[0].workload, key[0].layout, key[1])):
-        yield *key, found[key]
+            groups.setdefault((cell_of(outcome), outcome.trial.environment.name), []).append(outcome)
+    for key in sorted(groups, key=lambda key: (key[0].workload, key[0].layout, key[1])):
+        yield *key, groups[key]
 
 
 def _known_times(
     times_s: Iterable[tuple[float | None, float | None]],
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Of pairs of a time and the whole that it is a share of: the times that are known, and the shares that are."""
+    """The known times, and the known shares, of pairs of a time and the total that contains it."""
     pairs = [(time_s, whole_s) for time_s, whole_s in times_s if time_s is not None]
     return tuple(time_s for time_s, _ in pairs), tuple(
         time_s / whole_s for time_s, whole_s in pairs if whole_s
@@ -41,7 +41,7 @@ def _of_helpers(cell: Cell, environment: str, outcomes: Sequence[Outcome]) -> He
 
 
 def wait_summaries(outcomes: Sequence[Outcome]) -> tuple[WaitSummary, ...]:
-    """One summary for each cell and environment that has any, ordered by both; only ``OK`` outcomes count."""
+    """One summary per cell and environment that reports waits, ordered by both; only ``OK`` outcomes count."""
     summaries = (_of_waits(*entry) for entry in _by_environment(outcomes))
     return tuple(
         wait_summary for wait_summary in summaries if wait_summary.vcpu_wait_s or wait_summary.steal_s
@@ -62,7 +62,7 @@ def _of_waits(cell: Cell, environment: str, outcomes: Sequence[Outcome]) -> Wait
 
 
 def _processor_time_s(outcome: Outcome) -> float | None:
-    """The time that all processors of the nodes had while the command ran, by the host's clock."""
+    """Total time of all processors of the nodes while the command ran, by the host's clock."""
     walls_s: dict[int | None, float] = {}
     for run in outcome.instances:
         walls_s[run.iteration] = max(run.clocks.host_wall_s, walls_s.get(run.iteration, 0.0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a result was measured block by block, as pairing takes for granted."""
+"""Whether a result was measured block by block, as pairing assumes."""
 
 from collections.abc import Sequence
 
@@ -8,10 +8,10 @@ from tare.treat.pairing import cell_of
 
 
 def blocks_out_of_order(outcomes: Sequence[Outcome]) -> tuple[tuple[Cell, int], ...]:
-    """Cells and numbers of the blocks in the middle of which trials of another block of the cell were run.
+    """Cells and numbers of the blocks that were interrupted by trials of another block of the cell.
 
-    Such a block compares what was measured at different times, so a drift of the machine is in its log-ratio.
-    Trials are taken in the order in which they started, equal times in the order given.
+    Such a block compares measurements from different times, so its log-ratio contains the machine's drift. Trials are
+    ordered by their start, ties as given.
     """
     cells: dict[Cell, list[int]] = {}
     for outcome in sorted(outcomes, key=lambda each: each.started_utc):
@@ -20,7 +20,7 @@ def blocks_out_of_order(outcomes: Sequence[Outcome]) -> tuple[tuple[Cell, int], 
 
 
 def _interrupted(blocks: Sequence[int]) -> list[int]:
-    """Numbers that stand in more than one run of equal numbers."""
+    """Numbers that occur in more than one run of equal numbers."""
     begun: dict[int, int] = {}
     for place, block in enumerate(blocks):
         if not place or blocks[place - 1] != block:

@@ -13,7 +13,7 @@ def busiest(loads: Iterable[HostLoad | None]) -> HostLoad | None:
 
 
 def block_loads(outcomes: Sequence[Outcome]) -> dict[int, HostLoad]:
-    """The busiest trial's load of each block, over all cells; blocks of which none is known are left out."""
+    """The busiest trial's load of each block, over all cells; blocks without a known load are left out."""
     loads: dict[int, HostLoad | None] = {}
     for outcome in outcomes:
         loads[outcome.trial.block] = busiest((loads.get(outcome.trial.block), outcome.load))
@@ -21,7 +21,7 @@ def block_loads(outcomes: Sequence[Outcome]) -> dict[int, HostLoad]:
 
 
 def arm_loads(outcomes: Sequence[Outcome]) -> dict[tuple[Cell, str], dict[int, HostLoad]]:
-    """The same of each environment in each cell by itself, native among them."""
+    """``block_loads`` for each cell and environment separately, including native."""
     arms: dict[tuple[Cell, str], list[Outcome]] = {}
     for outcome in outcomes:
         cell = Cell(workload=outcome.trial.workload.name, layout=outcome.trial.setting)

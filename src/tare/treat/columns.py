@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples in columns to one value per trial and metric: what ``whole_trial`` does, for all trials at once.
+"""Samples in columns to one value per trial and metric: ``whole_trial`` for all trials at once.
 
-What comes out is one sample per metric of each outcome, from which all else follows as from the original samples;
-a property test compares the two.
+The result is one sample per metric and outcome, from which everything else follows as from the original samples; a
+property test compares the two.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ class _Joined:
 
 
 class JoinedSamples:
-    """Of each outcome one sample per metric, made whenever they are asked for; NaN where it has no usable value."""
+    """One sample per metric of each outcome, made on access; NaN where it has no usable value."""
 
     def __init__(
         self, outcomes: Sequence[Outcome], kinds: Sequence[SampleKind], groups: Iterable[SampleColumns]
@@ -57,7 +57,7 @@ class JoinedSamples:
 
 
 def _alike(kinds: Sequence[SampleKind]) -> dict[str, list[object]]:
-    """All fields of such samples but the value."""
+    """All fields of these samples except the value."""
     none = [None] * len(kinds)
     return {
         **{name: [getattr(kind, name) for kind in kinds] for name in _OF_THE_KIND},
@@ -80,7 +80,7 @@ def _joined(columns: SampleColumns, instances: NDArray[np.int64], more: NDArray[
 
 
 def _changes(column: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Where a value differs from the one before; the first always does."""
+    """Where a value differs from the previous one; the first always does."""
     values = np.ones(len(column), dtype=np.bool_)
     np.not_equal(column[1:], column[:-1], out=values[1:])
     return values
@@ -93,7 +93,7 @@ def _run_values(
     instances: NDArray[np.int64],
     more: NDArray[np.bool_],
 ) -> Floats:
-    """One value for each run: the whole trial's, else the instances' slowest time or sum of rates."""
+    """One value for each run: the whole trial's, else the slowest time or the sum of rates of its instances."""
     expected = instances[columns.trial[runs]]
     rates = more[columns.kind[runs]]
     each = int(expected[0])
@@ -104,7 +104,7 @@ def _run_values(
 
 
 def _is_regular(columns: SampleColumns, new_run: NDArray[np.bool_], runs: int, each: int) -> bool:
-    """Whether every run has one row of each instance, in order: what workloads report as a rule."""
+    """Whether every run has one row per instance, in order, as workloads usually report."""
     if len(columns.value) != runs * each or not np.all(new_run[::each]):
         return False
     return bool(np.all(columns.instance.reshape(-1, each) == np.arange(each, dtype=np.int32)))
@@ -128,7 +128,7 @@ def _irregular_values(
     expected: NDArray[np.int64],
     rates: NDArray[np.bool_],
 ) -> Floats:
-    """The same with what may be missing, stand twice, or be of the whole trial."""
+    """The values of runs in which instances may be missing or duplicate, or a value may be the whole trial's."""
     values, whole = columns.value, columns.instance == NONE
     if len(runs) == len(values):
         return np.where(_usable(values) & (whole | (expected == 1)), values, np.nan)
@@ -140,8 +140,8 @@ def _irregular_values(
     with np.errstate(over="ignore", invalid="ignore"):
         sums = np.add.reduceat(values, runs)
     joined = np.where(rates, sums, np.maximum.reduceat(values, runs))
-    found = np.where(wholes > 0, values[runs], joined)  # the whole trial's own sorts before its instances'
-    return np.where(kept & _usable(found), found, np.nan)
+    by_run = np.where(wholes > 0, values[runs], joined)  # the whole trial's value sorts before its instances'
+    return np.where(kept & _usable(by_run), by_run, np.nan)
 
 
 def _usable(values: Floats) -> NDArray[np.bool_]:
@@ -149,7 +149,7 @@ def _usable(values: Floats) -> NDArray[np.bool_]:
 
 
 def _over_runs(values: Floats, firsts: Places) -> Floats:
-    """The mean logarithm of each group's runs, as a value; NaN when one of them has none."""
+    """The mean logarithm of each group's runs, converted back to a value; NaN when a run has none."""
     counts = np.diff(np.append(firsts, len(values)))
     if len(firsts) == len(values):
         return values

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples with an ``x`` to curves: the same blocks and native pairs as for single figures, place by place."""
+"""From samples with an ``x`` to curves: the same blocks and native pairs as for single figures, at each ``x``."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -18,11 +18,11 @@ from tare.treat.pairing import (
 
 
 def curves(outcomes: Sequence[Outcome]) -> tuple[Curve, ...]:
-    """One curve per cell, metric and environment, native first, whatever the outcomes' order.
+    """One curve per cell, metric and environment, native first, in any order of outcomes.
 
-    Only ``OK`` outcomes count. A block counts at a place when both native slots and the environment have a usable
-    value there (for native: both slots); several instances are joined as ``whole_trial`` says. A curve without any
-    such block is left out. Raises ``ValueError`` when a trial stands twice among the outcomes.
+    Only ``OK`` outcomes count. A block counts at a place when both native slots and the environment have a usable value
+    there (for native: both slots); several instances are joined as ``whole_trial`` says. A curve without such a block
+    is left out. Raises ``ValueError`` when a trial occurs twice among the outcomes.
     """
     return tuple(
         curve

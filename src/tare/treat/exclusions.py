@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many trials each environment lost to the rules that were declared before the start."""
+"""Number of trials that each environment lost to the rules declared before the start."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from tare.treat.pairing import cell_of
 
 
 def exclusions(outcomes: Sequence[Outcome]) -> tuple[Exclusions, ...]:
-    """How many trials each environment lost to rules, in every cell; ordered by cell and environment."""
+    """Number of trials lost to rules in each cell and environment; ordered by both."""
     trials: Counter[tuple[Cell, str]] = Counter()
     lost: dict[tuple[Cell, str], Counter[Rule]] = {}
     for outcome in outcomes:

@@ -9,11 +9,11 @@ from tare.records import NATIVE, Cell, Outcome, Trial
 def finished_blocks(
     outcomes: Sequence[Outcome], passed_over: Sequence[Trial] = ()
 ) -> dict[tuple[Cell, str], int]:
-    """Per cell and environment other than native that ran: of how many leading blocks all its trials have ended.
+    """Number of leading blocks whose trials have all ended, per cell and non-native environment that ran.
 
-    That is its own and the two native ones, however they ended: blocks that were dropped count too, and so do those
-    that went on without it and in which it is ``passed_over``. Blocks are counted from number 0 without a gap, so
-    that a block which a broken run left half done is where it ends.
+    These are its own trial and the two native ones, however they ended: dropped blocks count too, as do blocks that
+    went on without it and in which it is ``passed_over``. Blocks count from number 0 without a gap, so the count ends
+    at a block that a broken run left half done.
     """
     ended: dict[tuple[Cell, str], dict[int, set[int]]] = {_arm(outcome.trial): {} for outcome in outcomes}
     for trial in (*(outcome.trial for outcome in outcomes), *passed_over):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each of several instances got, beside the aggregate that is compared with native."""
+"""What each of several instances achieved, besides the aggregate that is compared with native."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from tare.treat.pairing import Metric, blocks_left_out, by_metric, cell_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceFigure:
-    """One instance's values of one metric over all ``OK`` trials of one environment, native included.
+    """One instance's values of one metric over all ``OK`` trials of one environment, including native.
 
-    These describe; they decide nothing. The instances of one trial share its luck, so they are no replicates.
+    They only describe and decide nothing: the instances of a trial share its luck, so they are not replicates.
     """
 
     cell: Cell
@@ -23,7 +23,7 @@ class InstanceFigure:
     direction: Direction
     instance: int
     median: float
-    """In ``unit``; taken on time per unit of work."""
+    """In ``unit``; computed on time per unit of work."""
     minimum: float
     maximum: float
     n: int
@@ -39,7 +39,7 @@ class _Key:
 
 
 def per_instance(outcomes: Sequence[Outcome]) -> tuple[InstanceFigure, ...]:
-    """Median and range of each instance, for the layouts with several instances.
+    """Median and range of each instance, for layouts with several instances.
 
     Ordered by cell, then metric as the workload reports them, then environment and instance. Values that
     are not finite or not above 0 are left out.

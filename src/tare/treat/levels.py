@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The primary metrics down to the iterations, each start by itself, and what starts and iterations cost."""
+"""The primary metrics down to the iterations of each start, and the costs of starts and iterations."""
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,10 +14,10 @@ _NATIVES: tuple[_Arm, _Arm] = ((NATIVE, 0), (NATIVE, 1))
 
 
 def levels(outcomes: Sequence[Outcome], primary_metrics: Mapping[str, str]) -> tuple[Levels, ...]:
-    """One record per cell and environment other than native, of the primary metric; complete blocks only.
+    """One record of the primary metric per cell and non-native environment; complete blocks only.
 
-    Of several iterations the first is left out, as in the metric itself. The values of several instances are joined
-    iteration by iteration, as ``whole_trial`` does.
+    The first of several iterations is left out, as in the metric itself. Several instances are joined iteration by
+    iteration, as in ``whole_trial``.
     """
     cells: dict[Cell, list[Outcome]] = {}
     left_out = blocks_left_out(outcomes)
@@ -26,10 +26,10 @@ def levels(outcomes: Sequence[Outcome], primary_metrics: Mapping[str, str]) -> t
             cells.setdefault(cell_of(outcome), []).append(outcome)
     ordered = sorted(cells, key=lambda cell: (cell.workload, cell.layout))
     return tuple(
-        found
+        record
         for cell in ordered
         if cell.workload in primary_metrics
-        for found in _of_cell(cell, cells[cell], primary_metrics[cell.workload])
+        for record in _of_cell(cell, cells[cell], primary_metrics[cell.workload])
     )
 
 
@@ -58,10 +58,10 @@ def _blocks(starts: Mapping[_Arm, Mapping[int, Start]], name: str) -> Iterator[B
 
 
 def _start(outcome: Outcome, metric: str) -> Start | None:
-    """``None`` when an iteration is missing, for part of a trial is no trial."""
+    """``None`` when an iteration is missing: an incomplete trial does not count."""
     runs = by_iteration(outcome.samples, metric)
     if len(runs) > 1:
-        runs = runs[1:]  # the first one is cold, and another metric
+        runs = runs[1:]  # the first is cold: another metric
     values = [whole_trial(samples, outcome.trial.layout.instances) for samples in runs]
     known = [
         log_time_per_work(value, samples[0].direction)
@@ -80,7 +80,7 @@ def _start_cost_s(outcome: Outcome) -> float | None:
 
 
 def _iteration_cost_s(outcome: Outcome, metric: str) -> float | None:
-    """What is left of the trial, shared among its iterations."""
+    """The rest of the trial's time, divided by its iterations."""
     cost_s, count = _start_cost_s(outcome), len(by_iteration(outcome.samples, metric))
     if cost_s is None or not count or outcome.elapsed_s <= cost_s:
         return None

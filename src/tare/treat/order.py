@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outcomes of order experiments, arranged block by block and start by start."""
+"""Outcomes of order experiments, arranged by block and start."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -27,9 +27,9 @@ def order_summaries(
 ) -> tuple[OrderSummary, ...]:
     """One per cell, option, metric and environment, native first; only ``OK`` outcomes count.
 
-    ``metrics`` maps the cell of an order experiment, named without the order, and its option to what is judged. A block
-    counts when all three starts have a usable value and a known uptime in every run; every other begun block is
-    dropped as a whole, and counted. So is one in which the host was disturbed.
+    ``metrics`` maps the cell of an order experiment, named without the order, and its option to the judged metric. A
+    block counts when all three starts have a usable value and a known uptime in every run; every other begun block is
+    dropped as a whole, and counted. So is a block in which the host was disturbed.
     """
     arms: dict[_Arm, dict[int, list[Outcome]]] = {}
     for outcome in outcomes:
@@ -49,7 +49,7 @@ def _order(arm: _Arm) -> tuple[str, str, str, bool, str]:
 
 
 def _disturbed(arms: Mapping[_Arm, Mapping[int, Sequence[Outcome]]], arm: _Arm) -> set[int]:
-    """The blocks of an experiment that go for every environment, as the host was disturbed."""
+    """The blocks of an experiment that are dropped for every environment because the host was disturbed."""
     return {
         block
         for other, blocks in arms.items()
@@ -98,7 +98,7 @@ def _starts(outcomes: Sequence[Outcome], metric: str) -> Iterator[OrderedStart]:
 
 
 def _runs(outcome: Outcome, metric: str) -> tuple[OrderedRun, ...]:
-    """All runs of a series; none when one lacks its value."""
+    """All runs of a series; none when a run lacks its value."""
     assert outcome.trial.series is not None  # noqa: S101 - the caller has looked
     values = outcome.trial.series.values
     uptimes_s = [run.uptime_s for run in outcome.instances if run.instance == 0]

@@ -26,19 +26,19 @@ from tare.treat.busy import busiest
 from tare.treat.rounds import block_rounds, round_times
 
 FIRST = " (first)"
-"""Ends the name of a metric that is of the first iteration alone, where there are several: a cold run and the steady
-ones after it are never mixed (Georges and others, OOPSLA 2007)."""
+"""Suffix of a metric of the first iteration alone, where there are several: a cold run is never mixed with the steady
+ones after it (Georges and others, OOPSLA 2007)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """Samples of one name in another unit or direction are another metric."""
+    """Identity of a metric: samples of the same name in another unit or direction are another metric."""
 
     name: str
     unit: str
     direction: Direction
     x: float | None = None
-    """Where on a curve; ``None``: one figure."""
+    """Place on a curve; ``None`` for a single figure."""
     x_unit: str | None = None
 
 
@@ -51,13 +51,13 @@ class Arm:
 
 
 OF_THE_HOST = frozenset({Rule.FOREIGN_LOAD, Rule.FREQUENCY})
-"""The host was disturbed, and so may the other trials of the block be. A wrong clock is the environment's own."""
+"""Rules about a disturbed host, which may affect the block's other trials. A wrong clock is the environment's own."""
 NATIVE_ARMS = (Arm(NATIVE, 0), Arm(NATIVE, 1))
 
 
 @dataclass(slots=True)
 class BlockTable:
-    """One cell's values, block by block; of ``OK`` outcomes alone."""
+    """One cell's values, block by block; only of ``OK`` outcomes."""
 
     begun: set[int] = field(default_factory=set)
     environments: set[str] = field(default_factory=set)
@@ -66,21 +66,20 @@ class BlockTable:
     values: dict[tuple[int, Arm, Metric], float] = field(default_factory=dict)
     loads: dict[tuple[int, Arm], HostLoad] = field(default_factory=dict)
     rounds: dict[tuple[int, Arm, Metric], Mapping[int, float]] = field(default_factory=dict)
-    """Of arms that took turns: round → ln(time per work)."""
+    """For arms that took turns: round → ln(time per work)."""
     together: dict[tuple[int, Arm], str] = field(default_factory=dict)
-    """With whom they did: only arms of one name are compared."""
+    """The group that took turns together: only arms of the same group are compared."""
 
 
 def summaries(
     outcomes: Sequence[Outcome], primary_metrics: Mapping[str, tuple[str, ...]]
 ) -> tuple[Summary, ...]:
-    """One summary per cell, metric and environment other than native, whatever the outcomes' order.
+    """One summary per cell, metric and non-native environment, in any order of outcomes.
 
-    ``primary_metrics`` maps a workload's name to the sample names declared as its headlines. Only ``OK``
-    outcomes count. A block counts when both native slots and the environment have a usable value of the
-    metric (see ``whole_trial``); every other begun block is dropped as a whole and counted, so a summary
-    may hold no block at all. So are the ``blocks_left_out``. Raises
-    ``ValueError`` when a trial stands twice among the outcomes.
+    ``primary_metrics`` maps a workload's name to the sample names declared as its headlines. Only ``OK`` outcomes
+    count. A block counts when both native slots and the environment have a usable value of the metric (see
+    ``whole_trial``). Every other begun block, and each of ``blocks_left_out``, is dropped as a whole and counted, so a
+    summary may hold no block at all. Raises ``ValueError`` when a trial occurs twice among the outcomes.
     """
     return tuple(
         summary
@@ -92,9 +91,9 @@ def summaries(
 def tables(
     outcomes: Sequence[Outcome], grouped: Callable[[Sequence[Sample]], dict[Metric, list[Sample]]]
 ) -> dict[Cell, BlockTable]:
-    """Lay out the values of every cell, the cells in order; ``grouped`` says which samples make one metric.
+    """Lay out the values of every cell, the cells in order; ``grouped`` groups samples into metrics.
 
-    Raises ``ValueError`` when a trial stands twice among the outcomes.
+    Raises ``ValueError`` when a trial occurs twice among the outcomes.
     """
     _refuse_repeats(outcomes)
     block_tables: dict[Cell, BlockTable] = {}
@@ -116,10 +115,10 @@ def cell_of(outcome: Outcome) -> Cell:
 
 
 def blocks_left_out(outcomes: Sequence[Outcome]) -> frozenset[tuple[Cell, int]]:
-    """The blocks of a cell that go as a whole, for every environment.
+    """The blocks of a cell that are dropped as a whole, for every environment.
 
-    One of their trials was taken out for the host's sake, or they were not measured in the way of most of the cell's
-    trials: times by turns and times of whole runs are never summed up together.
+    One of their trials was excluded because the host was disturbed, or they were not measured like most of the cell's
+    trials: times by turns and times of whole runs are never summarized together.
     """
     disturbed = {
         (cell_of(outcome), outcome.trial.block) for outcome in outcomes if outcome.excluded_by in OF_THE_HOST
@@ -128,7 +127,7 @@ def blocks_left_out(outcomes: Sequence[Outcome]) -> frozenset[tuple[Cell, int]]:
 
 
 def _in_another_way(outcomes: Sequence[Outcome]) -> set[tuple[Cell, int]]:
-    """A failed trial may not have come to its first turn: only ``OK`` ones show the way."""
+    """Blocks measured in another way, by their ``OK`` trials: a failed one may not have reached its first turn."""
     sound = [
         (cell_of(outcome), outcome.trial.block, _way(outcome))
         for outcome in outcomes
@@ -146,12 +145,12 @@ def _way(outcome: Outcome) -> Way:
 
 
 def by_metric(samples: Sequence[Sample]) -> dict[Metric, list[Sample]]:
-    """Group the samples that are one figure; those of a curve, which have an ``x``, are left out."""
+    """Group the samples of single figures; samples of curves, which have an ``x``, are left out."""
     return _grouped(sample for sample in samples if sample.x is None)
 
 
 def by_point(samples: Sequence[Sample]) -> dict[Metric, list[Sample]]:
-    """Group the samples of curves, each ``x`` by itself; those without one, or with one not above 0, are left out."""
+    """Group the samples of curves by ``x``; samples without an ``x``, or with one not above 0, are left out."""
     return _grouped(sample for sample in samples if sample.x is not None and usable(sample.x))
 
 
@@ -165,7 +164,7 @@ def _grouped(samples: Iterable[Sample]) -> dict[Metric, list[Sample]]:
 
 
 def _is_native(environment: Environment) -> bool:
-    """Native under another name is a no-op environment: an arm like any other."""
+    """Whether this is the native arm; native under another name is a no-op environment, an arm like any other."""
     return environment.technology == NATIVE and environment.name == NATIVE
 
 
@@ -245,7 +244,7 @@ def _rounds(
 ) -> tuple[BlockRounds | None, bool]:
     """The rounds in which all arms had a slice, and whether the arms can be compared at all.
 
-    Arms that took turns at another time than the others cannot, nor can arms without a round in common.
+    Arms that took turns at another time than the others cannot be compared, nor can arms without a common round.
     """
     if len({table.together.get((block, arm)) for arm in arms}) > 1:
         return None, False

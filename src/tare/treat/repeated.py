@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trials with several runs within one start: which are compared with native, and how their iterations go on."""
+"""Trials with several runs per start: which ones are compared with native, and the series of their iterations."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -11,28 +11,28 @@ _Key = tuple[Cell, str]
 
 
 def compared(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
-    """All but those of order experiments, which are compared with each other."""
+    """All outcomes except order experiments, which are compared with each other."""
     return tuple(outcome for outcome in outcomes if outcome.trial.series is None)
 
 
 def iteration_series(
     outcomes: Sequence[Outcome], primary_metrics: Mapping[str, str]
 ) -> tuple[IterationSeries, ...]:
-    """The primary metrics where workloads have iterations, ordered by cell and environment; ``OK`` outcomes alone."""
-    found: dict[_Key, list[tuple[float, ...]]] = {}
+    """Primary metrics of workloads with iterations, ordered by cell and environment; only ``OK`` outcomes count."""
+    series: dict[_Key, list[tuple[float, ...]]] = {}
     for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
         metric = primary_metrics.get(outcome.trial.workload.name)
         if outcome.status is Status.OK and metric and outcome.trial.workload.iterations > 1:
-            starts = found.setdefault((cell_of(outcome), outcome.trial.environment.name), [])
+            starts = series.setdefault((cell_of(outcome), outcome.trial.environment.name), [])
             starts += _log_times(outcome, metric)
     return tuple(
         IterationSeries(
             cell=cell,
             environment=name,
             metric=primary_metrics[cell.workload],
-            starts=tuple(found[cell, name]),
+            starts=tuple(series[cell, name]),
         )
-        for cell, name in sorted(found, key=_order)
+        for cell, name in sorted(series, key=_order)
     )
 
 
@@ -51,8 +51,8 @@ def _log_times(outcome: Outcome, metric: str) -> Iterator[tuple[float, ...]]:
 
 def by_iteration(samples: Iterable[Sample], metric: str) -> list[list[Sample]]:
     """The samples of one figure, iteration by iteration."""
-    found: dict[int, list[Sample]] = {}
+    groups: dict[int, list[Sample]] = {}
     for sample in samples:
         if sample.name == metric and sample.x is None:
-            found.setdefault(sample.iteration or 0, []).append(sample)
-    return [found[iteration] for iteration in sorted(found)]
+            groups.setdefault(sample.iteration or 0, []).append(sample)
+    return [groups[iteration] for iteration in sorted(groups)]

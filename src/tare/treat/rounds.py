@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slices of one block, compared round by round and summed up (docs/turns.md).
+"""Slices of one block, compared round by round and summarized (docs/turns.md).
 
-The slices of a round lie within a second, so what slows the machine down for longer slows all of them. Of the rounds'
-log-ratios of two arms the Hodges-Lehmann centre is taken: a burst that hits one slice moves it little. A block is still
-one value.
+The slices of a round lie within a second, so anything that slows the machine down for longer slows all of them. Two
+arms are compared by the Hodges-Lehmann centre of the rounds' log-ratios: a burst that hits one slice moves it little. A
+block is still one value.
 """
 
 import math
@@ -14,11 +14,11 @@ from tare.records import BlockRounds, Sample
 from tare.treat.aggregate import log_time_per_work, one_run
 
 _SLOW = math.log(1.2)
-"""Of a slice that took so much longer than its round's median."""
+"""Log-ratio from which a slice counts as slow: its time against its round's median."""
 
 
 def round_times(samples: Sequence[Sample], instances: int) -> dict[int, float]:
-    """Round → ln(time per unit of work) of one arm and metric; a round that is not whole is left out."""
+    """Round → ln(time per unit of work) of one arm and metric; incomplete rounds are left out."""
     rounds: dict[int, list[Sample]] = {}
     for sample in samples:
         if sample.round is not None:
@@ -35,10 +35,10 @@ def round_times(samples: Sequence[Sample], instances: int) -> dict[int, float]:
 def block_rounds(
     native: tuple[Mapping[int, float], Mapping[int, float]], environment: Mapping[int, float]
 ) -> BlockRounds | None:
-    """Compare the rounds that all three arms have; ``None`` without any.
+    """Compare the rounds that all three arms have; ``None`` if there are none.
 
-    The environment is set against each native slot by itself: where a load delays single slices, two arms that are
-    alike still differ symmetrically, but less their mean a third seems faster, as the middle of a mean is later.
+    The environment is compared with each native slot separately: where a load delays single slices, two equal arms
+    still differ symmetrically, but against their mean a third arm seems faster, because the median of a mean is later.
     """
     first, second = native
     common = sorted(first.keys() & second.keys() & environment.keys())
@@ -60,13 +60,13 @@ def _apart(arm: Mapping[int, float], other: Mapping[int, float], rounds: Sequenc
 
 
 def centre(values: Sequence[float]) -> float:
-    """The median of all averages of two of the values, each with itself too (Hodges and Lehmann, 1963)."""
+    """The median of the averages of all pairs of values, each with itself too (Hodges and Lehmann, 1963)."""
     return statistics.median(
         (value + other) / 2 for place, value in enumerate(values) for other in values[place:]
     )
 
 
 def _slow(log_times: Sequence[float]) -> list[float]:
-    """By which fraction each of the slow ones took more than the middle one."""
+    """The fraction by which each slow slice exceeded the median one."""
     middle = statistics.median(log_times)
     return [math.expm1(value - middle) for value in log_times if value - middle > _SLOW]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the same program ran in all arms, by the same code path, as the nodes told before their trials."""
+"""Whether the same program ran in all arms, by the same code path, as the nodes reported before their trials."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,20 +10,20 @@ _UNKNOWN = "not known"
 
 
 def unlike(outcomes: Sequence[Outcome]) -> tuple[Unlike, ...]:
-    """Environments in which a fact that must be native's is another one, in any trial; what is not known is none."""
-    told: dict[tuple[Cell, str, str], dict[str, None]] = {}
+    """Environments where a fact that must equal native's differs in any trial; unknown facts do not count."""
+    facts: dict[tuple[Cell, str, str], dict[str, None]] = {}
     for outcome in outcomes:
         for fact in (PROGRAM, BLAS):
             value = outcome.facts.get(fact)
             if value is not None and not value.startswith(_UNKNOWN):
                 key = (cell_of(outcome), fact, outcome.trial.environment.name)
-                told.setdefault(key, {})[value] = None
-    return tuple(_differences(told))
+                facts.setdefault(key, {})[value] = None
+    return tuple(_differences(facts))
 
 
-def _differences(told: dict[tuple[Cell, str, str], dict[str, None]]) -> Iterator[Unlike]:
-    for (cell, fact, environment), values in told.items():
-        native = told.get((cell, fact, NATIVE), {})
+def _differences(facts: dict[tuple[Cell, str, str], dict[str, None]]) -> Iterator[Unlike]:
+    for (cell, fact, environment), values in facts.items():
+        native = facts.get((cell, fact, NATIVE), {})
         others = [value for value in values if value not in native]
         if native and others and environment != NATIVE:
             yield Unlike(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each instance's trial with company beside the same environment's trial of the instance alone, block by block."""
+"""Each instance with company, beside the same environment's trial of the instance alone, block by block."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from tare.treat.aggregate import log_time_per_work, over_iterations, usable
 from tare.treat.pairing import Metric, blocks_left_out, by_metric, cell_of
 
 _Logs = tuple[float, ...]
-"""Per instance ln(time per work)."""
+"""ln(time per work) per instance."""
 
 
 @dataclass(slots=True)
@@ -24,17 +24,17 @@ class _Table:
     logs: dict[tuple[str, int, int, Metric], _Logs] = field(default_factory=dict)
     """By environment, block and replicate."""
     skews_s: dict[str, list[float]] = field(default_factory=dict)
-    """By environment; its keys are all that have a trial here."""
+    """By environment; its keys are all environments with a trial here."""
 
 
 def sharing_summaries(
     outcomes: Sequence[Outcome], cells: Sequence[SharedCell], primary_metrics: Mapping[str, str]
 ) -> tuple[SharingSummary, ...]:
-    """One summary per shared cell, metric and environment, in this order, native first.
+    """One summary per shared cell, metric and environment, in that order, native first.
 
-    Only ``OK`` outcomes count, and of them metrics that every instance reports, each as one figure. Native has
-    two trials in each block, of which the mean (of logarithms) is taken with company as well as alone. A block
-    counts when all these trials have a usable value; every other begun block is dropped and counted.
+    Only ``OK`` outcomes count, and only metrics that every instance reports as one figure. Native has two trials in
+    each block; their mean (of logarithms) is taken both with company and alone. A block counts when all these trials
+    have a usable value; every other begun block is dropped and counted.
     """
     tables: dict[Cell, _Table] = {}
     left_out = blocks_left_out(outcomes)
@@ -52,7 +52,7 @@ def sharing_summaries(
 
 
 def _enter(outcome: Outcome, table: _Table, *, whole: bool) -> None:
-    """``whole``: whether the block counts, that is, no rule took out one of its trials for the host's sake."""
+    """Add an outcome; ``whole``: no rule excluded a trial of its block because the host was disturbed."""
     trial = outcome.trial
     table.begun.add(trial.block)
     skews_s = table.skews_s.setdefault(trial.environment.name, [])
@@ -70,8 +70,8 @@ def _enter(outcome: Outcome, table: _Table, *, whole: bool) -> None:
 def instance_logs(samples: Sequence[Sample], instances: int) -> _Logs | None:
     """ln(time per work) of each instance, from a trial's samples of one metric.
 
-    ``None`` unless there is one usable value for each. A figure of the whole trial is that of its instance only
-    where there is no other.
+    ``None`` unless each has one usable value. A figure of the whole trial is its instance's only where there is no
+    other instance.
     """
     if not all(usable(sample.value) for sample in samples) or len(samples) != instances:
         return None
@@ -85,7 +85,7 @@ def instance_logs(samples: Sequence[Sample], instances: int) -> _Logs | None:
 
 
 def spread(logs: _Logs) -> float:
-    """(most - least) / mean of the times per work."""
+    """(largest - smallest) / mean of the times per work."""
     times = [math.exp(log - max(logs)) for log in logs]
     return (max(times) - min(times)) / fmean(times)
 
@@ -128,7 +128,7 @@ def _of_pair(
 
 
 def _losses(shared: _Table, alone: _Table, environment: str, metric: Metric) -> dict[int, _Logs]:
-    """Per complete block the log-ratio of each instance with company to the one alone."""
+    """Log-ratio of each instance with company to the one alone, per complete block."""
     beside, single = _blocks(shared, environment, metric), _blocks(alone, environment, metric)
     return {
         block: tuple(log - _mean(single[block])[0] for log in _mean(beside[block]))
@@ -138,7 +138,7 @@ def _losses(shared: _Table, alone: _Table, environment: str, metric: Metric) -> 
 
 
 def _blocks(table: _Table, environment: str, metric: Metric) -> dict[int, list[_Logs]]:
-    """The environment's trials of each block that has them all."""
+    """The environment's trials of each complete block."""
     replicates = (0, 1) if environment == NATIVE else (0,)
     blocks = {
         block: [table.logs.get((environment, block, replicate, metric)) for replicate in replicates]

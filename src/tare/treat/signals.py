@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals block by block: what was counted beside an environment's trial, beside both native trials of its block."""
+"""Signals block by block: counts during an environment's trial, beside both native trials of its block."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,23 +22,23 @@ from tare.treat.aggregate import usable
 from tare.treat.pairing import cell_of
 
 _WAITS = ("runnable_wait_s", "throttled_s", "vcpu_wait_s", "steal_s")
-"""Times in which a thread wanted to run and could not. They overlap, so the largest stands for all."""
+"""Times in which a thread wanted to run and could not. They overlap, so the largest represents all."""
 
 _OF_OWN_LINKS = ("queue_overlimits", "queue_drops", "queue_requeues", "queue_backlog_byte", "switch_drops")
-"""What happens on links that a trial has for itself. Native has none (docs/networks.md), so there it cannot happen: 0
-is then what was, and not what is missing."""
+"""Events on links that a trial has for itself. Native has none (docs/networks.md), so they cannot happen there: 0 is
+then the true value, not a missing one."""
 
 RETRANSMISSION_TIMEOUT_S = 0.2
 """Linux's TCP_RTO_MIN (include/net/tcp.h)."""
 
 _Key = tuple[Cell, int, str, int]
 _Kind = tuple[str, str, Scope, bool]
-"""Name, unit, scope, whether it is lost time: signals of one name in another unit or scope are another signal."""
+"""Name, unit, scope, whether it is lost time: the same name in another unit or scope is another signal."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """The three trials of one block, and what is compared of them."""
+    """The three trials of one block, and the facts compared."""
 
     facts: BlockFacts
     trials: tuple[Outcome, Outcome, Outcome]
@@ -46,7 +46,7 @@ class _Block:
 
 
 def signal_evidence(outcomes: Sequence[Outcome], summaries: Sequence[Summary]) -> tuple[SignalEvidence, ...]:
-    """One for each summary, in the same blocks but those whose wall times nobody knows."""
+    """One per summary, in the same blocks except those with unknown wall times."""
     placed: dict[_Key, Outcome] = {
         (
             cell_of(outcome),
@@ -65,7 +65,7 @@ def _evidence(
     summary: Summary,
     counted: dict[tuple[Cell, str, tuple[int, ...]], SignalEvidence],
 ) -> SignalEvidence:
-    """Of an environment's metrics in the same blocks all but the log-ratios is the same, and is ``counted`` once."""
+    """Evidence for one metric; metrics in the same blocks share all but their log-ratios, ``counted`` once."""
     key = (summary.cell, summary.environment, tuple(block.block for block in summary.blocks))
     if key not in counted:
         counted[key] = _of_blocks(list(_blocks(placed, summary)), summary)
@@ -113,7 +113,7 @@ def _blocks(placed: Mapping[_Key, Outcome], summary: Summary) -> Iterator[_Block
 
 
 def _run_facts(outcome: Outcome) -> RunFacts | None:
-    """``None`` when nobody knows how long it ran."""
+    """``None`` when its run time is unknown."""
     wall_s = _wall_s(outcome)
     if not usable(wall_s):
         return None
@@ -121,7 +121,7 @@ def _run_facts(outcome: Outcome) -> RunFacts | None:
 
 
 def _wall_s(outcome: Outcome) -> float:
-    """Iterations follow each other, instances run at once; of a trial by turns only its own turns count."""
+    """Wall time: iterations add up, instances run at once, and in a trial by turns only its own turns count."""
     if outcome.turns is not None and outcome.trial.turns is not None and outcome.turns.way is not Way.WHOLE:
         return outcome.turns.turns * outcome.trial.turns.slice_s
     walls_s: dict[int, float] = {}
@@ -137,7 +137,7 @@ def _wall_s(outcome: Outcome) -> float:
 def _runnable_threads(outcome: Outcome, wall_s: float) -> float:
     """(CPU time + time waited for a processor) / wall time, from 1 to the layout's processors.
 
-    These stand for it when the CPU time is not known: they make every share smaller, never larger.
+    The processors replace it when the CPU time is unknown: they make every share smaller, never larger.
     """
     most = float(outcome.trial.layout.total_processors)
     if outcome.cpu_s is None:
@@ -151,25 +151,25 @@ def _runnable_threads(outcome: Outcome, wall_s: float) -> float:
 
 
 def _signals(blocks: Sequence[_Block]) -> Iterator[SignalSummary]:
-    """In the order in which the trials list them."""
+    """Signals in the order in which the trials list them."""
     signal_blocks: dict[_Kind, list[SignalBlock]] = {}
     for block in blocks:
         first, second, own = (_by_kind(outcome.signals) for outcome in block.trials)
         for kind, value in own.items():
-            one, two = first.get(kind), second.get(kind)
-            if one is None or two is None:
-                one, two = _natively(first, kind), _natively(second, kind)
-            if one is not None and two is not None:
-                own_block = SignalBlock(block=block.facts.block, native=(one, two), environment=value)
+            earlier, later = first.get(kind), second.get(kind)
+            if earlier is None or later is None:
+                earlier, later = _natively(first, kind), _natively(second, kind)
+            if earlier is not None and later is not None:
+                own_block = SignalBlock(block=block.facts.block, native=(earlier, later), environment=value)
                 signal_blocks.setdefault(kind, []).append(own_block)
     for (name, unit, scope, lost_time), values in signal_blocks.items():
         yield SignalSummary(name=name, unit=unit, scope=scope, lost_time=lost_time, blocks=tuple(values))
 
 
 def _natively(signals: Mapping[_Kind, float], kind: _Kind) -> float | None:
-    """The same signal of a native trial; native shares the host's network, whose counts hold others' as well."""
-    if (found := signals.get(kind)) is not None:
-        return found
+    """The same signal of a native trial; native shares the host's network, whose counts include other traffic."""
+    if (counted := signals.get(kind)) is not None:
+        return counted
     name, unit, _, lost_time = kind
     others = (signals.get((name, unit, scope, lost_time)) for scope in Scope)
     without = 0.0 if name in _OF_OWN_LINKS else None

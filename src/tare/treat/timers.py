@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CPU time that nodes tell over the wall time that their processors had, block by block."""
+"""CPU time as nodes report it over the wall time of their processors, block by block."""
 
 import math
 from collections.abc import Sequence
@@ -8,14 +8,14 @@ from tare.records import NATIVE, Cell, Outcome, Status, TimerSummary, Way
 from tare.treat.pairing import cell_of
 
 _WAITS = ("steal_s", "throttled_s")
-"""Signals of time in which a processor was not the node's, in seconds summed over processors."""
+"""Signals of time in which the node did not have a processor, in seconds summed over processors."""
 
 _Arm = tuple[str, int]
 _NATIVES: tuple[_Arm, _Arm] = ((NATIVE, 0), (NATIVE, 1))
 
 
 def timer_summaries(outcomes: Sequence[Outcome]) -> tuple[TimerSummary, ...]:
-    """One per cell and environment other than native with a complete block, ordered by both; ``OK`` outcomes alone."""
+    """One per cell and non-native environment with a complete block, ordered by both; only ``OK`` outcomes count."""
     cells: dict[Cell, dict[_Arm, dict[int, float]]] = {}
     for outcome in outcomes:
         log_rho = _log_rho(outcome) if outcome.status is Status.OK else None
@@ -42,10 +42,10 @@ def _summary(cell: Cell, name: str, arms: dict[_Arm, dict[int, float]]) -> Timer
 
 
 def _log_rho(outcome: Outcome) -> float | None:
-    """``None`` when a time is not above 0. Waits that are not known are not taken off.
+    """``None`` when a time is not above 0. Unknown waits are not subtracted.
 
-    Where an instance spans several nodes the command that is timed is the launcher, which computes nothing. A resident
-    program's wall time holds all arms' turns.
+    Where an instance spans several nodes, the timed command is the launcher, which computes nothing. A resident
+    program's wall time contains the turns of all arms.
     """
     by_slices = outcome.turns is not None and outcome.turns.way is Way.SLICES
     if outcome.trial.layout.cooperative or by_slices:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the trials of an environment ran under where native ran under something else."""
+"""Conditions under which an environment's trials ran and native's did not."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -11,7 +11,7 @@ _Arm = tuple[Cell, str, str]
 
 
 def traits(outcomes: Sequence[Outcome], labels: Collection[str]) -> tuple[Trait, ...]:
-    """One for each environment, cell and label in ``labels`` whose usual value is not native's."""
+    """One per environment, cell and label in ``labels`` whose usual value differs from native's."""
     read: dict[_Arm, Counter[str]] = defaultdict(Counter)
     for outcome in outcomes:
         if outcome.status is Status.OK:
