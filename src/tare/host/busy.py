@@ -125,10 +125,8 @@ def process_in(taken: Snapshot, pid: int) -> Process | None:
 
 def spent_between(before: Snapshot, after: Snapshot) -> list[Used]:
     """As ``used``, but skips parsing of unchanged texts: most processes do nothing between two snapshots."""
-    pids = {
-        **after.processes,
-        **before.processes,
-    }  # in the order of /proc: which process is named must not be chance
+    # In the order of /proc: which process is named must not be chance.
+    pids = {**after.processes, **before.processes}
     changed = [pid for pid in pids if before.processes.get(pid) != after.processes.get(pid)]
     return used(_whole(before, changed), _whole(after, changed))
 
