@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from tare.records import Analysis, Check, Effect, Finding, Word
-from tare.report import comparisons
+from tare.report import comparisons, trust
 from tare.report.document import render_report
 from tare.report.machine import to_json
 from tare.report.table import print_tables
@@ -62,7 +62,7 @@ def test_a_ranking_never_stands_without_what_its_letters_mean() -> None:
 
 
 def test_every_environment_has_its_place_and_letters() -> None:
-    (ranking,) = comparisons.told_rankings(compared(example()))
+    (ranking,) = comparisons.shown_rankings(compared(example()))
     text = printed(compared(example()))
     for place in ranking.places:
         assert re.search(rf"^ {place.environment[:16]} +{place.letters}\b", text, re.MULTILINE)
@@ -70,25 +70,25 @@ def test_every_environment_has_its_place_and_letters() -> None:
 
 def test_one_environment_needs_no_ranking() -> None:
     analysis = compared(example(environments=("docker",)))
-    assert comparisons.told_rankings(analysis) == ()
+    assert comparisons.shown_rankings(analysis) == ()
     assert comparisons.RANKING_TITLE not in printed(analysis)
 
 
 def test_too_few_common_blocks_for_so_many_pairs_are_said() -> None:
-    (ranking,) = comparisons.told_rankings(compared(example()))
+    (ranking,) = comparisons.shown_rankings(compared(example()))
     assert comparisons.reach_said(ranking) == (
         "Among 15 pairs fewer than 10 common blocks may be too few to tell two apart."
     )
-    (enough,) = comparisons.told_rankings(compared(example(blocks=12, losing=False)))
+    (enough,) = comparisons.shown_rankings(compared(example(blocks=12, losing=False)))
     assert comparisons.reach_said(enough) == ""
 
 
 def test_a_word_that_did_not_hold_together_is_named_beside_the_one_that_does() -> None:
     verdict = compared(example()).verdicts[0]
     changed = replace(verdict, word=Word.UNDECIDED, alone=Word.SLOWER)
-    assert comparisons.alone_said(changed) == "; by itself slower"
-    assert comparisons.alone_said(replace(verdict, alone=verdict.word)) == ""
-    assert comparisons.alone_said(replace(verdict, alone=None)) == ""
+    assert trust.alone_said(changed) == "; by itself slower"
+    assert trust.alone_said(replace(verdict, alone=verdict.word)) == ""
+    assert trust.alone_said(replace(verdict, alone=None)) == ""
     analysis = small()
     changed = replace(analysis.verdicts[0], word=Word.UNDECIDED, alone=Word.SLOWER)
     shown = replace(analysis, verdicts=(changed, *analysis.verdicts[1:]))
@@ -97,13 +97,13 @@ def test_a_word_that_did_not_hold_together_is_named_beside_the_one_that_does() -
 
 
 def test_what_holds_together_is_said_once_per_family() -> None:
-    primary, exploratory = comparisons.families_said(compared(example()))
+    primary, exploratory = trust.families_said(compared(example()))
     assert primary.startswith("The 5 primary claims hold together")
     assert exploratory.startswith("60 comparisons on other metrics are exploratory")
 
 
 def test_analyses_of_single_claims_say_nothing_of_families() -> None:
-    assert comparisons.families_said(example()) == ()
+    assert trust.families_said(example()) == ()
 
 
 @pytest.mark.parametrize("primary", [True, False])
@@ -120,14 +120,14 @@ def test_findings_on_other_metrics_are_counted_until_all_is_asked_for() -> None:
 
 
 def test_the_noise_of_each_level_is_a_deviation_with_its_interval() -> None:
-    assert comparisons.deviation(split().between_blocks) == "1 % (0\N{EN DASH}2 %)"
-    assert comparisons.deviation(split().between_starts) == "not seen (0\N{EN DASH}2 %)"
-    assert comparisons.deviation(None) == "—"
+    assert trust.deviation(split().between_blocks) == "1 % (0\N{EN DASH}2 %)"
+    assert trust.deviation(split().between_starts) == "not seen (0\N{EN DASH}2 %)"
+    assert trust.deviation(None) == "—"
 
 
 def test_the_advice_on_iterations_names_the_costs_it_follows_from() -> None:
-    assert comparisons.iterations_said(split()) == "7 (start 30 s, run 10 s)"
-    assert comparisons.iterations_said(split(None)) == "—"
+    assert trust.iterations_said(split()) == "7 (start 30 s, run 10 s)"
+    assert trust.iterations_said(split(None)) == "—"
 
 
 def test_the_geometric_mean_is_called_one_wherever_it_stands() -> None:
@@ -139,9 +139,9 @@ def test_the_geometric_mean_is_called_one_wherever_it_stands() -> None:
 
 def test_percentiles_stand_on_the_page_and_with_all_in_the_terminal() -> None:
     analysis = compared(example())
-    assert comparisons.SPREAD_TITLE in page()
-    assert comparisons.SPREAD_TITLE in printed(analysis, show_all=True)
-    assert comparisons.SPREAD_TITLE not in printed(analysis)
+    assert trust.SPREAD_TITLE in page()
+    assert trust.SPREAD_TITLE in printed(analysis, show_all=True)
+    assert trust.SPREAD_TITLE not in printed(analysis)
 
 
 @pytest.mark.parametrize("width", [80, 120])

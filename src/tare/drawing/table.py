@@ -2,9 +2,10 @@
 """A terminal's tables, and their column of names: whole where there is room, else broken at hyphens."""
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -38,3 +39,20 @@ def add_name_column(table: Table, title: str, width: int) -> None:
 def name_cell(name: str, width: int) -> Text:
     """Foreign text made one line, then as many lines as it needs."""
     return Text("\n".join(textwrap.wrap(one_line(name), width)))
+
+
+def figures_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A table of a name and its figures in each row."""
+    table = ruled_table()
+    add_name_column(table, titles[0], _LEAST)
+    for title in titles[1:]:
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def print_heading(title: str, explanation: str, console: Console) -> None:
+    """Print a topic's title, after an empty line, and what its figures are."""
+    console.print(Text(f"\n{title}", style="bold"))
+    console.print(Text(explanation))

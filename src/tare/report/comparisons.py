@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many claims, rankings and checks in words and in order, for the terminal and for the page alike."""
+"""Environments and workloads against each other: rankings and geometric means, for every output."""
 
-import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Any
 
-from tare.drawing.words import NO_VALUE, counted, quantity, quantity_interval
+from markupsafe import Markup
+from rich.console import Console
+from rich.text import Text
+
+from tare.drawing.artist import Artist
+from tare.drawing.table import figures_table, print_heading
+from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
-from tare.records import Analysis, ArmSpread, Effect, Estimate, Family, Ranking, VarianceSplit, Verdict, Word
-from tare.units import DASH
+from tare.records import Analysis, PairDifference, Ranked, Ranking
+from tare.report import in_json, trust
+from tare.report.arrange import place
+from tare.report.page import PageSection, rendered
 
 RANKING_TITLE = "Ranking on the primary metric"
 SAME_LETTER = "Same letter: not distinguished, not equal."
@@ -21,68 +28,6 @@ ACROSS_EXPLANATION = (
     "Of the primary metrics' overheads in one layout, each workload counting alike: a mix that nobody runs. The "
     "interval is over blocks, by itself."
 )
-CHECKS_TITLE = "Checks of the values behind the intervals"
-CHECKS_EXPLANATION = "Each finds something in at most one clean series of a hundred, autocorrelation in two."
-SPREAD_TITLE = "How runs spread"
-SPREAD_EXPLANATION = (
-    "Of single runs, by time per unit of work, so that of a rate the slow end is the low one: median with its exact "
-    "interval, the value that 95 % of the runs do not exceed (from 20 runs on), and the slowest run. A description; "
-    "it decides nothing."
-)
-VARIANCE_TITLE = "Where the noise of the primary metric arises"
-VARIANCE_EXPLANATION = (
-    "Standard deviations of the logarithm, about coefficients of variation, with 95 % intervals: what all runs of a "
-    "block share, what differs from start to start, what differs between the iterations after the first within one "
-    "start. Iterations never count as n."
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
-    """What a check found on one metric of one environment."""
-
-    verdict: Verdict
-    sentence: str
-    blocks: bool
-    """Whether the interval is wider for it."""
-
-
-def alone_said(verdict: Verdict) -> str:
-    """Such as "; by itself slower": the word that did not hold among all claims, else empty."""
-    if verdict.alone in (None, Word.UNDECIDED) or verdict.alone is verdict.word:
-        return ""
-    return f"; by itself {verdict.alone}"
-
-
-def families_said(analysis: Analysis) -> tuple[str, ...]:
-    """One sentence per family with several claims: what holds together."""
-    sizes = {
-        verdict.standing.family: verdict.standing.size for verdict in analysis.verdicts if verdict.standing
-    }
-    found = []
-    if sizes.get(Family.PRIMARY, 0) > 1:
-        found.append(
-            f"The {sizes[Family.PRIMARY]} primary claims hold together: the chance that any of their words is wrong "
-            "is 5 % at most for differences, and as much for equivalences (Holm). Each interval holds by itself."
-        )
-    if count := sizes.get(Family.EXPLORATORY):
-        found.append(
-            f"{counted(count, 'comparison')} on other metrics {'is' if count == 1 else 'are'} exploratory: of the "
-            "words among them about 5 % may be wrong (Benjamini and Hochberg). Test what they suggest in a new "
-            "campaign."
-        )
-    return tuple(found)
-
-
-def remarks(analysis: Analysis, *, primary: bool) -> tuple[Remark, ...]:
-    """What the checks found on the primary metrics, or on the others."""
-    return tuple(
-        Remark(verdict=verdict, sentence=finding.sentence, blocks=finding.effect is Effect.WIDENS)
-        for verdict in analysis.verdicts
-        if verdict.overhead.summary.primary is primary
-        for finding in verdict.findings
-        if finding.found and finding.effect is not Effect.STORED
-    )
 
 
 def equals_said(ranking: Ranking) -> str:
@@ -99,35 +44,113 @@ def reach_said(ranking: Ranking) -> str:
     return f"Among {len(ranking.pairs)} pairs fewer than {needed} common blocks may be too few to tell two apart."
 
 
-def told_rankings(analysis: Analysis) -> tuple[Ranking, ...]:
-    """Those with two environments or more beside native; with one the verdict has said it."""
+def shown_rankings(analysis: Analysis) -> tuple[Ranking, ...]:
+    """Rankings with two environments or more beside native; of one its verdict says the same."""
     return tuple(ranking for ranking in analysis.rankings if len(ranking.places) > 2)  # noqa: PLR2004
 
 
-def p95(spread: ArmSpread) -> str:
-    return NO_VALUE if spread.p95 is None else quantity(spread.p95, spread.unit)
+def json(analysis: Analysis) -> dict[str, Any]:
+    """Comparisons and spreads in ``tare show --json``, as docs/json.md describes them."""
+    return {
+        "rankings": [_ranking(ranking) for ranking in analysis.rankings],
+        "across_workloads": [
+            {
+                "environment": each.environment,
+                "layout": each.layout,
+                "workloads": list(each.workloads),
+                "overhead": in_json.estimate(each.overhead),
+            }
+            for each in analysis.across_workloads
+        ],
+        **trust.json(analysis),
+    }
 
 
-def spread_interval(spread: ArmSpread) -> str:
-    return quantity_interval(spread.p50, spread.unit)
+def _ranking(ranking: Ranking) -> dict[str, Any]:
+    return {
+        "cell": in_json.cell(ranking.cell),
+        "metric": ranking.metric,
+        "places": [
+            {
+                "environment": ranked.environment,
+                "letters": ranked.letters,
+                "overhead": ranked.overhead and in_json.estimate(ranked.overhead),
+            }
+            for ranked in ranking.places
+        ],
+        "pairs": [_pair(pair) for pair in ranking.pairs],
+    }
 
 
-def deviation(variance: Estimate | None) -> str:
-    """``"1.2 % (0.8-2.0 %)"`` from a variance of logarithms; "not seen" where it came out below 0."""
-    if variance is None:
-        return NO_VALUE
-    low, high = (100 * math.sqrt(max(0.0, bound or 0.0)) for bound in (variance.low, variance.high))
-    point = "not seen" if variance.point <= 0 else f"{100 * math.sqrt(variance.point):.2g} %"
-    return f"{point} ({low:.2g}{DASH}{high:.2g} %)"
+def _pair(pair: PairDifference) -> dict[str, Any]:
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "difference": in_json.estimate(pair.difference),
+        "adjusted_p": pair.adjusted_p,
+        "adjusted_equivalence_p": pair.adjusted_equivalence_p,
+        "distinguished": pair.distinguished,
+        "equal": pair.equal,
+    }
 
 
-def iterations_said(split: VarianceSplit) -> str:
-    """How many iterations per start would use the time best, and from what."""
-    if split.best_iterations is None or split.start_cost_s is None or split.iteration_cost_s is None:
-        return NO_VALUE
-    costs = f"start {quantity(split.start_cost_s, 's')}, run {quantity(split.iteration_cost_s, 's')}"
-    return f"{split.best_iterations} ({costs})"
+def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:
+    """Print rankings and means over workloads, then how far intervals can be trusted."""
+    _print_rankings(analysis, console)
+    _print_across(analysis, console)
+    trust.table(analysis, console, show_all=show_all)
 
 
-def shown_spreads(analysis: Analysis, *, show_all: bool) -> Iterable[ArmSpread]:
-    return (spread for spread in analysis.spreads if show_all or spread.primary)
+def _print_rankings(analysis: Analysis, console: Console) -> None:
+    if rankings := shown_rankings(analysis):
+        print_heading(RANKING_TITLE, RANKING_EXPLANATION, console)
+        for ranking in rankings:
+            console.print(Text(f"\n{place(ranking.cell)}: {one_line(ranking.metric)}", style="bold"))
+            rows = [(one_line(ranked.environment), *_ranked(ranked)) for ranked in ranking.places]
+            console.print(figures_table(("environment", "letters", "overhead", "interval", "n"), rows))
+            for said in filter(None, (equals_said(ranking), reach_said(ranking))):
+                console.print(Text(said))
+
+
+def _ranked(ranked: Ranked) -> Sequence[str]:
+    if ranked.overhead is None:
+        return ranked.letters, "", "", ""
+    overhead = ranked.overhead
+    return ranked.letters, point_percent(overhead), interval_percent(overhead), str(overhead.n)
+
+
+def _print_across(analysis: Analysis, console: Console) -> None:
+    if not analysis.across_workloads:
+        return
+    print_heading(ACROSS_TITLE, ACROSS_EXPLANATION, console)
+    rows = [
+        (
+            one_line(each.environment),
+            one_line(each.layout),
+            str(len(each.workloads)),
+            point_percent(each.overhead),
+            interval_percent(each.overhead),
+            str(each.overhead.n),
+        )
+        for each in analysis.across_workloads
+    ]
+    console.print(figures_table(("environment", "layout", "workloads", "overhead", "interval", "n"), rows))
+
+
+def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: ARG001 - as every topic's
+    """All of it as one section, which only rankings bring into the navigation."""
+    rankings = shown_rankings(analysis)
+    text = rendered(
+        "comparisons",
+        ranking_title=RANKING_TITLE,
+        ranking_explanation=RANKING_EXPLANATION,
+        rankings=rankings,
+        equals_said=equals_said,
+        reach_said=reach_said,
+        across_title=ACROSS_TITLE,
+        across_explanation=ACROSS_EXPLANATION,
+        across_workloads=analysis.across_workloads,
+        **trust.page_values(analysis),
+    )
+    label = "Ranking" if rankings else ""
+    return [PageSection(anchor="ranking", label=label, text=Markup(text))]  # noqa: S704 - escaped by Jinja

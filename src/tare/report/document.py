@@ -23,6 +23,7 @@ from tare.report import (
     provenance,
     sharing,
     signals,
+    trust,
 )
 from tare.report.bounds import bounded, left_out_said
 from tare.report.curve_table import POINTWISE, UNITS, level, place_groups
@@ -80,6 +81,7 @@ def render_report(analysis: Analysis) -> str:
         evidence=provenance.evidence(analysis),
         headline=cells.headline(artist, analysis),
         sections=[
+            *comparisons.html(analysis, artist),
             *causes.html(analysis, artist),
             *sharing.html(analysis, artist),
             *activities.html(analysis, artist),
@@ -88,12 +90,6 @@ def render_report(analysis: Analysis) -> str:
             *clocks.html(analysis, artist),
         ],
         reasons=reasons(analysis),
-        rankings=comparisons.told_rankings(analysis),
-        families=comparisons.families_said(analysis),
-        primary_remarks=comparisons.remarks(analysis, primary=True),
-        other_remarks=comparisons.remarks(analysis, primary=False),
-        variances=analysis.variances,
-        spreads=analysis.spreads,
         host=provenance.host_facts(analysis),
         asked=provenance.campaign_facts(analysis),
         ran=provenance.session_facts(analysis),
@@ -115,7 +111,7 @@ def render_report(analysis: Analysis) -> str:
         emulated=emulated(analysis.outcomes),
         restored=restored(analysis.outcomes),
         Status=Status,
-        comparisons=comparisons,
+        alone_said=trust.alone_said,
         control_said=arrange.control_said,
         control_word=arrange.control_word,
         curves_explained=f"{POINTWISE}. {UNITS}",

@@ -16,12 +16,23 @@ from tare.records import (
     Status,
     Verdict,
 )
-from tare.report import activities, arrange, causes, clock_faults, clocks, helpers, in_json, order, sharing
+from tare.report import (
+    activities,
+    arrange,
+    causes,
+    clock_faults,
+    clocks,
+    comparisons,
+    helpers,
+    in_json,
+    order,
+    sharing,
+    trust,
+)
 from tare.report.calibration import calibration_json
 from tare.report.emulation import emulated, restored
 from tare.report.equal_arms import parity_json
 from tare.report.integrity import integrity_json
-from tare.report.machine_comparisons import claim_json, comparisons_json
 from tare.report.machine_signals import exclusions_json, signals_json
 from tare.report.provenance import SeenValues, environments_of, seen_values
 from tare.report.stops import decision_json, look_json
@@ -58,7 +69,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         **activities.json(analysis),
         **helpers.json(analysis),
         **causes.json(analysis),
-        **comparisons_json(analysis),
+        **comparisons.json(analysis),
         **clock_faults.json(analysis),
         **order.json(analysis),
         **clocks.json(analysis),
@@ -137,7 +148,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "more_blocks": verdict.more_blocks,
         "below_noise_floor": verdict.below_noise_floor,
         "warnings": list(verdict.warnings),
-        **claim_json(verdict),
+        **trust.claim_json(verdict),
     }
 
 

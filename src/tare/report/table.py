@@ -11,13 +11,11 @@ from tare.drawing.table import add_name_column, name_cell, name_width, ruled_tab
 from tare.drawing.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
 from tare.foreign import one_line
 from tare.records import Analysis, Overhead, Summary, Verdict, Word
-from tare.report import activities, arrange, causes, clocks, helpers, order, sharing
+from tare.report import activities, arrange, causes, clocks, comparisons, helpers, order, sharing
 from tare.report.answer_table import print_answer_table, print_answers
 from tare.report.bounds import bounded, left_out_said
 from tare.report.calibration import citation
 from tare.report.causes import print_reasons
-from tare.report.comparison_tables import print_comparisons
-from tare.report.comparisons import alone_said
 from tare.report.curve_table import print_curves
 from tare.report.curves import curve_metrics
 from tare.report.emulation import emulated, restored
@@ -25,6 +23,7 @@ from tare.report.equal_arms import print_parity
 from tare.report.integrity import print_integrity
 from tare.report.signals import exclusions_said, warnings_said
 from tare.report.stops import decisions_said, stops_said
+from tare.report.trust import alone_said
 from tare.report.weaker import HEADING, weaker
 
 _MOST_LOSSES = 10
@@ -58,7 +57,7 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
     order.table(analysis, console, show_all=show_all)
     print_parity(analysis, console, show_all=show_all)
     causes.table(analysis, console, show_all=show_all)
-    print_comparisons(analysis, console, show_all=show_all)
+    comparisons.table(analysis, console, show_all=show_all)
     if left_out:
         console.print(Text(f"\n{left_out}", style="dim"))
     console.print(_ending(analysis))
