@@ -8,8 +8,9 @@ import pytest
 from rich.console import Console
 
 from tare.records import Analysis, Outcome, Parity, Status
+from tare.report import equal_arms
 from tare.report.document import render_report
-from tare.report.equal_arms import capabilities_said, parity_json, parity_table, print_parity
+from tare.report.equal_arms import capabilities_said, parity_table
 from tests.report.report_example import example
 
 NATIVE = Parity(
@@ -36,7 +37,7 @@ def with_parity(analysis: Analysis, docker: Parity = DOCKER) -> Analysis:
 
 def printed(analysis: Analysis, *, show_all: bool) -> str:
     console = Console(file=io.StringIO(), width=120, highlight=False)
-    print_parity(analysis, console, show_all=show_all)
+    equal_arms.table(analysis, console, show_all=show_all)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -89,7 +90,7 @@ def test_what_an_environment_sets_on_purpose_is_shown_beside_natives_and_not_cal
 def test_what_was_unequal_is_shown_in_the_short_form_too() -> None:
     niced = with_parity(example(), replace(DOCKER, host={"nice": "5", "scheduler": "other"}))
     assert "≠ 5" in printed(niced, show_all=False)
-    read = parity_json(niced)
+    read = equal_arms.json(niced)["parity"]
     assert read is not None
     assert read["unequal"] == ["nice"]
     assert read["environments"]["docker"]["host"]["nice"] == "5"
@@ -98,7 +99,7 @@ def test_what_was_unequal_is_shown_in_the_short_form_too() -> None:
 def test_trials_of_one_environment_that_differ_stand_side_by_side() -> None:
     first, *rest = with_parity(example()).outcomes
     void = replace(first, status=Status.INVALID, parity=replace(first.parity, host={"nice": "3"}))
-    read = parity_json(replace(example(), outcomes=(void, *rest)))
+    read = equal_arms.json(replace(example(), outcomes=(void, *rest)))["parity"]
     assert read is not None
     assert read["environments"][first.trial.environment.name]["host"]["nice"] in {"3 / 0", "3"}
 
@@ -111,7 +112,7 @@ def test_the_page_has_the_table_with_its_marks(analysis: Analysis) -> None:
 
 def test_results_of_earlier_versions_have_no_such_table() -> None:
     assert parity_table(example()) is None
-    assert parity_json(example()) is None
+    assert equal_arms.json(example()) == {"parity": None}
     assert 'id="equal-arms"' not in render_report(example())
 
 

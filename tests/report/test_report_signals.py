@@ -19,8 +19,9 @@ from tare.records import (
     Status,
 )
 from tare.report.document import render_report
+from tare.report.losses import exclusions_said, warnings_said
 from tare.report.machine import to_json
-from tare.report.signals import exclusions_said, shown_signals, warnings_said
+from tare.report.signals import shown_signals
 from tare.report.table import print_tables
 from tests.report.report_example import example as plain_example
 

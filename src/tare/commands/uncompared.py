@@ -9,7 +9,7 @@ from tare.foreign import one_line
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.plan.campaign import Campaign
 from tare.records import NATIVE, Analysis, Status
-from tare.report.arrange import skip_said
+from tare.report.losses import skip_said
 
 _NAMED = 3
 """Skipped environments that are named; a machine without any has twenty."""

@@ -18,7 +18,6 @@ from tare.records import (
     Layout,
     Outcome,
     Overhead,
-    Skipped,
     Status,
     Verdict,
     Word,
@@ -29,7 +28,6 @@ from tare.treat.pairing import cell_of
 _Key: TypeAlias = tuple[Cell, str, str, Direction]
 CONTROL = "native again"
 """How the second native slot is called wherever it stands beside the environments."""
-_NAMED_REPEATS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,19 +75,6 @@ class AnswerSection:
     @property
     def sentence(self) -> str:
         return f"{self.subject}: {'; '.join(text for _, text in self.parts)}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
-    """Trials of one environment in one cell that failed or are invalid for the same reason."""
-
-    environment: str
-    cell: Cell
-    status: Status
-    reason: str
-    blocks: tuple[int, ...]
-    excerpt: str | None
-    """Of the first of them that kept one."""
 
 
 def metrics(analysis: Analysis) -> tuple[MetricSection, ...]:
@@ -246,58 +231,3 @@ def unlike_natives(analysis: Analysis) -> tuple[str, ...]:
 
 def primary_controls(analysis: Analysis) -> tuple[Overhead, ...]:
     return tuple(control for control in analysis.controls if control.summary.primary)
-
-
-def losses(analysis: Analysis) -> tuple[Loss, ...]:
-    """Failed and invalid trials, alike ones together, the most frequent first."""
-    alike: dict[tuple[str, Cell, Status, str], list[Outcome]] = {}
-    for outcome in analysis.outcomes:
-        if outcome.status is not Status.OK:
-            reason = one_line(outcome.reason or "no reason was recorded")
-            key = (outcome.trial.environment.name, cell_of(outcome), outcome.status, reason)
-            alike.setdefault(key, []).append(outcome)
-    found = (
-        Loss(
-            environment=name,
-            cell=cell,
-            status=status,
-            reason=reason,
-            blocks=tuple(sorted(outcome.trial.block for outcome in outcomes)),
-            excerpt=next((outcome.excerpt for outcome in outcomes if outcome.excerpt), None),
-        )
-        for (name, cell, status, reason), outcomes in alike.items()
-    )
-    return tuple(sorted(found, key=lambda loss: (-len(loss.blocks), loss.environment)))
-
-
-def status_counts(analysis: Analysis) -> dict[Status, int]:
-    count = Counter(outcome.status for outcome in analysis.outcomes)
-    return {status: count[status] for status in Status}
-
-
-def skip_said(skipped: Skipped) -> str:
-    """Whether it was skipped at all times, such as "was skipped in 4 blocks"."""
-    if skipped.blocks is None:
-        return "was skipped"
-    if not skipped.blocks:
-        return "was missing when the run was last continued"
-    return f"was skipped in {counted(skipped.blocks, 'block')}"
-
-
-def repeated_said(analysis: Analysis) -> str | None:
-    """Say which outcomes are left out as their trials had been run before; ``None`` when none is."""
-    if not analysis.repeated_trials:
-        return None
-    names = list(dict.fromkeys(map(one_line, analysis.repeated_trials)))
-    rest = f" and {len(names) - _NAMED_REPEATS} more" if len(names) > _NAMED_REPEATS else ""
-    return (
-        f"{counted(len(analysis.repeated_trials), 'outcome')} left out, as the journal holds an earlier one of the "
-        f"same trial, which counts: {', '.join(names[:_NAMED_REPEATS])}{rest}. Two runs measured into this folder at "
-        "once, or two folders were merged; times of such runs may have disturbed each other"
-    )
-
-
-def dropped(analysis: Analysis) -> tuple[Overhead, ...]:
-    """Give the primary metrics' overheads that lack blocks."""
-    primary = (verdict.overhead for verdict in analysis.verdicts if verdict.overhead.summary.primary)
-    return tuple(overhead for overhead in primary if overhead.summary.dropped_blocks)

@@ -3,6 +3,7 @@
 
 import os
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from tare.drawing.artist import Artist
@@ -18,6 +19,7 @@ from tare.report import (
     comparisons,
     equal_arms,
     helpers,
+    losses,
     order,
     page,
     provenance,
@@ -76,8 +78,7 @@ def render_report(analysis: Analysis) -> str:
         controls=arrange.primary_controls(analysis),
         unlike_natives=arrange.unlike_natives(analysis),
         cells=cells.cell_sections(artist, analysis),
-        counts=arrange.status_counts(analysis),
-        dropped=arrange.dropped(analysis),
+        counts=Counter(outcome.status for outcome in analysis.outcomes),
         evidence=provenance.evidence(analysis),
         headline=cells.headline(artist, analysis),
         sections=[
@@ -88,22 +89,16 @@ def render_report(analysis: Analysis) -> str:
             *helpers.html(analysis, artist),
             *order.html(analysis, artist),
             *clocks.html(analysis, artist),
+            losses.html(analysis, left_out),
         ],
+        host_sections=[*equal_arms.html(analysis, artist), *signals.html(analysis, artist)],
         reasons=reasons(analysis),
         host=provenance.host_facts(analysis),
         asked=provenance.campaign_facts(analysis),
         ran=provenance.session_facts(analysis),
         looks=artist.looks,
-        parity=equal_arms.parity_table(analysis),
-        losses=arrange.losses(analysis),
-        skip_said=arrange.skip_said,
         damage=integrity_said(analysis.integrity),
-        repeated_said=arrange.repeated_said(analysis),
-        left_out=left_out,
-        several=len(arrange.cells(analysis)) > 1,
-        signals=signals.shown_signals(analysis),
-        exclusions=signals.exclusions_said(analysis),
-        warnings=signals.warnings_said(analysis),
+        warnings=losses.warnings_said(analysis),
         stops=stops_said(analysis),
         decisions=decisions_said(analysis),
         weaker=weaker(analysis.outcomes),
@@ -116,11 +111,6 @@ def render_report(analysis: Analysis) -> str:
         control_word=arrange.control_word,
         curves_explained=f"{POINTWISE}. {UNITS}",
         curve_level=level,
-        signals_title=signals.TITLE,
-        signals_explanation=signals.EXPLANATION,
-        parity_title=equal_arms.TITLE,
-        parity_own=equal_arms.OWN_EXPLANATION,
-        parity_unequal=equal_arms.UNEQUAL_EXPLANATION,
         place_groups=place_groups,
         native_look=CONTROL,
     )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Under what the commands of each environment ran: its own confinement beside native's, and what was equal."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +10,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tare.drawing.artist import Artist
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.foreign import one_line
 from tare.records import NATIVE, Analysis, Outcome
+from tare.report.page import MISSING, PageSection, section
 
 TITLE = "What the commands ran under"
 OWN_EXPLANATION = (
@@ -81,39 +83,56 @@ def _only(texts: Mapping[str, str], labels: AbstractSet[str]) -> dict[str, str]:
     return {label: text for label, text in texts.items() if label in labels}
 
 
-def parity_json(analysis: Analysis) -> dict[str, Any] | None:
-    """Environment → what was read, and the labels that must be equal and were not."""
-    table = parity_table(analysis)
-    if table is None:
-        return None
-    read = _read(analysis)
+def json(analysis: Analysis) -> dict[str, Any]:
+    """Each environment's confinement, and the labels that differ and must not, as docs/json.md describes them."""
+    parity = parity_table(analysis)
+    return {"parity": parity and _parity(parity, _read(analysis))}
+
+
+def _parity(parity: ParityTable, read: Iterable[Outcome]) -> dict[str, Any]:
     return {
         "environments": {
             name: {kind: _texts(read, name, kind=kind) for kind in ("own", "host")}
-            for name in table.environments
+            for name in parity.environments
         },
-        "unequal": [row.label for row in table.unequal],
+        "unequal": [row.label for row in parity.unequal],
     }
 
 
-def print_parity(analysis: Analysis, console: Console, *, show_all: bool) -> None:
+def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:
     """Print the confinement with ``show_all``; what was unequal always."""
-    table = parity_table(analysis)
-    if table is None or not (show_all or table.unequal):
+    parity = parity_table(analysis)
+    if parity is None or not (show_all or parity.unequal):
         return
     console.print(Text(f"\n{TITLE}", style="bold"))
     if show_all:
         console.print(Text(OWN_EXPLANATION))
-        console.print(_transposed(table, [row for row in table.own if _is_shown(row, table)]))
-        console.print(Text(f"Equal everywhere: {'; '.join(map(one_line, table.equal))}."))
-    if table.unequal:
+        console.print(_transposed(parity, [row for row in parity.own if _is_shown(row, parity)]))
+        console.print(Text(f"Equal everywhere: {'; '.join(map(one_line, parity.equal))}."))
+    if parity.unequal:
         console.print(Text(UNEQUAL_EXPLANATION))
-        console.print(_transposed(table, table.unequal))
+        console.print(_transposed(parity, parity.unequal))
 
 
-def _is_shown(row: ConditionRow, table: ParityTable) -> bool:
-    chosen = row.label in table.chosen and not row.label.startswith(_LIMIT)
+def _is_shown(row: ConditionRow, parity: ParityTable) -> bool:
+    chosen = row.label in parity.chosen and not row.label.startswith(_LIMIT)
     return row.label in _SHOWN_LABELS or (chosen and row.differs)
+
+
+def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: ARG001 - as every topic's
+    """A table of each environment's confinement, below the facts about the host."""
+    parity = parity_table(analysis)
+    if parity is None:
+        return [MISSING]
+    shown = section(
+        "equal-arms",
+        "",
+        title=TITLE,
+        own_explanation=OWN_EXPLANATION,
+        unequal_explanation=UNEQUAL_EXPLANATION,
+        parity=parity,
+    )
+    return [shown]
 
 
 def capabilities_said(mask: str) -> str:
@@ -165,15 +184,15 @@ def _cell(label: str, text: str | None, reference: str | None) -> tuple[str | No
     return _said(label, text), reference is not None and text != reference
 
 
-def _transposed(table: ParityTable, rows: Iterable[ConditionRow]) -> Table:
+def _transposed(parity: ParityTable, rows: Iterable[ConditionRow]) -> Table:
     """Environments in rows: a terminal has more lines than columns."""
     shown = list(rows)
     printed = ruled_table()
-    width = name_width(table.environments, _NAMES_WIDTH)
+    width = name_width(parity.environments, _NAMES_WIDTH)
     add_name_column(printed, "environment", width)
     for row in shown:
         printed.add_column(row.label, overflow="fold")
-    for place, name in enumerate(table.environments):
+    for place, name in enumerate(parity.environments):
         cells = (row.values[place] for row in shown)
         printed.add_row(
             name_cell(name, width), *(Text(_MARK * differs + one_line(text or "")) for text, differs in cells)

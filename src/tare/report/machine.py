@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The analysis for programs: JSON of schema 1, described in ``docs/json.md``."""
 
+from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
@@ -9,31 +10,29 @@ from tare.records import (
     Analysis,
     Answer,
     CurveEstimate,
-    Outcome,
     Overhead,
     Session,
-    Skipped,
     Status,
     Verdict,
 )
 from tare.report import (
     activities,
-    arrange,
     causes,
     clock_faults,
     clocks,
     comparisons,
+    equal_arms,
     helpers,
     in_json,
+    losses,
     order,
     sharing,
+    signals,
     trust,
 )
 from tare.report.calibration import calibration_json
 from tare.report.emulation import emulated, restored
-from tare.report.equal_arms import parity_json
 from tare.report.integrity import integrity_json
-from tare.report.machine_signals import exclusions_json, signals_json
 from tare.report.provenance import SeenValues, environments_of, seen_values
 from tare.report.stops import decision_json, look_json
 from tare.report.weaker import weaker
@@ -42,8 +41,7 @@ from tare.treat import InstanceFigure, per_instance
 
 def to_json(analysis: Analysis) -> dict[str, Any]:
     """Give what ``json.dumps`` takes; a missing or not finite number is ``None``, never 0."""
-    counts = arrange.status_counts(analysis)
-    lost = [outcome for outcome in analysis.outcomes if outcome.status is not Status.OK]
+    counts = Counter(outcome.status for outcome in analysis.outcomes)
     return {
         "schema": SCHEMA,
         "campaign": analysis.campaign,
@@ -73,11 +71,10 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         **clock_faults.json(analysis),
         **order.json(analysis),
         **clocks.json(analysis),
-        "lost": [_lost(outcome) for outcome in lost],
-        "exclusions": [exclusions_json(one) for one in analysis.exclusions],
-        "parity": parity_json(analysis),
-        "signals": signals_json(analysis),
-        "skipped": [_skipped(skipped) for skipped in analysis.skipped],
+        **losses.json(analysis),
+        **equal_arms.json(analysis),
+        **signals.json(analysis),
+        "skipped": [losses.skipped_json(skipped) for skipped in analysis.skipped],
         "emulated": emulated(analysis.outcomes),
         "restored": restored(analysis.outcomes),
         "weaker": list(weaker(analysis.outcomes)),
@@ -181,25 +178,6 @@ def _curve(estimate: CurveEstimate) -> dict[str, Any]:
             }
             for point in estimate.points
         ],
-    }
-
-
-def _lost(outcome: Outcome) -> dict[str, Any]:
-    return {
-        **in_json.trial(outcome),
-        "status": outcome.status.value,
-        "excluded_by": outcome.excluded_by and outcome.excluded_by.value,
-        "reason": outcome.reason,
-        "excerpt": outcome.excerpt,
-    }
-
-
-def _skipped(skipped: Skipped) -> dict[str, Any]:
-    return {
-        "environment": skipped.environment,
-        "reason": skipped.reason,
-        "remedy": skipped.remedy,
-        "blocks": skipped.blocks,
     }
 
 

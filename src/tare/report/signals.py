@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals against native's, and trials that rules took out, as a reader sees them; it only arranges and counts."""
+"""Signals beside the runs, against native's: for programs and the page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from tare.drawing.words import counted, quantity
-from tare.foreign import one_line
-from tare.records import Analysis, Cell, Exclusions, Scope, SignalDifference, SignalTable
+from tare.drawing.artist import Artist
+from tare.drawing.words import quantity
+from tare.records import Analysis, Cell, Outcome, Scope, SignalDifference, SignalTable
+from tare.report import in_json
+from tare.report.page import MISSING, PageSection, section
 from tare.units import MINUS
 
 TITLE = "Signals beside the runs"
@@ -30,7 +33,7 @@ class SignalRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownSignals:
     """All signals of one environment in one cell."""
 
     environment: str
@@ -42,42 +45,42 @@ class Shown:
     """Why → the signals that are missing for that reason."""
 
 
-def shown_signals(analysis: Analysis) -> tuple[Shown, ...]:
+def shown_signals(analysis: Analysis) -> tuple[ShownSignals, ...]:
     """In the order of the verdicts; nothing of a result without signals."""
     return tuple(_shown(table) for table in analysis.signals if table.differences)
 
 
-def _shown(table: SignalTable) -> Shown:
-    silent = [one for one in table.differences if _is_nothing(one)]
+def _shown(table: SignalTable) -> ShownSignals:
+    silent = [signal for signal in table.differences if _is_nothing(signal)]
     missing: dict[str, tuple[str, ...]] = {}
     for name, why in table.missing.items():
         missing[why] = (*missing.get(why, ()), name)
-    return Shown(
+    return ShownSignals(
         environment=table.environment,
         cell=table.cell,
-        rows=tuple(_row(one) for one in table.differences if one not in silent),
-        nothing=tuple(one.name for one in silent),
+        rows=tuple(_row(signal) for signal in table.differences if signal not in silent),
+        nothing=tuple(signal.name for signal in silent),
         missing=missing,
     )
 
 
-def _is_nothing(one: SignalDifference) -> bool:
-    found = one.difference
-    return not any((one.native, found.point, found.low or 0.0, found.high or 0.0))
+def _is_nothing(signal: SignalDifference) -> bool:
+    more = signal.difference
+    return not any((signal.native, more.point, more.low or 0.0, more.high or 0.0))
 
 
-def _row(one: SignalDifference) -> SignalRow:
-    found, unit = one.difference, _UNITS.get(one.unit, one.unit)
-    interval = f"none (n = {found.n})"
-    if found.low is not None and found.high is not None:
-        interval = f"{_difference(found.low, unit)} to {_difference(found.high, unit)}"
+def _row(signal: SignalDifference) -> SignalRow:
+    more, unit = signal.difference, _UNITS.get(signal.unit, signal.unit)
+    interval = f"none (n = {more.n})"
+    if more.low is not None and more.high is not None:
+        interval = f"{_difference(more.low, unit)} to {_difference(more.high, unit)}"
     return SignalRow(
-        name=one.name,
-        scope=one.scope,
-        native=quantity(one.native, unit),
-        difference=_difference(found.point, unit),
+        name=signal.name,
+        scope=signal.scope,
+        native=quantity(signal.native, unit),
+        difference=_difference(more.point, unit),
         interval=interval,
-        n=found.n,
+        n=more.n,
     )
 
 
@@ -86,29 +89,53 @@ def _difference(value: float, unit: str) -> str:
     return f"{sign}{quantity(abs(value), unit)}"
 
 
-def exclusions_said(analysis: Analysis) -> tuple[tuple[Cell, str], ...]:
-    """By cell: how many trials the rules took out of each environment; nothing where they took out none."""
-    found: dict[Cell, list[Exclusions]] = {}
-    for one in analysis.exclusions:
-        found.setdefault(one.cell, []).append(one)
-    return tuple(
-        (cell, "; ".join(_arm(one) for one in arms))
-        for cell, arms in found.items()
-        if any(one.excluded for one in arms)
-    )
+def json(analysis: Analysis) -> dict[str, Any]:
+    """Signals of every trial, and of each environment against native, as docs/json.md describes them."""
+    kinds = {signal.name: signal for outcome in analysis.outcomes for signal in outcome.signals}
+    signals = {
+        "kinds": {
+            name: {"unit": kind.unit, "lost_time": kind.lost_time} for name, kind in sorted(kinds.items())
+        },
+        "trials": [_trial(outcome, sorted(kinds)) for outcome in analysis.outcomes if outcome.signals],
+        "environments": [_environment(table) for table in analysis.signals],
+    }
+    return {"signals": signals}
 
 
-def _arm(one: Exclusions) -> str:
-    rules = ", ".join(f"{count} for {rule}" for rule, count in one.excluded.items())
-    told = f"{one_line(one.environment)} {sum(one.excluded.values())} of {counted(one.trials, 'trial')}"
-    return f"{told} ({rules})" if rules else told
+def _trial(outcome: Outcome, names: Sequence[str]) -> dict[str, Any]:
+    own = {signal.name: signal for signal in outcome.signals}
+    return {
+        **in_json.trial(outcome),
+        "excluded_by": outcome.excluded_by and outcome.excluded_by.value,
+        "values": {name: in_json.number(own[name].value) if name in own else None for name in names},
+        "of_the_host": sorted(name for name, signal in own.items() if signal.scope == "host"),
+    }
 
 
-def warnings_said(analysis: Analysis) -> tuple[tuple[Cell, str], ...]:
-    """Each warning of the verdicts once, with the cell that it is about."""
-    found = (
-        (verdict.overhead.summary.cell, one_line(warning))
-        for verdict in analysis.verdicts
-        for warning in verdict.warnings
-    )
-    return tuple(dict.fromkeys(found))
+def _environment(signals: SignalTable) -> dict[str, Any]:
+    return {
+        "cell": in_json.cell(signals.cell),
+        "environment": signals.environment,
+        "differences": [
+            {
+                "signal": difference.name,
+                "scope": difference.scope.value,
+                "native": {
+                    "point": in_json.number(difference.native),
+                    "unit": difference.unit,
+                    "n": difference.difference.n,
+                },
+                "difference": in_json.estimate(difference.difference, difference.unit),
+            }
+            for difference in signals.differences
+        ],
+        "missing": dict(signals.missing),
+    }
+
+
+def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: ARG001 - as every topic's
+    """A table for each environment, below the facts about the host."""
+    shown = shown_signals(analysis)
+    if not shown:
+        return [MISSING]
+    return [section("signals", "", title=TITLE, explanation=EXPLANATION, signals=shown)]

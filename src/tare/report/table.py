@@ -10,8 +10,19 @@ from rich.text import Text
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
 from tare.foreign import one_line
-from tare.records import Analysis, Overhead, Summary, Verdict, Word
-from tare.report import activities, arrange, causes, clocks, comparisons, helpers, order, sharing
+from tare.records import Analysis, Overhead, Verdict, Word
+from tare.report import (
+    activities,
+    arrange,
+    causes,
+    clocks,
+    comparisons,
+    equal_arms,
+    helpers,
+    losses,
+    order,
+    sharing,
+)
 from tare.report.answer_table import print_answer_table, print_answers
 from tare.report.bounds import bounded, left_out_said
 from tare.report.calibration import citation
@@ -19,14 +30,11 @@ from tare.report.causes import print_reasons
 from tare.report.curve_table import print_curves
 from tare.report.curves import curve_metrics
 from tare.report.emulation import emulated, restored
-from tare.report.equal_arms import print_parity
 from tare.report.integrity import print_integrity
-from tare.report.signals import exclusions_said, warnings_said
 from tare.report.stops import decisions_said, stops_said
 from tare.report.trust import alone_said
 from tare.report.weaker import HEADING, weaker
 
-_MOST_LOSSES = 10
 _FIGURES_WIDTH = 64
 
 
@@ -55,7 +63,7 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
     activities.table(analysis, console, show_all=show_all)
     helpers.table(analysis, console, show_all=show_all)
     order.table(analysis, console, show_all=show_all)
-    print_parity(analysis, console, show_all=show_all)
+    equal_arms.table(analysis, console, show_all=show_all)
     causes.table(analysis, console, show_all=show_all)
     comparisons.table(analysis, console, show_all=show_all)
     if left_out:
@@ -139,9 +147,10 @@ def _title(metric: arrange.MetricSection) -> Text:
 
 def _ending(analysis: Analysis) -> Group:
     lines = [Text(), *map(Text, arrange.open_claims(analysis))]
-    for overhead in arrange.dropped(analysis):
+    for overhead in losses.dropped(analysis):
         blocks = counted(overhead.summary.dropped_blocks, "block")
-        lines.append(Text(f"{_where(overhead.summary)}: {blocks} dropped as incomplete"))
+        where = f"{one_line(overhead.summary.environment)} ({arrange.place(overhead.summary.cell)})"
+        lines.append(Text(f"{where}: {blocks} dropped as incomplete"))
     return Group(
         *lines,
         *map(Text, stops_said(analysis)),
@@ -149,11 +158,7 @@ def _ending(analysis: Analysis) -> Group:
         *_no_usual_guests(analysis),
         *_weaker(analysis),
         *clocks.remarks(analysis),
-        *_losses(analysis),
-        *_taken_out(analysis),
-        *_repeated(analysis),
-        *_skipped(analysis),
-        *_remaining(analysis),
+        *losses.remarks(analysis),
         *_busy(analysis),
         *(Text(f"journal: {one_line(words)}", style="dim") for words in analysis.integrity.remarks),
         Text(citation(analysis.calibration), style="dim"),
@@ -171,44 +176,6 @@ def _weaker(analysis: Analysis) -> Iterable[Text]:
         yield from (Text(f"- {one_line(sentence)}") for sentence in said)
 
 
-def _where(place: Summary | arrange.Loss) -> str:
-    return f"{one_line(place.environment)} ({arrange.place(place.cell)})"
-
-
-def _losses(analysis: Analysis) -> Iterable[Text]:
-    losses = arrange.losses(analysis)
-    for loss in losses[:_MOST_LOSSES]:
-        what = f"{counted(len(loss.blocks), 'trial')} {loss.status}"
-        yield Text(f"{_where(loss)}: {what}: {loss.reason}", style="red")
-    if len(losses) > _MOST_LOSSES:
-        yield Text(f"and {len(losses) - _MOST_LOSSES} more kinds of loss; the report has them all")
-
-
-def _taken_out(analysis: Analysis) -> Iterable[Text]:
-    for cell, told in exclusions_said(analysis):
-        yield Text(f"taken out by rules, {arrange.place(cell)}: {told}")
-    for cell, warning in warnings_said(analysis):
-        yield Text(f"Warning: {arrange.place(cell)}: {warning}", style="red")
-
-
-def _repeated(analysis: Analysis) -> Iterable[Text]:
-    if said := arrange.repeated_said(analysis):
-        yield Text(f"Warning: {said}", style="red")
-
-
-def _skipped(analysis: Analysis) -> Iterable[Text]:
-    for skipped in analysis.skipped:
-        told = f"{one_line(skipped.environment)} {arrange.skip_said(skipped)}: {one_line(skipped.reason)}"
-        yield Text(f"{told}. To get it: {one_line(skipped.remedy)}")
-
-
 def _busy(analysis: Analysis) -> Iterable[Text]:
     if analysis.busy is not None:
         yield Text(one_line(analysis.busy.sentence), style="yellow")
-
-
-def _remaining(analysis: Analysis) -> Iterable[Text]:
-    done = len(analysis.outcomes)
-    if done < analysis.planned_trials:
-        why = ": the time budget ended first" if analysis.cut_by_budget else ""
-        yield Text(f"{done} of {analysis.planned_trials} planned trials were run{why}")
