@@ -10,29 +10,14 @@ from tare.drawing.artist import Artist
 from tare.drawing.marks import CONTROL
 from tare.errors import HostError
 from tare.records import Analysis, Status
-from tare.report import (
-    activities,
-    arrange,
-    causes,
-    cells,
-    clocks,
-    comparisons,
-    equal_arms,
-    helpers,
-    losses,
-    order,
-    page,
-    provenance,
-    sharing,
-    signals,
-    trust,
-)
+from tare.report import arrange, cells, losses, page, provenance, trust
 from tare.report.bounds import bounded, left_out_said
 from tare.report.curve_table import POINTWISE, UNITS, level, place_groups
 from tare.report.emulation import emulated, restored
 from tare.report.integrity import integrity_said
 from tare.report.reasons import reasons
 from tare.report.stops import decisions_said, stops_said
+from tare.report.topics import HOST_ORDER, PAGE_ORDER
 from tare.report.weaker import HEADING, weaker
 
 
@@ -82,16 +67,10 @@ def render_report(analysis: Analysis) -> str:
         evidence=provenance.evidence(analysis),
         headline=cells.headline(artist, analysis),
         sections=[
-            *comparisons.html(analysis, artist),
-            *causes.html(analysis, artist),
-            *sharing.html(analysis, artist),
-            *activities.html(analysis, artist),
-            *helpers.html(analysis, artist),
-            *order.html(analysis, artist),
-            *clocks.html(analysis, artist),
+            *(section for topic in PAGE_ORDER for section in topic.html(analysis, artist)),
             losses.html(analysis, left_out),
         ],
-        host_sections=[*equal_arms.html(analysis, artist), *signals.html(analysis, artist)],
+        host_sections=[section for topic in HOST_ORDER for section in topic.html(analysis, artist)],
         reasons=reasons(analysis),
         host=provenance.host_facts(analysis),
         asked=provenance.campaign_facts(analysis),

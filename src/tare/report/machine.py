@@ -15,26 +15,13 @@ from tare.records import (
     Status,
     Verdict,
 )
-from tare.report import (
-    activities,
-    causes,
-    clock_faults,
-    clocks,
-    comparisons,
-    equal_arms,
-    helpers,
-    in_json,
-    losses,
-    order,
-    sharing,
-    signals,
-    trust,
-)
+from tare.report import in_json, losses, trust
 from tare.report.calibration import calibration_json
 from tare.report.emulation import emulated, restored
 from tare.report.integrity import integrity_json
 from tare.report.provenance import SeenValues, environments_of, seen_values
 from tare.report.stops import decision_json, look_json
+from tare.report.topics import JSON_ORDER
 from tare.report.weaker import weaker
 from tare.treat import InstanceFigure, per_instance
 
@@ -63,17 +50,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "controls": [_control(control) for control in analysis.controls],
         "instances": [_instance(figure) for figure in per_instance(analysis.outcomes)],
         "curves": [_curve(curve) for curve in analysis.curves],
-        **sharing.json(analysis),
-        **activities.json(analysis),
-        **helpers.json(analysis),
-        **causes.json(analysis),
-        **comparisons.json(analysis),
-        **clock_faults.json(analysis),
-        **order.json(analysis),
-        **clocks.json(analysis),
-        **losses.json(analysis),
-        **equal_arms.json(analysis),
-        **signals.json(analysis),
+        **{key: value for topic in JSON_ORDER for key, value in topic.json(analysis).items()},
         "skipped": [losses.skipped_json(skipped) for skipped in analysis.skipped],
         "emulated": emulated(analysis.outcomes),
         "restored": restored(analysis.outcomes),

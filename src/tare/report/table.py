@@ -11,18 +11,7 @@ from tare.drawing.table import add_name_column, name_cell, name_width, ruled_tab
 from tare.drawing.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
 from tare.foreign import one_line
 from tare.records import Analysis, Overhead, Verdict, Word
-from tare.report import (
-    activities,
-    arrange,
-    causes,
-    clocks,
-    comparisons,
-    equal_arms,
-    helpers,
-    losses,
-    order,
-    sharing,
-)
+from tare.report import arrange, clocks, losses
 from tare.report.answer_table import print_answer_table, print_answers
 from tare.report.bounds import bounded, left_out_said
 from tare.report.calibration import citation
@@ -32,6 +21,7 @@ from tare.report.curves import curve_metrics
 from tare.report.emulation import emulated, restored
 from tare.report.integrity import print_integrity
 from tare.report.stops import decisions_said, stops_said
+from tare.report.topics import TABLE_ORDER
 from tare.report.trust import alone_said
 from tare.report.weaker import HEADING, weaker
 
@@ -59,13 +49,8 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
         _print_cell(metrics, console, show_all=show_all)
         curves = (metric for metric in curve_metrics(analysis) if metric.cell == cell)
         print_curves(curves, console, show_all=show_all)
-    sharing.table(analysis, console, show_all=show_all)
-    activities.table(analysis, console, show_all=show_all)
-    helpers.table(analysis, console, show_all=show_all)
-    order.table(analysis, console, show_all=show_all)
-    equal_arms.table(analysis, console, show_all=show_all)
-    causes.table(analysis, console, show_all=show_all)
-    comparisons.table(analysis, console, show_all=show_all)
+    for topic in TABLE_ORDER:
+        topic.table(analysis, console, show_all=show_all)
     if left_out:
         console.print(Text(f"\n{left_out}", style="dim"))
     console.print(_ending(analysis))

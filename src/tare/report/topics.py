@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The topics of a result in the order of each output; where one is told is decided here alone."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from rich.console import Console
+
+from tare.drawing.artist import Artist
+from tare.records import Analysis
+from tare.report import (
+    activities,
+    causes,
+    clock_faults,
+    clocks,
+    comparisons,
+    equal_arms,
+    helpers,
+    losses,
+    order,
+    sharing,
+    signals,
+)
+from tare.report.page import PageSection
+
+
+class InJson(Protocol):
+    """A topic with keys of its own in ``tare show --json``."""
+
+    def json(self, analysis: Analysis, /) -> dict[str, Any]: ...
+
+
+class InTables(Protocol):
+    """A topic that prints tables to a terminal."""
+
+    def table(self, analysis: Analysis, console: Console, /, *, show_all: bool) -> None: ...
+
+
+class OnPage(Protocol):
+    """A topic with sections on the page."""
+
+    def html(self, analysis: Analysis, artist: Artist, /) -> Sequence[PageSection]: ...
+
+
+class Topic(InJson, InTables, OnPage, Protocol):
+    """A topic of every output."""
+
+
+TOPICS: tuple[Topic, ...] = (sharing, activities, helpers)
+"""Together and in this order in every output: a new topic joins them."""
+JSON_ORDER: tuple[InJson, ...] = (
+    *TOPICS,
+    causes,
+    comparisons,
+    clock_faults,
+    order,
+    clocks,
+    losses,
+    equal_arms,
+    signals,
+)
+TABLE_ORDER: tuple[InTables, ...] = (*TOPICS, order, equal_arms, causes, comparisons)
+PAGE_ORDER: tuple[OnPage, ...] = (comparisons, causes, *TOPICS, order, clocks)
+HOST_ORDER: tuple[OnPage, ...] = (equal_arms, signals)
+"""Below the facts about the host, on the page."""
