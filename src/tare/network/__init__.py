@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The networks of nodes: a switch in a namespace of its own, one link a node, nothing of it in the host's network."""
+"""The networks of nodes: a switch in its own namespace, one link per node, nothing of it in the host's network."""
 
 from pathlib import Path
 
@@ -34,8 +34,8 @@ _TAP = "tap"
 def create(spec: NodeSpec, takes_tap: bool = False) -> None:
     """Make the node's namespace with its link, and the switch before the first; nothing for the other kinds.
 
-    A machine that ``takes_tap`` has no namespace where it has a link: its monitor works in the switch's.
-    ``NodeError`` says what the kernel refuses; ``remove`` takes away what was made until then.
+    A machine that ``takes_tap`` gets no namespace where it has a link: its monitor works in the switch's. ``NodeError``
+    gives the kernel's reason; ``remove`` then removes what was already made.
     """
     if takes_tap and spec.network.switch is not None:
         _make_switch(spec, spec.network.switch)
@@ -47,9 +47,9 @@ def create(spec: NodeSpec, takes_tap: bool = False) -> None:
 
 
 def adopt(node: Node) -> None:
-    """Hold the namespace that the technology made for a node that runs already, and give it its link.
+    """Hold the namespace that the technology made for a running node, and give it its link.
 
-    A node that is to have none keeps its namespace to itself.
+    A node without a link keeps its namespace to itself.
     """
     network = node.spec.network
     if network.switch is None or network.namespace is None:
@@ -61,10 +61,10 @@ def adopt(node: Node) -> None:
 
 
 def remove(spec: NodeSpec) -> None:
-    """Let go of the node's namespace, and of the switch if it is in this node's folder; harmless when gone.
+    """Release the node's namespace, and the switch if it is in this node's folder; harmless when gone.
 
-    A namespace ends, and its links with it, when nothing holds it any more; the kernel sees to that by itself a little
-    later (network_namespaces(7)). Removing the file ends what other mount namespaces have copied of its mount.
+    A namespace ends, and its links with it, when nothing holds it any more; the kernel does so by itself a little later
+    (network_namespaces(7)). Removing the file also ends the copies of its mount in other mount namespaces.
     """
     tap = spec.directory / _TAP
     if tap.exists() and spec.network.switch is not None:
@@ -84,6 +84,6 @@ def _connect(spec: NodeSpec) -> None:
 
 
 def _make_switch(spec: NodeSpec, switch: Path) -> None:
-    """It lies in the first node's folder."""
+    """Make it in the first node's folder."""
     if switch.parent == spec.directory:
         links.make_switch(switch, spec.network.kind)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where nodes are found, asked of the kernel where Tare did not give the address itself."""
+"""The addresses of nodes, read from the kernel where Tare did not assign them."""
 
 import ipaddress
 import os
@@ -22,7 +22,7 @@ _LIMIT_S = 20.0
 
 
 def node_address(node: Node) -> str | None:
-    """The IPv4 address at which the other nodes of the trial find this one; ``None``: it has none."""
+    """The IPv4 address at which the trial's other nodes reach this one; ``None``: it has none."""
     network = node.spec.network
     if node.elsewhere is not None:
         return node.elsewhere.address
@@ -77,7 +77,7 @@ def launcher_namespace(nodes: Sequence[Node]) -> Path | None:
 
 
 def describe(node: Node) -> dict[str, str]:
-    """The outcome's fact ``network``: the kind, and the address or whose network it is."""
+    """The outcome's fact ``network``: the kind, and the address or the owner of the network."""
     network = node.spec.network
     words = [str(network.kind)]
     if network.kind is NetworkKind.HOST:
@@ -126,9 +126,9 @@ def _interfaces(node: Node) -> list[ipaddress.IPv4Interface]:
 
 
 def _way_in(node: Node) -> list[str]:
-    """An ordinary user may enter a network only through the user namespace that it belongs to.
+    """The argv prefix; an ordinary user may enter a network only through the user namespace that owns it.
 
-    A machine's network is seen from inside it, by its own ip(8).
+    A machine's network is read from inside it, by its own ip(8).
     """
     if node.machine:
         return PROVIDERS[node.spec.technology].prefix(node)
@@ -148,22 +148,28 @@ class _Link(TypedDict):
 def parse_addresses(text: str) -> list[ipaddress.IPv4Interface]:
     """The addresses in the JSON of ip-address(8); ``NodeError`` for anything else, as a node may have printed it."""
     links = told(list[_Link], text or "[]", "ip address show")
-    written = [f"{one['local']}/{one['prefixlen']}" for link in links for one in link.get("addr_info", [])]
+    written = [
+        f"{address['local']}/{address['prefixlen']}"
+        for link in links
+        for address in link.get("addr_info", [])
+    ]
     try:
         return [ipaddress.IPv4Interface(text) for text in written]
     except ValueError as error:
         raise NodeError(f"what ip address show prints is not understood: {error}", text[:400]) from None
 
 
-def _common_subnet(found: dict[str, list[ipaddress.IPv4Interface]]) -> ipaddress.IPv4Network:
-    """The first subnet in which every node has an address, each another one."""
-    first, *others = found.values()
+def _common_subnet(addresses_of: dict[str, list[ipaddress.IPv4Interface]]) -> ipaddress.IPv4Network:
+    """The first subnet in which every node has an address and no two have the same."""
+    first, *others = addresses_of.values()
     for subnet in (interface.network for interface in first):
         addresses = [
             [interface.ip for interface in interfaces if interface.network == subnet]
             for interfaces in [first, *others]
         ]
-        if all(addresses) and len({own[0] for own in addresses}) == len(found):
+        if all(addresses) and len({own[0] for own in addresses}) == len(addresses_of):
             return subnet
-    text = "; ".join(f"{name}: {', '.join(map(str, own)) or 'no address'}" for name, own in found.items())
+    text = "; ".join(
+        f"{name}: {', '.join(map(str, own)) or 'no address'}" for name, own in addresses_of.items()
+    )
     raise NodeError(f"these nodes do not meet on a network ({text}); choose network = veth")

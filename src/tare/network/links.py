@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The switch and the links to it, made inside the namespaces: none is ever seen in the host's network."""
+"""The switch and the links to it, made inside the namespaces: none ever appears in the host's network."""
 
 import ipaddress
 import math
@@ -59,14 +59,14 @@ _REMEDIES = {
 
 
 def make_switch(switch: Path, kind: NetworkKind) -> None:
-    """The namespace in which the links of a trial meet, with an address of its own that reaches all nodes."""
+    """Make the namespace in which a trial's links meet, with an address of its own that reaches all nodes."""
     namespace.make(switch)
     namespace.configure(switch, _SWITCH_SETTINGS)
     _inside(switch, kind, _SWITCHES[kind])
 
 
 def connect(network: NodeNetwork, switch: Path, inside: Path) -> None:
-    """One link from the switch to the node's namespace ``inside``; ``NodeError`` if its route is not as asked."""
+    """Make a link from the switch to the node's namespace ``inside``; ``NodeError`` if its route is not as wanted."""
     namespace.configure(inside, _NODE_SETTINGS)
     address = ipaddress.IPv4Interface(f"{network.address}/{SUBNET.prefixlen}")
     with inside.open() as held:
@@ -92,7 +92,7 @@ def _make_bridge() -> None:
 
 
 def _make_parent() -> None:
-    """Macvlan devices need a parent that is up: one end of a pair whose other end leads nowhere."""
+    """Make the parent that macvlan devices need, and bring it up: one end of a pair whose other end leads nowhere."""
     nowhere = Link(name="nowhere")
     add_link(Link(name=_PARENT, kind="veth", data=attribute(_PEER, nowhere.encoded())))
     set_up(nowhere.name)
@@ -127,7 +127,7 @@ def _bring_up(address: ipaddress.IPv4Interface) -> None:
 
 
 def _awaits_link_local() -> bool:
-    """Whether the link-local IPv6 address is still to come: the kernel gives it some milliseconds later."""
+    """Whether the link-local IPv6 address is still missing: the kernel assigns it some milliseconds later."""
     try:
         rows = [line.split() for line in _IPV6_ADDRESSES.read_text().splitlines()]
     except OSError:
@@ -146,7 +146,7 @@ def _whole_ms(rto_min_s: float) -> int:
 
 
 def _verify_rto_min(inside: Path, rto_min_ms: int) -> None:
-    """Read the route back by another way than it was written (ip-route(8))."""
+    """Read the route back by other means than it was written (ip-route(8))."""
     argv = ["nsenter", f"--net={inside}", "--", "ip", "-json", "route", "show", str(SUBNET)]
     if rto_min_ms not in kept_ms(process.run_checked(argv, timeout_s=_LIMIT_S).stdout):
         raise NodeError(

@@ -17,10 +17,10 @@ _LOCALHOST = ("127.0.0.1 localhost", "::1 localhost ip6-localhost ip6-loopback")
 
 
 def name_nodes(nodes: Sequence[Node], provider: Provider) -> None:
-    """Write every node's /etc/hosts, so that each name is resolved in each node; ``NodeError`` if one refuses it.
+    """Write every node's /etc/hosts, so that each node resolves each name; ``NodeError`` if one refuses.
 
-    A node without a network of its own that is alone needs no names. A node whose root directory is, or may be, the
-    host's keeps its file: it is the user's.
+    A single node without its own network needs no names. A node whose root directory is, or may be, the host's keeps
+    its file: it is the user's.
     """
     if len(nodes) == 1 and nodes[0].spec.network.kind in _ALONE:
         return
@@ -38,7 +38,7 @@ def hosts_text(addresses: Mapping[str, str]) -> str:
 
 
 def has_own_hosts(node: Node) -> bool:
-    """Whether /etc/hosts in the node is certainly another file than the host's (proc(5), /proc/PID/root)."""
+    """Whether /etc/hosts in the node is certainly not the host's file (proc(5), /proc/PID/root)."""
     if node.machine:
         return True
     if node.init_pid is None:
@@ -54,7 +54,7 @@ def has_own_hosts(node: Node) -> bool:
 
 
 def _write(node: Node, provider: Provider, text: str) -> None:
-    """Through the file that is there: where it is a mount, as Docker makes it, it cannot be replaced."""
+    """Write into the existing file: where it is a mount, as Docker makes it, it cannot be replaced."""
     done = process.run([*provider.prefix(node), "tee", str(HOSTS)], given=text, timeout_s=_LIMIT_S)
     if done.code != 0:
         raise NodeError(f"cannot write {HOSTS} in {node.spec.name}: {done.last_words}; has the image tee(1)?")

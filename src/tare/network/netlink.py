@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links, addresses and routes by messages to the kernel (rtnetlink(7)): a link takes a millisecond, ip(8) takes ten.
 
-The numbers are those of the kernel's headers linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h and linux/veth.h.
+The numbers come from the kernel's headers linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h and linux/veth.h.
 """
 
 import ipaddress
@@ -42,7 +42,7 @@ def number(kind: int, value: int) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A link to make. It is up from the beginning, but for the other end of a pair, which ``set_up`` brings up."""
+    """A link to make. It is up from the beginning, except for the other end of a pair, which ``set_up`` brings up."""
 
     name: str
     kind: str | None = None
@@ -69,7 +69,7 @@ class Link:
 
 
 def add_link(link: Link) -> None:
-    """In the namespace of this thread, as all these functions; ``OSError`` when the kernel refuses."""
+    """Make it in this thread's namespace, as do all these functions; ``OSError`` when the kernel refuses."""
     _request(_NEW_LINK, _CREATE | _EXCLUSIVE, link.encoded())
 
 
@@ -78,7 +78,7 @@ def set_up(link: str) -> None:
 
 
 def attach(link: str, bridge: str) -> None:
-    """Make a link that is there a port of a bridge, and bring it up."""
+    """Make an existing link a port of a bridge, and bring it up."""
     message = _LINK_MESSAGE.pack(0, 0, socket.if_nametoindex(link), _UP, _UP)
     _request(_NEW_LINK, 0, message + number(_MASTER, socket.if_nametoindex(bridge)))
 
@@ -88,7 +88,7 @@ def delete_link(link: str) -> None:
 
 
 def add_address(link: str, address: ipaddress.IPv4Interface) -> None:
-    """Give a link an address; the kernel adds the route to the subnet by itself."""
+    """Give a link an address; the kernel adds the route to the subnet itself."""
     message = _ADDRESS_MESSAGE.pack(
         socket.AF_INET, address.network.prefixlen, 0, 0, socket.if_nametoindex(link)
     )
@@ -98,7 +98,7 @@ def add_address(link: str, address: ipaddress.IPv4Interface) -> None:
 
 
 def set_rto_min(link: str, address: ipaddress.IPv4Interface, rto_min_ms: int) -> None:
-    """Put the least TCP retransmission timeout on the kernel's own route; locked, or TCP would not heed it."""
+    """Set the minimum TCP retransmission timeout on the kernel's own route; locked, or TCP would ignore it."""
     kept = (_MAIN_TABLE, _BY_KERNEL, _ON_LINK, _UNICAST)
     message = _ROUTE_MESSAGE.pack(socket.AF_INET, address.network.prefixlen, 0, 0, *kept, 0)
     message += attribute(_DESTINATION, address.network.network_address.packed)
@@ -108,7 +108,7 @@ def set_rto_min(link: str, address: ipaddress.IPv4Interface, rto_min_ms: int) ->
 
 
 def _request(kind: int, flags: int, body: bytes) -> None:
-    """Ask, and wait for the answer: 0, or the negative error number."""
+    """Send a request, and wait for the answer: 0, or the negative error number."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
         kernel.settimeout(_LIMIT_S)
         kernel.sendto(_HEADER.pack(_HEADER.size + len(body), kind, flags | _REQUEST_ACK, 1, 0) + body, (0, 0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which network each node of a trial is to have: addresses, and the files that will hold the namespaces."""
+"""The network planned for each node of a trial: addresses, and the files that will hold the namespaces."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _FIRST_NODE = 10
 def plan_networks(
     kind: NetworkKind, directories: Sequence[Path], rto_min_s: float | None
 ) -> tuple[NodeNetwork, ...]:
-    """One plan for each node of a trial, in order; files lie in the nodes' own folders, the switch's in the first's."""
+    """One plan per node of a trial, in order; files are in the nodes' own folders, the switch's in the first node's."""
     if kind in {NetworkKind.HOST, NetworkKind.DEFAULT}:
         return tuple(NodeNetwork(kind=kind) for _ in directories)
     linked = kind is not NetworkKind.NONE

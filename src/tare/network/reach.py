@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether one node reaches another: a ping, a TCP transfer, and the other's name, tried with the image's programs."""
+"""Whether one node reaches another: a ping, a TCP transfer and the other's name, tried with the image's programs."""
 
 import re
 from collections.abc import Callable
@@ -81,7 +81,7 @@ TryNetwork = Callable[[Provider, NetworkKind], NetworkFinding]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundTrip:
-    """What went from one node to the other and back."""
+    """The results of traffic from one node to the other and back."""
 
     round_trip_s: float | None
     """The least of three pings; ``None``: see ``remarks``."""
@@ -98,7 +98,7 @@ class _Transfer(TypedDict):
 
 
 def try_reach(client: Node, server: Node, provider: Provider) -> RoundTrip:
-    """Ping and transfer from ``client`` to ``server``, which may be the same node; ``NodeError`` says what failed."""
+    """Ping and transfer from ``client`` to ``server``, possibly the same node; ``NodeError`` says what failed."""
     address = node_address(server) or (_ALONE if client is server else None)
     if address is None:
         raise NodeError(f"{server.spec.name} has no IPv4 address; choose network = veth")
@@ -116,7 +116,7 @@ def try_reach(client: Node, server: Node, provider: Provider) -> RoundTrip:
 
 
 def _ping(client: Node, address: str, provider: Provider) -> tuple[float | None, str]:
-    """The least round trip, or why there is none; ``NodeError`` when no answer comes."""
+    """The shortest round trip, or why there is none; ``NodeError`` when no answer comes."""
     done = process.run([*provider.prefix(client), *_PING, address], timeout_s=_LIMIT_S)
     if done.code == _NO_SUCH_PROGRAM:
         return None, "the node has no ping"
@@ -126,7 +126,7 @@ def _ping(client: Node, address: str, provider: Provider) -> tuple[float | None,
 
 
 def read_round_trip_s(done: process.Completed, address: str) -> float:
-    """The least time that ping(8) prints, from iputils or busybox."""
+    """The shortest time that ping(8) reports, from iputils or busybox."""
     match = _ROUND_TRIP.search(done.stdout)
     if done.code != 0 or match is None:
         raise NodeError(f"no ping to {address} is answered: {done.last_words}")
@@ -137,7 +137,7 @@ def read_round_trip_s(done: process.Completed, address: str) -> float:
 
 
 def _transfer(client: Node, server: Node, address: str, provider: Provider) -> _Transfer:
-    """Bytes that arrived, seconds that they took, and whether the server's name led to the same address."""
+    """The bytes that arrived, the seconds they took, and whether the server's name led to the same address."""
     note = "transfer-port"
     serve = [*_python(server, provider, _SERVER), address, f"{server.work_directory}/{note}", str(_STEP_S)]
     try:
@@ -161,7 +161,7 @@ def _python(node: Node, provider: Provider, program: str) -> list[str]:
 
 
 def read_transfer(done: process.Completed, address: str) -> _Transfer:
-    """What the client printed; ``NodeError`` if it failed or not all arrived."""
+    """The client's output; ``NodeError`` if it failed or not all bytes arrived."""
     if done.code != 0:
         raise NodeError(f"no TCP transfer to {address}: {done.last_words}")
     try:

@@ -23,9 +23,9 @@ _REMEDY = "`modprobe -a tun bridge`, or mknod /dev/net/tun c 10 200"
 
 
 def make_tap(name: str, switch: Path) -> None:
-    """A tap device of this name in the switch's namespace, a port of its bridge; it stays until ``remove_tap``.
+    """Make a tap device of this name in the switch's namespace, a port of its bridge; it stays until ``remove_tap``.
 
-    ``NodeError`` says what the kernel refuses.
+    ``NodeError`` gives the kernel's reason.
     """
     try:
         namespace.inside(switch, lambda: _make(name))
@@ -34,13 +34,13 @@ def make_tap(name: str, switch: Path) -> None:
 
 
 def remove_tap(name: str, switch: Path) -> None:
-    """Harmless when it is gone, or the switch with it."""
-    with suppress(OSError, NodeError):  # a file that holds no namespace any more cannot be joined
+    """Remove it; harmless when it is gone, or the switch with it."""
+    with suppress(OSError, NodeError):  # a file that no longer holds a namespace cannot be joined
         namespace.inside(switch, lambda: delete_link(name))
 
 
 def _make(name: str) -> None:
-    """Whoever opens the device next gets the same one, with the features that it asks for."""
+    """Make it; the next process that opens the device gets the same one, with the features that it requests."""
     if not _DEVICE.exists():
         raise FileNotFoundError(errno.ENOENT, f"there is no {_DEVICE}")
     opened = os.open(_DEVICE, os.O_RDWR | os.O_CLOEXEC)
