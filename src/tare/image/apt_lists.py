@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What apt installed into a root filesystem, and from which state of the archives, by the lists that it verified.
+"""The packages that apt installed into a root filesystem, and the state of their archives, by the lists it verified.
 
 Source: sources.list(5), apt-secure(8), and "Debian Repository Format" for InRelease and Packages. The SHA-256 is the
-one that apt compared each package's file with.
+value with which apt compared each package's file.
 """
 
 import hashlib
@@ -39,14 +39,14 @@ def _installed(root: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _unpacked(root: Path) -> Iterator[tuple[str, str, str]]:
-    """Of archives that were left there, which apt names NAME_VERSION_ARCHITECTURE.deb with ``:`` as ``%3a``."""
+    """The packages of archives left there, which apt names NAME_VERSION_ARCHITECTURE.deb with ``:`` as ``%3a``."""
     for file in (root / ARCHIVES).glob("*.deb"):
         name, version, architecture = unquote(file.stem).split("_")
         yield name, version, architecture
 
 
 def _listed(file: Path) -> Iterator[tuple[tuple[str, str, str], str]]:
-    """Read line by line: Debian's list of a suite has 50 MB."""
+    """Read line by line: Debian's list for a suite has 50 MB."""
     listed: dict[bytes, str] = {}
     with file.open("rb") as lines:
         for line in lines:
@@ -59,9 +59,9 @@ def _listed(file: Path) -> Iterator[tuple[tuple[str, str, str], str]]:
     yield from _whole(listed)
 
 
-def _whole(found: dict[bytes, str]) -> Iterator[tuple[tuple[str, str, str], str]]:
-    if len(found) == len(_FIELDS):
-        yield (found[b"Package:"], found[b"Version:"], found[b"Architecture:"]), found[b"SHA256:"]
+def _whole(fields: dict[bytes, str]) -> Iterator[tuple[tuple[str, str, str], str]]:
+    if len(fields) == len(_FIELDS):
+        yield (fields[b"Package:"], fields[b"Version:"], fields[b"Architecture:"]), fields[b"SHA256:"]
 
 
 def _release(file: Path) -> tuple[str, Package]:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unpacks tar archives of root filesystems, with owners, modes and extended attributes, and never outside.
+"""Unpacks tar archives of root filesystems, with owners, modes and extended attributes, and never outside the root.
 
-What an ordinary user unpacks is all the user's own, without the attributes that only root sets.
+Everything that an ordinary user unpacks is the user's own, without the attributes that only root sets.
 
-Names are taken as a chroot would take them; one that is absolute, climbs with ``..`` or passes a link that leads
-nowhere in the tree is refused, and so is the whole archive. So is one with a device node (``rights``), or that would
-take too much of the host (``limits``).
+Names are resolved as in a chroot; an absolute name, one that climbs with ``..`` or passes a link that leads nowhere in
+the tree makes the whole archive refused. So does a device node (``rights``), or content that would take too much of the
+host (``limits``).
 """
 
 import math
@@ -45,11 +45,11 @@ OPAQUE = ".wh..wh..opq"
 
 
 def unpack(archive: Path, root: Path, *, is_layer: bool = False, account: Account | None = None) -> str:
-    """Unpack into the existing ``root``; returns the SHA-256 of the uncompressed archive, in hex.
+    """Unpack into the existing ``root``; return the SHA-256 of the uncompressed archive, in hex.
 
     ``is_layer``: names that begin with ``.wh.`` remove what lower layers made (OCI image-spec, layer.md). ``account``
-    holds what was unpacked before. Raises ``InputError`` for an archive that is broken, too large or names what is not
-    inside it, ``HostError`` when the host lacks the space or the program that decompresses it.
+    counts what was unpacked before. Raises ``InputError`` for an archive that is broken, too large or names something
+    outside, ``HostError`` when the host lacks the space or the program that decompresses it.
     """
     tree = _Tree(root, account or Account(root), _Layer(root) if is_layer else None)
     name = ""
@@ -75,7 +75,7 @@ def _opened(stream: Plain) -> tarfile.TarFile:
 
 
 def _members(tar: tarfile.TarFile, stream: Plain) -> Iterator[tarfile.TarInfo]:
-    """One by one, and none is kept: tarfile would keep them all."""
+    """The members one by one, keeping none: tarfile would keep them all."""
     while True:
         with stream.header():
             member = tar.next()
@@ -94,7 +94,7 @@ def _short(error: Exception) -> str:
 
 
 class _Layer:
-    """What this layer made, so that its whiteouts spare that."""
+    """The entries that this layer made, which its whiteouts must spare."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -113,7 +113,7 @@ class _Layer:
                 self.remove_lower(item)
 
     def take_whiteout(self, parent: Path, name: str, member: str) -> bool:
-        """Whether ``name`` is a whiteout, which is then done."""
+        """Whether ``name`` is a whiteout, which is then applied."""
         if not name.startswith(WHITEOUT):
             return False
         hidden = name.removeprefix(WHITEOUT)
@@ -129,7 +129,7 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True)
 class _Tree:
-    """What is being made of an archive."""
+    """The tree being made from an archive."""
 
     root: Path
     account: Account
@@ -182,7 +182,7 @@ class _Tree:
         return source
 
     def _locate(self, name: str) -> Path:
-        """Where ``name`` is under the root: its parents' links followed as in a chroot, missing ones made."""
+        """The place of ``name`` under the root: its parents' links followed as in a chroot, missing folders made."""
         parts = PurePosixPath(name).parts
         if name.startswith("/") or ".." in parts or "\0" in name:
             raise InputError(f"The archive is refused: {shown(name)} leads out of it.")
@@ -245,12 +245,12 @@ def _make_file(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> Non
 
 
 def _set_metadata(member: tarfile.TarInfo, path: Path) -> None:
-    """Owner first: changing it clears the set-user-id bit and file capabilities (chown(2))."""
+    """Set the owner first: changing it clears the set-user-id bit and file capabilities (chown(2))."""
     root = not ordinary_user()
     if root:
         os.chown(path, member.uid, member.gid, follow_symlinks=False)
     if not member.issym():
-        # What the folder holds comes after it, and its owner must be able to put it there.
+        # The folder's contents come after it, and its owner must be able to put them there.
         path.chmod(member.mode & 0o7777 | (0o700 if member.isdir() and not root else 0))
     for key, value in member.pax_headers.items():
         if key.startswith(ATTRIBUTE if root else OWN_ATTRIBUTE):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds an image from Debian packages and native/: each part is made once per key and kept in the cache."""
+"""Builds an image from Debian packages and native/: each part is built once per key and cached."""
 
 import os
 from collections.abc import Mapping
@@ -28,10 +28,10 @@ SHOWN_DIFFERENCES = 10
 def build_image(
     name: str = DEFAULT_NAME, *, progress: Progress, source: Path | None = None, refresh: bool = False
 ) -> Image:
-    """The image ``name`` as this Tare makes it; at once when there is one already, root's for an ordinary user.
+    """The image ``name`` as this Tare makes it; an existing one is returned at once, for an ordinary user also root's.
 
     ``source`` replaces the checkout's native/, or a wheel's programs; ``refresh`` fetches the packages' newest
-    versions. Raises ``HostError`` when the host lacks what a build needs, ``ImageError`` when a step of it fails.
+    versions. Raises ``HostError`` when the host lacks something that a build needs, ``ImageError`` when a step fails.
     """
     source = source or recipe.native_source()
     keys = {"base": recipe.base_key(), "native": programs_key(source)}
@@ -55,14 +55,14 @@ def build_image(
 
 
 def copy_tree(source: Path, target: Path) -> Path:
-    """Copy with all metadata, without leaving the file system of ``source``; returns ``target``."""
+    """Copy with all metadata, without leaving the file system of ``source``; return ``target``."""
     target.mkdir(parents=True)
     run_tool(["cp", "-a", "-x", "--reflink=auto", f"{source}/.", str(target)], limit_s=COPY_LIMIT_S)
     return target
 
 
 def facts(root: Path, source: Mapping[str, str], keys: Mapping[str, str]) -> dict[str, Any]:
-    """The manifest's fields that say what an image is and where it comes from."""
+    """The manifest's fields about what an image is and where it comes from."""
     return {
         "packages": read_packages(root),
         "architecture": os.uname().machine,
@@ -73,10 +73,10 @@ def facts(root: Path, source: Mapping[str, str], keys: Mapping[str, str]) -> dic
 
 
 def provenance(packages: Path, compiler: Origin | None, progress: Progress) -> dict[str, Any]:
-    """The manifest's fields that say which files of which archives an image is made of, and if these are as locked.
+    """The manifest's fields about the archives and files an image is made of, and whether they match the lock.
 
-    ``packages`` is the image without Tare's own programs, ``compiler`` what these were compiled with. What differs from
-    the lock is also told.
+    ``packages`` is the image without Tare's own programs, ``compiler`` what these were compiled with. Differences from
+    the lock are also reported as progress.
     """
     origins = {BASE: origin(packages)}
     if compiler:

@@ -26,9 +26,9 @@ def cache_directory() -> Path:
 
 
 def base(progress: Progress, *, refresh: bool = False) -> Path:
-    """The image without Tare's own programs; from the cache, unless ``refresh`` wants the newest packages.
+    """The image without Tare's own programs; from the cache, unless ``refresh`` asks for the newest packages.
 
-    Without set-user-id bits too: no job needs su(1) or mount(8), and a copy of them would grow old in the store.
+    Also without set-user-id bits: no job needs su(1) or mount(8), and copies of them would grow old in the store.
     """
     folder = cache_directory() / f"base-{recipe.base_key()}"
     if refresh or not folder.is_dir():
@@ -37,7 +37,7 @@ def base(progress: Progress, *, refresh: bool = False) -> Path:
 
 
 def builder(progress: Progress) -> Path:
-    """A compiler and the libraries that programs of the image are linked to, from the cache when it is there."""
+    """A compiler and the libraries that the image's programs are linked to, from the cache when available."""
     folder = cache_directory() / f"builder-{recipe.builder_key()}"
     if not folder.is_dir():
         options = recipe.mmdebstrap_options(recipe.BUILDER_PACKAGES, recipe.BUILDER_OPTIONS)
@@ -46,14 +46,14 @@ def builder(progress: Progress) -> Path:
 
 
 def origin(root: Path) -> Origin:
-    """What ``base`` or ``builder`` was made of."""
+    """The packages that ``base`` or ``builder`` was made of."""
     document: Origin = json.loads((root.parent / ORIGIN).read_bytes())
     return document
 
 
 @contextmanager
 def staging(parent: Path, name: str = ".new") -> Iterator[Path]:
-    """An empty folder in ``parent``, gone afterwards unless it was renamed; call it within ``building()``."""
+    """An empty folder in ``parent``, removed afterwards unless it was renamed; call it within ``building()``."""
     path = parent / name
     remove_tree(path)
     path.mkdir(parents=True)
@@ -98,7 +98,7 @@ def _mmdebstrap(options: Sequence[str], target: Path) -> list[str]:
 
 
 def _variables() -> dict[str, str]:
-    """A stated few, so that nothing of the host's environment shapes the image; proxies are how it is reached."""
+    """A fixed few, so that the host's environment does not shape the image; proxies are for reaching the network."""
     proxies = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
     path = os.environ.get("PATH", os.defpath)
     return {"PATH": path, "LC_ALL": "C.UTF-8", "SOURCE_DATE_EPOCH": recipe.SOURCE_DATE_EPOCH} | proxies

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The content digest of a directory tree: SHA-256 over a sorted listing of all that a program can see in it.
+"""The content digest of a directory tree: SHA-256 over a sorted listing of everything that a program can see in it.
 
-Times are left out, and so are the labels that a host's security module puts on any file. The files of an image that an
-ordinary user made all belong to that user, who is root in its nodes: they are listed as root's, so that the digest is
-the same for every maker.
+Times are left out, and so are the labels that a host's security module puts on any file. All files of an image made by
+an ordinary user belong to that user, who is root in its nodes: they are listed as root's, so that the digest does not
+depend on who made it.
 """
 
 import hashlib
@@ -27,10 +27,10 @@ HOST_LABELS = ("security.selinux", "security.ima", "security.evm", "security.SMA
 
 
 def list_tree(root: Path, *, single_owner: bool = False, pass_unreadable: bool = False) -> Listing:
-    """Every path under ``root`` in byte order, with its regular files' SHA-256; raises ``OSError``.
+    """Every path under ``root`` in byte order, with the SHA-256 of regular files; raises ``OSError``.
 
     ``single_owner``: the owner and the group of ``root`` itself are listed as 0. ``pass_unreadable``: what permissions
-    hide is marked, not an error.
+    hide is marked instead of being an error.
     """
     top = os.fspath(root)
     entries = {path: _describe(top, path) for path in sorted(_walk(top, pass_unreadable), key=os.fsencode)}
@@ -50,7 +50,7 @@ def list_tree(root: Path, *, single_owner: bool = False, pass_unreadable: bool =
 
 
 def listing_text(listing: Listing) -> str:
-    """One line of JSON per path: what is digested, and what is kept beside an image."""
+    """One line of JSON per path: the input of the digest, which is also kept beside an image."""
     return "".join(
         json.dumps({"path": path} | entry, sort_keys=True, separators=(",", ":")) + "\n"
         for path, entry in listing.items()
@@ -58,7 +58,7 @@ def listing_text(listing: Listing) -> str:
 
 
 def parse_listing(text: str) -> Listing:
-    """The inverse of ``listing_text``; ``ValueError`` when it is not one."""
+    """The inverse of ``listing_text``; ``ValueError`` for any other text."""
     listing: Listing = {}
     for line in text.splitlines():
         entry = json.loads(line)
@@ -72,14 +72,14 @@ def digest(listing: Listing) -> str:
     return "sha256:" + hashlib.sha256(listing_text(listing).encode()).hexdigest()
 
 
-def as_far_as_readable(whole: Listing, found: Listing) -> tuple[Listing, Listing]:
-    """Both listings without what was unreadable when ``found`` was made: contents, hidden attributes, whole folders."""
-    hidden = {path for path, entry in found.items() if UNREADABLE in entry}
-    folders = tuple(f"{path}/" for path in hidden if found[path]["type"] == "directory")
+def as_far_as_readable(whole: Listing, readable: Listing) -> tuple[Listing, Listing]:
+    """Both listings without what was unreadable for ``readable``: contents, hidden attributes, whole folders."""
+    hidden = {path for path, entry in readable.items() if UNREADABLE in entry}
+    folders = tuple(f"{path}/" for path in hidden if readable[path]["type"] == "directory")
     seen = {path: entry for path, entry in whole.items() if not folders or not path.startswith(folders)}
     return (
         {path: _without(entry, contents=path in hidden) for path, entry in seen.items()},
-        {path: _without(entry, contents=path in hidden) for path, entry in found.items()},
+        {path: _without(entry, contents=path in hidden) for path, entry in readable.items()},
     )
 
 
@@ -150,7 +150,7 @@ def _mark_unreadable(top: str, entries: Listing) -> None:
 
 
 def _without(entry: Entry, *, contents: bool) -> Entry:
-    """Without what a reader without rights cannot compare: trusted attributes, and of the hidden also the contents."""
+    """Without what a reader without rights cannot compare: trusted attributes, and hidden paths' contents too."""
     attributes = entry.get("xattrs")
     dropped = {"sha256", "xattrs", UNREADABLE} if contents else {"xattrs"}
     kept = {name: value for name, value in entry.items() if name not in dropped}

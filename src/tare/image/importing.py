@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes an image of the user's own root filesystem: a directory, a tar archive, or a container image archive.
 
-It may be hostile: nothing of it is run, what it takes is bounded (``limits``), and other users of this host get no
-rights by it (``rights``).
+It may be hostile: nothing in it is run, its size is bounded (``limits``), and it gives other users of this host no
+rights (``rights``).
 """
 
 import os
@@ -26,8 +26,8 @@ from tare.image.tool import Progress, require_space
 def import_image(source: Path, name: str, progress: Progress) -> Image:
     """Copy ``source`` as image ``name``, with Tare's own programs and the mount points added.
 
-    Raises ``InputError`` when ``source`` is missing, broken or hostile or ``name`` is not free to take,
-    ``HostError`` when the host cannot do it.
+    Raises ``InputError`` when ``source`` is missing, broken or hostile or ``name`` is not free to take, ``HostError``
+    when the host cannot do it.
     """
     _check(source, name)
     require_space(images_directory(), recipe.NEEDED_BYTE)
@@ -61,7 +61,7 @@ def _import(source: Path, name: str, staged: Path, programs: Path, progress: Pro
 
 
 def _mode_for_others(root: Path, progress: Progress) -> int:
-    """How the image's folder is shared, once nothing in it gives other users of this host rights that they lack."""
+    """The mode of the image's folder, once nothing in it gives other users of this host rights that they lack."""
     if not rights.reachable_by_others(images_directory()):
         return 0o755
     findings = rights.find(root)
@@ -93,7 +93,7 @@ def _check(source: Path, name: str) -> None:
 
 
 def _bring(source: Path, staged: Path, root: Path, progress: Progress, account: Account) -> str:
-    """Fill ``root``; returns the format that ``source`` turned out to have."""
+    """Fill ``root``; return the format of ``source``."""
     if source.is_dir() and not archive_format(source):
         progress(f"copying {source}")
         _copy(source, root, account)
@@ -112,7 +112,7 @@ def _bring(source: Path, staged: Path, root: Path, progress: Progress, account: 
 
 
 def _copy(source: Path, root: Path, account: Account) -> None:
-    """A directory, once it is clear that all of it may be taken."""
+    """Copy a directory, once it is clear that all of it may be copied."""
     try:
         _look_over(source, account)
     except OSError as error:
@@ -125,7 +125,7 @@ def _copy(source: Path, root: Path, account: Account) -> None:
 
 
 def _look_over(source: Path, account: Account) -> None:
-    """Count what will be copied; without leaving the file system, as ``copy_tree``."""
+    """Count what will be copied; like ``copy_tree``, without leaving the file system."""
     device, waiting = source.stat().st_dev, [""]
     while waiting:
         folder = waiting.pop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a root filesystem an image: nothing of the host that made it, and every mount point in place."""
+"""Makes a root filesystem an image: nothing from the host that made it, and every mount point in place."""
 
 import shutil
 from pathlib import Path
@@ -40,7 +40,7 @@ WRITTEN = {
 
 
 def strip_host(root: Path) -> None:
-    """Remove or fix all that differs between two hosts, or two runs, of the same recipe; and all that no job reads."""
+    """Remove or fix everything that differs between two hosts, or two runs, of one recipe; and what no job reads."""
     unread = [item for folder in EMPTIED for item in (root / folder).glob("*")]
     unread += [item for item in (root / "usr/share/doc").glob("*/*") if item.name != "copyright"]
     for item in unread:
@@ -54,7 +54,7 @@ def strip_host(root: Path) -> None:
 
 
 def add_mount_points(root: Path) -> None:
-    """Make what is missing; ``ImageError`` when one of them is reached through a link, which may lead to the host."""
+    """Make the missing ones; ``ImageError`` when one is reached through a link, which may lead to the host."""
     for name in [*MOUNT_POINTS, WORK_DIRECTORY.strip("/"), TOOLS_DIRECTORY.strip("/")]:
         path = root
         for part in Path(name).parts:
@@ -70,9 +70,9 @@ def add_mount_points(root: Path) -> None:
 
 
 def add_tools(root: Path, programs: Path) -> None:
-    """Copy Tare's own programs into the image; one that is not static only if its loader is there.
+    """Copy Tare's own programs into the image; a program that is not static only if its loader is there.
 
-    ``ImageError`` when the image has a folder where one of them belongs.
+    ``ImageError`` when the image has a folder where a program belongs.
     """
     target = root / TOOLS_DIRECTORY.strip("/")
     for program in sorted(programs.iterdir()):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an import may take of this host: files, folders in folders, bytes of the disk and of memory.
+"""What an import may take of this host: files, nested folders, bytes of disk and of memory.
 
-An archive of a few hundred kilobytes can ask for terabytes of each. It is refused before it has them.
+An archive of a few hundred kilobytes can ask for terabytes of each. It is refused before it gets them.
 """
 
 import os
@@ -37,7 +37,7 @@ FREE_BYTE, FREE_FILES = GIBIBYTE, 1000
 
 
 class Account:
-    """What an import has taken so far, of all its archives and layers together, in the file system of ``folder``."""
+    """What an import has taken so far, with all its archives and layers, in the file system of ``folder``."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -47,7 +47,7 @@ class Account:
         """Standard device nodes that are left out, as paths within the image."""
 
     def add(self, path: str, size_byte: int = 0) -> None:
-        """Before ``path``, relative to the root, is made: ``InputError`` or ``HostError`` when it would be too much."""
+        """Count ``path``, relative to the root, before it is made; ``InputError`` or ``HostError`` if it is too big."""
         self.entries += 1
         self.size_byte += size_byte
         if self.entries > MAXIMUM_ENTRIES:
@@ -66,7 +66,7 @@ class Account:
         self.require_free(size_byte)
 
     def require_free(self, size_byte: int) -> None:
-        """``HostError`` when so much more would leave too little of the file system for others."""
+        """Raise ``HostError`` when this much more would leave too little of the file system for others."""
         disk = os.statvfs(self._folder)
         free_byte = disk.f_bavail * disk.f_frsize - FREE_BYTE
         if size_byte > free_byte or (disk.f_files and disk.f_favail < FREE_FILES):
@@ -78,9 +78,9 @@ class Account:
 
 @contextmanager
 def bounded_memory() -> Iterator[None]:
-    """While this is held, this process takes little more memory than it has (RLIMIT_AS, setrlimit(2)).
+    """Keep this process from taking much more memory than it has now (RLIMIT_AS, setrlimit(2)).
 
-    ``InputError`` says so: tarfile, json and sqlite take what a file makes them take.
+    Exceeding it is an ``InputError``: tarfile, json and sqlite take as much as a file makes them take.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = _address_space_byte() + MEMORY_BYTE
@@ -97,13 +97,13 @@ def bounded_memory() -> Iterator[None]:
 
 
 def bounded(argv: Sequence[str]) -> list[str]:
-    """The command with a bound of its own, where the host has prlimit(1): this process may hold much already."""
+    """The command with its own bound, where the host has prlimit(1): this process may already hold much."""
     prlimit = shutil.which("prlimit")
     return [*argv] if prlimit is None else [prlimit, f"--as={MEMORY_BYTE}", "--", *argv]
 
 
 def shown(name: str) -> str:
-    """A name out of an archive, in quotes, without what a terminal would obey, and never longer than a line."""
+    """A name from an archive, in quotes, without terminal control sequences, and never longer than a line."""
     return _SHORT.repr(name)
 
 

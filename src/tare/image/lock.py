@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lock of an image's Debian packages: which files the image and its builder were last known to be made of.
+"""The lock of an image's Debian packages: the files of which the image and its builder were last known to be made.
 
 One line of JSON each: first the suite, the architecture and the digest of the image's base; then each archive's state;
-then each package with the root filesystem that it is for. Written by ``make lock``; a build with other packages is no
-error, as mirrors keep the newest only, but says how it differs.
+then each package with its root filesystem. Written by ``make lock``; a build with other packages is not an error, since
+mirrors keep only the newest, but reports how it differs.
 """
 
 import json
@@ -21,7 +21,7 @@ BASE, BUILDER = "base", "builder"
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """What a build is compared with."""
+    """The state that a build is compared with."""
 
     suite: str
     architecture: str
@@ -33,18 +33,18 @@ class Lock:
 
 
 def lock_file(suite: str) -> Path:
-    """The lock of a suite for this host's architecture; there need not be one."""
+    """The lock file of a suite for this host's architecture; it need not exist."""
     return FOLDER / f"{suite}-{os.uname().machine}.jsonl"
 
 
 def read_lock(suite: str) -> Lock | None:
-    """``None``: nobody has made one for this host's architecture."""
+    """Read it; ``None``: there is none for this host's architecture."""
     file = lock_file(suite)
     return parse_lock(file.read_text()) if file.is_file() else None
 
 
 def lock_text(lock: Lock) -> str:
-    """What a lock's file holds."""
+    """The content of a lock file."""
     first = {"schema": SCHEMA, "suite": lock.suite, "architecture": lock.architecture}
     lines: list[Mapping[str, object]] = [first | {"base_digest": lock.base_digest}]
     lines += [{"archive": name, **about} for name, about in sorted(lock.archives.items())]
@@ -54,7 +54,7 @@ def lock_text(lock: Lock) -> str:
 
 
 def parse_lock(text: str) -> Lock:
-    """The inverse of ``lock_text``; ``ValueError`` when it is none."""
+    """The inverse of ``lock_text``; ``ValueError`` for any other text."""
     try:
         first, *rest = (json.loads(line) for line in text.splitlines())
         archives = {line.pop("archive"): line for line in rest if "archive" in line}
@@ -70,7 +70,7 @@ def parse_lock(text: str) -> Lock:
 def differences(lock: Lock, origins: Mapping[str, Origin], base_digest: str) -> list[str]:
     """One phrase per package that is not as locked, such as ``base: hpcc 1.5.0-4, locked 1.5.0-3``; by name.
 
-    Of equal packages another tree can only come of another host or user; that is then the one phrase.
+    With equal packages, another tree can only come from another host or user; that is then the one phrase.
     """
     said = [
         phrase

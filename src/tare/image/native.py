@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tare's own programs: native/ compiled in the builder, so that they fit the image's own libraries, or a wheel's."""
+"""Tare's own programs: native/ compiled in the builder, to fit the image's own libraries, or a wheel's programs."""
 
 import json
 import os
@@ -23,7 +23,7 @@ STEPS = (
 
 
 def programs_key(source: Path | None) -> str:
-    """Of what the programs are made of: the files of ``source``, or the files that a wheel's were compiled from."""
+    """The key of the programs' sources: the files of ``source``, or the files from which a wheel's were compiled."""
     return recipe.native_key(source) if source else prebuilt.prebuilt_key()
 
 
@@ -33,7 +33,7 @@ def native_programs(source: Path | None, progress: Progress) -> Path:
 
 
 def _compiled(source: Path, progress: Progress) -> Path:
-    """Compiled anew when ``source`` changed, or the builder can be had where this host's compiler took its place."""
+    """Compile again when ``source`` changed, or once the builder is available that this host's compiler replaced."""
     work, lacks_builder = cache_directory() / "native", _lacks_builder()
     key = recipe.native_key(source) + (" on this host" if lacks_builder else "")
     stamp, programs = work / "key", work / "programs"
@@ -56,7 +56,7 @@ def _compiled(source: Path, progress: Progress) -> Path:
 
 
 def builder_origin(source: Path | None) -> Origin | None:
-    """What the builder of the present programs was made of; ``None`` where this host's own compiler took its place."""
+    """The packages of the present programs' builder; ``None`` where this host's own compiler was used instead."""
     if source is None:
         return prebuilt.prebuilt_origin()
     file = cache_directory() / "native" / ORIGIN
@@ -65,7 +65,7 @@ def builder_origin(source: Path | None) -> Origin | None:
 
 
 def _take_origin(root: Path | None, work: Path) -> None:
-    """Nothing that another compiler made is linked into the programs."""
+    """Start the build folder anew when the compiler changed, so that nothing another compiler made is linked."""
     kept = work / ORIGIN
     made_of = (root.parent / ORIGIN).read_bytes() if root else None
     if made_of != (kept.read_bytes() if kept.is_file() else None):
@@ -77,7 +77,7 @@ def _take_origin(root: Path | None, work: Path) -> None:
 
 
 def _lacks_builder() -> bool:
-    """Of an ordinary user whose rights do for no builder: this host's own compiler takes its place."""
+    """Whether an ordinary user's rights do not suffice for a builder: this host's own compiler is used instead."""
     return ordinary_user() and unprivileged.why_no_packages() is not None
 
 
@@ -87,12 +87,12 @@ def _on_host(source: Path, work: Path, step: Sequence[str]) -> list[str]:
 
 
 def _variables() -> dict[str, str]:
-    """No flags of the user's for a compiler."""
+    """Variables without any compiler flags of the user's."""
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
 
 
 def _keep_static(programs: Path) -> None:
-    """What was linked to this host's libraries need not run with another root filesystem's."""
+    """Keep only static programs: others, linked to this host's libraries, may fail with another root filesystem's."""
     for program in programs.iterdir():
         if program.suffix == ".so" or layout.elf_loader(program) is not None:
             program.unlink()

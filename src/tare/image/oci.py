@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Container image archives, unpacked to a folder: OCI image layouts and what ``docker save`` writes.
+"""Container image archives, unpacked to a folder: OCI image layouts and the output of ``docker save``.
 
 Sources: OCI image-spec 1.1 (image-layout.md, image-index.md, manifest.md, layer.md), Docker image spec 1.2.
 """
@@ -30,7 +30,7 @@ _MARKS = ("oci-layout", "index.json", "manifest.json")
 def archive_format(folder: Path) -> str | None:
     """``"oci"``, ``"docker"``, or ``None`` when ``folder`` is a root filesystem.
 
-    ``InputError`` when what would mark it as the one or the other is a link, which may lead to the host, or no file.
+    ``InputError`` when the marking entry is a link, which may lead to the host, or is not a file.
     """
     there = {name for name in _MARKS if os.path.lexists(folder / name) and _is_text(folder / name)}
     if there >= {"oci-layout", "index.json"}:
@@ -63,7 +63,7 @@ def unpack_image(folder: Path, root: Path, progress: Progress, account: Account 
 
 
 def _is_text(path: Path) -> bool:
-    """Whether it is a file; a folder of that name is a root filesystem's own affair."""
+    """Whether it is a file; a folder of that name belongs to a root filesystem."""
     mode = path.lstat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise InputError(
@@ -78,7 +78,7 @@ def _begin(path: Path) -> bytes:
 
 
 def _read_json(path: Path) -> Any:
-    """``ValueError`` for what is no JSON, ``RecursionError`` for what is too deep; both are told as broken."""
+    """``ValueError`` for invalid JSON, ``RecursionError`` for nesting too deep; both are reported as broken."""
     with path.open("rb") as file:
         content = file.read(TEXT_BYTE + 1)
     if len(content) > TEXT_BYTE:
@@ -116,7 +116,7 @@ def _label(descriptor: Mapping[str, Any]) -> str:
 
 
 def _blob(folder: Path, descriptor: Mapping[str, Any]) -> Path:
-    """The file of a descriptor, whose size and digest it has; ``InputError`` when it has not."""
+    """The file of a descriptor; ``InputError`` unless its size and digest match."""
     sha256 = re.fullmatch(r"sha256:([0-9a-f]{64})", descriptor["digest"])
     if not sha256:
         raise InputError(

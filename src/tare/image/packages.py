@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The packages that a root filesystem says it has, from Debian's, Alpine's and RPM's own records."""
+"""The packages that a root filesystem records, from Debian's, Alpine's and RPM's own databases."""
 
 import sqlite3
 import struct
@@ -21,7 +21,7 @@ _QUERY_STEPS, _QUERY_LIMIT_S, _ROW_BYTE = 100_000, 10.0, 16 * MEBIBYTE
 
 
 def read_packages(root: Path) -> dict[str, str]:
-    """Name → version; empty when the image has no record of packages that can be read."""
+    """Name → version; empty when the image has no readable record of packages."""
     return dict(
         sorted((name, version) for packages in by_kind(root).values() for name, version in packages.items())
     )
@@ -29,14 +29,14 @@ def read_packages(root: Path) -> dict[str, str]:
 
 def by_kind(root: Path) -> dict[str, dict[str, str]]:
     """``deb``, ``apk`` and ``rpm`` (types of a package URL) → name → version."""
-    found: dict[str, dict[str, str]] = {"deb": {}, "apk": {}, "rpm": {}}
+    versions: dict[str, dict[str, str]] = {"deb": {}, "apk": {}, "rpm": {}}
     for file in files_inside(root, DPKG):
-        found["deb"] |= parse_dpkg(_text(file))
+        versions["deb"] |= parse_dpkg(_text(file))
     for file in files_inside(root, APK):
-        found["apk"] |= parse_apk(_text(file))
+        versions["apk"] |= parse_apk(_text(file))
     for file in files_inside(root, RPM):
-        found["rpm"] |= read_rpm(file)
-    return found
+        versions["rpm"] |= read_rpm(file)
+    return versions
 
 
 def parse_dpkg(text: str) -> dict[str, str]:
@@ -45,7 +45,7 @@ def parse_dpkg(text: str) -> dict[str, str]:
 
 
 def installed_paragraphs(text: str) -> Iterator[dict[str, str]]:
-    """The fields of one line of each package that a dpkg status file says is installed."""
+    """The fields on one line each, of every package that a dpkg status file lists as installed."""
     for paragraph in text.split("\n\n"):
         lines = [line for line in paragraph.splitlines() if line and not line[0].isspace()]
         fields = dict(line.split(": ", 1) for line in lines if ": " in line)
@@ -80,7 +80,7 @@ def read_rpm(database: Path) -> dict[str, str]:
 
 
 def _bound(connection: sqlite3.Connection) -> None:
-    """A table of a hostile image may be a view without an end, with rows of any length."""
+    """Bound its work: a table of a hostile image may be an endless view, with rows of any length."""
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _ROW_BYTE)
     deadline = time.monotonic() + _QUERY_LIMIT_S
     connection.set_progress_handler(lambda: int(time.monotonic() > deadline), _QUERY_STEPS)
@@ -89,7 +89,7 @@ def _bound(connection: sqlite3.Connection) -> None:
 def parse_rpm_header(blob: bytes) -> tuple[str, str]:
     """Name and version-release of one package's header (RPM file format, section "Header": index, then store).
 
-    Raises ``struct.error``, ``KeyError`` or ``ValueError`` when it is none.
+    Raises ``struct.error``, ``KeyError`` or ``ValueError`` when it is not a header.
     """
     count, _ = struct.unpack_from(">II", blob)
     store = 8 + 16 * count
@@ -103,17 +103,17 @@ def parse_rpm_header(blob: bytes) -> tuple[str, str]:
 
 
 def _text(file: Path) -> str:
-    """Empty when it is far too long for a record."""
+    """The file's text; empty when it is far too long for a record."""
     return file.read_text(errors="replace") if file.stat().st_size <= TEXT_BYTE else ""
 
 
 def _is_installed(status: str | None) -> bool:
-    """Images without a package manager record packages without a status."""
+    """Whether it is installed; images without a package manager record packages without a status."""
     return status is None or status.split()[-1:] == ["installed"]
 
 
 def files_inside(root: Path, patterns: Sequence[str]) -> Iterator[Path]:
-    """Those that exist, without leaving the image by a link."""
+    """The existing files, without leaving the image by a link."""
     inside = root.resolve()
     for pattern in patterns:
         for file in sorted(root.glob(pattern)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plain bytes of a tar archive, compressed or not, as they are read once from its begin to its end."""
+"""The plain bytes of a tar archive, compressed or not, read once from beginning to end."""
 
 import hashlib
 import shutil
@@ -31,7 +31,7 @@ _PIECE_BYTE = 1 << 20
 
 
 class Plain:
-    """A stream that digests all that is read through it."""
+    """A stream that digests everything read through it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -55,13 +55,13 @@ class Plain:
 
     @contextmanager
     def header(self) -> Iterator[None]:
-        """While a member's description is read, which tarfile takes into memory however long it is."""
+        """Limit the description of a member while it is read: tarfile takes it into memory however long it is."""
         self._header_left_byte = HEADER_BYTE
         yield
         self._header_left_byte = None
 
     def read_to_end(self) -> None:
-        """``InputError`` when far more follows the archive's end than the rest of a block."""
+        """Read the rest; ``InputError`` when far more follows the archive's end than the rest of a block."""
         for _ in range(TAIL_BYTE // _PIECE_BYTE):
             if not self.read(_PIECE_BYTE):
                 return
@@ -70,7 +70,7 @@ class Plain:
 
 @contextmanager
 def plain(archive: Path) -> Iterator[Plain]:
-    """``HostError`` when the host lacks the program that decompresses ``archive``, ``InputError`` when that fails."""
+    """Open it; ``HostError`` when the host lacks its decompressor, ``InputError`` when that fails."""
     with archive.open("rb", buffering=0) as file:
         start = file.read(8)
         file.seek(0)
@@ -100,7 +100,7 @@ def _decompressed(command: Sequence[str], file: IO[bytes], archive: Path) -> Ite
 
 
 def _end(process: subprocess.Popen[bytes], command: Sequence[str], archive: Path) -> None:
-    """``InputError`` with the decompressor's own words when it failed."""
+    """Wait for the decompressor; ``InputError`` with its own words when it failed."""
     said = process.communicate(timeout=STOP_LIMIT_S)[1].decode(errors="replace").strip()
     if process.returncode:
         raise InputError(

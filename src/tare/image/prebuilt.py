@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tare's own programs as a wheel brings them: compiled by ``make wheel`` as an image build compiles them, bit for bit.
+"""Tare's own programs in a wheel: compiled by ``make wheel`` as an image build compiles them, bit for bit.
 
-``programs/`` holds them in bin/, and about.json: for which processor, of which sources and which builder, and each
-program's SHA-256.
+``programs/`` holds them in bin/, and about.json: the processor, the sources and the builder, and each program's
+SHA-256.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ _BIN, _ABOUT = "bin", "about.json"
 
 
 def put(programs: Path, key: str, origin: Origin, folder: Path) -> None:
-    """Make ``folder`` of compiled programs, the key of their sources, and what their builder was made of."""
+    """Fill ``folder`` with compiled programs, the key of their sources, and the packages of their builder."""
     shutil.copytree(programs, folder / _BIN)
     about = {"schema": SCHEMA, "architecture": os.uname().machine, "key": key, "origin": origin}
     (folder / _ABOUT).write_text(
@@ -31,7 +31,7 @@ def put(programs: Path, key: str, origin: Origin, folder: Path) -> None:
 
 
 def prebuilt_programs() -> Path:
-    """Where they lie; ``ImageError`` when they are for another processor, or are not what the wheel held."""
+    """Their folder; ``ImageError`` when they are for another processor, or differ from the wheel's."""
     about = _about()
     if about["architecture"] != os.uname().machine:
         raise ImageError(
@@ -46,12 +46,12 @@ def prebuilt_programs() -> Path:
 
 
 def prebuilt_key() -> str:
-    """Of the sources and the builder that they were compiled with; ``ImageError`` where there are none."""
+    """The key of their sources and builder; ``ImageError`` where there are none."""
     return str(_about()["key"])
 
 
 def prebuilt_origin() -> Origin | None:
-    """What that builder was made of."""
+    """The packages of that builder."""
     origin: Origin | None = _about()["origin"]
     return origin
 

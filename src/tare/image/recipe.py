@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes into the image, and the keys that say whether a thing made before is still the thing wanted."""
+"""The contents of the image, and the keys that say whether an earlier build is still the wanted one."""
 
 import hashlib
 import json
@@ -53,7 +53,7 @@ _PAST = re.compile(r"/\d{8}T\d{6}Z(/|$)")
 
 
 def base_key() -> str:
-    """Of all that decides which packages are wanted, and what is made of them."""
+    """A key over everything that decides which packages are wanted, and what is made of them."""
     lock = lock_file(SUITE)
     locked = lock.read_text() if lock.is_file() else None
     return _key(SUITE, PACKAGES, SOURCE_DATE_EPOCH, LAYOUT_VERSION, os.uname().machine, locked, sources())
@@ -64,14 +64,14 @@ def builder_key() -> str:
 
 
 def mmdebstrap_options(packages: Sequence[str], options: Sequence[str] = BASE_OPTIONS) -> list[str]:
-    """How a root filesystem is made of ``packages``."""
+    """Options to make a root filesystem of ``packages``."""
     return [*options, f"--include={','.join(packages)}"]
 
 
 def sources() -> list[str]:
-    """Lines of sources.list(5) for the mirror that ``MIRROR`` names; none: mmdebstrap(1) takes Debian's own.
+    """Lines of sources.list(5) for the mirror that ``MIRROR`` names; empty: mmdebstrap(1) uses Debian's own.
 
-    ``InputError`` when the address has no place for the archive's name.
+    ``InputError`` when the address has no placeholder for the archive's name.
     """
     mirror = os.environ.get(MIRROR)
     if not mirror:
@@ -88,7 +88,7 @@ def sources() -> list[str]:
 
 
 def native_key(source: Path) -> str:
-    """Of the builder, of how it compiles, and of every file in ``source``."""
+    """A key over the builder, its way to compile, and every file in ``source``."""
     files = sorted(path for path in source.rglob("*") if path.is_file())
     contents = [
         (str(path.relative_to(source)), hashlib.sha256(path.read_bytes()).hexdigest()) for path in files

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an image could give to other users of this host, who can reach every file of a store that they can read.
+"""Rights that an image could give to other users of this host, who can reach every file of a store that they can read.
 
-- A device node opens the device, whoever made it. No environment needs the image's: each mounts a /dev of its own. So
-  the few that every root filesystem has below /dev are left out, and any other is no mistake of a tool's: refused.
+- A device node opens the device, whoever made it. No environment needs the image's: each mounts its own /dev. So the
+    few that every root filesystem has below /dev are left out, and any other is no tool's mistake: refused.
 - A set-user-id program, or one with file capabilities, runs with its owner's rights. No job needs that, and the bits
-  would be all that the environments honour differently. They are dropped where others can reach the store.
-- A program that another user can change will be run by root. An image with such files is kept for root alone.
+    would be the only thing that the environments treat differently. They are dropped where others can reach the store.
+- Root may run a program that another user can change. An image with such files is kept for root alone.
 """
 
 import os
@@ -45,12 +45,12 @@ class RightsFindings:
 
 
 def is_standard_device(path: str, *, character: bool, major: int, minor: int) -> bool:
-    """Whether ``path``, relative to the root, is a device node that may be left out without a word."""
+    """Whether ``path``, relative to the root, is a device node that may be left out silently."""
     return character and _STANDARD_DEVICES.get(path) == (major, minor)
 
 
 def refuse_device(path: str) -> str:
-    """What is said of any other."""
+    """The message for any other."""
     return (
         f"The import is refused: {shown(path)} in it is a device node. Every environment mounts a /dev of its own; "
         "remove it from the source."
@@ -58,7 +58,7 @@ def refuse_device(path: str) -> str:
 
 
 def reachable_by_others(folder: Path) -> bool:
-    """Whether a user who is not this one can pass all folders on the way to ``folder`` and itself.
+    """Whether another user can enter ``folder`` and all folders above it.
 
     Groups count as others, and so do access control lists, which show as the group's bits (acl(5)).
     """
@@ -71,7 +71,7 @@ def _keeps_others_out(status: os.stat_result) -> bool:
 
 
 def find(root: Path) -> RightsFindings:
-    """Of all regular files and folders below ``root``, and itself."""
+    """Check all regular files and folders below ``root``, and ``root`` itself."""
     findings = RightsFindings()
     for path in (os.fspath(root), *_below(os.fspath(root))):
         status = os.lstat(path)
@@ -86,7 +86,7 @@ def find(root: Path) -> RightsFindings:
 
 
 def drop(root: Path, paths: list[str]) -> None:
-    """The files stay, without set-user-id and set-group-id bits and file capabilities."""
+    """Remove set-user-id and set-group-id bits and file capabilities from the files, which stay."""
     for path in (root / name for name in paths):
         path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~_SET_ID)
         if _CAPABILITY in os.listxattr(path, follow_symlinks=False):
@@ -104,7 +104,7 @@ def _below(top: str) -> Iterator[str]:
 
 
 def _is_changeable(status: os.stat_result, *, has_list: bool) -> bool:
-    """A folder such as /tmp, where all may add and nobody remove, is not: what is added there is noticed (verify)."""
+    """Whether others can change it; not a folder like /tmp, where all may add and nobody remove: verify notices."""
     sticky = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
     by_all = status.st_mode & stat.S_IWOTH and not sticky
     by_group = status.st_mode & stat.S_IWGRP and (has_list or status.st_gid >= _FIRST_LOGIN_ID)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an image is made of, as a bill of materials that programs read: CycloneDX 1.6, with package URLs.
+"""The parts of an image, as a machine-readable bill of materials: CycloneDX 1.6, with package URLs.
 
-Sources: CycloneDX 1.6 JSON reference; purl-spec; Debian's machine-readable copyright files (DEP 5). A hash is the
-one of a package's file, a licence is named as the package's maintainers name it; what nobody recorded is left out.
+Sources: CycloneDX 1.6 JSON reference; purl-spec; Debian's machine-readable copyright files (DEP 5). Hashes are of
+package files, licences have the names that the package's maintainers use; what nobody recorded is left out.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ _SYSTEM_ID = re.compile(r'^ID="?([a-z0-9._-]+)"?$', re.MULTILINE)
 
 
 def image_bom(image: Image) -> dict[str, Any]:
-    """The packages that the image has, Tare's own programs in it, and what is linked into these."""
+    """The image's packages, Tare's own programs in it, and the libraries linked into these."""
     components = [*_packages(image), *_own_programs(image.root), *_linked(image.manifest)]
     created = image.manifest.get("created_utc")
     return bom(f"tare image {image.name}", image.digest, components, created=created)
@@ -41,7 +41,7 @@ def image_bom(image: Image) -> dict[str, Any]:
 def bom(
     name: str, version: str, components: Iterable[Component], *, created: str | None = None
 ) -> dict[str, Any]:
-    """The same bytes for the same things; ``created`` in UTC as ISO 8601."""
+    """A bill of materials: the same bytes for the same parts; ``created`` in UTC as ISO 8601."""
     subject = {"type": "application", "name": name, "version": version}
     return {
         "bomFormat": "CycloneDX",
@@ -61,7 +61,7 @@ def component(
     sha256: str | None = None,
     licences: Sequence[str] = (),
 ) -> Component:
-    """One thing that something is made of; ``licences`` in their own words."""
+    """One part; ``licences`` in their own words."""
     made: Component = {"type": "library", "name": name, "version": version}
     if sha256:
         made["hashes"] = [{"alg": "SHA-256", "content": sha256}]
@@ -79,7 +79,7 @@ def package_url(kind: str, name: str, version: str, **qualifiers: str) -> str:
 def copyright_licences(text: str) -> list[str]:
     """Short names of the licences in a Debian copyright file, each once, by name.
 
-    Of one that is not written for machines: the texts in /usr/share/common-licenses to which it refers.
+    For a file that is not machine-readable: the texts in /usr/share/common-licenses to which it refers.
     """
     named = _DEP5_LICENCE if _DEP5_FORMAT.match(text) else _COMMON_LICENCE
     return sorted(set(named.findall(text)))
@@ -109,7 +109,7 @@ def _system_id(root: Path) -> str:
 
 
 def _licences(root: Path, package: str) -> list[str]:
-    """``package`` is what an image says, and no pattern or path when it is a name by Debian's policy."""
+    """``package`` comes from the image; a valid name by Debian's policy is neither a pattern nor a path."""
     patterns = [f"usr/share/doc/{package}/copyright"] if _PACKAGE.fullmatch(package) else []
     for file in files_inside(root, patterns):
         with file.open(errors="replace") as text:

@@ -33,7 +33,7 @@ SINGLE_OWNER = "single_owner"
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A root filesystem that environments run, as its manifest describes it; ``verify`` says if that is so."""
+    """A root filesystem that environments run, as its manifest describes it; ``verify`` checks that."""
 
     name: str
     root: Path
@@ -56,7 +56,7 @@ def find_image(name: str = DEFAULT_NAME) -> Image:
 def _is_there(directory: Path) -> bool:
     try:
         return (directory / "manifest.json").exists()
-    except OSError:  # not for this user to see
+    except OSError:  # not readable by this user
         return False
 
 
@@ -75,7 +75,7 @@ def _found(name: str, directory: Path) -> Image:
 
 
 def require_own_programs(image: Image) -> None:
-    """``ImageError`` where the image holds Tare's programs of a version that this one cannot talk to."""
+    """Raise ``ImageError`` where the image holds a version of Tare's programs that this one cannot talk to."""
     if image.manifest.get("programs", 1) != PROGRAMS:
         source = image.manifest.get("source")
         is_built = isinstance(source, Mapping) and source.get("kind") == "build"
@@ -105,8 +105,8 @@ def _manifests() -> Iterator[Path]:
 def verify(image: Image) -> None:
     """Digest the tree again; ``ImageError`` names the first paths that were changed, added or removed.
 
-    An ordinary user cannot read every file of root's image, and then verifies what can be read: nothing else is seen by
-    the user's nodes either. Also raised for ``require_own_programs``.
+    An ordinary user cannot read every file of root's image, and then verifies the readable part: the user's nodes see
+    nothing else either. Also raised for ``require_own_programs``.
     """
     require_own_programs(image)
     ordinary = ordinary_user()
@@ -145,7 +145,7 @@ def in_use(image: Image) -> Iterator[None]:
 
 @contextmanager
 def building() -> Iterator[None]:
-    """One build or import of an image at a time on this host; raises ``LockedError`` during another."""
+    """Allow one build or import of an image at a time on this host; raise ``LockedError`` during another."""
     message = "Another build or import of an image is going on; try again when it ended."
     with _held(_own_lock("build"), fcntl.LOCK_EX, message):
         yield
@@ -153,7 +153,7 @@ def building() -> Iterator[None]:
 
 @contextmanager
 def bringing_kernel() -> Iterator[None]:
-    """One kernel at a time comes into the store, whatever is built beside it; raises ``LockedError`` during another."""
+    """Allow one kernel at a time into the store, beside any build; raise ``LockedError`` during another."""
     message = "Another kernel is being brought into the store; try again when that ended."
     with _held(_own_lock(".kernel"), fcntl.LOCK_EX, message):
         yield
@@ -164,8 +164,8 @@ def install(
 ) -> Image:
     """Digest ``staged/rootfs``, write the manifest beside it, and rename ``staged`` into place as image ``name``.
 
-    ``facts`` are the manifest's fields beside schema, name, digest and size. Raises ``LockedError`` when a run of this
-    user uses the image of that name. What only another user says to be in use is replaced all the same.
+    ``facts`` are the manifest's fields besides schema, name, digest and size. Raises ``LockedError`` when a run of this
+    user uses the image of that name. An image that only another user claims to be using is replaced all the same.
     """
     if ordinary_user():
         facts = {**facts, SINGLE_OWNER: True}
@@ -201,7 +201,7 @@ def _replace(final: Path, staged: Path, progress: Callable[[str], None], *, alon
 
 
 def remove_disks_except(digests: Collection[str]) -> None:
-    """Remove the disks of images that are there no more."""
+    """Remove the disks of images that no longer exist."""
     kept = {digest.removeprefix("sha256:") for digest in digests}
     for disk in disks_directory().glob("*.erofs"):
         if disk.stem not in kept:
@@ -210,14 +210,14 @@ def remove_disks_except(digests: Collection[str]) -> None:
 
 
 def image_directory(name: str) -> Path:
-    """Where the image ``name`` is or will be; ``InputError`` when that is no name."""
+    """The folder of the image ``name``, existing or not; ``InputError`` for an invalid name."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
         raise InputError(f"{name!r} is not a name of an image; use letters, digits, '.', '_' and '-'.")
     return images_directory() / name
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a directory of ours, if it is there: what will not go is put in quarantine.
+    """Remove a directory of ours, if it exists: what cannot be removed is put in quarantine.
 
     ``ImageError`` when something is mounted in it, or when it can neither be removed nor moved.
     """
@@ -272,12 +272,12 @@ def _taken(descriptor: int, kind: int) -> bool:
 
 
 def _own_lock(name: str) -> int:
-    """Only this user can open it, so that nobody else keeps this user from anything."""
+    """The lock that only this user can open, so that nobody else can block this user."""
     return _lock_file(made(images_directory()) / f".own-{name}", open_own_lock)
 
 
 def _others_lock(name: str, folder: Path) -> int:
-    """Every user can hold it, and its owner does not depend on it."""
+    """The lock that every user can hold, and on which its owner does not depend."""
     return _lock_file(folder / f".lock-{name}", open_plain)
 
 
@@ -292,7 +292,7 @@ def _lock_file(path: Path, opened: Callable[[Path], int]) -> int:
 
 @contextmanager
 def _without_others(name: str) -> Iterator[bool]:
-    """Whether no other user's run says that it uses the image; none begins while this is held."""
+    """Whether no other user's run claims to use the image; none begins while this is held."""
     descriptor = _lock_file(images_directory() / f".lock-{name}", _made_for_all)
     try:
         yield _taken(descriptor, fcntl.LOCK_EX)
@@ -303,7 +303,7 @@ def _without_others(name: str) -> Iterator[bool]:
 def _made_for_all(path: Path) -> int:
     descriptor = open_plain(path, os.O_RDONLY | os.O_CREAT)
     if os.fstat(descriptor).st_uid == os.geteuid():
-        os.fchmod(descriptor, 0o644)  # whatever this user's mask says
+        os.fchmod(descriptor, 0o644)  # despite this user's umask
     return descriptor
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps that need nothing of each other, run at the same time; when one fails, the tools of the others end."""
+"""Independent steps, run at the same time; when one fails, the tools of the others end."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 class _Tools:
-    """The processes that steps wait for; one that starts after the end is ended at once."""
+    """The processes that steps wait for; a process that starts after the end is ended at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -45,7 +45,7 @@ _tools: ContextVar[_Tools | None] = ContextVar("_tools", default=None)
 
 
 def together(*steps: Callable[[], Result]) -> list[Result]:
-    """What the steps return, in their order; raises what the first to fail raised, once the others have ended."""
+    """The steps' results, in their order; raises the exception of the first to fail, once the others have ended."""
     tools = _Tools()
 
     def run(step: Callable[[], Result]) -> Result:
@@ -64,7 +64,7 @@ def together(*steps: Callable[[], Result]) -> list[Result]:
 
 
 def kill_group(process: subprocess.Popen[str]) -> None:
-    """A leader of a session, with what it started: a compiler that lives on would hold the pipe that is read."""
+    """Kill a session leader and what it started: a surviving compiler would hold the pipe that is read."""
     if process.returncode is None:  # else its number may be another's
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -72,7 +72,7 @@ def kill_group(process: subprocess.Popen[str]) -> None:
 
 @contextmanager
 def ended_with_the_others(process: subprocess.Popen[str]) -> Iterator[None]:
-    """Kill the group of ``process`` when another step of the same ``together`` fails; elsewhere nothing is done."""
+    """Kill the group of ``process`` when another step of the same ``together`` fails; elsewhere do nothing."""
     tools = _tools.get()
     with tools.holding(process) if tools else nullcontext():
         yield

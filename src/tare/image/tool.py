@@ -31,9 +31,9 @@ def run_tool(
     on_line: Progress | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> None:
-    """Run to its end, handing each line it prints to ``on_line``; ``ImageError`` holds its last lines.
+    """Run to its end, passing each line it prints to ``on_line``; ``ImageError`` holds its last lines.
 
-    ``variables`` replaces the whole environment. Put ``CAGE`` before what starts processes of its own.
+    ``variables`` replaces the whole environment. Put ``CAGE`` before a program that starts its own processes.
     """
     kept: deque[str] = deque(maxlen=KEPT_LINES)
     started = subprocess.Popen(
@@ -77,7 +77,7 @@ def _program(argv: Sequence[str]) -> str:
 
 
 def require_tools(packages: Mapping[str, str]) -> None:
-    """Raise ``HostError`` for the programs that are missing; ``packages`` maps program to Debian package."""
+    """Raise ``HostError`` for the missing programs; ``packages`` maps program to Debian package."""
     missing = sorted({package for program, package in packages.items() if not shutil.which(program)})
     if missing:
         raise HostError(f"Making an image needs {', '.join(missing)}: apt-get install {' '.join(missing)}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An ordinary user's image: every file is the user's own, so that the root of the user's nodes owns it all.
 
-Other owners, device nodes, set-user-id bits and file capabilities are left out: nobody but root could make the first,
-and a set-user-id file of the user's would give the user's rights to everybody on this host.
+Other owners, device nodes, set-user-id bits and file capabilities are left out: only root could make the first, and a
+set-user-id file of the user's would give the user's rights to everybody on this host.
 """
 
 import os
@@ -35,7 +35,7 @@ def why_no_packages(files: Sequence[Path] = _SUBORDINATE) -> str | None:
 
 
 def require_packages() -> None:
-    """``HostError`` with the ways out when an ordinary user can build no image."""
+    """Raise ``HostError`` with the ways out when an ordinary user cannot build an image."""
     if why := why_no_packages():
         raise HostError(
             f"Without root, building an image takes subordinate ids, and {why}. Ask the administrator to run "
@@ -47,7 +47,7 @@ def require_packages() -> None:
 def fetch(
     options: Sequence[str], target: Path, *, limit_s: float, progress: Progress, variables: Mapping[str, str]
 ) -> None:
-    """Debian packages in ``target``, all of it this user's own; needs what ``require_packages`` asks.
+    """Put Debian packages into ``target``, all of it this user's own; ``require_packages`` must hold.
 
     ``options`` are mmdebstrap(1)'s.
     """
@@ -66,7 +66,7 @@ def fetch(
 
 
 def make_own(root: Path) -> None:
-    """Readable by its owner, and without set-user-id and set-group-id bits."""
+    """Make the tree readable by its owner, without set-user-id and set-group-id bits."""
     for folder, names, files in os.walk(root):
         for path in (Path(folder, name) for name in (*names, *files)):
             mode = path.lstat().st_mode
@@ -76,7 +76,7 @@ def make_own(root: Path) -> None:
 
 
 def _user_name() -> str:
-    """Empty for a user whom the host has no name for."""
+    """The user's name; empty when the host has none."""
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
