@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers the questions of one connection, one after the other; with its end the node goes that was started over it."""
+"""Answers the questions of one connection, one after the other; the node started over it goes when it ends."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ _CONTENT = "content"
 
 
 def serve(state: str) -> int:
-    """Serve until the connection ends; returns the exit code."""
+    """Serve until the connection ends; return the exit code."""
     os.environ["TARE_STATE"] = state
     for number in _END_SIGNALS:
         signal.signal(number, _interrupt)
@@ -48,14 +48,14 @@ def serve(state: str) -> int:
 
 
 def _interrupt(*_: object) -> None:
-    """The first one ends the work; any that arrive during the clean-up are ignored."""
+    """The first one ends the work; later ones are ignored during the clean-up."""
     for number in _END_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
 class Agent:
-    """What is done for one connection: one question, one method."""
+    """The work for one connection: one method per question."""
 
     def __init__(self, state: Path) -> None:
         self._state = state
@@ -76,17 +76,17 @@ class Agent:
         }
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Do what is asked, or say in ``error`` why not."""
+        """Answer the question, or say in ``error`` why not."""
         try:
             return self._abilities[question.pop("do")](**question)
         except (TareError, OSError) as error:
             return {"error": str(error)}
-        except Exception as error:  # noqa: BLE001 - the caller must hear of it
+        except Exception as error:  # noqa: BLE001 - the other side must hear of it
             traceback.print_exc()
             return {"error": f"{type(error).__name__}: {error}"}
 
     def end(self) -> None:
-        """Take the node away, and let go of everything."""
+        """Remove the node, and release everything."""
         held, self._held = self._held, None
         try:
             if held is not None:
@@ -158,8 +158,8 @@ class Agent:
         return {}
 
     def _get(self, names: list[str]) -> dict[str, Any]:
-        found, content = files.get(self._running().spec.work, names)
-        return {"files": found, _CONTENT: content}
+        entries, content = files.get(self._running().spec.work, names)
+        return {"files": entries, _CONTENT: content}
 
     def _stop(self, name: str) -> dict[str, Any]:
         if self._held is not None and self._held.spec.name == name:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The far end of ``tare.environments.remote.channel``: lines of JSON on standard input and output, bytes after them.
 
-A connection can break without a word (a cable, a power cut): the empty line that is written now and then brings that
-out, once TCP has given up (tcp(7), tcp_retries2).
+A connection can break silently (a cable, a power cut): writing an empty line now and then reveals that, once TCP has
+given up (tcp(7), tcp_retries2).
 """
 
 import json
@@ -27,7 +27,7 @@ class _Question(TypedDict):
 
 
 class EndOfConnectionError(Exception):
-    """Nobody is there any more."""
+    """The other side is gone."""
 
 
 class Conversation:
@@ -67,14 +67,14 @@ class Conversation:
 
 
 def _question(line: bytes) -> _Question:
-    """What cannot have been asked by Tare comes over a connection that is broken, or another's."""
+    """Read it; a question that Tare cannot have asked means that the connection is broken, or another program's."""
     try:
-        found = of_kind(_Question, from_json(line))
+        question = of_kind(_Question, from_json(line))
     except ValueError:
         raise EndOfConnectionError from None
-    if not 0 <= found["size"] <= _LARGEST_CONTENT_BYTE:
+    if not 0 <= question["size"] <= _LARGEST_CONTENT_BYTE:
         raise EndOfConnectionError
-    return found
+    return question
 
 
 def _write(content: bytes) -> None:

@@ -17,9 +17,9 @@ _TAIL_BYTE = 1 << 20
 
 
 def put(work: Path, entries: Sequence[dict[str, Any]], content: bytes) -> None:
-    """Write files and folders (whose ``size`` is ``None``) below ``work``; ``content`` holds the files' one by one.
+    """Write files and folders (whose ``size`` is ``None``) below ``work``; ``content`` holds the files' bytes in order.
 
-    Each is given to its ``owner``, if it has one and we are root, when all are written; from the inside to the outside.
+    If we are root, each goes to its ``owner``, if it has one, once all are written; from the inside out.
     """
     at = 0
     for entry in entries:
@@ -38,8 +38,8 @@ def put(work: Path, entries: Sequence[dict[str, Any]], content: bytes) -> None:
 
 
 def get(work: Path, names: Sequence[str]) -> tuple[list[dict[str, Any]], bytes]:
-    """The regular files among ``names`` with their sizes and which pieces of them follow each other in the bytes."""
-    found, parts = [], []
+    """The regular files among ``names``, with their sizes and the order of their pieces in the bytes."""
+    entries, parts = [], []
     for name in names:
         with opened_inside(work, name) as opened:
             if opened is None:
@@ -50,8 +50,8 @@ def get(work: Path, names: Sequence[str]) -> tuple[list[dict[str, Any]], bytes]:
                 opened.seek(offset)
                 parts.append(opened.read(length))
                 pieces.append([offset, len(parts[-1])])
-            found.append({"name": name, "whole": size, "pieces": pieces})
-    return found, b"".join(parts)
+            entries.append({"name": name, "whole": size, "pieces": pieces})
+    return entries, b"".join(parts)
 
 
 def _pieces(size: int) -> list[tuple[int, int]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The images that were carried to this host, each in a folder named after its digest."""
+"""The images that were copied to this host, each in a folder named after its digest."""
 
 import fcntl
 import os
@@ -20,7 +20,7 @@ def image_root(state: Path, digest: str) -> Path:
 
 
 class FarImage:
-    """One image, here or not, with a lock as long as somebody uses or makes it."""
+    """One image, present or not, with a lock while a process uses or makes it."""
 
     def __init__(self, state: Path, digest: str) -> None:
         self.digest = digest
@@ -40,7 +40,7 @@ class FarImage:
         return self.root.is_dir() and _digest(self.root) == self.digest
 
     def begin(self) -> Path:
-        """The empty folder into which it is to be unpacked, where no other user of the host sees it."""
+        """The empty folder in which to unpack it, hidden from the host's other users."""
         self._hold(fcntl.LOCK_EX)
         _remove(self._part)
         self._part.mkdir(mode=0o700, parents=True)
@@ -59,7 +59,7 @@ class FarImage:
         self._part.rename(self.root.parent)
 
     def release(self) -> None:
-        """Let others use or replace it; what was begun and not finished goes."""
+        """Let others use or replace it; an unfinished image is removed."""
         if self._lock is not None:
             _remove(self._part)
             os.close(self._lock)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""flock(2) locks of the far side: who holds one is at work, and a kill lets go of it."""
+"""flock(2) locks of the far side: a process at work holds one, and a kill releases it."""
 
 import fcntl
 import json
@@ -12,7 +12,7 @@ from tare.host.trust import made
 
 
 def lock(path: Path, kind: int, flags: int = 0) -> int | None:
-    """A descriptor that holds ``path``; ``None`` when another one holds it. ``FileNotFoundError`` when it is gone.
+    """A descriptor that holds ``path``; ``None`` when another process holds it. ``FileNotFoundError`` when it is gone.
 
     ``OSError`` when another user owns or can write it, as ``open_own``.
     """
@@ -26,7 +26,7 @@ def lock(path: Path, kind: int, flags: int = 0) -> int | None:
 
 
 def share_host(state: Path) -> int:
-    """Keep a run on this host itself away, and its clean-up; ``NodeError`` when one is going on.
+    """Keep away runs started on this host, and their clean-up; ``NodeError`` when one is going on.
 
     ``HostError`` when another user can change the state folder.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The life of a node on this host, for somebody at the other end of a connection.
+"""The life of a node on this host, for a client at the other end of a connection.
 
-A node's record is written before anything is made. The process that started the node holds it locked, with every
+A node's record is written before anything is made, and locked by the process that started the node and by every
 short-lived tool that this process runs. A record that nobody holds is a leftover.
 """
 
@@ -31,10 +31,10 @@ _OUR_PROGRAM = b"tare/far/start.py"
 
 
 class HeldNode:
-    """A node that this process looks after, from the writing of its record to its end."""
+    """A node in this process's care, from the writing of its record to its end."""
 
     def __init__(self, state: Path, spec: NodeSpec) -> None:
-        """Write it down and start it; ``NodeError`` if that fails, and nothing is left."""
+        """Record it and start it; ``NodeError`` if that fails, and nothing is left."""
         self.spec = spec
         self.provider: Provider = PROVIDERS[spec.technology]
         _refuse_missing_processors(self.spec)
@@ -48,7 +48,7 @@ class HeldNode:
             raise
 
     def stop(self) -> None:
-        """Take all of it away; ``NodeError`` if something stays."""
+        """Remove all of it; ``NodeError`` if something stays."""
         try:
             _stop(self.spec, self.provider)
         finally:
@@ -57,7 +57,7 @@ class HeldNode:
 
 
 def stop_named(state: Path, name: str) -> None:
-    """Take away a node of which only the name is known, after whoever looks after it; harmless when it is gone."""
+    """Remove a node known only by name, once its keeper has ended; harmless when it is gone."""
     directory = state / "nodes" / name
     with _taken(directory) as text:
         if text is not None:
@@ -65,22 +65,22 @@ def stop_named(state: Path, name: str) -> None:
 
 
 def remove_leftovers(state: Path) -> list[str]:
-    """Take away the nodes that nobody looks after; the host's lock must be held. Returns their names.
+    """Remove the nodes without a keeper; the host's lock must be held. Return their names.
 
-    What stays is named on standard error, and keeps no other from going.
+    What stays is named on standard error, and does not stop the others from being removed.
     """
     removed = []
     for record in sorted((state / "nodes").glob(f"*/{RECORD}")):
         try:
             if _is_stopped(record):
                 removed.append(record.parent.name)
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with this one, the others are to go
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with this one, the others must go
             sys.stderr.write(f"{record.parent}: {error}\n")
     return removed
 
 
 def _is_stopped(record: Path) -> bool:
-    """Whether nobody looked after the node, and it is gone now."""
+    """Whether the node had no keeper, and is gone now."""
     held = _held(record, fcntl.LOCK_EX)
     if held is None:
         return False
@@ -92,7 +92,7 @@ def _is_stopped(record: Path) -> bool:
 
 
 def _write_down(spec: NodeSpec) -> int:
-    """The record's lock. It is held before anything is written to it."""
+    """The record's lock, taken before anything is written to it."""
     directory = spec.directory
     make_node_folder(directory)
     held = lock(directory / RECORD, fcntl.LOCK_EX, os.O_CREAT)
@@ -105,7 +105,7 @@ def _write_down(spec: NodeSpec) -> int:
 
 @contextmanager
 def _taken(directory: Path) -> Iterator[bytes | None]:
-    """The record's text, while nobody else holds it; ``None`` when there is none. Whoever holds it is told to end."""
+    """The record's text, while nobody else holds it; ``None`` when there is none. Its holder is asked to end."""
     deadline, tell_keeper = time.monotonic() + _TAKE_LIMIT_S, False
     while (directory / RECORD).exists():
         held = _held(directory / RECORD, fcntl.LOCK_EX)
@@ -128,14 +128,14 @@ def _taken(directory: Path) -> Iterator[bytes | None]:
 
 
 def _held(record: Path, kind: int) -> int | None:
-    """Its lock; ``None`` when somebody has it, or when it has just gone."""
+    """Its lock; ``None`` when another process has it, or when it has just gone."""
     with suppress(FileNotFoundError):
         return lock(record, kind)
     return None
 
 
 def _tell_keeper(directory: Path) -> bool:
-    """Have the process that looks after a node take it away and end."""
+    """Have the node's keeper remove it and end."""
     with suppress(OSError, ValueError):
         pid = int((directory / _KEEPER).read_text())
         handle = os.pidfd_open(pid)
@@ -149,7 +149,7 @@ def _tell_keeper(directory: Path) -> bool:
 
 
 def _stop_recorded(directory: Path, text: bytes) -> None:
-    """A record that a kill tore was being written before anything was started."""
+    """Stop the node, if the record is whole: a torn one was being written before anything was started."""
     spec = parse_record(text, directory, PROVIDERS)
     if spec is None:
         remove_folder(directory, RECORD)
@@ -159,7 +159,7 @@ def _stop_recorded(directory: Path, text: bytes) -> None:
 
 def _stop(spec: NodeSpec, provider: Provider) -> None:
     stop_node(spec, provider)
-    # What ends beside us may be another node's, which its own removal waits for.
+    # A process that ends at the same time may be another node's, whose own removal waits for it.
     if not any(spec.directory.parent.glob(f"*/{RECORD}")):
         remove_parent_if_empty()
 
@@ -174,7 +174,7 @@ def _refuse_missing_processors(spec: NodeSpec) -> None:
 
 
 def _refuse_other_runs(state: Path, name: str) -> None:
-    """Two runs at once would spoil both; nodes of one run have one name but for its last part."""
+    """Two runs at once would spoil both; nodes of one run share a name except for its last part."""
     run = name.rpartition("-")[0]
     for record in (state / "nodes").glob(f"*/{RECORD}"):
         if record.parent.name.rpartition("-")[0] == run:

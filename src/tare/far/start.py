@@ -6,9 +6,9 @@ import os
 import sys
 
 
-def main():  # type: ignore[no-untyped-def] # noqa: ANN201 - an old Python has to get this far, to say that it is old
-    """Serve, or say in the greeting's place why not."""
-    if sys.version_info < (3, 11):  # noqa: UP036 - this is where it is found out
+def main():  # type: ignore[no-untyped-def] # noqa: ANN201 - an old Python must get this far, to say that it is old
+    """Serve, or print the reason why not in place of the greeting."""
+    if sys.version_info < (3, 11):  # noqa: UP036 - this is where it is checked
         version = "%d.%d" % sys.version_info[:2]  # noqa: UP031 - as above
         error = "its python3 is " + version + ", and Tare needs 3.11 or newer: name another one with python"
         print(json.dumps({"error": error}), flush=True)  # noqa: T201 - this is the answer
