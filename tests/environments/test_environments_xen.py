@@ -115,7 +115,7 @@ class TestConfiguration:
 
     @pytest.mark.parametrize("place", ["/a,access=rw/b", "/a "])
     def test_a_disk_whose_name_would_say_something_else_is_refused(self, place: str) -> None:
-        with pytest.raises(NodeError, match="cannot be told of"):
+        with pytest.raises(NodeError, match="xl does not take"):
             self.domain("pvh", image=Path(place)).settings()
 
 

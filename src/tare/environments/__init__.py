@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a trial runs: one file for each technology, and this one list of them."""
+"""The environments in which a trial runs: one file for each technology, and the only list of them."""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bubblewrap: bwrap(1) with namespaces of its own for processes, IPC and host name.
+"""Bubblewrap: bwrap(1) with separate namespaces for processes, IPC and host name.
 
-An ordinary user's has a user namespace of its own as well, which is how bwrap is used without root.
+For an ordinary user also with a user namespace, which is how people use bwrap without root.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ class Bubblewrap(AlsoUnprivileged):
 
 
 def _user_options(spec: NodeSpec) -> list[str]:
-    """A network of its own has its loopback raised by bwrap."""
+    """Let bwrap bring up the loopback of a separate network."""
     network = ["--unshare-net"] if spec.network.kind is NetworkKind.NONE else []
     return ["--unshare-user", "--uid", "0", "--gid", "0", *network]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Charliecloud: ch-run(1), with its user and mount namespaces and no others.
 
-It would show the host's /dev, /sys, /tmp and host names in the node; a node of Tare's has its own instead, by ch-run's
-own ``--bind``, which comes after them.
+By default it shows the host's /dev, /sys, /tmp and host names in the node; Tare's nodes get their own instead, by
+ch-run's own ``--bind``, which comes after the defaults.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ class Charliecloud(AlsoUnprivileged):
     shares = frozenset({Shared.HOST_NAME, Shared.PROCESS_IDS})
 
     def probe(self) -> Probe:
-        """ch-checkns(1) checks whether the kernel lets ch-run make its namespaces."""
+        """ch-checkns(1) reports whether the kernel lets ch-run make its namespaces."""
         probe = unprivileged.probe() if ordinary_user() else confined.probe_root()
         if not probe.usable:
             return probe
@@ -79,12 +79,12 @@ class Charliecloud(AlsoUnprivileged):
 
 
 def _own(spec: NodeSpec) -> Path:
-    """The node's root once more, from where ch-run takes what it would else take from the host."""
+    """The node's root once more, in the place of directories that ch-run would take from the host."""
     return spec.directory / "layer" / "own"
 
 
 def _mount_below(spec: NodeSpec, root: Path) -> None:
-    """All of it below the root: ch-run binds that with whatever is mounted there."""
+    """Mount all of it below the root: ch-run binds the root with everything mounted there."""
     root_mounts.mount_system(spec, root)
     root_mounts.mount_shared(spec, root)
     _own(spec).mkdir()
@@ -92,7 +92,7 @@ def _mount_below(spec: NodeSpec, root: Path) -> None:
 
 
 def _options(spec: NodeSpec) -> list[str]:
-    """ch-run's for a node's first process; its binds are relative, as a path may hold the colon that ends it."""
+    """Options of ch-run for a node's first process; bind paths are relative, since a colon would end them."""
     binds = [f"--bind={name}:/{name}" for name in _FROM_HOST if _is_plain(spec.image_root / name)]
     ids = ["--uid=0", "--gid=0"] if spec.user is None else []
     return ["--write", "--private-tmp", "--no-passwd", *ids, *binds]
@@ -103,7 +103,7 @@ def _is_plain(path: Path) -> bool:
 
 
 def _run(spec: NodeSpec, options: list[str], *, folder: Path = Path("/")) -> list[str]:
-    """``folder`` is where ch-run starts, and its relative paths with it.
+    """The argv that runs ch-run; ``folder`` is where it starts, and its relative paths with it.
 
     A user's ch-run is started by that user, as people run it: nobody else has an id in the namespace that it makes.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""crun(1), started by hand: the OCI runtime that Podman takes where control groups are of version 2."""
+"""crun(1), started by hand: the OCI runtime that Podman uses with version 2 of control groups."""
 
 from pathlib import Path
 
@@ -15,10 +15,10 @@ class Crun(OciRuntime):
     package = "crun"
 
     def runtime(self, spec: NodeSpec) -> list[str]:
-        """Without control groups of its own: the node is in Tare's."""
+        """The program without control groups of its own: the node is in Tare's."""
         return [*hiding(), *super().runtime(spec), "--cgroup-manager=disabled"]
 
 
 def hiding() -> list[str]:
-    """The prefix that hides version 2 of control groups where version 1 is mounted too: crun refuses both at once."""
+    """The prefix that hides control groups version 2 where version 1 is mounted too: crun refuses both at once."""
     return ["unshare", "--mount", "--", "sh", "-c", _HIDING, "sh"] if _UNIFIED.is_dir() else []

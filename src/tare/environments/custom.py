@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any technology, by the commands that a campaign file gives for it (docs/custom-environment.md)."""
+"""Any technology, through the commands that a campaign file gives for it (docs/custom-environment.md)."""
 
 import shutil
 import time
@@ -34,7 +34,7 @@ class Custom(Provider):
     option_names: Mapping[str, str] = custom_commands.OPTION_NAMES
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
-        """Know the commands for ``probe`` and ``prepare``; nodes bring theirs along."""
+        """Keep the commands for ``probe`` and ``prepare``; nodes have their own."""
         self._options = options
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
@@ -45,7 +45,7 @@ class Custom(Provider):
 
     def probe(self) -> Probe:
         if self._options is None:
-            reason = "its commands stand in a campaign file, and are tried with it"
+            reason = "its commands are in a campaign file, and tried with it"
             return Probe(usable=False, reason=reason, remedy=f"write them as {custom_commands.PAGE} shows")
         probe = confined.probe_root()
         return _probe_tool(self._options) if probe.usable else probe
@@ -80,7 +80,7 @@ class Custom(Provider):
         return enter
 
     def helpers(self, node: Node) -> list[int]:
-        """Of a start command that stays, what is not in the group that holds the node."""
+        """The processes of a start command that stays, outside the group that holds the node."""
         if not node.spec.options.get("foreground") or node.init_pid is None:
             return []
         counted = cgroups.group_of(node.init_pid).processes()
@@ -88,7 +88,7 @@ class Custom(Provider):
         return [pid for pid in own if pid not in counted]
 
     def stop(self, spec: NodeSpec) -> None:
-        """A stop command that fails is an error only if the node is still there: it may have been stopped before."""
+        """A failing stop command is an error only if the node still exists: it may have been stopped before."""
         if (spec.directory / "layer").exists():
             argv = custom_commands.for_node(spec, "stop")
             problem = _problem(argv) if argv else None
@@ -134,7 +134,7 @@ def _start_tool(spec: NodeSpec) -> None:
 
 
 def _group(spec: NodeSpec) -> cgroups.Group | None:
-    """What the start command begins in. One that stays is found again by its group, after a ``kill -9`` too."""
+    """The group in which the start command begins; by it a command that stays is found even after a ``kill -9``."""
     if spec.options.get("control_group"):
         return confined.create_group(spec)
     if not spec.options.get("foreground"):
@@ -145,7 +145,7 @@ def _group(spec: NodeSpec) -> cgroups.Group | None:
 
 
 def _first_process(spec: NodeSpec) -> int | None:
-    """Asked of the technology, else found in our control group; ``None`` if neither knows."""
+    """The process that the technology names, else one found in our control group; ``None`` if neither is known."""
     if argv := custom_commands.for_node(spec, "init_pid"):
         said = process.run_checked(argv).stdout.strip()
         return process_id(said, "the init_pid command")
@@ -155,12 +155,12 @@ def _first_process(spec: NodeSpec) -> int | None:
     try:
         return confined.first_process(group)
     except NodeError:
-        # Without process ids of its own, any process will do: all share the group and the other namespaces.
+        # Without a PID namespace any process will do: all share the group and the other namespaces.
         return next(iter(group.processes()), None)
 
 
 def _wait_until_entered(prefix: list[str]) -> None:
-    """A start command may return before the node is up."""
+    """Wait for a start command that returns before the node is up."""
     deadline = time.monotonic() + _ENTER_LIMIT_S
     while (problem := _problem([*prefix, *_TRY])) is not None:
         if time.monotonic() > deadline:
@@ -182,7 +182,7 @@ def _runs(spec: NodeSpec) -> bool:
     argv = custom_commands.for_node(spec, "is_running")
     try:
         argv = argv or [*custom_commands.for_node(spec, "enter", _first_process(spec)), *_TRY]
-    except NodeError:  # nobody knows its first process any more
+    except NodeError:  # its first process is no longer known
         return False
     if not _is_there(argv[0]):
         return False
@@ -193,7 +193,7 @@ def _runs(spec: NodeSpec) -> bool:
 
 
 def _check_network(node: Node) -> None:
-    """``NodeError`` if the node is not where it was to be; without a first process nobody knows."""
+    """``NodeError`` if the node is not in the intended network; not checked without a first process."""
     if node.init_pid is None:
         return
     network, on_hosts = node.spec.network, _has_network(node.init_pid, Path("/proc/self/ns/net"))
@@ -201,7 +201,7 @@ def _check_network(node: Node) -> None:
         joined = on_hosts
     elif network.namespace is None:
         joined = True
-    elif network.switch is None:  # alone: any network of its own will do
+    elif network.switch is None:  # alone: any separate network will do
         joined = not on_hosts
     else:
         joined = _has_network(node.init_pid, network.namespace)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of a ``custom`` environment: what may stand in them, and their words for one node."""
+"""The commands of a ``custom`` environment: their allowed content, and their words for one node."""
 
 from collections.abc import Mapping
 
@@ -48,13 +48,13 @@ def complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
     """Option → what is wrong with its value, or that it is missing."""
     required = ["start", "enter"] if options.get("foreground") else ["start", "enter", "stop"]
     missing = [name for name in required if name not in options]
-    found = dict.fromkeys(missing, f"is missing; give a command as a list of words, see {PAGE}")
+    problems = dict.fromkeys(missing, f"is missing; give a command as a list of words, see {PAGE}")
     for name, value in options.items():
         if words := _complaint(name, value):
-            found[name] = words
+            problems[name] = words
     if "ready" in options and not options.get("foreground"):
-        found["ready"] = "is only for a start command that stays: foreground = true"
-    return found
+        problems["ready"] = "is only for a start command that stays: foreground = true"
+    return problems
 
 
 def _complaint(name: str, value: OptionValue) -> str | None:
@@ -68,7 +68,7 @@ def _complaint(name: str, value: OptionValue) -> str | None:
 
 
 def words(options: Mapping[str, OptionValue], name: str) -> list[str]:
-    """The command as it was written; empty when there is none."""
+    """The command as written; empty without one."""
     value = options.get(name)
     return value if isinstance(value, list) else []
 
@@ -78,7 +78,7 @@ def for_image(options: Mapping[str, OptionValue], name: str, image_root: str, im
 
 
 def for_node(spec: NodeSpec, name: str, init_pid: int | None = None) -> list[str]:
-    """The command for this node; empty when there is none. ``NodeError`` if it needs a process id nobody knows."""
+    """The command for this node; empty without one. ``NodeError`` if it needs a process id that is not known."""
     argv = words(spec.options, name)
     if init_pid is None and placeholders.mentions(argv, "init_pid"):
         raise NodeError(
@@ -89,7 +89,7 @@ def for_node(spec: NodeSpec, name: str, init_pid: int | None = None) -> list[str
 
 
 def joins_network(spec: NodeSpec) -> bool:
-    """Whether the start command says where the node's network is."""
+    """Whether the start command mentions the node's network."""
     return placeholders.mentions(words(spec.options, "start"), "network_namespace")
 
 

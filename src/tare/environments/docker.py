@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Docker: one container a node, which sees Tare's own layer, or lies in Docker's storage when that is asked for.
+"""Docker: one container per node, which uses Tare's own layer, or Docker's storage on request.
 
-A runtime that is a sandbox, as gVisor's is, reads its network namespace only once, at the start. With such a one a
-container that does nothing comes first; its namespace gets the node's link, and the node then joins it.
+A sandbox runtime such as gVisor's reads its network namespace only once, at the start. With such a runtime, an idle
+container comes first; its namespace gets the node's link, and the node then joins it.
 """
 
 import os
@@ -56,7 +56,7 @@ class Docker(Provider):
     }
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
-        """Know the options, for ``probe`` and ``prepare``; nodes bring theirs along."""
+        """Keep the options for ``probe`` and ``prepare``; nodes have their own."""
         self._options = options or {}
         self.memory_victim = Victim.NODE if _is_gvisor(self._options) else Victim.PROCESS
 
@@ -75,7 +75,7 @@ class Docker(Provider):
 
     def probe(self) -> Probe:
         if ordinary_user():
-            reason = "needs root for the layer of its nodes, whoever may use the daemon"
+            reason = "needs root for the layer of its nodes, even for users of the daemon"
             return Probe(usable=False, reason=reason, remedy="run as root")
         if shutil.which("docker", path=process.tool_environment()["PATH"]) is None:
             return Probe(
@@ -94,7 +94,7 @@ class Docker(Provider):
         return self._probe_runtime() or Probe(usable=True, version=done.stdout.strip())
 
     def _probe_runtime(self) -> Probe | None:
-        """Why the runtime cannot be had, or ``None``."""
+        """Why the runtime is not available, or ``None``."""
         wanted = self._options.get("runtime")
         if wanted is None:
             return None
@@ -134,7 +134,7 @@ class Docker(Provider):
         return ["docker", "exec", "--interactive", node.spec.name]
 
     def helpers(self, node: Node) -> list[int]:
-        """The containers' shim, and the daemons: the command's output goes through both."""
+        """The containers' shim, and the daemons: a command's output passes through both."""
         return [*engine.supervisors(node, docker_shims.NAME), *engine.called(*_DAEMONS), *_kernel(node)]
 
     def stop(self, spec: NodeSpec) -> None:
@@ -152,7 +152,7 @@ def _remove(spec: NodeSpec) -> None:
 
 
 def _version() -> process.Completed:
-    """The daemon's version; a daemon that is being started beside us is waited for."""
+    """The daemon's version; wait for a daemon that is just being started."""
     deadline = time.monotonic() + (_STARTING_LIMIT_S if os.environ.get("TARE_DOCKERD_STARTING") else 0.0)
     while True:
         done = process.run(["docker", "version", "--format", "{{.Server.Version}}"], timeout_s=5)
@@ -166,7 +166,7 @@ def _is_sandbox(spec: NodeSpec) -> bool:
 
 
 def _is_gvisor(options: Mapping[str, OptionValue]) -> bool:
-    """By the name that gVisor's own instructions give its runtime."""
+    """Whether the runtime has the name from gVisor's own instructions."""
     return str(options.get("runtime", "")).startswith("runsc")
 
 
@@ -200,14 +200,16 @@ def _started(words: Sequence[str]) -> tuple[str, str]:
     """The container's first process and its storage driver."""
     run = ["docker", "run", "--detach", "--pull", "never", "--cgroup-parent", _parent_group(), *words]
     done = process.run_checked(run, timeout_s=120)
-    form = "{{.State.Pid}} {{with .GraphDriver}}{{.Name}}{{end}}"  # containerd's own image store names none
+    form = (
+        "{{.State.Pid}} {{with .GraphDriver}}{{.Name}}{{end}}"  # containerd's own image store names no driver
+    )
     shown = process.run_checked(["docker", "inspect", "--format", form, done.stdout.strip()])
     pid, _, driver = shown.stdout.strip().partition(" ")
     return pid, driver
 
 
 def _words(spec: NodeSpec) -> list[str]:
-    """What ``docker run`` is told of the node itself."""
+    """The words of ``docker run`` about the node itself."""
     runtime = spec.options.get("runtime")
     return [
         *("--name", spec.name, *engine.identified(spec)),
@@ -218,19 +220,19 @@ def _words(spec: NodeSpec) -> list[str]:
 
 
 def _with_room(spec: NodeSpec) -> NodeSpec:
-    """A sandbox's own threads are in the container's group."""
+    """The node with room for a sandbox's own threads, which are in the container's group."""
     return replace(spec, bounds=with_sandbox(spec.bounds)) if _is_sandbox(spec) else spec
 
 
 @cache
 def _parent_group() -> str:
-    """The one that all environments' nodes have in common: below Docker's own they would have another weight."""
+    """The parent of all environments' nodes: below Docker's own parent, they would have another weight."""
     driver = process.run_checked(["docker", "info", "--format", "{{.CgroupDriver}}"]).stdout.strip()
     return f"{cgroups.PARENT}.slice" if driver == "systemd" else f"/{cgroups.PARENT}"
 
 
 def _pause_words(spec: NodeSpec) -> list[str]:
-    """The same of the container whose network the node joins; the node's host name comes from it too."""
+    """The same for the container whose network the node joins; the node's host name comes from it too."""
     return [
         *("--name", f"{spec.name}-{_PAUSE}", *engine.identified(spec, _PAUSE)),
         *("--runtime", "runc", "--hostname", spec.name, "--network", "none"),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shims that stay when Docker's daemon is killed while it starts or removes their container.
+"""Shims that survive when Docker's daemon is killed while it starts or removes their container.
 
-The daemon's next start does not know them, and the removal of the container does not end them (containerd's runtime
-v2, README: a shim is ended by containerd's request). A node in whose life a command to the daemon failed is looked
-through for them, and one that is stopped by another process than it was started by, which knows nothing of its life.
+The restarted daemon does not know them, and removing the container does not end them (containerd's runtime v2, README:
+a shim ends when containerd requests it). So a node is searched for them when a command to the daemon failed during its
+life, or when a process that did not start it stops it, since that process knows nothing of its life.
 """
 
 import os
@@ -32,7 +32,7 @@ def trust(spec: NodeSpec) -> None:
 
 
 def distrust(spec: NodeSpec) -> bool:
-    """Forget it, as a command failed or the node is stopped; whether it was remembered."""
+    """Forget it, because a command failed or the node is stopped; return whether it was remembered."""
     known = (os.getpid(), spec.directory)
     if known not in _sound:
         return False
@@ -41,7 +41,7 @@ def distrust(spec: NodeSpec) -> bool:
 
 
 def end(spec: NodeSpec, *others: str) -> None:
-    """Kill those of the node's removed containers, once they had time to end; ``NodeError`` if they do not die."""
+    """Kill the shims of the node's removed containers after some time to end; ``NodeError`` if they do not die."""
     identities = list(filter(None, (engine.identity(spec, which) for which in (engine.CONTAINER, *others))))
     begun = time.monotonic()
     while left := list(_shims(identities)):
@@ -65,7 +65,7 @@ def _serves(pid: int, identities: Sequence[str]) -> bool:
 
 
 def _kill(pid: int, identities: Sequence[str]) -> None:
-    """Hold the process first and look again: its number may have become another's meanwhile (pidfd_open(2))."""
+    """Open the process first and check again: its number may have been reused meanwhile (pidfd_open(2))."""
     with suppress(OSError):
         handle = os.pidfd_open(pid)
         try:

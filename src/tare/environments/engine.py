@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Docker and Podman have in common: the words for a node's limits and mounts, and how its containers are found.
+"""Code shared by Docker and Podman: the arguments for a node's limits and mounts, and the search for its containers.
 
-A container is found by the identity that the engine wrote to the node's folder, or else by our label: never by its
-name alone, which may be somebody else's.
+A container is found by the identity that the engine wrote to the node's folder, or else by our label: never by its name
+alone, which may belong to another user's container.
 """
 
 import os
@@ -32,19 +32,19 @@ _REMOVAL_LIMIT_S = 30.0
 
 
 def check_run(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """What is wrong with the options that both engines have, as ``Provider.check_options`` gives it."""
+    """What is wrong with the options that both engines share, as for ``Provider.check_options``."""
     return {**check_storage(options), **check_profile(options), **engine_arguments.check(options)}
 
 
 def check_storage(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """What is wrong with the option ``storage``, as ``Provider.check_options`` gives it."""
+    """What is wrong with the option ``storage``, as for ``Provider.check_options``."""
     value = options.get("storage", STORAGES[0])
     allowed = " or ".join(f'"{name}"' for name in STORAGES)
     return {} if value in STORAGES else {"storage": f"must be {allowed}, but is {value!r}"}
 
 
 def check_seccomp(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """The same of the option ``seccomp``."""
+    """The same for the option ``seccomp``."""
     value = options.get("seccomp", True)
     return {} if isinstance(value, bool) else {"seccomp": f"must be true or false, but is {value!r}"}
 
@@ -60,7 +60,7 @@ def check_profile(options: Mapping[str, OptionValue]) -> dict[str, str]:
 
 
 def seccomp(spec: NodeSpec) -> list[str]:
-    """With the engine's own filter unless it is asked for none, or for another."""
+    """The arguments for the system-call filter: the engine's own unless the options ask for none, or for another."""
     value = spec.options.get("seccomp", True)
     if value is True:
         return []
@@ -68,20 +68,20 @@ def seccomp(spec: NodeSpec) -> list[str]:
 
 
 def require(complaints: Mapping[str, str]) -> None:
-    """``NodeError`` with the first of what ``Provider.check_options`` has found."""
+    """Raise ``NodeError`` with the first problem that ``Provider.check_options`` found."""
     for option, complaint in complaints.items():
         raise NodeError(f"the option {option} {complaint}")
 
 
 def has_own_storage(options: Mapping[str, OptionValue]) -> bool:
-    """Whether the engine stores the image and what the node writes."""
+    """Whether the engine stores the image and the node's writes."""
     return options.get("storage") == "own"
 
 
 def limits(spec: NodeSpec) -> list[str]:
-    """Swap counts as memory, so that none can be used beside it.
+    """Swap counts as memory, so that none can be used in addition.
 
-    What the user's own arguments set otherwise is left out where an engine takes it only once.
+    Limits that the user's own arguments set are left out where an engine accepts them only once.
     """
     quota = (
         []
@@ -97,12 +97,12 @@ def limits(spec: NodeSpec) -> list[str]:
 
 
 def _processes(spec: NodeSpec) -> str:
-    """Else Podman has a limit of its own."""
+    """The limit on processes; without one Podman sets its own."""
     return str(-1 if spec.bounds.processes is None else spec.bounds.processes)
 
 
 def resource_limits(*but: str) -> list[str]:
-    """This process's own, as all other nodes inherit them, ``but`` those: a daemon may have started with others."""
+    """This process's limits, which other nodes inherit, except ``but``: a daemon may have started with others."""
     return [
         f"--ulimit={name}={soft}:{hard}"
         for name, (soft, hard) in standing.resource_limits().items()
@@ -122,7 +122,7 @@ def mount(source: Path, target: str, *, writable: bool) -> list[str]:
 
 
 def shared_mounts(spec: NodeSpec) -> list[str]:
-    """The work directory and what the user has bound."""
+    """The work directory and the user's bound directories."""
     words = mount(spec.work, WORK_DIRECTORY, writable=True)
     for source, bound in layer.bound_sources(spec):
         words += mount(source, str(bound.path), writable=bound.writable)
@@ -130,7 +130,7 @@ def shared_mounts(spec: NodeSpec) -> list[str]:
 
 
 def identified(spec: NodeSpec, which: str = CONTAINER) -> list[str]:
-    """What makes a container the node's: our label, and the file to which the engine writes its identity."""
+    """The marks of a node's container: our label, and the file to which the engine writes its identity."""
     return ["--label", f"{_LABEL}={spec.name}", "--cidfile", str(_identity_file(spec, which))]
 
 
@@ -147,9 +147,9 @@ def _identity_file(spec: NodeSpec, which: str) -> Path:
 
 
 def remove_known(remover: Sequence[str], spec: NodeSpec, *others: str) -> bool:
-    """Remove the containers whose identities are written; whether that was all of the node.
+    """Remove the containers whose identities were written; return whether that was the whole node.
 
-    Its own container is started last: when its identity is there, so are those of the others.
+    Its main container is started last: when its identity exists, so do the others'.
     """
     if identity(spec, CONTAINER) is None:
         return False
@@ -158,10 +158,10 @@ def remove_known(remover: Sequence[str], spec: NodeSpec, *others: str) -> bool:
 
 
 def remove_labelled(engine: Sequence[str], remover: Sequence[str], spec: NodeSpec) -> None:
-    """Remove what has our label until nothing has it, as another removal may be on its way; or ``NodeError``."""
+    """Remove the containers with our label until none is left, as others may too; ``NodeError`` if some stay."""
     deadline = time.monotonic() + _REMOVAL_LIMIT_S
-    while found := _labelled(engine, spec):
-        done = process.run([*remover, *found])
+    while identities := _labelled(engine, spec):
+        done = process.run([*remover, *identities])
         if done.code == 0:
             return
         if time.monotonic() > deadline:
@@ -177,14 +177,14 @@ def _labelled(engine: Sequence[str], spec: NodeSpec) -> list[str]:
 
 
 def supervisors(node: Node, name: str) -> list[int]:
-    """Process ids of the parents of the node's processes, so far as ``name`` is theirs (proc(5), comm)."""
+    """Process ids of the parents of the node's processes that are called ``name`` (proc(5), comm)."""
     if node.init_pid is None:
         return []
     group = cgroups.group_of(node.init_pid)
     pairs = [
         (pid, parent) for pid in group.processes() if (parent := _parent(pid)) and is_called(parent, name)
     ]
-    # A sandbox may stay at the top of a hierarchy that limits nothing, where everybody else is.
+    # A sandbox may stay at the top of a hierarchy without limits, where all other processes are.
     return sorted({parent for pid, parent in pairs if not group.lacks(pid)})
 
 
@@ -194,11 +194,11 @@ def _parent(pid: int) -> int | None:
 
 
 def called(*names: str) -> list[int]:
-    """The running processes that ``is_called`` by one of these names."""
+    """The running processes with one of these names, by ``is_called``."""
     return [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and is_called(int(pid), *names)]  # noqa: PTH208
 
 
 def is_called(pid: int, *names: str) -> bool:
-    """Whether a running process of this host, not of a container in it, has one of these names (15 letters of it)."""
+    """Whether a process running on this host, not in a container, has one of these names (15 letters of it)."""
     own = read_text(f"/proc/{pid}/comm")
     return own in {name[:15] for name in names} and len(inner_numbers(pid)) == 1

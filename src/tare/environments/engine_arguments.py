@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The option ``arguments`` of Docker and Podman: more words for their ``run``, as people run it.
 
-They come after Tare's own, so that the last one counts. Sources: docker-run(1), podman-run(1).
+They come after Tare's own, so that the last value wins. Sources: docker-run(1), podman-run(1).
 """
 
 import re
@@ -89,7 +89,7 @@ _PERIOD_US = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One flag with its value, and the words that it was written in."""
+    """One flag with its value, and its original words."""
 
     name: str
     """In its long form."""
@@ -98,7 +98,7 @@ class Flag:
 
 
 def flags(options: Mapping[str, OptionValue]) -> list[Flag]:
-    """What the option holds; ``ValueError`` says what of it is no flag, or not to be split."""
+    """The flags in the option; ``ValueError`` says which part is not a flag, or cannot be split."""
     text = options.get(OPTION, "")
     if not isinstance(text, str):
         raise ValueError(f"must be text, such as {'--cpu-shares 64'!r}, but is {text!r}")  # noqa: TRY004 - told to the user
@@ -114,7 +114,7 @@ def flags(options: Mapping[str, OptionValue]) -> list[Flag]:
 
 
 def _flag(words: list[str]) -> Flag:
-    """The first of the words, with the next one where that is its value."""
+    """The first word, with the next one if that is its value."""
     first = words[0]
     if not re.match(r"--?[A-Za-z]", first):
         raise ValueError(f"holds {first!r}, which is no flag: image and command are Tare's")
@@ -131,7 +131,7 @@ def _flag(words: list[str]) -> Flag:
 
 
 def check(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """What is wrong with the option, as ``Provider.check_options`` gives it."""
+    """What is wrong with the option, as for ``Provider.check_options``."""
     try:
         own = flags(options)
         _shm_byte(own)
@@ -146,12 +146,12 @@ def check(options: Mapping[str, OptionValue]) -> dict[str, str]:
 
 
 def words(options: Mapping[str, OptionValue]) -> list[str]:
-    """For the engine's ``run``, after Tare's own."""
+    """The words for the engine's ``run``, after Tare's own."""
     return [word for flag in flags(options) for word in flag.words]
 
 
 def chosen(options: Mapping[str, OptionValue]) -> Chosen:
-    """What they set on purpose of that which is else Tare's or must be equal; what is wrong with them sets nothing."""
+    """What they set that is otherwise Tare's choice or must be equal; invalid options set nothing."""
     if check(options):
         return Chosen()
     own = flags(options)
@@ -172,13 +172,13 @@ def resource_limits(options: Mapping[str, OptionValue]) -> set[str]:
 
 
 def held_by_group(options: Mapping[str, OptionValue]) -> list[str]:
-    """Which of the flags only a control group can keep."""
+    """The flags that only a control group can enforce."""
     grouped = (_LABELS.keys() - _IN_PROCESS) | QUOTA | {MEMORY_NODES, PROCESSES}
     return [flag.name for flag in flags(options) if flag.name in grouped]
 
 
 def without(options: Mapping[str, OptionValue], *dropped: Flag) -> str | None:
-    """The text but for these; ``None`` when nothing is left."""
+    """The text without these flags; ``None`` when nothing is left."""
     left = [word for flag in flags(options) if flag not in dropped for word in flag.words]
     return shlex.join(left) or None
 
@@ -205,7 +205,7 @@ def _cpu_quota(own: list[Flag]) -> float | None:
 
 
 def _processes(own: list[Flag]) -> int | None:
-    """As both engines read it, 0 and less is no limit."""
+    """The limit on processes; as in both engines, 0 and less mean none."""
     most = _number(own, PROCESSES)
     return int(most) if most > 0 else None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fake: commands run on the host as they are, with a planted slowdown; the whole pipeline in seconds, no root."""
+"""The fake: commands run on the host unchanged, with a planted slowdown; the whole pipeline in seconds, no root."""
 
 import sys
 from collections.abc import Mapping

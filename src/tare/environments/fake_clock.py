@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A clock that goes wrong on purpose: stands between the runner and a stopwatch, and bends what that says of clocks.
+"""A deliberately faulty clock: sits between the runner and a stopwatch, and distorts what it says about clocks.
 
     python -IS fake_clock.py FAULT FILE COMMAND ARGUMENT...
 
 ``FILE`` holds what the way in and the measured one must agree on: when the node began, and when the measured command
-was first told to start. Rates are wrong from the beginning; steps and stops come 0.3 s after that command, and go back,
-if they do, 1 s later; CPU time is told as a share of the wall time. Imports nothing of Tare's, to start soon.
+was first asked to start. Rates are wrong from the beginning; steps and stops come 0.3 s after that command, and go
+back, if they do, 1 s later; CPU time is a share of the wall time. Imports nothing of Tare's, to start quickly.
 """
 
 import json
@@ -37,7 +37,7 @@ _MEASURED = ".output/stdout"
 
 @dataclass(frozen=True, slots=True)
 class PlantedFault:
-    """What is wrong with a clock; ``kind`` is empty when nothing is."""
+    """The fault of a clock; ``kind`` is empty without one."""
 
     kind: str
     amount: float
@@ -48,7 +48,7 @@ class PlantedFault:
         return not self.kind
 
     def error_ns(self, now_ns: int, begun_ns: int, told_ns: int | None) -> int:
-        """How much this clock says more than it should; ``told_ns``: when a command was told to start, if one was."""
+        """How far this clock is ahead; ``told_ns``: when a command was asked to start, if one was."""
         if self.kind in {"fast", "slow"}:
             return round((now_ns - begun_ns) * self.amount)
         if self.kind == "cpu":
@@ -60,7 +60,7 @@ class PlantedFault:
 
 
 def parse(text: object) -> PlantedFault | None:
-    """The fault in words, or none of them."""
+    """The fault that the words describe, or ``None``."""
     if text == "honest":
         return PlantedFault("", 0.0)
     match = _WRITTEN.fullmatch(text) if isinstance(text, str) else None
@@ -75,7 +75,7 @@ def parse(text: object) -> PlantedFault | None:
 
 
 def begin(file: Path) -> None:
-    """Write down that the node begins now."""
+    """Record that the node begins now."""
     file.write_text(f"{_host_ns()}\n")
 
 
@@ -84,13 +84,13 @@ def _host_ns() -> int:
 
 
 class _Bent:
-    """Lines of a stopwatch with the fault in all that is a clock's."""
+    """A stopwatch's lines with the fault in all their clock values."""
 
     def __init__(self, fault: PlantedFault, file: Path) -> None:
         self._fault, self._file = fault, file
 
     def asked(self, chunk: bytes, *, measured: bool) -> bytes:
-        """What the stopwatch is to hear; that the measured command is told to start is written down."""
+        """The line as the stopwatch should receive it; also records when the measured command is asked to start."""
         if measured and _GO.search(chunk):
             with self._file.open("a") as opened:
                 opened.write(f"{_host_ns()}\n")
@@ -100,7 +100,7 @@ class _Bent:
         return b"GO %d\n" % self._straight(int(go[1])) if go[1] else go[0]
 
     def _straight(self, bent_ns: int) -> int:
-        """When this clock says so, by the host's."""
+        """The host's time when this clock shows this."""
         now_ns = bent_ns
         for _ in range(_STEPS_BACK):
             now_ns = bent_ns - self._error_ns(now_ns)
@@ -121,7 +121,7 @@ class _Bent:
         return line
 
     def _cpu_time(self, times: dict[str, int]) -> dict[str, float]:
-        """Of a node that counts it as a share of the wall time; nothing of any other."""
+        """A share of the wall time for a node that counts CPU time so; nothing for any other."""
         if self._fault.kind != "cpu":
             return {}
         return {"user_s": (times["end_ns"] - times["start_ns"]) * 1e-9 * self._fault.amount}
@@ -130,14 +130,14 @@ class _Bent:
         return now_ns + self._error_ns(now_ns)
 
     def _error_ns(self, now_ns: int) -> int:
-        begun_ns, *told = map(int, self._file.read_text().split())
-        return self._fault.error_ns(now_ns, begun_ns, told[0] if told else None)
+        begun_ns, *starts_ns = map(int, self._file.read_text().split())
+        return self._fault.error_ns(now_ns, begun_ns, starts_ns[0] if starts_ns else None)
 
 
 def _stand_between(argv: list[str], bent: _Bent) -> int:
     measured = any(part.endswith(_MEASURED) for part in argv)
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as child:
-        assert child.stdin is not None  # noqa: S101 - it was asked for as a pipe
+        assert child.stdin is not None  # noqa: S101 - it was requested as a pipe
         assert child.stdout is not None  # noqa: S101 - the same
         listened, said = [sys.stdin.fileno(), child.stdout.fileno()], b""
         while child.stdout.fileno() in listened:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """gVisor: runsc by hand, with a bundle of our own, in our control group.
 
-Its sandbox process, the sentry, is the kernel of the node: the host sees neither the node's processes nor its sockets.
-It reads its network namespace once, as it starts. docs/gvisor.md says what else is different.
+Its sandbox process, the sentry, is the node's kernel: the host sees neither the node's processes nor its sockets. It
+reads its network namespace once, as it starts. docs/gvisor.md lists the other differences.
 """
 
 import shutil
@@ -67,7 +67,7 @@ class Gvisor(Provider):
     }
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
-        """Know the options, for ``probe``; nodes bring theirs along."""
+        """Keep the options for ``probe``; nodes have their own."""
         self._options = options or {}
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
@@ -82,7 +82,7 @@ class Gvisor(Provider):
         return type(self)(options)
 
     def probe(self) -> Probe:
-        """The version, and a sandbox that runs true(1): a platform can be there and yet run nothing."""
+        """The version, and a sandbox that runs true(1): a platform can be present and yet run nothing."""
         probe = confined.probe_root()
         if not probe.usable:
             return probe
@@ -123,14 +123,14 @@ class Gvisor(Provider):
         return gvisor_node.kernel_processes(cgroups.own_group(node.spec.name))
 
     def stop(self, spec: NodeSpec) -> None:
-        """Nothing of runsc's outlives its processes but files, so it need not be asked."""
+        """Nothing of runsc's outlives its processes except files, so it need not be called."""
         confined.remove(spec)
         mounts.unmount_below(_state(spec))
         remove_what_goes(_state(spec))
 
 
 def configuration(spec: NodeSpec, root: Path) -> dict[str, Any]:
-    """The bundle of a node: root directory, limits of its own kind, and the idle first process."""
+    """The bundle of a node: root directory, its kind of limits, and the idle first process."""
     return {
         "ociVersion": "1.0.0",
         "process": {
@@ -167,7 +167,7 @@ def _is_plain_folder(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Runsc:
-    """The program, and how it is to work."""
+    """The program and its settings."""
 
     program: str
     platform: str
@@ -175,7 +175,7 @@ class _Runsc:
 
     @classmethod
     def of(cls, options: Mapping[str, OptionValue]) -> Self:
-        """``NodeError`` if there is no such program."""
+        """Read the options; ``NodeError`` if there is no such program."""
         asked = str(options.get("runsc", "runsc"))
         program = shutil.which(asked, path=process.tool_environment()["PATH"])
         if program is None:
@@ -184,7 +184,7 @@ class _Runsc:
         return cls(program=program, platform=platform, own_storage=engine.has_own_storage(options))
 
     def run(self, spec: NodeSpec) -> list[str]:
-        """The argv that starts the node and ends when it is up; runsc's limits are left alone for ours."""
+        """The argv that starts the node and ends once it is up; runsc sets no limits, as ours apply."""
         network = "host" if spec.network.kind is NetworkKind.HOST else "sandbox"
         return [
             *(self.program, f"--root={_state(spec)}", f"--platform={self.platform}", f"--network={network}"),
@@ -193,7 +193,7 @@ class _Runsc:
         ]
 
     def complaint(self) -> str | None:
-        """Why a sandbox that has the host's root to read cannot run true(1); ``None`` if it can."""
+        """Why a sandbox with the host's root, read-only, cannot run true(1); ``None`` if it can."""
         with scratch_folder("gvisor") as folder:
             argv = [self.program, f"--root={folder}", f"--platform={self.platform}", "--network=none"]
             try:
@@ -212,7 +212,7 @@ class _Runsc:
 
 @cache
 def _version(program: str) -> str:
-    """What it calls itself."""
+    """The version that it reports."""
     done = process.run_checked([program, "--version"], timeout_s=_VERSION_LIMIT_S)
     return done.stdout.partition("\n")[0].strip()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is true of every gVisor node, started by runsc or by Docker."""
+"""Facts about any gVisor node, whoever started it."""
 
 from pathlib import Path
 
@@ -14,13 +14,13 @@ _KVM = "--platform=kvm"
 
 def kernel_processes(group: Group) -> list[int]:
     """Process ids of sentry and gofer; none with KVM, where the sentry's threads are the node's processors too."""
-    found = {pid: _command_line(pid) for pid in group.processes()}
-    ours = {pid: words for pid, words in found.items() if words[0] in _NAMES and not group.lacks(pid)}
+    command_lines = {pid: _command_line(pid) for pid in group.processes()}
+    ours = {pid: words for pid, words in command_lines.items() if words[0] in _NAMES and not group.lacks(pid)}
     return [] if any(_KVM in words for words in ours.values()) else sorted(ours)
 
 
 def _command_line(pid: int) -> list[str]:
-    """Its words, of which there is always a first; the processes that run the node's programs have an empty one."""
+    """Its words, at least one; the command line is empty for processes that run the node's programs."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").split("\0")
     except OSError:

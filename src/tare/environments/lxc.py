@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LXC: lxc-start(1) with a configuration of our own, in a folder of our own; the user's containers are never seen."""
+"""LXC: lxc-start(1) with our own configuration, in our own folder; the user's containers are never seen."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -75,7 +75,7 @@ class Lxc(Provider):
 
 
 def _errors(log: str) -> str:
-    """The first errors of a log: the reason comes first, and then who gives up because of it."""
+    """The first errors of a log: the reason comes first, then the parts that give up because of it."""
     lines = [line.split(" - ", 2)[-1].strip() for line in log.splitlines() if " ERROR " in line]
     return " / ".join(lines[:2])
 
@@ -105,12 +105,12 @@ def _group(spec: NodeSpec) -> str:
 
 
 def _system_calls(spec: NodeSpec) -> dict[str, str]:
-    """An empty profile takes back what the common configuration has stated (lxc.container.conf(5))."""
+    """The setting for system calls; an empty profile overrides the common configuration's (lxc.container.conf(5))."""
     return {} if spec.options.get("seccomp", True) else {"lxc.seccomp.profile": ""}
 
 
 def _security_label() -> dict[str, str]:
-    """AppArmor's profile as the host's administrator has it for new containers, where the kernel has AppArmor."""
+    """AppArmor's profile as the administrator set it for new containers, where the kernel has AppArmor."""
     if not _APPARMOR.exists():
         return {}
     stated = _DEFAULT.read_text(errors="replace").splitlines() if _DEFAULT.exists() else []
@@ -119,7 +119,7 @@ def _security_label() -> dict[str, str]:
 
 
 def _network(spec: NodeSpec) -> dict[str, str]:
-    """A namespace that is there, the host's, or what the host's administrator made the default."""
+    """An existing namespace, the host's, or the administrator's default."""
     if spec.network.namespace is not None:
         return {"lxc.namespace.share.net": str(spec.network.namespace)}
     if spec.network.kind is NetworkKind.DEFAULT:
@@ -160,7 +160,7 @@ def _bind(source: Path, target: str, *, writable: bool) -> str:
 
 
 def _fstab(text: str) -> str:
-    """As fstab(5) writes what would end a field: LXC reads its entries with getmntent(3)."""
+    """Escape characters that would end a field of fstab(5): LXC reads its entries with getmntent(3)."""
     return "".join(f"\\{ord(letter):03o}" if letter in " \t\n\\" else letter for letter in text)
 
 

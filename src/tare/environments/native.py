@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Native: the host's own kernel, devices, network and process ids, in the image by chroot(2), under the same limits.
 
-``chroot`` is the same as an environment of its own: it follows the layout and the network that it is given, where
-native is always one node on the host's network. Between the two lies what a network namespace alone costs.
+``chroot`` is the same as a separate environment: it follows the given layout and network, where native is always one
+node on the host's network. The difference between the two is the cost of a network namespace alone.
 
-An ordinary user may neither mount nor change the root directory but in a user namespace: theirs is in one.
+An ordinary user may mount or change the root directory only in a user namespace, and so gets one.
 """
 
 from collections.abc import Mapping

@@ -35,7 +35,7 @@ class Nspawn(Provider):
 
 
 def _variables(spec: NodeSpec) -> list[str]:
-    """For systemd-nspawn itself, not for its payload (systemd's docs/ENVIRONMENT.md)."""
+    """Variables for systemd-nspawn itself, not for its payload (systemd's docs/ENVIRONMENT.md)."""
     return [] if spec.options.get("seccomp", True) else ["env", "SYSTEMD_SECCOMP=0"]
 
 
@@ -57,7 +57,7 @@ def _nspawn(spec: NodeSpec) -> list[str]:
 
 
 def _resource_limits() -> list[str]:
-    """This process's own, as all other nodes have them; by itself it gives what the kernel gives its first process."""
+    """This process's limits, as in all other nodes; by default it would use the kernel's for its first process."""
     return [
         f"--rlimit={name.upper()}={':'.join('infinity' if value < 0 else str(value) for value in limits)}"
         for name, limits in standing.resource_limits().items()
@@ -65,7 +65,7 @@ def _resource_limits() -> list[str]:
 
 
 def _network(spec: NodeSpec) -> list[str]:
-    """Started by hand it shares the host's network, unless it is told otherwise."""
+    """The network options; started by hand, it shares the host's network by default."""
     namespace = spec.network.namespace
     return [] if namespace is None else [f"--network-namespace-path={namespace}"]
 

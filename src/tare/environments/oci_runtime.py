@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OCI runtimes on the host's kernel with the command line of runc(8), weighed as their own ``spec`` has them.
+"""OCI runtimes on the host's kernel with the command line of runc(8), in the form that their own ``spec`` writes.
 
-A runtime's ``spec`` writes the configuration that people begin with: namespaces, capabilities, masked paths. Tare adds
-the node's root and directories, and holds the limits itself.
+A runtime's ``spec`` writes the configuration that people start with: namespaces, capabilities, masked paths. Tare adds
+the node's root and directories, and enforces the limits itself.
 """
 
 from collections.abc import Mapping
@@ -23,13 +23,13 @@ _GRANTED = ("bounding", "effective", "permitted")
 
 
 class OwnProcess(TypedDict):
-    """Of the first process, what is added to."""
+    """The parts of the first process's configuration that Tare extends."""
 
     capabilities: dict[str, list[str]]
 
 
 class OwnMount(TypedDict):
-    """One that the runtime makes by itself."""
+    """A mount that the runtime makes itself."""
 
     destination: str
     options: NotRequired[list[str]]
@@ -42,7 +42,7 @@ class OwnLinux(TypedDict):
 
 
 class OwnConfiguration(TypedDict):
-    """What a runtime's ``spec`` writes, as far as Tare looks at it (OCI Runtime Specification, config.md)."""
+    """The parts of the output of a runtime's ``spec`` that Tare uses (OCI Runtime Specification, config.md)."""
 
     process: OwnProcess
     mounts: list[OwnMount]
@@ -60,7 +60,7 @@ class OciRuntime(Provider):
         return confined.probe_tool([self.technology, "--version"], self.package)
 
     def runtime(self, spec: NodeSpec) -> list[str]:
-        """The program and its global options: what it notes of the node goes with the node's own folder."""
+        """The program and its global options: its notes about the node go with the node's own folder."""
         return [self.technology, f"--root={spec.directory / 'runtime'}"]
 
     def start(self, spec: NodeSpec) -> Node:
@@ -83,14 +83,14 @@ class OciRuntime(Provider):
 
 
 def parse(text: str | bytes, runtime: str) -> OwnConfiguration:
-    """What ``runtime spec`` wrote; ``NodeError`` where that is no configuration."""
+    """The output of ``runtime spec``; ``NodeError`` where that is not a configuration."""
     return told(OwnConfiguration, text, f"{runtime} spec")
 
 
 def completed(own: OwnConfiguration, spec: NodeSpec, root: Path) -> dict[str, Any]:
     """The runtime's own configuration with the node's root, first process, network and directories.
 
-    The limits of resources are the runner's, as in all nodes.
+    The resource limits are the runner's, as in all nodes.
     """
     namespaces = [entry for entry in own["linux"]["namespaces"] if entry.get("type") != "network"]
     return {
@@ -114,7 +114,7 @@ def _with_becoming(own: Mapping[str, list[str]]) -> dict[str, list[str]]:
 
 
 def _sized(spec: NodeSpec, own: OwnMount) -> OwnMount:
-    """/dev/shm has the stated size."""
+    """Give /dev/shm the stated size."""
     if own["destination"] != "/dev/shm":
         return own
     options = [option for option in own.get("options", []) if not option.startswith("size=")]

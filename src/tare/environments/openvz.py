@@ -2,7 +2,7 @@
 """OpenVZ: a container whose private area is the node's own root, by prlctl(8) (OpenVZ 7) or the older vzctl(8).
 
 Written from the tools' manual pages (prlctl(8), vzctl(8), vzlist(8), ve.conf(5), ctid.conf(5)) and their sources, and
-never run on an OpenVZ kernel: the tests drive it through transcripts of what those say.
+never run on an OpenVZ kernel: the tests drive it through transcripts based on these.
 """
 
 import hashlib
@@ -73,7 +73,7 @@ class Openvz(Provider):
         return _tool().enter(node.spec)
 
     def group(self, node: Node) -> NodeGroup | None:
-        """None with vzctl, whose limits are beancounters of the kernel and no control groups."""
+        """``None`` with vzctl, whose limits are beancounters of the kernel and not control groups."""
         return super().group(node) if _tool().has_groups else None
 
     def stop(self, spec: NodeSpec) -> None:
@@ -98,18 +98,18 @@ class _Tool(ABC):
 
     @abstractmethod
     def identity(self, spec: NodeSpec) -> str:
-        """What vzlist knows the container by; derived from the node's name alone."""
+        """The container's name in vzlist; derived from the node's name alone."""
 
     @abstractmethod
     def private(self, spec: NodeSpec) -> Path:
-        """The container's private area, by which it is known as ours."""
+        """The container's private area, which identifies it as ours."""
 
     @abstractmethod
     def start(self, spec: NodeSpec, root: Path) -> None: ...
 
     @abstractmethod
     def enter(self, spec: NodeSpec) -> list[str]:
-        """The prefix: it must not join its arguments to one line for a shell, as ``exec`` and ``exec2`` do."""
+        """The prefix; unlike ``exec`` and ``exec2``, it must not join its arguments to one line for a shell."""
 
     @abstractmethod
     def init_pid(self, spec: NodeSpec) -> int | None: ...
@@ -131,7 +131,7 @@ class _Prlctl(_Tool):
         return spec.directory / "openvz"
 
     def start(self, spec: NodeSpec, root: Path) -> None:
-        """A registered directory (layout 4 of vzctl) rather than a disk image made from a template."""
+        """Use a registered directory (layout 4 of vzctl) rather than a disk image made from a template."""
         private = self.private(spec)
         for folder in ("fs", "dump", "scripts"):
             (private / folder).mkdir(parents=True)
@@ -142,7 +142,7 @@ class _Prlctl(_Tool):
         process.run_checked(["prlctl", "register", str(private), "--uuid", self.identity(spec)])
         process.run_checked(["prlctl", "set", self.identity(spec), *_prlctl_limits(spec)])
         process.run_checked(["prlctl", "start", self.identity(spec)], timeout_s=120)
-        # The container mounts its own /dev, and over whatever lay there before.
+        # The container mounts its own /dev over whatever was there before.
         shm = ["mount", "-t", "tmpfs", "-o", f"nosuid,size={spec.shm_byte},mode=1777", "tare", "/dev/shm"]
         for argv in (["mkdir", "-p", "/dev/shm"], shm):
             process.run_checked([*self.enter(spec), *argv])
@@ -157,7 +157,7 @@ class _Prlctl(_Tool):
             return None
 
     def remove(self, spec: NodeSpec, *, running: bool) -> None:
-        """Unregistered, never deleted: the user's own directories are bound below the private area."""
+        """Unregister it, never delete it: the user's own directories are bound below the private area."""
         if running:
             process.run_checked(["prlctl", "stop", self.identity(spec), "--kill"], timeout_s=120)
         process.run_checked(["prlctl", "unregister", self.identity(spec)])
@@ -177,7 +177,7 @@ class _Vzctl(_Tool):
         return spec.directory / "root"
 
     def start(self, spec: NodeSpec, root: Path) -> None:
-        """``set --save`` makes the configuration of a private area that is there already; ``create`` refuses it."""
+        """``set --save`` makes the configuration of an existing private area; ``create`` refuses it."""
         container, mounted = self.identity(spec), _mounted(spec)
         _make_first(root)
         process.run_checked(["vzctl", "set", container, "--save", *_vzctl_settings(spec)])
@@ -203,7 +203,7 @@ class _Vzctl(_Tool):
         return None
 
     def remove(self, spec: NodeSpec, *, running: bool) -> None:
-        """``destroy`` deletes the private area with all that is mounted there, so it comes when nothing is."""
+        """``destroy`` deletes the private area with everything mounted there, so it runs when nothing is."""
         container = self.identity(spec)
         if running:
             process.run_checked(["vzctl", "stop", container, "--fast"], timeout_s=120)
@@ -255,12 +255,12 @@ def _status(container: str) -> tuple[str, Path] | None:
 
 
 def _mounted(spec: NodeSpec) -> Path:
-    """VE_ROOT: where the tool mounts the private area."""
+    """VE_ROOT: the tool's mount point for the private area."""
     return spec.directory / "mounted"
 
 
 def _make_first(root: Path) -> None:
-    """Containers start /sbin/init; the folder may be a link, which must not lead out of the root."""
+    """Make /sbin/init, which containers start; the folder may be a link, which must not lead out of the root."""
     folder = (root / "sbin").resolve()
     if not folder.is_relative_to(root.resolve()):
         raise NodeError(
@@ -292,7 +292,7 @@ def _processors(spec: NodeSpec) -> list[str]:
 
 
 def _percent(quota: float) -> str:
-    """Of one processor, in whole per cent."""
+    """The quota in per cent of one processor, as a whole number."""
     return str(max(1, round(quota * 100)))
 
 

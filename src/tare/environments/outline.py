@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The outline of an image: its top level alone, links as they are and everything else empty.
+"""The outline of an image: only its top level, with links as they are and everything else empty.
 
-Docker takes no root directory. An image that holds nothing but the outline is imported in no time, and with the node's
-own root mounted over it, one top-level entry at a time, the node sees, and writes to, the same layer as in every other
-environment. Only what is made directly in "/" goes to Docker's own storage.
+Docker accepts no root directory. An image of just the outline is imported in no time, and with the node's own root
+mounted over it, one top-level entry at a time, the node reads and writes the same layer as in every other environment.
+Only files made directly in "/" go to Docker's own storage.
 """
 
 import hashlib
@@ -20,20 +20,20 @@ _DOCKERS = ("dev", "proc", "sys")
 
 
 def reference(root: Path) -> str:
-    """What the engine calls the outline of this image: equal for images with the same top level."""
+    """The engine's name for the outline of this image: equal for images with the same top level."""
     text = json.dumps([_mode(root), [(path.name, *_described(path)) for path in _top(root)]])
     return f"tare-outline:{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 
 def ensure(tool: Sequence[str], root: Path) -> None:
-    """Import the outline unless it is there; ``NodeError`` says why it cannot be."""
+    """Import the outline if it is missing; ``NodeError`` gives the reason for a failure."""
     with scratch_folder("outline") as folder:
         _draw(root, folder)
         engine_images.ensure(tool, folder, reference(root))
 
 
 def mounts(spec: NodeSpec, root: Path) -> list[str]:
-    """What lays ``root`` over its outline; where the user has bound something, that is mounted instead."""
+    """The mounts that lay ``root`` over its outline; where the user bound a directory, that is mounted instead."""
     taken = {f"/{name}" for name in _DOCKERS} | {str(bind.path) for bind in spec.binds}
     words: list[str] = []
     for path in _top(root):
@@ -47,7 +47,7 @@ def _top(root: Path) -> list[Path]:
 
 
 def _described(path: Path) -> tuple[str, str]:
-    """Kind, and where a link leads."""
+    """The kind of entry, and the target of a link."""
     if path.is_symlink():
         return "link", str(path.readlink())
     return ("directory" if path.is_dir() else "file"), ""

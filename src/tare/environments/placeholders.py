@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Argument lists with placeholders such as ``{name}``, which a campaign file gives and a node fills in."""
+"""Argument lists with placeholders such as ``{name}``, given in a campaign file and filled in for a node."""
 
 import string
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ def complaint(argv: Sequence[str], known: Collection[str]) -> str | None:
 
 
 def fill(argv: Sequence[str], values: Mapping[str, str | None]) -> list[str]:
-    """Fill in each word on its own; a word with a placeholder that has no value (``None``) is left out.
+    """Fill in each word separately; a word with a placeholder without a value (``None``) is left out.
 
     ``KeyError`` for a placeholder that ``complaint`` would have named.
     """
@@ -32,11 +32,11 @@ def fill(argv: Sequence[str], values: Mapping[str, str | None]) -> list[str]:
 
 
 def mentions(argv: Sequence[str], name: str) -> bool:
-    return any(found == name for word in argv for _, found in _parts(word))
+    return any(placeholder == name for word in argv for _, placeholder in _parts(word))
 
 
 def _parts(word: str) -> list[tuple[str, str | None]]:
-    """Literal text, and the placeholder after it if there is one; ``ValueError`` for braces that do not match."""
+    """Literal text, and the placeholder after it if any; ``ValueError`` for unbalanced braces."""
     parts = []
     for literal, name, form, conversion in string.Formatter().parse(word):
         if form or conversion:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes with a known cost planted in them, for ``tare calibrate``: native in all else.
+"""Nodes with a known cost planted in them, for ``tare calibrate``: otherwise native.
 
-No campaign file can ask for them: ``tare calibrate`` puts these providers in the place of native's own.
+No campaign file can ask for them: ``tare calibrate`` replaces native's own providers by these.
 """
 
 import random
@@ -32,7 +32,7 @@ _LIMIT_S = 20.0
 
 
 class Planting(Provider):
-    """Put before a provider's class; ``drift`` is how much more work each start has than the one before."""
+    """A mixin placed before a provider's class; ``drift`` is each start's added work over the previous start's."""
 
     def __init__(self, drift: float = 0.0, first: int = 0) -> None:
         self._drift, self._starts = drift, first
@@ -78,7 +78,7 @@ def _number(value: OptionValue) -> float:
 
 
 def _limit_loopback(namespace: Path, bit_per_s: float) -> None:
-    """A token bucket (tc-tbf(8)) on the node's own loopback, whose packets are made as small as Ethernet's first."""
+    """A token bucket (tc-tbf(8)) on the node's own loopback, whose packets are first reduced to Ethernet's size."""
     inside = ["nsenter", f"--net={namespace}", "--"]
     bucket = ["rate", f"{bit_per_s:.0f}bit", "burst", str(BURST_BYTE), "limit", str(_QUEUE_BYTE)]
     for argv in (

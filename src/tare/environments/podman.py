@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Podman: the node's own root as ``--rootfs``, or an image in Podman's storage when that is asked for.
+"""Podman: the node's own root as ``--rootfs``, or an image in Podman's storage on request.
 
-With ``--rootfs`` nothing is stored but Podman's notes on the container, which lie in a small memory file system of the
-node's own: the user's containers are never seen, and what a killed Podman leaves in its notes goes with the node.
-Control groups are the node's own too, as those of a killed monitor stay behind.
+With ``--rootfs`` only Podman's notes on the container are stored, in a small memory file system that belongs to the
+node: the user's containers are never seen, and what a killed Podman leaves in its notes goes with the node. Control
+groups are the node's own too, as a killed monitor leaves its groups behind.
 
-An ordinary user's Podman runs in the node's own user namespace, with one user and no subordinate ids: as it runs there
-itself when it has none.
+An ordinary user's Podman runs in the node's user namespace, with one user and no subordinate ids: just as it would run
+by itself with none.
 """
 
 import os
@@ -49,7 +49,7 @@ class Podman(AlsoUnprivileged):
     }
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
-        """Know the options, for ``prepare``; nodes bring theirs along."""
+        """Keep the options for ``prepare``; nodes have their own."""
         self._options = options or {}
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
@@ -107,15 +107,15 @@ class Podman(AlsoUnprivileged):
         return Node(spec=spec, init_pid=pid, facts={"storage driver": _root_kind(pid)} if own else {})
 
     def prefix(self, node: Node) -> list[str]:
-        """``podman exec`` without the keys that detach, which Podman would find in any input."""
-        # nsenter(1) would be ten times as quick, but give the command capabilities and system calls that Podman denies.
+        """``podman exec`` without its detach keys, which Podman would look for in all input."""
+        # nsenter(1) would be ten times faster, but give the command capabilities and system calls that Podman denies.
         user = ordinary_user()
         way = unprivileged.enter_outside(node, limits_memory=True) if user else []
         enter = [*_podman(node.spec), "exec", "--interactive", "--detach-keys=", node.spec.name]
         return [*way, *_aside(node.spec), *enter]
 
     def helpers(self, node: Node) -> list[int]:
-        """The container's monitor, and one for each command that is being run in it."""
+        """The container's monitor, and one for each command running in it."""
         if ordinary_user():
             return [pid for pid in members.members(node.spec.name) if engine.is_called(pid, _MONITOR)]
         return engine.supervisors(node, _MONITOR)
@@ -128,7 +128,7 @@ class Podman(AlsoUnprivileged):
         try:
             _remove_container(spec)
         finally:
-            # A monitor's last act is a Podman that may still be at work; and a killed one leaves its groups.
+            # A monitor's last act is a Podman that may still be at work; and a killed monitor leaves its groups.
             cgroups.named_groups(_parent_group(spec).lstrip("/")).remove()
         if podman_network.is_made(spec):
             podman_network.remove_unused()
@@ -137,7 +137,7 @@ class Podman(AlsoUnprivileged):
 
 
 def _lift_weight(spec: NodeSpec, pid: int) -> None:
-    """A weight counts among the children of one parent: the node's group takes over the container's own."""
+    """Move the weight up: it counts among the children of one parent, so the node's group takes the container's."""
     for name in ("cpu.shares", "cpu.weight"):
         file = cgroups.group_of(pid).file("cpu", name)
         levels = [] if file is None else file.parents
@@ -147,12 +147,12 @@ def _lift_weight(spec: NodeSpec, pid: int) -> None:
 
 
 def _aside(spec: NodeSpec) -> list[str]:
-    """A monitor leaves a file named "oom" where it runs when memory ran out: not in the user's folder."""
+    """The prefix that changes the directory: out of memory, a monitor leaves a file "oom" there, not in the user's."""
     return ["env", f"--chdir={spec.directory}"]
 
 
 def _remove_container(spec: NodeSpec) -> None:
-    """Only where one may be: a Podman that is asked in vain makes its notes anew."""
+    """Remove it only where one may exist: Podman would otherwise create its notes again."""
     noted = spec.directory / "layer" if engine.has_own_storage(spec.options) else _notes(spec)
     remover = [*_podman(spec), "rm", "--force", "--volumes", "--time", "0"]
     if noted.exists() and not engine.remove_known(remover, spec):
@@ -160,7 +160,7 @@ def _remove_container(spec: NodeSpec) -> None:
 
 
 def _podman(spec: NodeSpec | None = None) -> list[str]:
-    """The command with what every call for a node must agree on; without systemd and without a journal of events."""
+    """The command with everything that all calls for a node must share; without systemd and a journal of events."""
     words = [*_variables(spec), "podman", "--cgroup-manager", "cgroupfs", "--events-backend", "none"]
     if (runtime := _runtime()) is not None:
         words += ["--runtime", runtime]
@@ -172,7 +172,7 @@ def _podman(spec: NodeSpec | None = None) -> list[str]:
 
 
 def _variables(spec: NodeSpec | None) -> list[str]:
-    """For an ordinary user's Podman what it sets itself for what it starts in the namespace that it made."""
+    """For an ordinary user's Podman, the variables that it sets itself for its children in its own namespace."""
     if spec is None or not ordinary_user():
         return []
     variables = {
@@ -185,7 +185,7 @@ def _variables(spec: NodeSpec | None) -> list[str]:
 
 
 def _enough(data_byte: int) -> int:
-    """The limit itself, unless the runtime cannot get a container ready within it."""
+    """The limit itself, unless the runtime cannot prepare a container within it."""
     if data_byte < _LEAST_DATA_BYTE:
         least = format_byte(_LEAST_DATA_BYTE)
         raise NodeError(
@@ -195,12 +195,12 @@ def _enough(data_byte: int) -> int:
 
 
 def _runtime() -> str | None:
-    """Podman's own choice, but for control groups of version 1: crun refuses them with version 2 mounted beside."""
+    """Podman's own choice, except for control groups version 1: crun refuses them with version 2 mounted beside."""
     return "runc" if cgroups.find_hierarchies().version == cgroups.V1 else None
 
 
 def _words(spec: NodeSpec, network: list[str]) -> list[str]:
-    """What ``podman run`` is told."""
+    """The arguments of ``podman run``."""
     return [
         *("--detach", "--pull", "never", "--name", spec.name, "--hostname", spec.name),
         *(*engine.identified(spec), "--pidfile", str(_pid_file(spec))),
@@ -218,10 +218,10 @@ def _root(spec: NodeSpec) -> list[str]:
 
 
 def _user_words(spec: NodeSpec) -> list[str]:
-    """Attached, as its processes are found where it runs; and in the control group and the network it is started in."""
+    """Attached, since its processes are identified where it runs; it stays in its start's control group and network."""
     hidden = [] if cgroups.find_hierarchies().version == cgroups.V1 else ["--cgroups=disabled"]
     network = [] if spec.network.kind is NetworkKind.DEFAULT else ["--network", "host"]
-    # Not on Podman itself, which takes more than a small node may have.
+    # Not on Podman itself, which needs more than a small node may have.
     data_byte = data_limit_byte(spec)
     own = engine_arguments.resource_limits(spec.options)
     memory = [] if data_byte is None else [f"--ulimit=data={_enough(data_byte)}:{data_byte}"]
@@ -236,7 +236,7 @@ def _user_words(spec: NodeSpec) -> list[str]:
 
 @contextmanager
 def _network(spec: NodeSpec) -> Iterator[list[str]]:
-    """The namespace by a descriptor of ours: runc takes no path with a comma."""
+    """The namespace through a descriptor of ours: runc does not accept a path with a comma."""
     namespace = spec.network.namespace
     if namespace is not None:
         with namespace.open("rb") as held:
@@ -248,7 +248,7 @@ def _network(spec: NodeSpec) -> Iterator[list[str]]:
 
 
 def _root_kind(pid: int) -> str:
-    """The kind of file system that the node's root is, from its own list of mounts."""
+    """The kind of file system of the node's root, from its own list of mounts."""
     try:
         entries = mounts.parse_mounts(Path(f"/proc/{pid}/mounts").read_text(errors="replace"))
     except OSError as error:
@@ -257,12 +257,12 @@ def _root_kind(pid: int) -> str:
 
 
 def _notes(spec: NodeSpec) -> Path:
-    """Not in the node's folder: Podman takes no ``--runroot`` of more than 50 characters."""
+    """Outside the node's folder: Podman accepts no ``--runroot`` of more than 50 characters."""
     return _USER_NOTES / f"podman-{spec.name}" if ordinary_user() else _NOTES / spec.name
 
 
 def _make_notes(spec: NodeSpec) -> None:
-    """Of an ordinary user, in a folder that is everybody's: it must not be there."""
+    """Make them; for an ordinary user, in a folder open to everybody: they must not exist yet."""
     try:
         _notes(spec).mkdir(mode=0o700)
         (_notes(spec) / _CONFIGURATION).write_text(_OWN_LOCKS)
@@ -282,5 +282,5 @@ def _pid_file(spec: NodeSpec) -> Path:
 
 
 def _parent_group(spec: NodeSpec) -> str:
-    """From the root of the hierarchies: else the monitor's own group would be the parent's."""
+    """Its path from the root of the hierarchies: otherwise it would be relative to the monitor's own group."""
     return f"/{cgroups.PARENT}/{spec.name}"

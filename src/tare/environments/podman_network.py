@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Podman's own network leaves on the host: a bridge, and the folder of its namespaces as a mount.
 
-Both stay when the last container is gone. What was not there before a node of Tare's is noted in the state directory,
-and removed when nobody uses it. Its firewall chains stay, empty of rules, as those of Docker's daemon do.
+Both stay when the last container is gone. Whatever did not exist before a node of Tare's is noted in the state
+directory, and removed when nobody uses it. Its firewall chains stay, empty of rules, like the Docker daemon's.
 """
 
 from contextlib import suppress
@@ -25,7 +25,7 @@ def is_made(spec: NodeSpec) -> bool:
 
 
 def note_absent() -> None:
-    """Write down what is not there yet, as one file each; what an earlier node's note says stays."""
+    """Note what does not exist yet, as one file each; an earlier node's notes stay."""
     absent = [name for name in _BRIDGES if not (_LINKS / name).exists()]
     if _NAMESPACES not in mounts.mounts_below(_NAMESPACES):
         absent.append(_NAMESPACES.name)
@@ -35,7 +35,7 @@ def note_absent() -> None:
 
 
 def remove_unused() -> None:
-    """Take away what is noted and has no user; the rest waits for the next node's stop."""
+    """Remove what is noted and has no user; the rest waits for the next node's stop."""
     for note in _notes().glob("*"):
         if not (_remove_namespaces() if note.name == _NAMESPACES.name else _remove_bridge(note.name)):
             continue
@@ -45,7 +45,7 @@ def remove_unused() -> None:
 
 
 def _remove_bridge(name: str) -> bool:
-    """Whether it is gone."""
+    """Remove it; return whether it is gone."""
     ports = _LINKS / name / "brif"
     if ports.exists() and not any(ports.iterdir()):
         process.run(["ip", "link", "delete", name])
@@ -53,7 +53,7 @@ def _remove_bridge(name: str) -> bool:
 
 
 def _remove_namespaces() -> bool:
-    """Whether its mount is gone."""
+    """Remove its mount; return whether it is gone."""
     if _NAMESPACES.exists() and not any(_NAMESPACES.iterdir()):
         mounts.unmount_below(_NAMESPACES)
     return not mounts.mounts_below(_NAMESPACES)

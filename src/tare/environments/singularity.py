@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apptainer or SingularityCE, whichever the host has: an instance of the node's own root, under the tool's own limits.
+"""Apptainer or SingularityCE, whichever the host has: an instance of the node's own root, with the tool's own limits.
 
-The tool puts an instance into a control group of its own, so the limits are its own flags. Sources: apptainer(1),
-apptainer-instance-start(1), their counterparts of SingularityCE, and runs of SingularityCE 4.1 by hand.
+The tool puts an instance into its own control group, so the limits are set by its flags. Sources: apptainer(1),
+apptainer-instance-start(1), their SingularityCE counterparts, and runs of SingularityCE 4.1 by hand.
 """
 
 import csv
@@ -99,12 +99,12 @@ class Singularity(Provider):
         return Node(spec=spec, init_pid=_first_process(spec))
 
     def prefix(self, node: Node) -> list[str]:
-        """An instance is entered with all its namespaces, the network's too."""
+        """An instance is entered with all its namespaces, including the network's."""
         inside = ["--cleanenv", *_dropped_capabilities(), "--pwd", "/", f"instance://{node.spec.name}"]
         return [_program(), "--silent", "exec", *inside]
 
     def helpers(self, node: Node) -> list[int]:
-        """The process that waits for the instance's first one and removes its record in the end."""
+        """The process that waits for the instance's first one and removes its record at the end."""
         parent = 0 if node.init_pid is None else int(_status(node.init_pid).get("PPid", "0"))
         return [parent] if parent > 1 else []
 
@@ -118,7 +118,7 @@ class Singularity(Provider):
 
 
 def _reason(done: process.Completed) -> str:
-    """What it calls fatal; the reason itself is printed on standard output, and who gives up on standard error."""
+    """The line that it marks fatal; the reason itself goes to standard output, and the parts that give up to stderr."""
     lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines()]
     fatal = [line.removeprefix("FATAL:").strip() for line in lines if line.startswith("FATAL:")]
     return fatal[0] if fatal else done.last_words
@@ -149,7 +149,7 @@ def _probe_version(program: str) -> Probe:
 
 
 def _probe_cgroups(program: str, version: str) -> Probe:
-    """The tool asks systemd for its control groups unless its configuration says not to."""
+    """Check its control groups: the tool requests them from systemd unless its configuration says otherwise."""
     setting = ["config", "global", "--get", "systemd cgroups"]
     done = process.run([program, *setting], timeout_s=_PROBE_LIMIT_S)
     if done.code == 0 and done.stdout.strip() == "yes" and not _SYSTEMD.is_dir():
@@ -162,7 +162,7 @@ def _probe_cgroups(program: str, version: str) -> Probe:
 
 
 def _furnish(spec: NodeSpec, root: Path) -> None:
-    """What the image lacks: the script that an instance starts with, and /dev/shm of the stated size."""
+    """Add what the image lacks: the script with which an instance starts, and /dev/shm of the stated size."""
     scripts = root / ".singularity.d"
     if scripts.is_symlink():
         raise NodeError(f"the image's /{scripts.name} is a link; an instance needs a directory there")
@@ -215,7 +215,7 @@ def _mount(source: Path, target: str, *, writable: bool) -> list[str]:
 
 
 def _dropped_capabilities() -> list[str]:
-    """The tool asks for every capability there is, which fails where root itself lacks one, as in many containers."""
+    """Drop what root lacks: the tool asks for every capability, which fails then, as in many containers."""
     permitted = int(_status("self")["CapPrm"], 16)
     return [] if permitted >> _CAP_SYS_RESOURCE & 1 else ["--drop-caps", "CAP_SYS_RESOURCE"]
 
@@ -241,7 +241,7 @@ def _first_process(spec: NodeSpec) -> int:
 
 
 def _stop_instance(spec: NodeSpec) -> None:
-    """By the tool, as far as it is there and knows the instance."""
+    """Stop it by the tool, if the tool is here and knows the instance."""
     program = _installed()
     if program is not None and _is_listed(spec, program):
         process.run([program, "--silent", "instance", "stop", "--force", spec.name])
@@ -261,11 +261,11 @@ def _is_listed(spec: NodeSpec, program: str) -> bool:
     if done.code != 0:
         raise NodeError(f"cannot ask {program} for the instance {spec.name}: {done.last_words}")
     listed = told(_Instances, done.stdout, f"{program} instance list")["instances"]
-    return any(one["img"] == str(spec.directory / "root") for one in listed)
+    return any(instance["img"] == str(spec.directory / "root") for instance in listed)
 
 
 def _kill_processes(spec: NodeSpec) -> None:
-    """When the waiting process was killed, the tool has forgotten the instance, which may live on."""
+    """Kill what the tool has forgotten: the instance may live on after the waiting process was killed."""
     deadline = time.monotonic() + _REMOVAL_LIMIT_S
     while left := _processes_in(spec.directory / "root"):
         for pid in left:
@@ -277,20 +277,20 @@ def _kill_processes(spec: NodeSpec) -> None:
 
 
 def _processes_in(root: Path) -> list[int]:
-    """Those whose root directory is this overlay (proc(5), root); none when it is not mounted."""
+    """Processes whose root directory is this overlay (proc(5), root); none when it is not mounted."""
     entries = mounts.parse_mounts(mounts.mounts_text())
     if not any(entry.point == root and entry.kind == "overlay" for entry in entries):
         return []
-    device, found = root.stat().st_dev, []
+    device, pids = root.stat().st_dev, []
     for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - names are wanted
         with suppress(OSError):
             if Path(f"/proc/{name}/root/.").stat().st_dev == device:
-                found.append(int(name))
-    return found
+                pids.append(int(name))
+    return pids
 
 
 def _remove_groups(spec: NodeSpec) -> None:
-    """Empty groups that the tool leaves when it is killed or fails: the instance's, and what no process is named by."""
+    """Remove empty groups left by a killed or failing tool: the instance's, and groups named after no process."""
     common = [group for flavour in _FLAVOURS for group in cgroups.named_groups(flavour.name).directories]
     own = []
     with suppress(NodeError):
@@ -302,7 +302,7 @@ def _remove_groups(spec: NodeSpec) -> None:
         _remove_empty([*own, *dead, *common])
         if time.monotonic() > deadline or not any(path.exists() for path in common):
             return
-        time.sleep(0.02)  # a first process that never got to its command is still on its way out
+        time.sleep(0.02)  # a first process that never got to its command is still starting
 
 
 def _remove_empty(groups: list[Path]) -> None:
@@ -312,7 +312,7 @@ def _remove_empty(groups: list[Path]) -> None:
 
 
 def _remove_logs(spec: NodeSpec) -> None:
-    """What the tool keeps of an instance's output, below the home of the user who started it."""
+    """Remove the tool's log of an instance's output, below the home of the user who started it."""
     home = Path(pwd.getpwuid(os.geteuid()).pw_dir)
     for flavour in _FLAVOURS:
         for log in (home / f".{flavour.name}" / "instances" / "logs").glob(f"*/*/{spec.name}.*"):

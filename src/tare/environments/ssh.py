@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any technology on any hosts that ssh reaches: the image and Tare's own code are carried there (docs/ssh.md)."""
+"""Any technology on any hosts that ssh reaches: the image and Tare's own code are copied there (docs/ssh.md)."""
 
 import hashlib
 import os
@@ -57,7 +57,7 @@ class Ssh(Provider):
     """On the other host: nothing of it is made here."""
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
-        """Know the hosts for ``probe`` and ``prepare``; nodes bring theirs along."""
+        """Keep the hosts for ``probe`` and ``prepare``; nodes have their own."""
         self._options = options
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
@@ -71,7 +71,7 @@ class Ssh(Provider):
         }
 
     def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:
-        from tare.environments import PROVIDERS  # noqa: PLC0415 - the list that this environment is in
+        from tare.environments import PROVIDERS  # noqa: PLC0415 - the list that includes this environment
 
         far = Far.of(options)
         return PROVIDERS[far.below].chosen(far.options_below)
@@ -81,7 +81,7 @@ class Ssh(Provider):
 
     def probe(self) -> Probe:
         if self._options is None:
-            reason = "its host stands in a campaign file, and is tried with it"
+            reason = "its host is named in a campaign file, and tried with it"
             return Probe(usable=False, reason=reason, remedy="write one as docs/ssh.md shows")
         try:
             probes = [_probed(far) for far in Far.all(self._options)]
@@ -125,7 +125,7 @@ class Ssh(Provider):
         files.fetch(_of(node).channel, node.spec.work, names)
 
     def stop(self, spec: NodeSpec) -> None:
-        """Over the connection that the node hangs on, if that is this process's and sound; else over a new one."""
+        """Stop it over the node's own connection, if this process has it and it is sound; else over a new one."""
         running = _running.pop(spec.name, None)
         stopped = running is not None and running.stop(spec.name)
         if not stopped and _reached(spec).exists():
@@ -133,7 +133,7 @@ class Ssh(Provider):
         self.forget(spec)
 
     def forget(self, spec: NodeSpec) -> None:
-        """Remove what of the node is on this host; the other one has no node any more, or is gone itself."""
+        """Remove the node's files on this host; the other host has no node any more, or is gone itself."""
         running = _running.pop(spec.name, None)
         if running is not None:
             running.channel.close()
@@ -146,7 +146,7 @@ class Ssh(Provider):
 
 
 class _Running:
-    """A node on another host, with the connection on which its life hangs."""
+    """A node on another host, with the connection on which its life depends."""
 
     def __init__(self, far: Far, channel: Channel, control: Path) -> None:
         self.channel = channel
@@ -174,7 +174,7 @@ class _Running:
         )
 
     def stop(self, name: str) -> bool:
-        """Whether it could be done over this connection."""
+        """Stop it over this connection; return whether that worked."""
         try:
             self.channel.ask("stop", name=name, limit_s=_STOP_LIMIT_S)
         except NodeError:
@@ -198,10 +198,10 @@ def _probed(far: Far) -> Probe:
 
 
 def _of(node: Node) -> _Running:
-    found = _running.get(node.spec.name)
-    if found is None:
+    running = _running.get(node.spec.name)
+    if running is None:
         raise NodeError(f"{node.spec.name} was not started by this process, and can only be stopped by it")
-    return found
+    return running
 
 
 def _stop_over_new_connection(spec: NodeSpec) -> None:
@@ -217,12 +217,12 @@ def _stop_over_new_connection(spec: NodeSpec) -> None:
 
 
 def _reached(spec: NodeSpec) -> Path:
-    """There from the moment when the other host may hold something of the node."""
+    """The mark that exists from the moment when the other host may hold something of the node."""
     return spec.directory / "reached"
 
 
 def _control(spec: NodeSpec) -> Path:
-    """The connection's socket, in the node's folder unless that has too long a name; nobody else may reach it."""
+    """The connection's socket, in the node's folder unless that name is too long; nobody else may reach it."""
     wanted = spec.directory / "ssh"
     if len(str(wanted)) <= _LONGEST_SOCKET:
         return wanted
@@ -238,7 +238,7 @@ def _make_private(folder: Path) -> None:
 
 
 def _far_spec(spec: NodeSpec, far: Far) -> dict[str, Any]:
-    """The node as the other host is to start it. Bound directories are those of the same paths there."""
+    """The node for the other host to start. Bound directories have the same paths there."""
     nodes = Path(far.state) / "nodes"
     directory, shared, network = nodes / spec.name, spec.shared_work, spec.network
     there = replace(

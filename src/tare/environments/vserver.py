@@ -2,7 +2,7 @@
 """Linux-VServer: a guest of util-vserver whose directory is the node's own root, in a context of the patched kernel.
 
 Written from vserver(8), vserver-build(8), the project's description of /etc/vservers (doc/configuration) and its
-scripts, and never run on such a kernel: the tests drive it through transcripts of what those say.
+scripts, and never run on such a kernel: the tests drive it through transcripts based on these.
 """
 
 import shutil
@@ -54,7 +54,7 @@ class Vserver(Provider):
         return [*confined.join_network(node.spec), "vserver", node.spec.name, "exec"]
 
     def stop(self, spec: NodeSpec) -> None:
-        """``delete`` removes the guest's directory with all that is mounted there, so it comes when nothing is."""
+        """``delete`` removes the guest's directory with everything mounted there, so it runs when nothing is."""
         ours = _is_ours(spec)
         if ours and process.run(["vserver", spec.name, "running"]).code == 0:
             process.run_checked([*confined.join_network(spec), "vserver", spec.name, "stop"], timeout_s=120)
@@ -81,7 +81,7 @@ def _configuration(spec: NodeSpec) -> Path:
 
 
 def _guest(spec: NodeSpec) -> Path:
-    """Where ``build`` puts the guest's directory: below the one of ``--rootdir``."""
+    """The place where ``build`` puts the guest's directory: below the ``--rootdir``."""
     return spec.directory / "vserver" / spec.name
 
 
@@ -131,14 +131,14 @@ def _limits(spec: NodeSpec) -> dict[str, str]:
 
 
 def _mount_guest(spec: NodeSpec, root: Path) -> None:
-    """All of it below the root, which then lies over the empty guest: the start takes the host's mounts with it."""
+    """Mount all of it below the root, then lay it over the empty guest: the start moves the host's mounts with it."""
     root_mounts.mount_system(spec, root)
     root_mounts.mount_shared(spec, root)
     mounts.bind(root, _guest(spec), writable=True)
 
 
 def _init_pid(spec: NodeSpec) -> int | None:
-    """By the context's number, which the start writes to ``run``, and the kernel's own record of the context."""
+    """Its id, from the context's number, which the start writes to ``run``, and the kernel's record of the context."""
     with suppress(OSError, ValueError):
         context = (_configuration(spec) / "run").read_text().split()[0]
         lines = (_CONTEXTS / context / "info").read_text().splitlines()

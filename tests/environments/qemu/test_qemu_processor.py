@@ -49,7 +49,7 @@ def test_what_is_false_or_unknown_is_lacking() -> None:
     ids=["nothing", "cut", "another device", "torn"],
 )
 def test_an_answer_that_is_none_is_refused_and_not_taken_for_lacking_flags(said: str) -> None:
-    with pytest.raises(NodeError, match="does not tell what its processor has"):
+    with pytest.raises(NodeError, match="does not report what its processor has"):
         lacking(said, ASKED)
 
 

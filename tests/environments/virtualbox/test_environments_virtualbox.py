@@ -148,7 +148,7 @@ class TestOutput:
 
     @pytest.mark.parametrize("broken", ["", SHOWN[:300], "{}"])
     def test_what_tells_no_state_is_an_error(self, broken: str) -> None:
-        with pytest.raises(NodeError, match="it tells no VMState"):
+        with pytest.raises(NodeError, match="it has no VMState"):
             vboxmanage.parse(broken)
 
     def test_a_number_that_is_none_is_an_error(self) -> None:

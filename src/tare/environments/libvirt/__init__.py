@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libvirt: machines of Tare's own on QEMU, and any domain that the user brings, on any connection (docs/libvirt.md)."""
+"""libvirt: Tare's own machines on QEMU, and any domain that the user provides, on any connection (docs/libvirt.md)."""
 
 from tare.environments.libvirt.provider import Libvirt
 

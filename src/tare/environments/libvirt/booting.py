@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The start of a domain of Tare's own: its files, its libvirtd, its keeper, and a look at it from inside."""
+"""The start of a domain of Tare's own: its files, its libvirtd, its keeper, and a check from inside."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -28,7 +28,7 @@ _DAEMON_BYTE = 192 * MEBIBYTE
 
 
 def start(spec: NodeSpec) -> dict[str, str]:
-    """Have the guest up; returns the facts of one that is as it was asked for, else ``NodeError``."""
+    """Start the guest; return its facts if it is as requested, else raise ``NodeError``."""
     machine = boot.plan(spec)
     files = _files(spec, machine)
     boot.make(spec, machine)
@@ -43,14 +43,14 @@ def start(spec: NodeSpec) -> dict[str, str]:
 def monitor_of(spec: NodeSpec) -> int:
     """The process id of QEMU; ``NodeError`` when it has ended."""
     daemon = OwnDaemon.of(spec.name)
-    found = monitor.process(daemon.state, spec.name)
-    if found is None:
+    pid = monitor.process(daemon.state, spec.name)
+    if pid is None:
         raise NodeError(f"the domain {spec.name} has ended: {daemon.said(spec.name)}")
-    return found
+    return pid
 
 
 def _files(spec: NodeSpec, machine: QemuMachine) -> description.Files:
-    """Where the domain's files are; makes the ones that are not made with the machine."""
+    """The paths of the domain's files; makes the files that are not made with the machine."""
     spec.work.mkdir(parents=True, exist_ok=True)
     console.make(spec)
     return description.Files(
@@ -73,20 +73,20 @@ def _layered(spec: NodeSpec, disk: Path) -> Path:
 def _join(spec: NodeSpec, machine: QemuMachine) -> list[str]:
     """The prefix into the node's control group, which has room for what serves the guest."""
     more = host.monitor_memory_byte(machine.accelerator) + _DAEMON_BYTE
-    unbounded = replace(spec.bounds, processes=None)  # the guest's kernel keeps it
+    unbounded = replace(spec.bounds, processes=None)  # the guest's kernel enforces it
     held = replace(spec, memory_byte=spec.memory_byte + more, bounds=unbounded)
     return confined.join(spec, confined.create_group(held))
 
 
-def _keep(spec: NodeSpec, join: Sequence[str], found: description.Files, machine: QemuMachine) -> None:
+def _keep(spec: NodeSpec, join: Sequence[str], files: description.Files, machine: QemuMachine) -> None:
     try:
-        channel.keep_connected(spec, join, found.channel)
+        channel.keep_connected(spec, join, files.channel)
     except NodeError as error:
         raise _with_reasons(spec, str(error), lack_of_modules(machine.options.kernel)) from error
 
 
 def gone(spec: NodeSpec) -> NodeError:
-    """Why a domain has ended in the middle of its work. The keeper may be about to say so."""
+    """Why a domain has ended in the middle of its work. The keeper may be about to report it."""
     with suppress(NodeError):
         wait_for(lambda: channel.last_words(spec), _WORDS_LIMIT_S, "the keeper's last word", pause_s=0.05)
     return _with_reasons(spec, channel.last_words(spec) or "the guest is gone")
@@ -94,12 +94,12 @@ def gone(spec: NodeSpec) -> NodeError:
 
 def _with_reasons(spec: NodeSpec, words: str, hint: str = "") -> NodeError:
     said, log = console.read(spec), OwnDaemon.of(spec.name).said(spec.name)
-    told = [words, f"the guest's console: {console.reason(said)}", f"QEMU's log: {log or 'nothing'}", hint]
-    return NodeError("; ".join(filter(None, told)), console.end_of(said) or None)
+    parts = [words, f"the guest's console: {console.reason(said)}", f"QEMU's log: {log or 'nothing'}", hint]
+    return NodeError("; ".join(filter(None, parts)), console.end_of(said) or None)
 
 
 def _look(spec: NodeSpec, machine: QemuMachine) -> dict[str, str]:
-    """The facts of a guest that is as it was asked for."""
+    """The facts of a guest that is as requested."""
     seen = inside.look(channel.prefix(spec))
     inside.verify(machine, seen)
     said = OwnDaemon.of(spec.name).virsh.ask("version").splitlines()

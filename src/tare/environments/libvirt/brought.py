@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes in domains that the user brings, on any connection of libvirt."""
+"""Nodes in domains that the user provides, on any connection of libvirt."""
 
 from collections.abc import Mapping
 
@@ -25,7 +25,7 @@ class BroughtLibvirtDomains(Managed):
         return BroughtLibvirtDomain(spec)
 
     def probe(self) -> Probe:
-        """The connection, and whether the domains are there; a network away it may take longer than one here."""
+        """Check the connection and the domains; over a network it may take longer than on this host."""
         options = self._options or {}
         virsh = words.connection(options)
         probe = probe_connection(virsh)
@@ -37,7 +37,7 @@ class BroughtLibvirtDomains(Managed):
 
 
 def probe_connection(virsh: Virsh) -> Probe:
-    """Whether libvirt is here and reaches its hypervisor."""
+    """Check that libvirt is here and reaches its hypervisor."""
     remedy = f"see what this says, and start what it misses: virsh --connect={virsh.uri} version"
     try:
         said = virsh.ask("version", limit_s=_PROBE_LIMIT_S)
@@ -52,13 +52,13 @@ def probe_connection(virsh: Virsh) -> Probe:
     return Probe(usable=True, version=version)
 
 
-def _probe_domain(virsh: Virsh, name: str, found: Probe) -> Probe:
+def _probe_domain(virsh: Virsh, name: str, connected: Probe) -> Probe:
     try:
         done = virsh.run("domstate", name, limit_s=_PROBE_LIMIT_S)
     except NodeError as error:
         return Probe(usable=False, reason=str(error), remedy="try it by hand: virsh domstate")
     if done.code == 0:
-        return found
+        return connected
     return Probe(
         usable=False,
         reason=f"{virsh.uri} has no domain {name}: {done.last_words}",

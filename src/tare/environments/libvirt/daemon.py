@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A libvirtd of one node's own, beside the host's if there is one: it, and its domain, are in the node's control group.
+"""A libvirtd for one node, beside the host's if there is one: it and its domain are in the node's control group.
 
-It is what a session's daemon is for ordinary users. For root ``qemu:///session`` would be the system's (libvirt's URI
-documentation); so it runs in a user namespace where root has another number, and loses root's privileges with that.
+It works like a session's daemon of an ordinary user. For root ``qemu:///session`` would be the system's (libvirt's URI
+documentation); so it runs in a user namespace where root has another number, and thereby loses root's privileges.
 """
 
 import re
@@ -41,7 +41,7 @@ class OwnDaemon:
 
     @property
     def state(self) -> Path:
-        """Where it keeps its sockets and writes down what runs."""
+        """The folder for its sockets and its record of what runs."""
         return self.folder / "libvirt"
 
     @property
@@ -49,7 +49,7 @@ class OwnDaemon:
         return Virsh(f"qemu:///session?socket={self.state}/libvirt-sock")
 
     def start(self, before: Sequence[str]) -> None:
-        """With ``before`` as the prefix, so in that control group; ``NodeError`` with what it says."""
+        """Start it with ``before`` as the prefix, and so in that control group; ``NodeError`` with its output."""
         self.state.mkdir(mode=0o700, parents=True)
         (self.state / "qemu.conf").write_text(_QEMU_CONFIGURATION)
         _keep_abilities(self._qemu / "cache" / "capabilities")
@@ -62,17 +62,17 @@ class OwnDaemon:
             raise NodeError(f"a libvirtd of the node's own does not start: {error}") from error
 
     def _variables(self) -> Mapping[str, str]:
-        """Where a session's daemon keeps its files."""
+        """The variables that set where a session's daemon keeps its files."""
         places = ("XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HOME")
         return {**dict.fromkeys(places, str(self.folder)), "XDG_CACHE_HOME": str(self.folder / "cache")}
 
     @property
     def _qemu(self) -> Path:
-        """Where its driver keeps what can be made anew, and its logs."""
+        """The folder in which its driver keeps its caches and logs."""
         return self.folder / "cache" / "libvirt" / "qemu"
 
     def said(self, domain: str) -> str:
-        """The last thing that QEMU or libvirt said of the running domain; empty when neither said anything."""
+        """The last message of QEMU or libvirt about the running domain; empty when there is none."""
         try:
             said = (self._qemu / "log" / f"{domain}.log").read_text(errors="replace")
         except OSError:
@@ -80,12 +80,12 @@ class OwnDaemon:
         return last_event(said)
 
     def remove(self) -> None:
-        """Its files, when it is dead; harmless when there are none."""
+        """Remove its files, once it is dead; harmless when there are none."""
         remove_what_goes(self.folder)
 
 
 def last_event(log: str) -> str:
-    r"""The last line of QEMU's log that begins with a time, without it; not the one before QEMU's command line.
+    r"""The last line of QEMU's log that begins with a time, without it; ignores the one before QEMU's command line.
 
     >>> last_event("2026-11-21 12:00:00.000+0000: starting up libvirt version: 9.0.0\n-msg timestamp=on\n")
     ''
@@ -94,7 +94,7 @@ def last_event(log: str) -> str:
 
 
 def _keep_abilities(folder: Path) -> None:
-    """Looking what QEMU can do takes libvirt seconds: the next daemon finds it, and sees whether it still holds."""
+    """Keep libvirt's record of QEMU's abilities, which takes seconds to make: the next daemon checks and uses it."""
     kept = state_directory() / "libvirt"
     kept.mkdir(parents=True, exist_ok=True)
     folder.parent.mkdir(parents=True)

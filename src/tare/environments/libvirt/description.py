@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ``qemu`` environment's machine as a domain of libvirt's: the same devices, in libvirt's words.
+"""The ``qemu`` environment's machine as a libvirt domain: the same devices, in libvirt's format.
 
 Source: libvirt's domain XML format.
 """
@@ -20,7 +20,7 @@ _KIBIBYTE = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """What a domain needs by whole path, beside what its machine names."""
+    """The files that a domain needs by full path, besides the files named by its machine."""
 
     initramfs: Path
     image: Path
@@ -32,7 +32,7 @@ class Files:
 
 
 def described(machine: QemuMachine, processors: Sequence[int], files: Files) -> str:
-    """The whole domain, each of its processors kept to its own of these."""
+    """The whole domain, each virtual processor pinned to its own of these."""
     kvm = machine.accelerator is Accelerator.KVM
     domain = ET.Element("domain", type="kvm" if kvm else "qemu")
     element(domain, "name", machine.name)
@@ -109,7 +109,7 @@ def _add_serial(devices: ET.Element, kind: str, path: Path, port: int) -> None:
 
 
 def _add_bind(devices: ET.Element, number: int, bound: Bind) -> None:
-    """``squash``: this QEMU may not give files to other users, and a guest is not to fail for that."""
+    """``squash``: this QEMU may not give files to other users, and a guest must not fail for that reason."""
     folder = element(devices, "filesystem", type="mount", accessmode="squash")
     element(folder, "source", dir=str(bound.path))
     element(folder, "target", dir=f"bind{number}")

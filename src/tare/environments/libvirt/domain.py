@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A domain that the user brings, as a node's machine: started with the node's limits, its own description untouched."""
+"""A domain of the user's as a node's machine: started with the node's limits, its own description unchanged."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ _START_LIMIT_S = 180.0
 
 
 class BroughtLibvirtDomain(Machine):
-    """By virsh(1). Where the driver can it starts with limits of its own, elsewhere it has to have them already."""
+    """A domain driven by virsh(1). It starts with other limits where the driver can, else it must already have them."""
 
     def __init__(self, spec: NodeSpec) -> None:
         super().__init__(spec)
@@ -33,7 +33,7 @@ class BroughtLibvirtDomain(Machine):
 
     @property
     def _description(self) -> Path:
-        """Only there while virsh reads it: it may hold the password of a display."""
+        """The file exists only while virsh reads it: it may hold the password of a display."""
         return self.spec.directory / "domain.xml"
 
     def is_on(self) -> bool:
@@ -52,17 +52,17 @@ class BroughtLibvirtDomain(Machine):
             self._check()
 
     def _check(self) -> None:
-        """``NodeError`` with what to do when the domain has not the limits that nobody can give it for once."""
-        spec, found = self.spec, once.processor_count(self._virsh.ask("dumpxml", "--inactive", self.name))
+        """``NodeError`` with the remedy when the domain lacks limits that cannot be set for a single start."""
+        spec, count = self.spec, once.processor_count(self._virsh.ask("dumpxml", "--inactive", self.name))
         kind = self._virsh.driver
         if spec.cpu_quota is not None:
             raise NodeError(f"libvirt's driver {kind} can keep no CPU quota for one start; leave it out here")
         if is_pinned(spec.options):
             words = "cannot keep a domain to a set of processors for one start: write pinned = false to do without"
             raise NodeError(f"libvirt's driver {kind} {words}")
-        if found != (wanted := len(spec.processors)):
+        if count != (wanted := len(spec.processors)):
             raise NodeError(
-                f"{self.name} has {found} processors and its node needs {wanted}: change the domain"
+                f"{self.name} has {count} processors and its node needs {wanted}: change the domain"
             )
 
     def switch_on(self) -> None:
@@ -79,7 +79,7 @@ class BroughtLibvirtDomain(Machine):
             self._virsh.ask("create", str(self._description), limit_s=_START_LIMIT_S)
         finally:
             self._description.unlink()
-        if quota != spec.cpu_quota:  # Xen's driver takes none from a description
+        if quota != spec.cpu_quota:  # Xen's driver does not take it from a description
             self._virsh.ask("schedinfo", self.name, "--live", f"cap={round((spec.cpu_quota or 0) * 100)}")
 
     def ask_to_end(self) -> None:
@@ -90,7 +90,7 @@ class BroughtLibvirtDomain(Machine):
             self._virsh.ask("destroy", self.name)
 
     def unmake(self) -> None:
-        """Nothing: the description for one start is forgotten with that start."""
+        """Nothing: the description for one start ends with that start."""
 
     def address(self) -> str | None:
         return self._virsh.address(self.name)
@@ -107,7 +107,7 @@ class BroughtLibvirtDomain(Machine):
         return self._virsh.cpu_s(self.name)
 
     def facts(self) -> dict[str, str]:
-        """Whose hypervisor it is, in its own words."""
+        """The name of its hypervisor, in its own words."""
         said = self._virsh.ask("version")
         return {
             "libvirt": f"{_line(said, 'Using library')}, {_line(said, 'Running hypervisor')}, {self._virsh.uri}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process that is a domain, where it is one of this host: QEMU's."""
+"""A domain's process, where that is a process of this host: QEMU's."""
 
 import os
 from contextlib import suppress
@@ -14,7 +14,7 @@ _THREADS = "CPU "
 
 
 def state_folder(virsh: Virsh) -> Path | None:
-    """Where this host's libvirtd writes down what runs; ``None`` if the domains are no processes of this host.
+    """The folder where this host's libvirtd records what runs; ``None`` if the domains are no processes of this host.
 
     For root a session is the system's (libvirt's URI documentation).
     """
@@ -28,7 +28,7 @@ def state_folder(virsh: Virsh) -> Path | None:
 
 
 def process(state: Path | None, domain: str) -> int | None:
-    """Its process id; ``None`` if it is no process of this host or does not run."""
+    """A domain's process id; ``None`` if it does not run, or not as a process of this host."""
     if state is None:
         return None
     for folder in (state / "qemu", state / "qemu" / "run"):  # the system's, a session's
@@ -39,10 +39,10 @@ def process(state: Path | None, domain: str) -> int | None:
 
 def processor_threads(pid: int) -> list[int]:
     """Ids of the threads that run the domain's processors, in their order; empty when the process is gone."""
-    found = {}
+    threads = {}
     for task in Path(f"/proc/{pid}/task").glob("*"):
         with suppress(OSError, ValueError):
             name = (task / "comm").read_text(errors="replace")
             if name.startswith(_THREADS):
-                found[int(name.removeprefix(_THREADS).partition("/")[0])] = int(task.name)
-    return [found[number] for number in sorted(found)]
+                threads[int(name.removeprefix(_THREADS).partition("/")[0])] = int(task.name)
+    return [threads[number] for number in sorted(threads)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A domain's description for one start, with a node's limits in place of its own (libvirt's domain XML format)."""
+"""A domain's description for one start, with a node's limits replacing its own (libvirt's domain XML format)."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _CONFLICTING = ("vcpus", "maxMemory", "cputune", "numatune", "memory", "currentM
 
 
 def parsed(text: str) -> ET.Element:
-    """``NodeError`` for what is no domain's description."""
+    """Parse a description; ``NodeError`` for text that is not one."""
     try:
         domain = ET.fromstring(text)  # noqa: S314 - this host's libvirt has written it
     except ET.ParseError as error:
@@ -28,7 +28,7 @@ def parsed(text: str) -> ET.Element:
 def limited(
     text: str, processors: Sequence[int], memory_byte: int, quota: float | None, *, pinned: bool
 ) -> str:
-    """The description ``text`` with one processor for each of these, each kept to its own if ``pinned``."""
+    """The description ``text`` with one processor for each of these, each pinned to its own if ``pinned``."""
     domain = parsed(text)
     for tag in _CONFLICTING:
         for match in domain.findall(tag):
@@ -60,14 +60,14 @@ def add_processors(
 
 
 def element(parent: ET.Element, tag: str, text: str | None = None, **attributes: str) -> ET.Element:
-    """A new one, with this text and these attributes, below ``parent``."""
+    """A new element, with this text and these attributes, below ``parent``."""
     made = ET.SubElement(parent, tag, attributes)
     made.text = text
     return made
 
 
 def processor_count(text: str) -> int | None:
-    """How many processors a description gives; ``None`` if it does not say."""
+    """The number of processors in a description; ``None`` if it does not say."""
     vcpu = parsed(text).find("vcpu")
     if vcpu is None:
         return None
@@ -75,7 +75,7 @@ def processor_count(text: str) -> int | None:
 
 
 def _forget_topology(domain: ET.Element) -> None:
-    """Sockets and memory nodes of the user's own number of processors."""
+    """Remove sockets and memory nodes, which match the user's own number of processors."""
     for cpu in domain.findall("cpu"):
         for tag in ("topology", "numa"):
             for match in cpu.findall(tag):

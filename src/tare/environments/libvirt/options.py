@@ -18,7 +18,7 @@ DOMAIN_OPTIONS: Mapping[str, str] = {
 
 
 def connection(options: Mapping[str, OptionValue]) -> Virsh:
-    """What is said, else the system's QEMU for root and the session's for others."""
+    """The connection in the options, else the system's QEMU for root and the session's for others."""
     usual = "qemu:///session" if ordinary_user() else "qemu:///system"
     return Virsh(str(options.get("connection", usual)))
 
@@ -44,7 +44,7 @@ def connection_complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
 
 
 def domain_complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """Option → what is wrong, among ``DOMAIN_OPTIONS``."""
+    """Option → what is wrong with it, among ``DOMAIN_OPTIONS``."""
     complaints = connection_complaints(options)
     names = options.get("domain")
     for name in names if isinstance(names, list) else [names]:

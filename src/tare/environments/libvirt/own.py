@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes in domains of Tare's own: the ``qemu`` environment's machine, started by a libvirtd that the node has alone."""
+"""Nodes in domains of Tare's own: the ``qemu`` environment's machine, started by a libvirtd for this node alone."""
 
 import shutil
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class OwnLibvirtDomains(GuestProvider):
     cooperates = False
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
-        """Know the options for ``probe``; nodes bring theirs along."""
+        """Keep the options for ``probe``; nodes have their own."""
         self._options: Mapping[str, OptionValue] = options or {}
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
@@ -57,7 +57,7 @@ class OwnLibvirtDomains(GuestProvider):
         return type(self)(options)
 
     def probe(self) -> Probe:
-        """What the ``qemu`` environment needs, and libvirt."""
+        """Check the needs of the ``qemu`` environment, and libvirt."""
         probe = Qemu(_shared(self._options)).probe()
         if not probe.usable:
             return probe
@@ -76,7 +76,7 @@ class OwnLibvirtDomains(GuestProvider):
         return replace(probe, version=f"libvirt {version}, QEMU {probe.version}")
 
     def lacking_flags(self, flags: AbstractSet[str]) -> AbstractSet[str]:
-        """As libvirt's words for the processor mean what the ``qemu`` environment gives by default."""
+        """The default of the ``qemu`` environment, to which libvirt's processor settings are equal."""
         return Qemu(_shared(self._options)).lacking_flags(flags)
 
     def start(self, spec: NodeSpec) -> Node:
@@ -93,7 +93,7 @@ class OwnLibvirtDomains(GuestProvider):
         )
 
     def helpers(self, node: Node) -> list[int]:
-        """libvirtd, QEMU and the keeper: all that is in the node's control group."""
+        """libvirtd, QEMU and the keeper: everything in the node's control group."""
         return cgroups.own_group(node.spec.name).processes()
 
     def virtual_processors(self, node: Node) -> list[int]:
@@ -112,12 +112,12 @@ class OwnLibvirtDomains(GuestProvider):
         return OwnMachineGroup(group, pid, spec, held, prefix, partial(booting.gone, spec))
 
     def stop(self, spec: NodeSpec) -> None:
-        """Switch it off with its libvirtd: nothing that either wrote is wanted."""
+        """Switch it off with its libvirtd: nothing that either wrote is needed."""
         confined.remove(spec)
         channel.release(spec)
         OwnDaemon.of(spec.name).remove()
 
 
 def _shared(options: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
-    """Those that the ``qemu`` environment knows too."""
+    """The options that the ``qemu`` environment also has."""
     return {name: value for name, value in options.items() if name in _SHARED}

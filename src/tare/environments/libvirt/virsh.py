@@ -22,7 +22,7 @@ _IPV4 = re.compile(r"\bipv4\s+([0-9.]+)/\d+")
 
 @dataclass(frozen=True, slots=True)
 class Virsh:
-    """One connection; ``variables`` beside the user's, for a libvirt of our own."""
+    """One connection; ``variables`` are added to the user's, for a libvirt of our own."""
 
     uri: str
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -36,11 +36,11 @@ class Virsh:
         return ["virsh", "--quiet", f"--connect={self.uri}", *words]
 
     def run(self, *words: str, limit_s: float = _LIMIT_S) -> process.Completed:
-        """To the end, whatever its exit code; ``NodeError`` if it overruns or is not here."""
+        """Run to the end, whatever its exit code; ``NodeError`` if it takes too long or is not installed."""
         return process.run(self.argv(*words), timeout_s=limit_s, variables={**_carried(), **self.variables})
 
     def ask(self, *words: str, limit_s: float = _LIMIT_S) -> str:
-        """What it prints; ``NodeError`` with its complaint."""
+        """Its output; ``NodeError`` with its complaint."""
         done = self.run(*words, limit_s=limit_s)
         if done.code != 0:
             raise NodeError(f"virsh {words[0]} on {self.uri} failed: {done.last_words}")
@@ -56,17 +56,17 @@ class Virsh:
         return done.stdout.strip() != _OFF
 
     def cpu_s(self, domain: str) -> float | None:
-        """CPU time of the domain with all that serves it; ``None`` if the driver gives none."""
+        """CPU time of the domain and everything that serves it; ``None`` if the driver reports none."""
         done = self.run("domstats", "--raw", "--cpu-total", domain)
         return parse_cpu_s(done.stdout) if done.code == 0 else None
 
     def processors(self, domain: str) -> tuple[int, ...] | None:
-        """The host's processors that may run its own; ``None`` if the driver gives no affinity."""
+        """The host's processors on which its own may run; ``None`` if the driver reports no affinity."""
         done = self.run("vcpuinfo", domain)
         return parse_affinity(done.stdout) if done.code == 0 else None
 
     def address(self, domain: str) -> str | None:
-        """From the DHCP leases, else from the agent in the domain, else from the host's ARP table."""
+        """Its address from the DHCP leases, else from the agent in the domain, else from the host's ARP table."""
         for source in ("lease", "agent", "arp"):
             done = self.run("domifaddr", domain, "--source", source)
             if done.code == 0 and (address := parse_address(done.stdout)) is not None:
@@ -85,7 +85,7 @@ def parse_cpu_s(text: str) -> float | None:
 
 
 def parse_affinity(text: str) -> tuple[int, ...] | None:
-    r"""From ``vcpuinfo``: all processors that any of the domain's own may run on; ``None`` without such a line.
+    r"""From ``vcpuinfo``: all processors on which any of the domain's may run; ``None`` without such a line.
 
     >>> parse_affinity("CPU Affinity:   y---\n\nCPU Affinity:   -y--\n")
     (0, 1)
@@ -96,7 +96,7 @@ def parse_affinity(text: str) -> tuple[int, ...] | None:
 
 
 def parse_memory_byte(text: str) -> int | None:
-    r"""From ``dominfo``: what the domain has now.
+    r"""From ``dominfo``: the domain's current memory.
 
     >>> parse_memory_byte("Max memory:     2048 KiB\nUsed memory:    1024 KiB\n")
     1048576
@@ -106,7 +106,7 @@ def parse_memory_byte(text: str) -> int | None:
 
 
 def parse_quota(text: str) -> float | None:
-    r"""From ``schedinfo``, in processors' worth: of QEMU's and LXC's scheduler (us), or Xen's (per cent).
+    r"""From ``schedinfo``, in processors' worth: the scheduler's of QEMU and LXC (us), or Xen's (per cent).
 
     >>> parse_quota("global_period  : 100000\nglobal_quota   : 50000\n")
     0.5
@@ -123,7 +123,7 @@ def parse_quota(text: str) -> float | None:
 
 
 def parse_address(text: str) -> str | None:
-    """From ``domifaddr``: the first IPv4 address that is not of the loopback."""
+    """From ``domifaddr``: the first IPv4 address other than the loopback's."""
     return next((match for match in _IPV4.findall(text) if not match.startswith("127.")), None)
 
 

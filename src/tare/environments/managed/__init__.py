@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What environments share whose nodes are machines that a hypervisor's tool starts and stops.
+"""Code shared by environments whose nodes are machines that a hypervisor's tool starts and stops.
 
-A technology owes a ``Machine``: what its tool does with one machine, all by argv. ``Managed`` does the rest for
-machines that the user brings: it switches one on, waits until ssh(1) is answered, has the ``ssh`` environment carry the
-image there and start the node inside, and switches it off again (docs/libvirt.md, docs/ssh.md). ``Either`` is for
-technologies whose nodes may also be machines of Tare's own, as ``guests`` describes them.
+A technology provides a ``Machine``: what its tool does with one machine, all through argv. ``Managed`` does the rest
+for machines that the user provides: it switches one on, waits until ssh(1) is answered, has the ``ssh`` environment
+copy the image there and start the node inside, and switches it off again (docs/libvirt.md, docs/ssh.md). ``Either`` is
+for technologies whose nodes may also be machines of Tare's own, as in ``guests``.
 """
 
 from tare.environments.managed.either import Either

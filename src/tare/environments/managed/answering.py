@@ -22,7 +22,7 @@ _BOOTING = (
 def wait_until_it_answers(
     options: Mapping[str, OptionValue], index: int, limit_s: float, is_on: Callable[[], bool]
 ) -> None:
-    """``NodeError`` when it refuses, when the machine ends, or when it is silent until the limit."""
+    """``NodeError`` when it refuses, when the machine ends, or when it stays silent until the limit."""
     far, deadline = Far.of(options, index), time.monotonic() + limit_s
     while (refusal := _refusal(far)) is not None:
         if not is_on():

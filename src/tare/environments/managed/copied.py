@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines that are copied for every node and deleted with it, or used themselves and put back as they were."""
+"""Machines that are copied for every node and deleted with it, or used themselves and then restored."""
 
 import json
 from abc import abstractmethod
@@ -22,20 +22,20 @@ CLONES = ("full", "linked", "no")
 
 def copy_complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
     """Option → what is wrong with it or that it is missing, among ``COPY_OPTIONS``."""
-    found = (
+    problems = (
         {} if "vm" in options else {"vm": "is missing; write the name of a machine that the hypervisor knows"}
     )
     names = options.get("vm", "any")
     for name in names if isinstance(names, list) and names else [names]:
         if not _is_name(name):
-            found["vm"] = f"must be the name of a machine, or a list of names, but is {names!r}"
+            problems["vm"] = f"must be the name of a machine, or a list of names, but is {names!r}"
     if (clone := options.get("clone", CLONES[0])) not in CLONES:
-        found["clone"] = f"must be one of {', '.join(CLONES)}, but is {clone!r}"
+        problems["clone"] = f"must be one of {', '.join(CLONES)}, but is {clone!r}"
     if not _is_name(snapshot := options.get("snapshot", "any")):
-        found["snapshot"] = f"must be the name of a snapshot, but is {snapshot!r}"
+        problems["snapshot"] = f"must be the name of a snapshot, but is {snapshot!r}"
     if clone == "linked" and "snapshot" not in options:
-        found["snapshot"] = "is missing: a linked copy is made of a snapshot"
-    return found
+        problems["snapshot"] = "is missing: a linked copy is made of a snapshot"
+    return problems
 
 
 def sources(options: Mapping[str, OptionValue]) -> list[str]:
@@ -45,14 +45,14 @@ def sources(options: Mapping[str, OptionValue]) -> list[str]:
 
 
 def _is_name(value: object) -> bool:
-    """A tool would take what begins with a hyphen for an option of its own."""
+    """Whether it is a usable name: a tool would take a leading hyphen for an option of its own."""
     return isinstance(value, str) and value != "" and not value.startswith("-") and value.isprintable()
 
 
 class CopiedMachine(Machine):
-    """A technology adds what its tool does; here is when it does it, and what is known of it afterwards.
+    """The order of a copy's life and the knowledge about it; a technology adds what its tool does.
 
-    What is ours is noted in the node's folder *before* anything is made: a copy of the same name that is there without
+    A mark of ours is written to the node's folder *before* anything is made: an existing copy of the same name without
     it is somebody else's.
     """
 
@@ -75,7 +75,7 @@ class CopiedMachine(Machine):
         return self.spec.name if self.is_copy else self.source
 
     @property
-    def outlives_node(self) -> bool:  # type: ignore[override] # what others decide once, an option decides here
+    def outlives_node(self) -> bool:  # type: ignore[override] # set once by other machines, by an option here
         return not self.is_copy and self.snapshot is None
 
     def make(self) -> None:
@@ -116,7 +116,7 @@ class CopiedMachine(Machine):
             self._before.unlink()
 
     def _put_back(self, settings: dict[str, str] | None) -> None:
-        """A snapshot holds the settings too."""
+        """Restore it; a snapshot includes the settings."""
         if self.snapshot is not None:
             self.revert()
         elif settings is not None:
@@ -124,12 +124,12 @@ class CopiedMachine(Machine):
 
     @property
     def _copied(self) -> Path:
-        """There from the moment when the copy may be."""
+        """The mark that exists from the moment when the copy may exist."""
         return self.spec.directory / "copied"
 
     @property
     def _before(self) -> Path:
-        """What the user's machine had before it was this node's."""
+        """The settings of the user's machine before it became this node's."""
         return self.spec.directory / "before.json"
 
     @abstractmethod
@@ -138,7 +138,7 @@ class CopiedMachine(Machine):
 
     @abstractmethod
     def copy(self) -> None:
-        """Make ``name`` out of ``source``, and leave it off."""
+        """Make ``name`` from ``source``, and leave it off."""
 
     @abstractmethod
     def delete(self) -> None:
@@ -146,11 +146,11 @@ class CopiedMachine(Machine):
 
     @abstractmethod
     def revert(self) -> None:
-        """Put the machine back to the snapshot, off."""
+        """Return the machine to the snapshot, off."""
 
     @abstractmethod
     def settings(self) -> dict[str, str]:
-        """What ``set_limits`` changes, in the words of the tool."""
+        """The settings that ``set_limits`` changes, in the tool's words."""
 
     @abstractmethod
     def restore(self, settings: Mapping[str, str]) -> None:
@@ -158,4 +158,4 @@ class CopiedMachine(Machine):
 
     @abstractmethod
     def set_limits(self) -> None:
-        """The node's processors, memory and quota; ``NodeError`` for what the hypervisor cannot hold."""
+        """Set the node's processors, memory and quota; ``NodeError`` for a limit that the hypervisor cannot hold."""

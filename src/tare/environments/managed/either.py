@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A technology of which the user may bring a machine, and for which Tare else makes its own."""
+"""A technology for which the user may provide a machine; otherwise Tare makes its own."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +8,7 @@ from tare.records import OptionValue
 
 
 class Either(Provider):
-    """Hands everything on to ``brought`` where the option ``domain`` is said, else to ``own``."""
+    """Passes everything on to ``brought`` where the option ``domain`` is set, else to ``own``."""
 
     makes_namespace = True
     own_kernel = True
@@ -20,7 +20,7 @@ class Either(Provider):
         return self.brought if "domain" in options else self.own
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
-        """What is wrong with the options, those first that the other kind alone has."""
+        """What is wrong with the options, first the options that only the other kind has."""
         chosen = self._chosen(options)
         where = "the user's domain" if chosen is self.brought else "a machine of Tare's own; say which domain"
         foreign = {

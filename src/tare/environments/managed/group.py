@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the limits of a node in a user's machine hold: some by the hypervisor, some by the machine's own kernel."""
+"""Where a node's limits hold in a user's machine: some in the hypervisor, some in the machine's own kernel."""
 
 from dataclasses import dataclass
 
@@ -14,15 +14,15 @@ from tare.nodes.provider import NodeGroup
 class ManagedMachineGroup:
     """A ``NodeGroup`` (``tare.nodes.provider``).
 
-    The hypervisor keeps the processors and the CPU time, and gives the machine its memory; how much of that the node
-    may have, the control group inside says.
+    The hypervisor enforces the processors, counts the CPU time, and gives the machine its memory; the control group
+    inside says how much of that the node may have.
     """
 
     machine: Machine
     inside: NodeGroup
 
     def settings(self) -> Settings:
-        """``NodeError`` if the machine has not the processors and the memory that its node was promised."""
+        """``NodeError`` if the machine lacks the processors and the memory that its node was promised."""
         spec, held, inside = self.machine.spec, self.machine.holds(), self.inside.settings()
         own = self.machine.own_processors
         if inside.processors != own:
@@ -43,7 +43,7 @@ class ManagedMachineGroup:
         )
 
     def cpu_s(self) -> float | None:
-        """The hypervisor's; what the machine's own kernel counts is no measure of what the host spent."""
+        """The hypervisor's count; the machine's own kernel does not measure what the host spent."""
         return self.machine.cpu_s()
 
     def memory_kills(self) -> int | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a technology owes that starts machines by its hypervisor's tool: the life of one of them."""
+"""The interface of a technology that starts machines by its hypervisor's tool: the life of one machine."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -9,9 +9,9 @@ from tare.nodes.provider import NodeSpec
 
 
 class Machine(ABC):
-    """One node's machine. It is found by ``spec`` alone, because another process may have to take it away.
+    """One node's machine. ``spec`` alone identifies it, because another process may have to remove it.
 
-    Every method may raise ``NodeError``, which says what the tool said.
+    Every method may raise ``NodeError`` with the tool's message.
     """
 
     outlives_node: bool = True
@@ -21,7 +21,7 @@ class Machine(ABC):
     """Whether it numbers its processors from 0; false for what is a container in truth."""
 
     def __init__(self, spec: NodeSpec) -> None:
-        """Know the node; nothing is asked of the tool before a method is called."""
+        """Keep the node; the tool is not called before a method is."""
         self.spec = spec
 
     @property
@@ -32,17 +32,17 @@ class Machine(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the tool knows it by, for messages too."""
+        """The tool's name for it, also used in messages."""
 
     @abstractmethod
     def is_on(self) -> bool:
-        """Whether it runs, is paused or saved; false too if there is no such machine."""
+        """Whether it runs, is paused or saved; also false if there is no such machine."""
 
     @abstractmethod
     def make(self) -> None:
-        """All that comes before it is switched on: a clone, a snapshot, its limits.
+        """Do everything needed before it is switched on: a clone, a snapshot, its limits.
 
-        ``NodeError`` for a limit that the hypervisor cannot keep and the user has not said to do without.
+        ``NodeError`` for a limit that the hypervisor cannot enforce and the user has not given up.
         """
 
     @abstractmethod
@@ -50,37 +50,37 @@ class Machine(ABC):
 
     @abstractmethod
     def ask_to_end(self) -> None:
-        """Press its power button: its system ends in good order, in its own time."""
+        """Press its power button: its system shuts down cleanly, in its own time."""
 
     @abstractmethod
     def switch_off(self) -> None:
-        """At once; harmless when it is off."""
+        """Switch it off at once; harmless when it is off."""
 
     @abstractmethod
     def unmake(self) -> None:
-        """Take back what ``make`` did, whatever part of it was done; the machine is off."""
+        """Undo what ``make`` did, even if it did only part; the machine is off."""
 
     @abstractmethod
     def address(self) -> str | None:
-        """Where its system is reached, as the hypervisor knows; ``None``: not yet, or never."""
+        """The address of its system, as the hypervisor knows it; ``None``: not yet, or never."""
 
     @abstractmethod
     def holds(self) -> Settings:
-        """What the hypervisor says that it keeps the running machine to; ``None``s: nothing.
+        """The limits that the hypervisor reports for the running machine; ``None`` fields: no limit.
 
-        Its memory is all of the machine's, with what the machine's own system needs. The processors are the host's.
+        The memory is the whole machine's, including the needs of its own system. The processors are the host's.
         """
 
     def cpu_s(self) -> float | None:
-        """CPU time, by the hypervisor's accounting; ``None`` if it keeps none."""
+        """CPU time, by the hypervisor's accounting; ``None`` if it reports none."""
         return None
 
     def facts(self) -> Mapping[str, str]:
-        """What the outcome records of the running machine."""
+        """The facts about the running machine that the outcome records."""
         return {}
 
     def helpers(self) -> list[int]:
-        """As ``Provider.helpers``: where the hypervisor is a process of this host."""
+        """As ``Provider.helpers``, where the hypervisor is a process of this host."""
         return []
 
     def virtual_processors(self) -> list[int]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options that all such environments have: how a machine's own system is reached, and what is kept how."""
+"""The options that all such environments have: how to reach a machine's own system, and which limits to enforce."""
 
 from collections.abc import Mapping
 
@@ -34,13 +34,13 @@ def inside_complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
 
 
 def far_options(options: Mapping[str, OptionValue], address: str | None) -> dict[str, OptionValue]:
-    """The options of the ``ssh`` environment on a machine at this address, for the case that no host is said."""
+    """The options of the ``ssh`` environment for a machine at this address, used when no host is set."""
     given = {name: value for name, value in options.items() if name in connection.OPTION_NAMES}
     return given if address is None or "host" in given else {"host": f"root@{address}", **given}
 
 
 def one_of(value: OptionValue, index: int) -> str:
-    """The text, or node number ``index``'s of a list: they take turns.
+    """The text, or the entry of a list for node number ``index``: nodes take turns.
 
     >>> one_of(["a", "b"], 2)
     'a'
@@ -53,11 +53,11 @@ def boot_limit_s(options: Mapping[str, OptionValue]) -> float:
 
 
 def is_pinned(options: Mapping[str, OptionValue]) -> bool:
-    """Whether the machine has to be kept to the node's processors."""
+    """Whether the machine must be pinned to the node's processors."""
     return options.get("pinned") is not False
 
 
 def machine_memory_byte(options: Mapping[str, OptionValue], memory_byte: int) -> int:
-    """All that the machine gets for a node of this limit; whole MiB, as hypervisors count."""
+    """The whole machine's memory for a node with this limit; whole MiB, as hypervisors count."""
     system = int(str(options.get("system_memory", DEFAULT_SYSTEM_MEMORY_MEBIBYTE)))
     return (-(-memory_byte // _MEBIBYTE) + system) * _MEBIBYTE

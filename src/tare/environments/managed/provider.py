@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The life of a node in a machine that the user brings: on, reached by ssh, the node inside, off again."""
+"""The life of a node in a machine that the user provides: on, reached by ssh, the node inside, off again."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class Managed(Provider):
     """In the machine: nothing of it is made here."""
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
-        """Know the options for ``probe``; nodes bring theirs along. ``None``: no campaign says any."""
+        """Keep the options for ``probe``; nodes have their own. ``None``: outside any campaign."""
         self._options = options
 
     def configured(self, options: Mapping[str, OptionValue]) -> Self:
@@ -51,7 +51,7 @@ class Managed(Provider):
         return _SSH.check_spanning(options)
 
     def start(self, spec: NodeSpec) -> Node:
-        """Switch the machine on and start the node in it; one that is on already is somebody's, and is left alone."""
+        """Switch the machine on and start the node in it; a machine that is already on is in use, and left alone."""
         for option, words in self.check_options(spec.options).items():
             raise NodeError(f"the option {option} {words}")
         machine = self.machine(spec)
@@ -68,7 +68,7 @@ class Managed(Provider):
         options = far_options(spec.options, None if "host" in spec.options else _address(machine))
         wait_until_it_answers(options, spec.index, boot_limit_s(spec.options), machine.is_on)
         far = Far.of(options, spec.index)
-        code.forget(far)  # a new copy has nothing yet, whoever had this address before
+        code.forget(far)  # a new copy has nothing yet, whatever had this address before
         inside = _inside(machine, {**options, "host": far.host})
         _SSH.configured(inside.options).prepare(spec.image_root, spec.image_digest)
         node = _SSH.start(inside)
@@ -99,7 +99,7 @@ class Managed(Provider):
         _SSH.fetch(node, names)
 
     def stop(self, spec: NodeSpec) -> None:
-        """The node inside, then the machine. A machine that this node never took is not touched."""
+        """Stop the node inside, then the machine. A machine that this node never took is not touched."""
         if _taken(spec).exists():
             machine = self.machine(spec)
             _leave(spec, machine)
@@ -109,12 +109,12 @@ class Managed(Provider):
 
 
 def _taken(spec: NodeSpec) -> Path:
-    """There from the moment when the machine is this node's to switch off."""
+    """The mark that exists from the moment when the machine is this node's to switch off."""
     return spec.directory / "taken"
 
 
 def _address(machine: Machine) -> str:
-    """Where the hypervisor says that the machine is; ``NodeError`` if it does not learn it in time."""
+    """The machine's address from the hypervisor; ``NodeError`` if it does not learn it in time."""
     limit_s = boot_limit_s(machine.spec.options)
     return wait_for(
         machine.address, limit_s, f"the address of {machine.name} (else say it by the option host)"
@@ -122,7 +122,7 @@ def _address(machine: Machine) -> str:
 
 
 def _inside(machine: Machine, options: Mapping[str, OptionValue]) -> NodeSpec:
-    """The node as the machine's own system is to start it. The CPU quota is the hypervisor's."""
+    """The node for the machine's own system to start. The CPU quota is the hypervisor's."""
     return replace(
         machine.spec,
         technology=_SSH.technology,
@@ -133,18 +133,18 @@ def _inside(machine: Machine, options: Mapping[str, OptionValue]) -> NodeSpec:
 
 
 def _weaker(spec: NodeSpec) -> dict[str, str]:
-    """What the user has said to do without, as a fact."""
+    """The limits that the user has given up, as a fact."""
     return (
         {} if is_pinned(spec.options) else {"CPU set": f"{len(spec.processors)} of the hypervisor's choice"}
     )
 
 
 def _leave(spec: NodeSpec, machine: Machine) -> None:
-    """End the node inside if the machine still lives, then the machine, gently if its disk is kept."""
+    """End the node inside if the machine still lives, then the machine, cleanly if its disk is kept."""
     if not machine.is_on():
         _SSH.forget(spec)
         return
-    with suppress(NodeError):  # the machine goes now, and the node with it
+    with suppress(NodeError):  # the machine ends now, and the node with it
         _SSH.stop(replace(spec, technology=_SSH.technology, options=_reached(spec, machine)))
     _SSH.forget(spec)
     if machine.outlives_node:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waiting for a machine: hypervisors tell that something has begun, not that it is done."""
+"""Waiting for a machine: hypervisors report that something has begun, not that it is done."""
 
 import time
 from collections.abc import Callable
@@ -18,8 +18,8 @@ def wait_for(ask: Callable[[], Found | None], limit_s: float, what: str, pause_s
     3
     """
     deadline = time.monotonic() + limit_s
-    while not (found := ask()):
+    while not (answer := ask()):
         if time.monotonic() > deadline:
             raise NodeError(f"{what} did not come within {limit_s:.0f} s")
         time.sleep(pause_s)
-    return found
+    return answer

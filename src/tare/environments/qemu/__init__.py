@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Virtual machines by QEMU itself: with KVM or by software emulation, para-virtualized or fully virtualized.
 
-``options`` is what a campaign may say; ``command`` makes the argv, purely; ``boot`` what the guest starts from;
+``options`` are a campaign's settings; ``command`` makes the argv, purely; ``boot`` the guest's boot files;
 ``accelerator`` tries KVM; ``monitor`` and ``threads`` look at a running machine from the host, ``inside`` from within;
 ``provider`` is the environment.
 """

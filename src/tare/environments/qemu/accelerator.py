@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether KVM works, found by booting a guest with a time limit: /dev/kvm may open and yet run no guest."""
+"""Whether KVM works, tested by booting a guest with a time limit: /dev/kvm may open and yet run no guest."""
 
 import fcntl
 import json
@@ -32,9 +32,9 @@ _MEMORY = "256M"
 
 
 def kvm_obstacle(kernel: GuestKernel, qemu_version: str) -> str | None:
-    """Why no guest can be run by KVM here; ``None`` if one boots.
+    """Why no guest can run with KVM here; ``None`` if one boots.
 
-    Tried once for each boot of this host, QEMU and kernel; then it is known.
+    Tried once per boot of this host, QEMU and kernel, and then remembered.
     """
     if not _DEVICE.exists():
         return f"there is no {_DEVICE}"
@@ -52,7 +52,7 @@ def kvm_obstacle(kernel: GuestKernel, qemu_version: str) -> str | None:
 
 
 def chosen(asked: Accelerator | None, obstacle: str | None) -> Accelerator:
-    """What runs the guests; ``NodeError`` when KVM was asked for and does not work."""
+    """The accelerator to use; ``NodeError`` when KVM was requested and does not work."""
     if asked is Accelerator.KVM and obstacle is not None:
         raise NodeError(f'{obstacle}: choose accelerator = "tcg" or "auto"')
     if asked is not None:
@@ -87,7 +87,7 @@ def boot_words(kernel: Path, initramfs: Path, accelerator: Accelerator) -> list[
 
 
 def _remembered(key: Sequence[str | int], kernel: GuestKernel) -> str | None:
-    """One process at a time tries; the ones that waited for it then know."""
+    """Remember whether KVM boots; one process at a time tries, and any that waited then know the outcome."""
     known = state_directory() / "kvm.json"
     try:
         known.parent.mkdir(parents=True, exist_ok=True)
@@ -105,9 +105,9 @@ def _remembered(key: Sequence[str | int], kernel: GuestKernel) -> str | None:
 
 
 def _told(text: str, key: Sequence[str | int]) -> dict[str, object] | None:
-    """What is known, if it is of the same key."""
+    """The remembered record, if it has the same key."""
     try:
-        found = object_from_json(text)
+        record = object_from_json(text)
     except ValueError:
         return None
-    return found if found.get("key") == list(key) and isinstance(found.get("boots"), bool) else None
+    return record if record.get("key") == list(key) and isinstance(record.get("boots"), bool) else None

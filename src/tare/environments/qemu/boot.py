@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a node to the machine that it is to be: its disks, its initramfs, and all that QEMU is told."""
+"""From a node to its planned machine: its disks, its initramfs, and all settings for QEMU."""
 
 from collections.abc import Sequence
 from ipaddress import IPv4Address
@@ -31,14 +31,14 @@ _LAYER = "layer.img"
 
 
 def accelerator_of(options: QemuOptions, kernel: GuestKernel) -> Accelerator:
-    """What is to run the guest; ``NodeError`` when it is KVM by request and does not work."""
+    """The guest's accelerator; ``NodeError`` when KVM was requested and does not work."""
     if options.accelerator is Accelerator.TCG:
         return Accelerator.TCG
     return chosen(options.accelerator, kvm_obstacle(kernel, host.qemu_version()))
 
 
 def plan(spec: NodeSpec) -> QemuMachine:
-    """The machine, of which nothing is made yet but the disk of the image."""
+    """Plan the machine; nothing of it is made yet except the image's disk."""
     options = QemuOptions.of(spec.options)
     _refuse(spec, options)
     kernel = find_kernel(options.kernel)
@@ -61,7 +61,7 @@ def plan(spec: NodeSpec) -> QemuMachine:
 
 
 def make(spec: NodeSpec, machine: QemuMachine) -> None:
-    """The initramfs and, if it has one, the disk for what the guest writes, in the node's folder."""
+    """Make the initramfs and, if the machine has one, the disk for the guest's writes, in the node's folder."""
     if machine.layer_disk is not None:
         layer_disk(spec.directory / machine.layer_disk, LAYER_BYTE)
     kernel = find_kernel(machine.options.kernel)
@@ -106,7 +106,7 @@ def _link(spec: NodeSpec, vhost: bool) -> GuestLink | None:
 
 
 def _address(spec: NodeSpec) -> tuple[str | None, str | None]:
-    """Of the guest's interface in CIDR notation, and its gateway."""
+    """The address of the guest's interface in CIDR notation, and its gateway."""
     if spec.network.kind is NetworkKind.DEFAULT:
         return _USER_ADDRESS, _USER_GATEWAY
     address = spec.network.address
@@ -114,7 +114,7 @@ def _address(spec: NodeSpec) -> tuple[str | None, str | None]:
 
 
 def _refuse(spec: NodeSpec, options: QemuOptions) -> None:
-    """What a machine cannot be, by ``NodeError``."""
+    """Raise ``NodeError`` for a machine that cannot exist."""
     if spec.binds and options.devices is Devices.EMULATED:
         raise NodeError(
             "a directory of the host reaches a guest by a paravirtual device, so one with emulated devices has none: "

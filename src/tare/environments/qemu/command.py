@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The argv that starts a machine: a pure function of what it is to be (qemu-system-x86_64(1))."""
+"""The argv that starts a machine: a pure function of its description (qemu-system-x86_64(1))."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class GuestLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QemuMachine:
-    """All on which the command line depends. Relative paths are of the node's folder, where QEMU is started."""
+    """Everything that determines the command line. Relative paths start at the node's folder, where QEMU is started."""
 
     name: str
     accelerator: Accelerator
@@ -112,7 +112,7 @@ def accelerator_words(accelerator: Accelerator) -> str:
 
 
 def cpu_words(options: QemuOptions, accelerator: Accelerator) -> str:
-    """QEMU's option -cpu: by default all that the accelerator has; with emulated devices not told to be a guest's."""
+    """QEMU's option -cpu: by default all of the accelerator's features; emulated devices hide the hypervisor."""
     if options.cpu is not None:
         return options.cpu
     model = "host" if accelerator is Accelerator.KVM else "max"
@@ -125,7 +125,7 @@ def cpu_words(options: QemuOptions, accelerator: Accelerator) -> str:
 def kernel_words(machine: QemuMachine) -> str:
     """The kernel's command line (the kernel's admin-guide/kernel-parameters.rst).
 
-    Software emulation on a busy host lets the kernel measure the rate of its clock wrongly, so that is told.
+    With software emulation on a busy host, the kernel would measure its clock's rate wrongly, so the rate is passed.
     """
     words = [*_KERNEL]
     if machine.options.devices is Devices.EMULATED:
@@ -150,7 +150,7 @@ def _memory(machine: QemuMachine) -> Iterator[str]:
 
 
 def _drives(machine: QemuMachine) -> Iterator[str]:
-    """What is written to the image's disk is thrown away with the machine; nothing should be."""
+    """The drives; writes to the image's disk are discarded with the machine, and there should be none."""
     image = f"file={_escaped(machine.image_disk)},format=raw,snapshot=on"
     yield from ("-drive", f"if=none,id=image,{image}")
     if machine.layer_disk is not None:
@@ -165,5 +165,5 @@ def _binds(machine: QemuMachine) -> Iterator[str]:
 
 
 def _escaped(value: Path | str) -> str:
-    """A comma would end the value."""
+    """Escape commas, which would end the value."""
     return str(value).replace(",", ",,")

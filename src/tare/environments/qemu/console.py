@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the guest's kernel printed: kept to 1 MiB, and looked at when a guest does not start or ends by itself."""
+"""Output of the guest's kernel: kept to 1 MiB, and read when a guest does not start or ends by itself."""
 
 from tare.host import mounts
 from tare.nodes.provider import NodeSpec
@@ -15,14 +15,14 @@ _TELLING = ("Kernel panic - ", "tare: the guest ends: ")
 
 
 def make(spec: NodeSpec) -> None:
-    """A small file system of its own, as QEMU would write on until the disk is full."""
+    """Make it on a small file system of its own, as QEMU would write until the disk is full."""
     folder = (spec.directory / LOG).parent
     folder.mkdir()
     mounts.mount("tare", folder, "tmpfs", mounts.MS_NOSUID, _SIZE)
 
 
 def read(spec: NodeSpec) -> str:
-    """All that is there; empty when nothing is."""
+    """The whole output so far; empty without any."""
     try:
         said = (spec.directory / LOG).read_bytes()
     except OSError:
@@ -35,7 +35,7 @@ def end_of(said: str) -> str:
 
 
 def reason(said: str) -> str:
-    """The first line that says why the guest ended, else the last one."""
+    """The first line with the reason why the guest ended, else the last line."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     for line in lines:
         for begin in _TELLING:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest's devices are in QEMU's words and in the guest's: paravirtual ones, or such as real machines have."""
+"""A guest's devices in QEMU's words and in the guest's: paravirtual ones, or devices like those of real machines."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _BIND = ("9p", "9pnet_virtio")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """Which devices a guest is to have beside its image's disk and its channel."""
+    """The devices that a guest needs besides its image's disk and its channel."""
 
     link: bool
     layer_disk: bool
@@ -44,16 +44,16 @@ class DeviceSet:
         return VirtioChannel(name=PORT) if self.paravirtual else SerialChannel(device=_SERIAL_LINE)
 
     def disk_name(self, number: int) -> str:
-        """Where the guest finds its disk of this number, from 0.
+        """The guest's name for its disk of this number, from 0.
 
-        By its port: ATA disks get their letters in the order in which they happen to be ready.
+        It is by port: ATA disks get their letters in the order in which they happen to be ready.
         """
         if self.paravirtual:
             return f"/dev/vd{'ab'[number]}"
         return f"/sys/class/scsi_device/{number}:0:0:0/device/block"
 
     def disk_drivers(self) -> set[str]:
-        """One of them must carry the disk, seen from inside."""
+        """The drivers in the guest, one of which must carry the disk."""
         if self.paravirtual:
             return {"virtio_blk"}
         return {"ahci"} if self.options.is_q35 else {"ata_piix"}
@@ -63,7 +63,7 @@ class DeviceSet:
         return "virtio_net" if self.paravirtual else "e1000"
 
     def modules(self, needs: Needs) -> list[str]:
-        """The modules that the guest's kernel loads, without what they need themselves."""
+        """The modules that the guest's kernel loads, without their own dependencies."""
         names = ["virtio_pci", "virtio_blk", "virtio_console"]
         if not self.paravirtual:
             names = ["ahci" if self.options.is_q35 else "ata_piix", "sd_mod"]
@@ -74,7 +74,7 @@ class DeviceSet:
         return [*names, *(_BIND if needs.binds else ())]
 
     def words(self, needs: Needs, hardware_address: str) -> Iterator[str]:
-        """QEMU's options -device and what they name, but for the back ends of disks, network and binds."""
+        """QEMU's options -device and what they name, except for the back ends of disks, network and binds."""
         yield from ("-chardev", f"file,id=console,path={LOG}", "-device", _CONSOLE)
         yield from ("-chardev", CHANNEL)
         yield from self._channel_words()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The smallest first process of a guest: says that it runs, and switches the machine off.
+"""The smallest first process of a guest: prints that it runs, and switches the machine off.
 
-So whether KVM works can be tried before there is an image. An ELF file of one segment (elf(5)) with x86-64 code that
-makes two system calls (syscall(2)): write to the console, then reboot(2) with LINUX_REBOOT_CMD_POWER_OFF.
+It can test KVM before there is an image. An ELF file of one segment (elf(5)) with x86-64 code that makes two system
+calls (syscall(2)): write to the console, then reboot(2) with LINUX_REBOOT_CMD_POWER_OFF.
 """
 
 import struct
@@ -30,7 +30,7 @@ def first_program() -> bytes:
 
 
 def _code() -> bytes:
-    """write(1, WORD, its length); reboot(MAGIC, MAGIC_2, POWER_OFF); then nothing, for ever."""
+    """write(1, WORD, its length); reboot(MAGIC, MAGIC_2, POWER_OFF); then nothing, forever."""
     off = _call(_REBOOT, _MAGIC, _MAGIC_2, _POWER_OFF) + b"\xeb\xfe"
     length = len(_call(_WRITE, 1, 0, 0))
     word = _BASE + _HEADERS_BYTE + length + len(off)
@@ -38,6 +38,6 @@ def _code() -> bytes:
 
 
 def _call(number: int, first: int, second: int, third: int) -> bytes:
-    """Four times mov, to eax, edi, esi and edx; then syscall."""
+    """Four mov instructions, to eax, edi, esi and edx; then syscall."""
     loads = zip((0xB8, 0xBF, 0xBE, 0xBA), (number, first, second, third), strict=True)
     return b"".join(struct.pack("<BI", code, value) for code, value in loads) + b"\x0f\x05"

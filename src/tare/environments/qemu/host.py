@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of this host a machine depends on: QEMU, the rate of the time stamp counter, huge pages, vhost."""
+"""The features of this host that a machine depends on: QEMU, the time stamp counter's rate, huge pages, vhost."""
 
 import os
 import re
@@ -24,7 +24,7 @@ _HUGE_PAGES = Path("sys/kernel/mm/hugepages")
 
 @cache
 def qemu_version() -> str:
-    """As QEMU counts, asked once; ``NodeError`` with what to install."""
+    """QEMU's version number, read once; ``NodeError`` with the package to install."""
     try:
         done = process.run_checked([PROGRAM, "--version"], timeout_s=_LIMIT_S)
     except NodeError as error:
@@ -35,7 +35,7 @@ def qemu_version() -> str:
 
 @cache
 def tsc_khz(image_root: Path, root: Path = _ROOT) -> int | None:
-    """Rate of the time stamp counter; ``None`` if unknown. It stays the same until the host boots anew."""
+    """Rate of the time stamp counter; ``None`` if it is not reported. It stays the same until the host reboots."""
     done = process.run([f"{image_root}{TOOLS_DIRECTORY}/machine"], timeout_s=_LIMIT_S)
     rate = None
     with suppress(ValueError):
@@ -44,7 +44,7 @@ def tsc_khz(image_root: Path, root: Path = _ROOT) -> int | None:
 
 
 def constant_khz(cpuinfo: str) -> int | None:
-    """The first processor's rate, where its counter never changes: nothing measures it anew."""
+    """The first processor's rate, if its counter never changes; such a rate is not measured again."""
     flags = re.search(r"^flags\s*:(.*)$", cpuinfo, re.MULTILINE)
     words = set(flags[1].split()) if flags else set()
     rate = re.search(r"^cpu MHz\s*:\s*([\d.]+)$", cpuinfo, re.MULTILINE)
@@ -54,7 +54,7 @@ def constant_khz(cpuinfo: str) -> int | None:
 
 
 def uses_vhost(options: QemuOptions, accelerator: Accelerator) -> bool:
-    """``NodeError`` when it is asked for and the host has none. By default only with KVM, which it is made for."""
+    """Whether to use it; ``NodeError`` when requested and the host has none. By default only with KVM, its purpose."""
     there = os.access(_VHOST, os.R_OK | os.W_OK)
     if options.vhost is Vhost.ON and not there:
         raise NodeError(
@@ -67,7 +67,7 @@ def uses_vhost(options: QemuOptions, accelerator: Accelerator) -> bool:
 
 
 def huge_pages_for(memory_byte: int, root: Path = _ROOT) -> Path:
-    """Where huge pages are mounted of which enough are free for that much memory; ``NodeError`` says what to do."""
+    """A mount of huge pages with enough free for that much memory; ``NodeError`` with the remedy."""
     page_byte = _huge_page_byte((root / "proc/meminfo").read_text())
     if memory_byte % page_byte:
         raise NodeError(
@@ -100,5 +100,5 @@ def _free_huge_pages(root: Path, page_byte: int) -> int:
 
 
 def monitor_memory_byte(accelerator: Accelerator) -> int:
-    """What QEMU itself may take beside the guest's memory; software emulation keeps translated code too."""
+    """Memory that QEMU itself may use besides the guest's; software emulation keeps translated code too."""
     return (768 if accelerator is Accelerator.TCG else 256) * MEBIBYTE

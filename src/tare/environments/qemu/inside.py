@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest has, seen from inside by ``machine`` (native/machine), held against what was asked for."""
+"""A guest's hardware, read from inside by ``machine`` (native/machine), and compared with the request."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypedDict
@@ -33,7 +33,7 @@ class _VirtioDevice(TypedDict):
 
 
 class GuestView(TypedDict):
-    """What of it is relied on; ``None``: the guest shows none of that."""
+    """The parts that Tare relies on; ``None``: the guest shows none of that."""
 
     processors: int | None
     clock_source: str | None
@@ -49,7 +49,7 @@ class GuestView(TypedDict):
 
 
 def look(prefix: Sequence[str]) -> Mapping[str, Any]:
-    """The whole of what ``machine`` says; ``NodeError`` if it says nothing."""
+    """The whole output of ``machine``; ``NodeError`` if there is none."""
     done = process.run([*prefix, f"{TOOLS_DIRECTORY}/machine"], timeout_s=_LIMIT_S)
     return parse(done.stdout if done.code == 0 else "", done.last_words)
 
@@ -64,13 +64,13 @@ def parse(text: str, last_words: str = "") -> Mapping[str, Any]:
 
 
 def verify(machine: QemuMachine, seen: Mapping[str, Any]) -> None:
-    """``NodeError`` naming all that is not as it was asked for: a trial in another machine is none of this one's."""
+    """``NodeError`` naming everything not as requested: a trial in another machine does not count for this one."""
     if wrong := list(differences(machine, seen)):
         raise NodeError(f"the guest is not as asked ({machine.options.devices}): {'; '.join(wrong)}")
 
 
 def differences(machine: QemuMachine, seen: Mapping[str, Any]) -> Iterator[str]:
-    """What is otherwise in the guest, in words."""
+    """The differences in the guest, in words."""
     if seen["processors"] != machine.processors:
         yield f"it has {seen['processors']} processors and not {machine.processors}"
     drivers = [driver for disk in seen["block_devices"] or () for driver in disk["drivers"]]
@@ -82,7 +82,7 @@ def differences(machine: QemuMachine, seen: Mapping[str, Any]) -> Iterator[str]:
 
 
 def facts(machine: QemuMachine, seen: Mapping[str, Any]) -> dict[str, str]:
-    """What an outcome records of the guest; the kernel and its clock source are recorded for every node."""
+    """The outcome's facts about the guest; the kernel and its clock source are recorded for every node."""
     rate, told_by = seen["tsc_khz"], seen["tsc_khz_from"]
     disks = {name for disk in seen["block_devices"] or () for name in disk["drivers"]}
     return {
@@ -98,18 +98,18 @@ def facts(machine: QemuMachine, seen: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _other_network(machine: QemuMachine, seen: Mapping[str, Any]) -> Iterator[str]:
-    found, wanted = _network_drivers(seen), [machine.devices.link_driver] if machine.link else []
-    if found != wanted:
-        yield f"its network has the driver {_listed(found)} and not {_listed(wanted)}"
+    drivers, wanted = _network_drivers(seen), [machine.devices.link_driver] if machine.link else []
+    if drivers != wanted:
+        yield f"its network has the driver {_listed(drivers)} and not {_listed(wanted)}"
 
 
 def _network_drivers(seen: Mapping[str, Any]) -> list[str]:
-    """Of each interface the driver of the device itself; what has none is no device."""
+    """The driver of each interface's device; an interface without a driver is no device."""
     return [entry["drivers"][0] for entry in seen["network_interfaces"] or () if entry["drivers"]]
 
 
 def _missing(machine: QemuMachine, seen: Mapping[str, Any]) -> Iterator[str]:
-    """Of paravirtual devices and, under KVM, of what KVM offers to kernels that know it."""
+    """Missing paravirtual devices and, under KVM, missing features that KVM offers to kernels that know it."""
     consoles = [entry for entry in seen["virtio_devices"] or () if entry["id"] == CONSOLE_ID]
     if not any(console["driver"] == "virtio_console" for console in consoles):
         yield "no virtio device carries its channel"

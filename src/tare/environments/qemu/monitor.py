@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asking a running QEMU, over its socket, by its machine protocol (QEMU's docs/interop/qmp-spec)."""
+"""Questions to a running QEMU, through its socket, by its machine protocol (QEMU's docs/interop/qmp-spec)."""
 
 import json
 import os
@@ -30,7 +30,7 @@ class Monitor:
         self.ask("qmp_capabilities")
 
     def ask(self, command: str, **arguments: Any) -> Any:
-        """What it returns; ``NodeError`` with its words when it refuses."""
+        """The command's result; ``NodeError`` with QEMU's words when it refuses."""
         self._lines.write(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
         self._lines.flush()
         for _ in range(_MOST_EVENTS):
@@ -39,7 +39,7 @@ class Monitor:
                 return said["return"]
             if "error" in said:
                 raise NodeError(f"QEMU refuses {command}: {_words(said['error'])}")
-        raise NodeError(f"QEMU's monitor tells of events without end, and does not answer {command}")
+        raise NodeError(f"QEMU's monitor reports events without end, and does not answer {command}")
 
     def _receive(self) -> Mapping[str, Any]:
         line = self._lines.readline(_LONGEST_BYTE)
@@ -55,7 +55,7 @@ def _words(error: Any) -> str:
 
 @contextmanager
 def connected(directory: Path) -> Iterator[Monitor]:
-    """To the machine of the node with this folder; ``NodeError`` when it is gone or does not answer."""
+    """Connect to the machine of the node with this folder; ``NodeError`` when it is gone or does not answer."""
     held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

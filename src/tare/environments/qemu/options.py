@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign may say of the environment ``qemu``, and what of it makes no sense."""
+"""A campaign's options for the environment ``qemu``, and which combinations make no sense."""
 
 import re
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class Devices(StrEnum):
 
 
 class Accelerator(StrEnum):
-    """What runs the guest's instructions."""
+    """The program or kernel that runs the guest's instructions."""
 
     KVM = "kvm"
     TCG = "tcg"
@@ -50,7 +50,7 @@ class Vhost(StrEnum):
 
 
 class StartWay(StrEnum):
-    """How a guest comes to be up."""
+    """How a guest gets up and running."""
 
     BOOT = "boot"
     SNAPSHOT = "snapshot"
@@ -75,7 +75,7 @@ class QemuOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, OptionValue]) -> Self:
-        """Of what ``complaints`` finds nothing wrong with."""
+        """Read options in which ``complaints`` finds nothing wrong."""
         devices = Devices(str(options.get("devices", Devices.PARAVIRTUAL)))
         accelerator, kernel, cpu = (options.get(name) for name in ("accelerator", "kernel", "cpu"))
         vmm = options.get("vmm_processors", "same")
@@ -99,9 +99,9 @@ class QemuOptions:
 
 
 def complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """Option → what is wrong with it, as ``Provider.check_options`` gives it."""
-    found = {**_wrong_words(options), **_wrong_forms(options)}
-    return found or _wrong_together(options)
+    """Option → what is wrong with it, as for ``Provider.check_options``."""
+    problems = {**_wrong_words(options), **_wrong_forms(options)}
+    return problems or _wrong_together(options)
 
 
 def _wrong_words(options: Mapping[str, OptionValue]) -> dict[str, str]:
@@ -121,7 +121,7 @@ def _wrong_words(options: Mapping[str, OptionValue]) -> dict[str, str]:
 
 
 def _is_one_of(given: OptionValue, values: tuple[OptionValue, ...]) -> bool:
-    """1 is not taken for true."""
+    """Whether it is one of them, without taking 1 for true."""
     return given in values and isinstance(given, bool) == isinstance(values[0], bool)
 
 
@@ -154,9 +154,11 @@ def _is_processors(given: OptionValue) -> bool:
 
 
 def _wrong_together(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    chosen, found = QemuOptions.of(options), {}
+    chosen, problems = QemuOptions.of(options), {}
     if chosen.vhost is Vhost.ON and chosen.devices is Devices.EMULATED:
-        found["vhost"] = "moves packets of a paravirtual network; emulated devices have none"
+        problems["vhost"] = "moves packets of a paravirtual network; emulated devices have none"
     if chosen.vmm_processors and not chosen.pin:
-        found["pin"] = "must stay true with vmm_processors: else the guest's processors would move there too"
-    return found
+        problems["pin"] = (
+            "must stay true with vmm_processors: else the guest's processors would move there too"
+        )
+    return problems

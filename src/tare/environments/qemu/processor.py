@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which CPU flags a guest's processor has, asked of QEMU with the very words that start the guest.
+"""The CPU flags of a guest's processor, read from QEMU with the very arguments that start the guest.
 
-A machine of those words is made but not started, and its first processor's properties are read: what the model has,
-less what the accelerator cannot give (QEMU's docs/interop/qmp-spec and qom-get).
+A machine with these arguments is created but not started, and its first processor's properties are read: the model's
+features, minus those that the accelerator cannot provide (QEMU's docs/interop/qmp-spec and qom-get).
 """
 
 import json
@@ -37,18 +37,18 @@ _MOST_SAID_BYTE = 1 << 16
 
 @cache
 def lacking_flags(options: QemuOptions, accelerator: Accelerator, flags: frozenset[str]) -> frozenset[str]:
-    """Which of these flags a guest with these options lacks, asked once; ``NodeError`` when QEMU does not tell."""
+    """The flags that a guest with these options lacks, read once; ``NodeError`` when QEMU does not report them."""
     argv = machine_words(options, accelerator)
     with scratch_folder("qemu") as folder, _pipes(folder) as (given, said):
         os.write(given, questions(flags))
         done = process.run([*DIES_WITH_US, *argv, *_monitor(folder)], timeout_s=_LIMIT_S)
         if done.code != 0:
-            raise NodeError(f"QEMU does not tell what its processor has: {done.last_words}")
+            raise NodeError(f"QEMU does not report what its processor has: {done.last_words}")
         return lacking(os.read(said, _MOST_SAID_BYTE).decode(errors="replace"), flags)
 
 
 def machine_words(options: QemuOptions, accelerator: Accelerator) -> list[str]:
-    """The argv of a machine that has nothing but a processor and does not run."""
+    """The argv of a machine that has only a processor and does not run."""
     return [
         *(PROGRAM, "-nodefaults", "-no-user-config", "-display", "none", "-S", "-m", _MEMORY),
         *("-machine", options.machine, "-accel", accelerator_words(accelerator)),
@@ -57,18 +57,18 @@ def machine_words(options: QemuOptions, accelerator: Accelerator) -> list[str]:
 
 
 def questions(flags: frozenset[str]) -> bytes:
-    """All that is said to QEMU; the last of it ends it."""
+    """All commands for QEMU; the last one ends it."""
     asked = [_question(_TYPE, _TYPE), *(_question(flag, _property(flag)) for flag in sorted(flags))]
     spoken = [{"execute": "qmp_capabilities"}, *asked, {"execute": "quit"}]
-    return b"".join(json.dumps(one).encode() + b"\n" for one in spoken)
+    return b"".join(json.dumps(command).encode() + b"\n" for command in spoken)
 
 
 def lacking(said: str, flags: frozenset[str]) -> frozenset[str]:
-    """From all that QEMU answered; a property that it does not know is one that it cannot give."""
+    """The missing flags, from all of QEMU's answers; a property that it does not know cannot be provided."""
     answers = {entry["id"]: entry for entry in _parsed(said.splitlines()) if isinstance(entry.get("id"), str)}
     kind = answers.get(_TYPE, {}).get("return")
     if not isinstance(kind, str) or not kind.endswith(_KIND) or not flags <= answers.keys():
-        raise NodeError(f"QEMU does not tell what its processor has: {said[-200:]!r}")
+        raise NodeError(f"QEMU does not report what its processor has: {said[-200:]!r}")
     return frozenset(flag for flag in flags if answers[flag].get("return") is not True)
 
 
@@ -88,7 +88,7 @@ def _parsed(lines: Sequence[str]) -> Iterator[Mapping[str, Any]]:
 
 @contextmanager
 def _pipes(folder: Path) -> Iterator[tuple[int, int]]:
-    """Both of a monitor's pipes, held open here: what is said before QEMU starts waits for it there (fifo(7))."""
+    """Both of a monitor's pipes, held open here: commands sent before QEMU starts wait there (fifo(7))."""
     ends = []
     try:
         for name in ("monitor.in", "monitor.out"):

@@ -41,7 +41,7 @@ class Qemu(GuestProvider):
     takes_tap = True
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
-        """Know the options, for ``probe`` and ``prepare``; nodes bring theirs along."""
+        """Keep the options for ``probe`` and ``prepare``; nodes have their own."""
         self.options: Mapping[str, OptionValue] = options or {}
         self._saved: dict[tuple[object, ...], snapshot.Saved] = {}
         """The latest one alone: each is a file as large as the guest's memory."""
@@ -58,7 +58,7 @@ class Qemu(GuestProvider):
         return type(self)(options)
 
     def probe(self) -> Probe:
-        """Boots a guest with KVM, if that was not tried yet since this host's own boot: some seconds then."""
+        """Check for QEMU; boots a guest with KVM if not yet tried since this host booted, which takes some seconds."""
         probe = confined.probe_root()
         if not probe.usable:
             return probe
@@ -72,7 +72,7 @@ class Qemu(GuestProvider):
             return Probe(usable=False, reason=str(error), remedy=remedy)
 
     def _found(self) -> str:
-        """What there is, in words; ``NodeError`` for what is missing."""
+        """The versions that are here, in words; ``NodeError`` for a missing part."""
         options, version = QemuOptions.of(self.options), host.qemu_version()
         kernel = find_kernel(options.kernel)
         accelerator = boot.accelerator_of(options, kernel)
@@ -111,7 +111,7 @@ class Qemu(GuestProvider):
         )
 
     def _saved_state(self, spec: NodeSpec, machine: QemuMachine) -> snapshot.Saved | None:
-        """What the node is restored from, taken in its own control group if there is none yet; ``None``: it boots."""
+        """The state from which to restore, made in the node's control group if there is none; ``None``: it boots."""
         if machine.options.start is StartWay.BOOT:
             return None
         alike = snapshot.likeness(spec, machine)
@@ -119,11 +119,11 @@ class Qemu(GuestProvider):
             self._saved.clear()
             with _in_group(spec, machine) as before:
                 self._saved[alike] = snapshot.take(spec, machine, before)
-            cgroups.own_group(spec.name).remove()  # what is counted in it is not the node's
+            cgroups.own_group(spec.name).remove()  # what it counts is not the node's
         return self._saved[alike]
 
     def helpers(self, node: Node) -> list[int]:
-        """QEMU and the keeper: all that is in the node's control group."""
+        """QEMU and the keeper: everything in the node's control group."""
         return cgroups.own_group(node.spec.name).processes()
 
     def virtual_processors(self, node: Node) -> list[int]:
@@ -143,7 +143,7 @@ class Qemu(GuestProvider):
         return OwnMachineGroup(group, node.init_pid, spec, held, channel.prefix(spec), partial(_gone, spec))
 
     def stop(self, spec: NodeSpec) -> None:
-        """Switch it off: nothing that it wrote is wanted."""
+        """Switch it off: nothing that it wrote is needed."""
         confined.remove(spec)
         channel.release(spec)
         (spec.directory / "qmp").unlink(missing_ok=True)
@@ -162,14 +162,14 @@ def _keep(spec: NodeSpec, machine: QemuMachine, words: Sequence[str]) -> tuple[i
 
 @contextmanager
 def _in_group(spec: NodeSpec, machine: QemuMachine) -> Iterator[list[str]]:
-    """The argv prefix of what runs the machine; ``NodeError`` with the end of what the guest's kernel said."""
+    """The argv prefix for what runs the machine; ``NodeError`` with the end of the guest kernel's output."""
     monitor_byte = host.monitor_memory_byte(machine.accelerator)
     group = confined.create_group(
         replace(
             spec,
             processors=_all_processors(spec, machine),
             memory_byte=spec.memory_byte + monitor_byte,
-            bounds=replace(spec.bounds, processes=None),  # the guest's kernel keeps it
+            bounds=replace(spec.bounds, processes=None),  # the guest's kernel enforces it
         )
     )
     folder = ["env", f"--chdir={spec.directory}", f"TMPDIR={spec.directory}"]
@@ -180,7 +180,7 @@ def _in_group(spec: NodeSpec, machine: QemuMachine) -> Iterator[list[str]]:
 
 
 def _all_processors(spec: NodeSpec, machine: QemuMachine) -> tuple[int, ...]:
-    """The guest's and the monitor's; ``NodeError`` for one that this host does not have."""
+    """The guest's and the monitor's; ``NodeError`` for a processor that this host does not have."""
     extra = machine.options.vmm_processors
     if missing := sorted(set(extra) - set(online_processors())):
         raise NodeError(f"the option vmm_processors names {missing}, which this host does not have online")
@@ -188,7 +188,7 @@ def _all_processors(spec: NodeSpec, machine: QemuMachine) -> tuple[int, ...]:
 
 
 def _network(spec: NodeSpec) -> Path | None:
-    """Where the tap device is; without a link, a namespace of the node's own with nothing in it."""
+    """The namespace with the tap device; without a link, an empty namespace of the node's own."""
     return spec.network.switch or spec.network.namespace
 
 
@@ -204,7 +204,7 @@ def _place_threads(spec: NodeSpec, options: QemuOptions, pids: Sequence[int]) ->
 
 
 def _look(spec: NodeSpec, machine: QemuMachine) -> dict[str, str]:
-    """The facts of a guest that is as it was asked for, once its route is."""
+    """The facts of a guest that is as requested, once its route is."""
     prefix = channel.prefix(spec)
     seen = inside.look(prefix)
     inside.verify(machine, seen)
@@ -216,7 +216,7 @@ def _look(spec: NodeSpec, machine: QemuMachine) -> dict[str, str]:
 
 
 def _told(machine: QemuMachine) -> dict[str, str]:
-    """What is known without asking the guest."""
+    """The facts known without asking the guest."""
     options, link = machine.options, machine.link
     vmm = cgroups.format_processors(options.vmm_processors) or "the guest's"
     vhost = (
@@ -243,5 +243,5 @@ def _gone(spec: NodeSpec) -> NodeError:
 
 def _with_console(spec: NodeSpec, words: str, hint: str = "") -> NodeError:
     said = console.read(spec)
-    told = [words, f"the guest's console: {console.reason(said)}" if said else "", hint]
-    return NodeError("; ".join(filter(None, told)), console.end_of(said) or None)
+    parts = [words, f"the guest's console: {console.reason(said)}" if said else "", hint]
+    return NodeError("; ".join(filter(None, parts)), console.end_of(said) or None)

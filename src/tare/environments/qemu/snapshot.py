@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine booted once, stopped as its first process serves, and restored for every node that is alike.
+"""A machine booted once, stopped once its first process serves, and restored for every equal node.
 
-Its state is a file without a name, which this process holds open: when the process ends, or is killed, it is gone. It
+Its state is a file without a name, which this process holds open: it is gone when the process ends or is killed. It
 travels as QEMU's migration stream (QEMU's docs/devel/migration.rst), so that a restored guest's memory is as anonymous
-as a booted one's, and not pages of a file. What all restored guests would otherwise have in common is made their own
-again: the time of day by the keeper's greeting, as at every boot; random numbers by the kernel, which the device
-vmgenid announces its new identity; and the host name.
+as a booted one's, and not pages of a file. What all restored guests would otherwise share is then made their own: the
+time of day by the keeper's greeting, as at every boot; random numbers by the kernel, which the device vmgenid informs
+of its new identity; and the host name.
 """
 
 import os
@@ -50,7 +50,7 @@ seed goes through the same numbers, and all that it can come to are known."""
 
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class Saved:
-    """One machine's state; when nobody refers to this any more, it is gone."""
+    """One machine's state; it is gone once nothing refers to this any more."""
 
     descriptor: int
     drawn: set[str] = field(default_factory=set)
@@ -58,7 +58,7 @@ class Saved:
 
     @property
     def path(self) -> str:
-        """For other processes of this user."""
+        """A path for other processes of this user."""
         return f"/proc/{os.getpid()}/fd/{self.descriptor}"
 
 
@@ -74,13 +74,13 @@ def obstacle(spec: NodeSpec) -> str | None:
 
 
 def likeness(spec: NodeSpec, machine: QemuMachine) -> tuple[object, ...]:
-    """All that makes a difference to a guest that has booted, but for its name."""
+    """Everything that makes a difference to a booted guest, except its name."""
     named = argv(machine).index("-name") + 1
     return *argv(machine)[:named], *argv(machine)[named + 1 :], spec.shm_byte, spec.image_digest
 
 
 def first_argv(machine: QemuMachine) -> list[str]:
-    """Of the machine that is booted: what its guest says is printed; it is saved as one that runs, though stopped."""
+    """The argv of the machine that is booted: its guest's output is printed; it is saved as running, though stopped."""
     words = ["file,id=channel,path=/dev/fd/1" if word == CHANNEL else word for word in argv(machine)]
     return [*words, "-global", "migration.store-global-state=off"]
 
@@ -99,7 +99,7 @@ def take(spec: NodeSpec, machine: QemuMachine, before: Sequence[str]) -> Saved:
 
 
 def renew(prefix: Sequence[str], name: str, saved: Saved) -> None:
-    """Give the guest its name; ``NodeError`` unless it draws other random numbers than all before it."""
+    """Give the guest its name; ``NodeError`` unless its random numbers differ from those of all before it."""
     numbers = [_NUMBER] * (1 if saved.drawn else _FIRST_DRAWN)
     argv_inside = [*prefix, "sh", "-c", _RENEW, name, *numbers]
     for _ in range(_RESEED_TRIES):
@@ -124,7 +124,7 @@ def _nameless() -> Saved:
 
 @contextmanager
 def _first(spec: NodeSpec, machine: QemuMachine, before: Sequence[str]) -> Iterator[float]:
-    """While it runs: when its guest said hello, with the kernel's release in it, by ``time.monotonic``."""
+    """While it runs: the ``time.monotonic`` of its guest's hello, which includes the kernel's release."""
     words = [*before, *DIES_WITH_US, *first_argv(machine)]
     release = find_kernel(machine.options.kernel).release.encode()
     pid = process.start_idle(
@@ -137,7 +137,7 @@ def _first(spec: NodeSpec, machine: QemuMachine, before: Sequence[str]) -> Itera
 
 
 def _stop(monitor: Monitor, hello_s: float) -> None:
-    """Between two hellos; whoever was too late for that waits for the next, ``_STOP_TRIES`` times at most."""
+    """Stop between two hellos; if it is too late, wait for the next one, ``_STOP_TRIES`` times at most."""
     for _ in range(_STOP_TRIES):
         since_s = (time.monotonic() - hello_s) % _HELLO_INTERVAL_S
         time.sleep(max(0.0, _STOP_AT_S - since_s))

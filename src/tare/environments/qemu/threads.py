@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of QEMU's threads are the guest's processors, and where each thread may run."""
+"""The threads of QEMU that are the guest's processors, and the processors on which each thread may run."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -14,23 +14,23 @@ from tare.host.told import part
 
 def virtual_processors(monitor: Monitor) -> tuple[int, ...]:
     """Thread ids on this host, in the order of the guest's processors."""
-    found = part(list[dict[str, Any]], monitor.ask("query-cpus-fast"), "query-cpus-fast")
-    numbers = [(_whole(entry, "cpu-index"), _whole(entry, "thread-id")) for entry in found]
+    answer = part(list[dict[str, Any]], monitor.ask("query-cpus-fast"), "query-cpus-fast")
+    numbers = [(_whole(entry, "cpu-index"), _whole(entry, "thread-id")) for entry in answer]
     return tuple(thread for _, thread in sorted(numbers))
 
 
-def _whole(one: Mapping[str, Any], name: str) -> int:
-    return part(int, one.get(name), f"query-cpus-fast ({name})")
+def _whole(entry: Mapping[str, Any], name: str) -> int:
+    return part(int, entry.get(name), f"query-cpus-fast ({name})")
 
 
 def pin(threads: Sequence[int], processors: Sequence[int]) -> None:
-    """Each thread to one processor, in order; ``NodeError`` if it cannot be."""
+    """Pin each thread to one processor, in order; ``NodeError`` if that fails."""
     for thread, processor in zip(threads, processors, strict=True):
         _confine(thread, {processor})
 
 
 def move_others(pids: Sequence[int], threads: Sequence[int], processors: Sequence[int]) -> None:
-    """All threads of these processes but ``threads`` to these processors; later ones follow who starts them."""
+    """Move all threads of these processes except ``threads`` to these processors; new threads inherit them."""
     for pid in pids:
         for thread in _threads_of(pid):
             if thread not in threads:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program of its own: becomes ssh, with every further word quoted for the shell that waits at the other end.
+"""A separate program: becomes ssh, with every further word quoted for the shell at the other end.
 
-``become_ssh.py COUNT WORD...`` takes the first COUNT words as they are and makes the others one, because ssh(1) joins a
-command's words with spaces, and the far login shell takes them apart again.
+``become_ssh.py COUNT WORD...`` keeps the first COUNT words as they are and joins the others into one, because ssh(1)
+joins a command's words with spaces, and the far login shell splits them again.
 """
 
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conversation with Tare on the other host: one line of JSON each way, with bytes after it if it says so.
+"""The conversation with Tare on the other host: one line of JSON each way, followed by bytes if it says so.
 
-The connection is what keeps a node alive: when it ends, for whatever reason, the far side takes its node away.
+The connection keeps a node alive: when it ends, for whatever reason, the far side removes its node.
 """
 
 import json
@@ -38,19 +38,19 @@ Kind = TypeVar("Kind")
 
 @dataclass(frozen=True, slots=True)
 class FarAnswer:
-    """What the far side said."""
+    """One answer of the far side."""
 
     host: str
     fields: Mapping[str, Any]
     content: bytes = b""
 
     def told(self, kind: type[Kind]) -> Kind:
-        """Its fields, which have to be of this kind; ``NodeError`` where the other host makes them up."""
+        """Its fields, which must be of this kind; ``NodeError`` if the other host sent anything else."""
         return part(kind, dict(self.fields), self.host)
 
 
 class Greeting(TypedDict):
-    """What the far side says first."""
+    """The far side's first line."""
 
     host: str
     kernel: str
@@ -61,10 +61,10 @@ class _Sized(TypedDict):
 
 
 class Channel:
-    """One running conversation; its opener closes it."""
+    """One running conversation; the caller that opens it closes it."""
 
     def __init__(self, far: Far, control: Path | None = None) -> None:
-        """Connect, carry the code there if need be, and wait for the greeting; ``NodeError`` says why it cannot be.
+        """Connect, copy the code there if needed, and wait for the greeting; ``NodeError`` says why it failed.
 
         ``control`` is the socket by which further ssh sessions use the same connection.
         """
@@ -94,7 +94,7 @@ class Channel:
 
     @property
     def host(self) -> str:
-        """Who is at the other end."""
+        """The host at the other end."""
         return self._far.host
 
     def __enter__(self) -> Self:
@@ -106,20 +106,20 @@ class Channel:
     def ask(
         self, do: str, *, limit_s: float = _ANSWER_LIMIT_S, content: bytes = b"", **fields: object
     ) -> FarAnswer:
-        """Have something done; ``NodeError`` with the far side's reason, or when it does not answer in time."""
+        """Ask for an action; ``NodeError`` with the far side's reason, or when it does not answer in time."""
         self._asked += 1
         line = json.dumps({"do": do, "number": self._asked, "size": len(content), **fields}, default=str)
         self._send(line.encode() + b"\n" + content)
         deadline = time.monotonic() + limit_s
         while (answer := self._next(deadline)).fields.get("number") != self._asked:
-            continue  # the answer to a question that an interrupt kept us from hearing
+            continue  # the answer to a question whose reading was interrupted
         if "error" in answer.fields:
             raise NodeError(f"{self._far.host}: {str(answer.fields['error'])[:_LONGEST_ERROR]}")
         return answer
 
     def close(self) -> None:
-        """End the conversation, and what of ssh does not end by itself."""
-        assert self._process.stdin is not None  # noqa: S101 - they were asked for as pipes
+        """End the conversation, and any part of ssh that does not end by itself."""
+        assert self._process.stdin is not None  # noqa: S101 - they were requested as pipes
         assert self._process.stdout is not None  # noqa: S101
         self._process.stdin.close()
         try:
@@ -129,7 +129,7 @@ class Channel:
             self._errors.close()
 
     def _greeted(self) -> Greeting:
-        """The first line; anything else there would also stand before the output of every command."""
+        """The first line; any other text would also come before the output of every command."""
         line = self._line(time.monotonic() + _CONNECT_LIMIT_S)
         if not line.startswith(b"{"):
             said = line.decode(errors="replace").strip()[:200]
@@ -144,16 +144,16 @@ class Channel:
 
     def _fields(self, line: bytes) -> Mapping[str, Any]:
         try:
-            found = of_kind(_Sized, from_json(line))
+            sized = of_kind(_Sized, from_json(line))
         except ValueError:
             raise self._nonsense(line) from None
-        if not 0 <= found.get("size", 0) <= _LARGEST_CONTENT_BYTE:
+        if not 0 <= sized.get("size", 0) <= _LARGEST_CONTENT_BYTE:
             raise self._nonsense(line)
-        return dict(found)
+        return dict(sized)
 
     def _next(self, deadline: float) -> FarAnswer:
         line = b"\n"
-        while not line.strip():  # an empty line only says that the far side is alive
+        while not line.strip():  # an empty line only shows that the far side is alive
             line = self._line(deadline)
         fields = self._fields(line)
         return FarAnswer(self._far.host, fields, self._exactly(fields.get("size", 0), deadline))
@@ -176,7 +176,7 @@ class Channel:
         return content
 
     def _receive(self, deadline: float) -> None:
-        assert self._process.stdout is not None  # noqa: S101 - it was asked for as a pipe
+        assert self._process.stdout is not None  # noqa: S101 - it was requested as a pipe
         left_s = deadline - time.monotonic()
         if left_s <= 0 or not select.select([self._process.stdout], [], [], left_s)[0]:
             raise NodeError(f"{self._far.host} does not answer any more; see what hangs there")
@@ -186,8 +186,8 @@ class Channel:
         self._received += chunk
 
     def _send(self, content: bytes) -> None:
-        """As ssh takes it: it gives up by itself when the other host is silent (ServerAliveInterval)."""
-        assert self._process.stdin is not None  # noqa: S101 - it was asked for as a pipe
+        """Send at ssh's pace: it gives up by itself when the other host is silent (ServerAliveInterval)."""
+        assert self._process.stdin is not None  # noqa: S101 - it was requested as a pipe
         left = memoryview(content)
         try:
             while left:

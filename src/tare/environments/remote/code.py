@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carrying Tare itself to the other host: the modules that start nodes, which need nothing but Python's own library."""
+"""Copying Tare itself to the other host: the modules that start nodes, which use only the standard library."""
 
 import functools
 import gzip
@@ -46,7 +46,7 @@ def start_file(far: Far) -> str:
 
 
 def place(far: Far) -> None:
-    """Put this version's code there if it is not, once in the life of this process; ``NodeError`` says why not."""
+    """Copy this version's code there if it is missing, once per process; ``NodeError`` says why it could not."""
     if far in _placed:
         return
     argv = [*far.ssh(), far.command("sh", "-c", _PLACE, "sh", far.state, _digest())]
@@ -73,7 +73,7 @@ def place(far: Far) -> None:
 
 
 def forget(far: Far) -> None:
-    """Look again whether it is there: what answers under this name now is another machine, or one put back."""
+    """Check again whether it is there: this name may now be another machine's, or one restored."""
     _placed.discard(far)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is reached and how: the options of the environment, and ssh's argv (ssh(1), ssh_config(5))."""
+"""The hosts to reach and how: the options of the environment, and ssh's argv (ssh(1), ssh_config(5))."""
 
 import ipaddress
 import os
@@ -63,15 +63,15 @@ class Far:
 
     @classmethod
     def of(cls, options: Mapping[str, OptionValue], index: int = 0) -> Self:
-        """The host of a trial's node number ``index``: they take turns.
+        """The host for a trial's node number ``index``: nodes take turns.
 
-        ``NodeError`` when they name no host; ``complaints`` gives what else may be wrong.
+        ``NodeError`` when the options name no host; ``complaints`` lists other problems.
         """
-        if found := complaints(options):
-            raise NodeError("; ".join(f"{option}: {words}" for option, words in found.items()))
+        if problems := complaints(options):
+            raise NodeError("; ".join(f"{option}: {words}" for option, words in problems.items()))
         values = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
         hosts = _hosts(options["host"])
-        return cls(**{**values, "host": hosts[index % len(hosts)]})  # type: ignore[arg-type] # looked at just now
+        return cls(**{**values, "host": hosts[index % len(hosts)]})  # type: ignore[arg-type] # checked just now
 
     @classmethod
     def all(cls, options: Mapping[str, OptionValue]) -> list[Self]:
@@ -95,7 +95,7 @@ class Far:
         ]
 
     def command(self, *words: str) -> str:
-        """One word for the far login shell."""
+        """The command as one word for the far login shell."""
         return shlex.join([*self.become, *words])
 
     def enter(self, control: Path, words: list[str]) -> list[str]:
@@ -113,7 +113,7 @@ def _o(settings: tuple[str, ...]) -> list[str]:
 
 
 def variables() -> dict[str, str]:
-    """What ssh needs of this process's environment beside what every tool gets: the way to the user's keys."""
+    """The variables that ssh needs besides every tool's: the way to the user's keys."""
     return {name: os.environ[name] for name in ("SSH_AUTH_SOCK",) if name in os.environ}
 
 
@@ -123,7 +123,7 @@ def _agent() -> list[str]:
 
 
 def unreachable(far: Far, said: str) -> NodeError:
-    """What ssh said when it could not connect, with what to do about it."""
+    """The error for ssh's message when it could not connect, with the remedy."""
     lines = [line.strip() for line in said.strip().splitlines()]
     advice = next((words for sign, words in _ADVICE.items() if sign in said), "try it by hand with ssh")
     return NodeError(
@@ -133,11 +133,11 @@ def unreachable(far: Far, said: str) -> NodeError:
 
 def complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
     """Option → what is wrong with its value, or that it is missing."""
-    found = {} if "host" in options else {"host": "is missing; write user@host, or a name that ssh knows"}
+    problems = {} if "host" in options else {"host": "is missing; write user@host, or a name that ssh knows"}
     for name, value in options.items():
         if words := _complaint(name, value):
-            found[name] = words
-    return found or _complaints_below(options)
+            problems[name] = words
+    return problems or _complaints_below(options)
 
 
 def _complaint(name: str, value: OptionValue) -> str | None:
@@ -156,7 +156,7 @@ def _complaint(name: str, value: OptionValue) -> str | None:
 
 
 def _no_range(text: str) -> str | None:
-    """The versions of Open MPI that images have take ranges of IPv4 alone."""
+    """The problem with a range; the versions of Open MPI in images accept only IPv4 ranges."""
     try:
         around = ipaddress.IPv4Network(text, strict=False)
     except ValueError:
@@ -165,7 +165,7 @@ def _no_range(text: str) -> str | None:
 
 
 def _complaints_below(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    from tare.environments import PROVIDERS  # noqa: PLC0415 - the list that this environment is in
+    from tare.environments import PROVIDERS  # noqa: PLC0415 - the list that includes this environment
 
     below = str(options.get("below", NATIVE))
     known = sorted(set(PROVIDERS) - {"ssh"})

@@ -28,7 +28,7 @@ class _Files(TypedDict):
 
 
 def send(channel: Channel, work: Path, names: Sequence[str]) -> None:
-    """Files, and folders with all that is in them, as they are below ``work``; with their owners if we are root."""
+    """Send files, and folders with everything in them, as they are below ``work``; with their owners if we are root."""
     entries, parts = [], []
     for path in (path for name in names for path in _below(work / name)):
         status = path.stat()
@@ -43,28 +43,28 @@ def send(channel: Channel, work: Path, names: Sequence[str]) -> None:
 
 
 def fetch(channel: Channel, work: Path, names: Sequence[str]) -> None:
-    """The files among ``names`` that are there. The middle of one that is longer than anybody reads stays away."""
+    """Fetch the existing files among ``names``. The middle of a file longer than anybody reads stays away."""
     answer = channel.ask("get", names=list(names))
     at = 0
-    for one in answer.told(_Files)["files"]:
-        if one["name"] not in names:
-            raise NodeError(f"the other host sent {one['name']!r}, for which nobody asked")
-        path = work / one["name"]
+    for entry in answer.told(_Files)["files"]:
+        if entry["name"] not in names:
+            raise NodeError(f"the other host sent {entry['name']!r}, for which nobody asked")
+        path = work / entry["name"]
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as opened:
-            _refuse_impossible(one)
-            for offset, length in one["pieces"]:
+            _refuse_impossible(entry)
+            for offset, length in entry["pieces"]:
                 opened.seek(offset)
                 opened.write(answer.content[at : at + length])
                 at += length
-            opened.truncate(one["whole"])
+            opened.truncate(entry["whole"])
 
 
-def _refuse_impossible(one: _File) -> None:
-    pairs = [pair for pair in one["pieces"] if len(pair) == _PAIR]
-    fit = len(pairs) == len(one["pieces"]) and 0 <= one["whole"] <= _LONGEST_BYTE
-    if not fit or not all(0 <= start <= start + length <= one["whole"] for start, length in pairs):
-        raise NodeError(f"the other host sent pieces of {one['name']!r} that make no file")
+def _refuse_impossible(entry: _File) -> None:
+    pairs = [pair for pair in entry["pieces"] if len(pair) == _PAIR]
+    fit = len(pairs) == len(entry["pieces"]) and 0 <= entry["whole"] <= _LONGEST_BYTE
+    if not fit or not all(0 <= start <= start + length <= entry["whole"] for start, length in pairs):
+        raise NodeError(f"the other host sent pieces of {entry['name']!r} that make no file")
 
 
 def _below(path: Path) -> Iterator[Path]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control group of a node on the other host, as that host accounts for it."""
+"""The control group of a node on the other host, by that host's own accounting."""
 
 from dataclasses import dataclass
 from typing import NotRequired, Self, TypedDict
@@ -29,26 +29,26 @@ class _Lacks(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class FarGroup:
-    """A ``NodeGroup`` (``tare.nodes.provider``) that is asked over the connection, or a ``NodeError``."""
+    """A ``NodeGroup`` (``tare.nodes.provider``) queried over the connection; a failure is a ``NodeError``."""
 
     channel: Channel
 
     @classmethod
     def of(cls, channel: Channel) -> Self | None:
-        """``None`` when nothing holds the node there either."""
+        """The group; ``None`` when nothing holds the node there either."""
         group = cls(channel)
         return None if group._asked()["settings"] is None else group
 
     def settings(self) -> Settings:
-        found = self._asked()["settings"]
-        if found is None:
+        limits = self._asked()["settings"]
+        if limits is None:
             raise NodeError(f"nothing holds the node on {self.channel.host} any more")
-        processors = found["processors"]
+        processors = limits["processors"]
         return Settings(
             processors=None if processors is None else tuple(processors),
-            memory_byte=found["memory_byte"],
-            cpu_quota=found["cpu_quota"],
-            processes=found["processes"],
+            memory_byte=limits["memory_byte"],
+            cpu_quota=limits["cpu_quota"],
+            processes=limits["processes"],
         )
 
     def cpu_s(self) -> float | None:

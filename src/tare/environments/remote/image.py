@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carrying the image to the other host, once: the next run finds it there, and has it checked by its digest."""
+"""Copying the image to the other host, once: the next run uses it there after checking its digest."""
 
 import subprocess
 import tempfile
@@ -22,7 +22,7 @@ class _Place(TypedDict):
 
 
 def carry(far: Far, channel: Channel, image_root: Path, image_digest: str) -> None:
-    """Have the image there; ``NodeError`` if it cannot be sent, or does not arrive as it is here."""
+    """Copy the image there if needed; ``NodeError`` if it cannot be sent, or arrives changed."""
     into = channel.ask("find image", digest=image_digest, limit_s=_CHECK_LIMIT_S).told(_Place)["into"]
     if into is not None:
         _send(far, image_root, into)
@@ -36,7 +36,7 @@ def _send(far: Far, image_root: Path, into: str) -> None:
     unpack = far.command("tar", *kept, "--xattrs-include=*", "--preserve-permissions", "-C", into, "-x")
     environment = {**tool_environment(), **variables()}
     with tempfile.TemporaryFile() as said:
-        # Leaving the inner block closes our end of the pipe, and then a tar that nobody reads ends too.
+        # Leaving the inner block closes our end of the pipe, so that a tar without a reader ends too.
         with subprocess.Popen(pack, stdout=subprocess.PIPE, stderr=said, env=environment) as packer:
             code = _unpack([*far.ssh(), unpack], packer, said, environment)
         if code != 0 or packer.returncode != 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process of this host that a running machine is: VBoxHeadless, with a thread for each virtual processor."""
+"""A running machine's process on this host: VBoxHeadless, with a thread for each virtual processor."""
 
 import os
 import re
@@ -17,7 +17,7 @@ _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def machine_process(identity: str) -> int | None:
-    """The process that was started for the machine of this UUID; its server starts it with these words."""
+    """The process started for the machine with this UUID; VirtualBox's server starts it with these words."""
     for path in _PROCESSES.glob("[0-9]*/cmdline"):
         with suppress(OSError):
             words = path.read_bytes().decode(errors="replace").split("\0")
@@ -28,11 +28,11 @@ def machine_process(identity: str) -> int | None:
 
 def threads(pid: int) -> dict[int, str]:
     """Id → name; none when it has ended."""
-    found = {}
+    names = {}
     for path in _PROCESSES.glob(f"{pid}/task/[0-9]*/comm"):
         with suppress(OSError):
-            found[int(path.parent.name)] = path.read_text(errors="replace").strip()
-    return found
+            names[int(path.parent.name)] = path.read_text(errors="replace").strip()
+    return names
 
 
 def virtual_processors(pid: int) -> list[int]:
@@ -41,9 +41,9 @@ def virtual_processors(pid: int) -> list[int]:
 
 
 def keep_to(pid: int, processors: tuple[int, ...]) -> None:
-    """Let all its threads run there alone, those too that are started meanwhile (sched_setaffinity(2)).
+    """Pin all its threads to these processors, also threads started meanwhile (sched_setaffinity(2)).
 
-    A thread begins with the processors of the one that starts it, so what is left gets less from round to round.
+    A thread inherits the processors of the thread that starts it, so each round leaves fewer to move.
     """
     for _ in range(_ROUNDS):
         if processors_of(pid) == processors:
@@ -68,7 +68,7 @@ def _keep_thread_to(number: int, processors: tuple[int, ...]) -> None:
 
 
 def processors_of(pid: int) -> tuple[int, ...] | None:
-    """All on which any of its threads may run; ``None`` when it has ended."""
+    """All processors on which any of its threads may run; ``None`` when it has ended."""
     processors: set[int] = set()
     for number in threads(pid):
         with suppress(ProcessLookupError):
@@ -77,7 +77,7 @@ def processors_of(pid: int) -> tuple[int, ...] | None:
 
 
 def cpu_s(pid: int) -> float | None:
-    """What it has used, of its own and for the guest (proc(5), stat: utime and stime); ``None`` when it has ended."""
+    """The CPU time for itself and the guest (proc(5), stat: utime and stime); ``None`` when it has ended."""
     try:
         fields = (_PROCESSES / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:

@@ -47,7 +47,7 @@ class VirtualboxMachine(CopiedMachine):
         return information is not None and information["VMState"] not in _OFF_STATES
 
     def copy(self) -> None:
-        """Below the node's folder, so that it goes with that even when it was cut short."""
+        """Copy it below the node's folder, so that even an incomplete copy goes with that."""
         of_snapshot = [] if self.snapshot is None else ["--snapshot", self.snapshot]
         linked = ["--options", "link"] if self.spec.options.get("clone") == "linked" else []
         place = ["--name", self.name, "--basefolder", str(self.spec.directory)]
@@ -78,7 +78,7 @@ class VirtualboxMachine(CopiedMachine):
         vboxmanage.ask("modifyvm", self.name, *_flags(limits(self.spec)))
 
     def switch_on(self) -> None:
-        """Its process is VirtualBox's server's child and not ours, so its processors are chosen when it is there."""
+        """Its process is a child of VirtualBox's server, not ours, so its processors are set once it exists."""
         vboxmanage.ask("startvm", self.name, "--type", "headless", limit_s=_POWER_LIMIT_S)
         if is_pinned(self.spec.options):
             host_process.keep_to(self._running(), self.spec.processors)
@@ -95,7 +95,7 @@ class VirtualboxMachine(CopiedMachine):
             wait_for(lambda: not self.is_on(), _POWER_LIMIT_S, f"the end of {self.name}")
 
     def address(self) -> str | None:
-        """What the Guest Additions in it tell; ``No value set!`` before they do, or without them."""
+        """The address from its Guest Additions, which report ``No value set!`` at first; the same without them."""
         said = vboxmanage.ask("guestproperty", "get", self.name, _ADDRESS)
         label, _, value = said.strip().partition(": ")
         return value if label == "Value" else None
@@ -120,7 +120,7 @@ class VirtualboxMachine(CopiedMachine):
         return [] if (pid := self._pid) is None else host_process.virtual_processors(pid)
 
     def facts(self) -> Mapping[str, str]:
-        """``NodeError`` if VirtualBox offers the guest another interface than was asked for."""
+        """The facts; ``NodeError`` if VirtualBox offers the guest another paravirtual interface than requested."""
         now = self._told()
         offered = now.get("effparavirtprovider", now.get("paravirtprovider", "unknown"))
         asked = self.spec.options.get("paravirtualization", "default")
@@ -134,7 +134,7 @@ class VirtualboxMachine(CopiedMachine):
 
 
 def limits(spec: NodeSpec) -> dict[str, str]:
-    """The node's limits, and the devices that the user chose, as ``modifyvm`` takes them."""
+    """The node's limits, and the user's choice of devices, as ``modifyvm`` takes them."""
     chosen = {"nictype1": "network_adapter", "paravirtprovider": "paravirtualization"}
     return {
         "cpus": str(len(spec.processors)),
@@ -146,7 +146,7 @@ def limits(spec: NodeSpec) -> dict[str, str]:
 
 
 def _cap_per_cent(spec: NodeSpec) -> int:
-    """VirtualBox caps each virtual processor alike, in whole per cent; ``NodeError`` if that is not the quota."""
+    """The cap on every virtual processor, in whole per cent; ``NodeError`` if that does not match the quota."""
     if spec.cpu_quota is None:
         return _FULL_PER_CENT
     count = len(spec.processors)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of the ``virtualbox`` environment; the values are those of VBoxManage's manual."""
+"""The options of the ``virtualbox`` environment; the values come from VBoxManage's manual."""
 
 from collections.abc import Mapping
 
@@ -22,8 +22,8 @@ OPTION_NAMES: Mapping[str, str] = {**_OWN, **COPY_OPTIONS, **INSIDE_OPTIONS}
 
 def complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
     """Option → what is wrong with it."""
-    found = {**copy_complaints(options), **inside_complaints(options)}
+    problems = {**copy_complaints(options), **inside_complaints(options)}
     for name, allowed in _CHOICES.items():
         if (value := options.get(name, allowed[0])) not in allowed:
-            found[name] = f"must be one of {', '.join(allowed)}, but is {value!r}"
-    return found
+            problems[name] = f"must be one of {', '.join(allowed)}, but is {value!r}"
+    return problems

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``virtualbox`` environment: machines by VBoxManage, nodes in them by ssh.
 
-Written from VirtualBox's manual and what its command line prints, and never run with it: it could not be had for the
+Written from VirtualBox's manual and its command line's output, and never run with it: it was not available for the
 machine where this was written. The tests drive it through transcripts.
 """
 
@@ -34,7 +34,7 @@ class Virtualbox(Managed):
         return VirtualboxMachine(spec)
 
     def probe(self) -> Probe:
-        """The program, its kernel module, and whether the machines are there: each user has his own."""
+        """Check the program, its kernel module, and the machines: each user has their own."""
         try:
             probe = _probe_program()
             for name in sources(self._options or {}) if probe.usable else ():
@@ -47,13 +47,13 @@ class Virtualbox(Managed):
             remedy = "install VirtualBox; Debian 12 has none, so from its makers"
             return Probe(usable=False, reason=str(error), remedy=remedy)
         if probe.usable and self._options is None:
-            reason = "its machine stands in a campaign file, and is looked for with it"
+            reason = "its machine is named in a campaign file, and checked with it"
             return Probe(usable=False, reason=reason, remedy="write one as docs/virtualbox.md shows")
         return probe
 
 
 def _probe_program() -> Probe:
-    """Before the version it warns when its kernel module is missing, without which no machine starts."""
+    """Check the program; before the version it warns if its kernel module is missing, which every machine needs."""
     lines = vboxmanage.ask("--version", limit_s=_PROBE_LIMIT_S).strip().splitlines() or [""]
     if warning := next((line for line in lines if line.startswith("WARNING")), None):
         return Probe(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of VBoxManage, VirtualBox's command line, and what it prints (its manual, and VBoxManageInfo.cpp)."""
+"""Calls of VBoxManage, VirtualBox's command line, and its output (its manual, and VBoxManageInfo.cpp)."""
 
 import re
 import time
@@ -17,14 +17,14 @@ _LINE = re.compile(r'^"?(?P<key>[^"=]+)"?=(?:"(?P<text>.*)"|(?P<plain>[^"]*))$')
 
 
 def run(*words: str, limit_s: float = _LIMIT_S) -> process.Completed:
-    """To the end, whatever its exit code. Each call may leave VirtualBox's own server at work for a while."""
+    """Run to the end, whatever its exit code. Each call may leave VirtualBox's own server running for a while."""
     return process.run(["VBoxManage", *words], timeout_s=limit_s, leaves_daemon=True)
 
 
 def ask(*words: str, limit_s: float = _LIMIT_S) -> str:
-    """What it prints; ``NodeError`` with its complaint.
+    """Its output; ``NodeError`` with its complaint.
 
-    A machine that was just switched off stays locked for a moment: it is asked again until it is not.
+    A machine that was just switched off stays locked for a moment: the call is repeated until it is not.
     """
     deadline = time.monotonic() + _LOCKED_LIMIT_S
     while (done := run(*words, limit_s=limit_s)).code != 0:
@@ -45,25 +45,25 @@ def information(machine: str) -> dict[str, str] | None:
 
 
 def parse(text: str) -> dict[str, str]:
-    r"""Key → value; some versions put other lines between. ``NodeError`` if there is no state.
+    r"""Key → value; some versions print a line between that is neither. ``NodeError`` without a state.
 
     >>> parse('name="a"\nEncryption:     disabled\ncpus=2\n"SATA-0-0"="/disk.vdi"\nVMState="poweroff"\n')
     {'name': 'a', 'cpus': '2', 'SATA-0-0': '/disk.vdi', 'VMState': 'poweroff'}
     """
     lines = filter(None, (_LINE.match(line.strip()) for line in text.splitlines()))
-    found = {line["key"]: line["plain"] if line["text"] is None else line["text"] for line in lines}
-    if "VMState" not in found:
-        raise NodeError("what VBoxManage showvminfo prints is not understood: it tells no VMState")
-    return found
+    values = {line["key"]: line["plain"] if line["text"] is None else line["text"] for line in lines}
+    if "VMState" not in values:
+        raise NodeError("what VBoxManage showvminfo prints is not understood: it has no VMState")
+    return values
 
 
-def number(found: Mapping[str, str], key: str) -> int:
-    """A whole number among them; ``NodeError`` if there is none."""
-    return told.number(found.get(key, ""), f"VBoxManage showvminfo ({key})")
+def number(values: Mapping[str, str], key: str) -> int:
+    """A whole number among the values; ``NodeError`` if there is none."""
+    return told.number(values.get(key, ""), f"VBoxManage showvminfo ({key})")
 
 
 def _complaint(done: process.Completed) -> str:
-    """Its first error, without the progress and the places in its source that stand around it."""
+    """Its first error, without the progress and the source locations around it."""
     lines = [line.strip() for line in done.stderr.splitlines()]
     errors = [line.partition("error: ")[2] for line in lines if "error: " in line]
     return next(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``govc vm.info -json`` and ``object.collect -json`` tell, which are vSphere's own objects (VirtualMachine)."""
+"""The output of ``govc vm.info -json`` and ``object.collect -json``: vSphere's own objects (VirtualMachine)."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -85,7 +85,7 @@ class _Guest(TypedDict):
 
 
 class _Machine(TypedDict):
-    """VirtualMachine, as far as it is relied on."""
+    """The fields of VirtualMachine that Tare relies on."""
 
     name: NotRequired[str]
     config: _Configuration
@@ -103,23 +103,23 @@ class _Property(TypedDict):
 
 
 def machine(text: str) -> Described | None:
-    """The one machine of ``vm.info -json``; ``None`` if there is none; ``NodeError`` for several or for nonsense."""
-    found = told(_Machines, text, "govc vm.info")["virtualMachines"] or []
-    if len(found) > 1:
-        names = ", ".join(one.get("name", "without a name") for one in found)
+    """The one machine of ``vm.info -json``; ``None`` without any; ``NodeError`` for several or for nonsense."""
+    machines = told(_Machines, text, "govc vm.info")["virtualMachines"] or []
+    if len(machines) > 1:
+        names = ", ".join(each.get("name", "without a name") for each in machines)
         raise NodeError(f"several machines have that name: {names}; write the whole path of one")
     try:
-        return _described(found[0]) if found else None
+        return _described(machines[0]) if machines else None
     except ValueError as error:
         raise NodeError(f"what govc vm.info prints is not understood: {error}", text[:_EXCERPT]) from None
 
 
-def _described(found: _Machine) -> Described:
-    configuration, host = found["config"], found["runtime"]["host"]
+def _described(reported: _Machine) -> Described:
+    configuration, host = reported["config"], reported["runtime"]["host"]
     cpu, memory = configuration.get("cpuAllocation") or {}, configuration.get("memoryAllocation") or {}
-    extra = {one["key"]: one["value"] for one in configuration.get("extraConfig") or []}
+    extra = {setting["key"]: setting["value"] for setting in configuration.get("extraConfig") or []}
     return Described(
-        is_on=found["runtime"]["powerState"] != _OFF,
+        is_on=reported["runtime"]["powerState"] != _OFF,
         host=f"{host['type']}:{host['value']}",
         processors=configuration["hardware"]["numCPU"],
         memory_byte=configuration["hardware"]["memoryMB"] * MEBIBYTE,
@@ -128,18 +128,18 @@ def _described(found: _Machine) -> Described:
         memory_limit_mebibyte=_limit(memory),
         memory_reservation_mebibyte=memory.get("reservation", 0),
         affinity=_processors(str(extra.get(AFFINITY, ""))),
-        address=next(_addresses(found.get("guest") or {}), None),
+        address=next(_addresses(reported.get("guest") or {}), None),
         hardware=configuration["version"],
     )
 
 
 def properties(text: str) -> dict[str, Any]:
     """Name → value of ``object.collect -json``; ``NodeError`` for nonsense."""
-    return {one["name"]: one.get("val") for one in told(list[_Property], text, "govc object.collect")}
+    return {entry["name"]: entry.get("val") for entry in told(list[_Property], text, "govc object.collect")}
 
 
 def _limit(allocation: _Allocation) -> int | None:
-    """-1 is vSphere's word for no limit (ResourceAllocationInfo)."""
+    """The limit; -1 is vSphere's value for none (ResourceAllocationInfo)."""
     limit = allocation.get("limit", -1)
     return None if limit < 0 else limit
 
@@ -149,9 +149,9 @@ def _processors(text: str) -> tuple[int, ...] | None:
 
 
 def _addresses(guest: _Guest) -> Iterator[str]:
-    """Those that another host can reach, IPv4 first; VMware Tools tell them."""
+    """The addresses that another host can reach, IPv4 first, as VMware Tools report them."""
     known = [guest.get("ipAddress")]
     known += [text for card in guest.get("net") or [] for text in card.get("ipAddress") or []]
-    ip_addresses = [ipaddress.ip_address(one) for one in known if one]
+    ip_addresses = [ipaddress.ip_address(ip) for ip in known if ip]
     for version in (4, 6):
-        yield from (str(one) for one in ip_addresses if one.version == version and not one.is_link_local)
+        yield from (str(ip) for ip in ip_addresses if ip.version == version and not ip.is_link_local)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of govc, VMware's command line (its USAGE page); whom it reaches and as whom stands in its environment.
+"""Calls of govc, VMware's command line (its USAGE page); its environment holds the server and the user.
 
 The password is never in an argument, where everybody on the host could read it, nor in a message.
 """
@@ -24,7 +24,7 @@ _TAKEN_OVER = (
 _BY_OPTION = {
     "url": "GOVC_URL",
     "username": "GOVC_USERNAME",
-    "password_file": "GOVC_PASSWORD",  # govc takes the name of a file too, and reads it
+    "password_file": "GOVC_PASSWORD",  # govc also accepts the name of a file, and reads it
     "ca_certificates": "GOVC_TLS_CA_CERTS",
     "known_hosts": "GOVC_TLS_KNOWN_HOSTS",
     "datacenter": "GOVC_DATACENTER",
@@ -34,19 +34,21 @@ _HIDDEN = "(hidden)"
 
 @dataclass(frozen=True, slots=True)
 class Govc:
-    """The program with what it needs to log in."""
+    """The program with its log-in settings."""
 
     program: str
     variables: Mapping[str, str] = field(repr=False)
 
     @classmethod
     def of(cls, options: Mapping[str, OptionValue]) -> "Govc":
-        """``NodeError`` if there is no address, or if the password's file is not fit to be one."""
-        found = {name: os.environ[name] for name in _TAKEN_OVER if name in os.environ}
-        found |= {variable: str(options[name]) for name, variable in _BY_OPTION.items() if name in options}
+        """Read the options; ``NodeError`` if there is no address, or if the password's file is unfit."""
+        variables = {name: os.environ[name] for name in _TAKEN_OVER if name in os.environ}
+        variables |= {
+            variable: str(options[name]) for name, variable in _BY_OPTION.items() if name in options
+        }
         if "insecure" in options:
-            found["GOVC_INSECURE"] = str(options["insecure"]).lower()
-        if "GOVC_URL" not in found:
+            variables["GOVC_INSECURE"] = str(options["insecure"]).lower()
+        if "GOVC_URL" not in variables:
             raise NodeError("no vCenter or ESXi is named; write the option url, or set GOVC_URL")
         if "password_file" in options:
             _check_private(Path(str(options["password_file"])))
@@ -54,11 +56,11 @@ class Govc:
         fixed = {
             "GOVC_PERSIST_SESSION": "false",
             "GOVC_FORMAT_ERROR": "false",
-        }  # complaints in words, not in JSON
-        return cls(str(options.get("govc", "govc")), {**found, **fixed})
+        }  # complaints as text, not as JSON
+        return cls(str(options.get("govc", "govc")), {**variables, **fixed})
 
     def ask(self, *words: str, limit_s: float = _LIMIT_S) -> str:
-        """What it prints; ``NodeError`` with its complaint."""
+        """Its output; ``NodeError`` with its complaint."""
         done = process.run([self.program, *words], timeout_s=limit_s, variables=self.variables)
         if done.code != 0:
             raise NodeError(self._without_secrets(f"govc {words[0]} failed: {done.last_words}"))
@@ -70,14 +72,14 @@ class Govc:
         return text
 
     def _secrets(self) -> list[str]:
-        """The password as it may stand in the environment, in a file, or in an address."""
+        """The password in every form: from the environment, a file, or an address."""
         given = _read(self.variables.get("GOVC_PASSWORD", ""))
         in_url = urlsplit(self.variables["GOVC_URL"]).password or ""
         return [secret for secret in (given, quote(given, safe=""), in_url, unquote(in_url)) if secret]
 
 
 def _read(password: str) -> str:
-    """As govc does it: the name of a file stands for what is in the file."""
+    """Like govc: the name of a file means the file's content."""
     try:
         return Path(password).read_text().strip() if password else ""
     except (OSError, ValueError):
@@ -85,7 +87,7 @@ def _read(password: str) -> str:
 
 
 def _check_private(path: Path) -> None:
-    """Were it not there, govc would take its name for the password and send that."""
+    """Check the file: without it, govc would take its name for the password and send that."""
     try:
         status = path.stat()
         with path.open("rb"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine's ESXi host is, as far as its limits depend on it (vSphere's HostSystem, ClusterComputeResource)."""
+"""A machine's ESXi host, as far as its limits depend on it (vSphere's HostSystem, ClusterComputeResource)."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -24,19 +24,19 @@ class EsxiHost:
 
     @classmethod
     def of(cls, govc: Govc, reference: str) -> Self:
-        """``NodeError`` if it does not tell."""
-        told = properties(govc.ask("object.collect", "-json", reference, *_PROPERTIES))
-        megahertz = part(int, told.get(_PROPERTIES[0]), f"{reference} of its processors' speed")
-        parent = part(dict[str, Any], told.get("parent"), f"{reference} of where it belongs")
+        """Read it; ``NodeError`` if it does not report its properties."""
+        known = properties(govc.ask("object.collect", "-json", reference, *_PROPERTIES))
+        megahertz = part(int, known.get(_PROPERTIES[0]), f"{reference} of its processors' speed")
+        parent = part(dict[str, Any], known.get("parent"), f"{reference} of where it belongs")
         cluster = f"{_CLUSTER}:{parent.get('value')}" if parent.get("type") == _CLUSTER else None
         return cls(
             megahertz=megahertz,
-            product=str(told.get(_PROPERTIES[1]) or "ESXi"),
+            product=str(known.get(_PROPERTIES[1]) or "ESXi"),
             moves_machines=cluster is not None and _has_drs(govc, cluster),
         )
 
 
 def _has_drs(govc: Govc, cluster: str) -> bool:
-    told = properties(govc.ask("object.collect", "-json", cluster, "configurationEx")).get("configurationEx")
-    settings = told.get("drsConfig") if isinstance(told, dict) else None
+    known = properties(govc.ask("object.collect", "-json", cluster, "configurationEx")).get("configurationEx")
+    settings = known.get("drsConfig") if isinstance(known, dict) else None
     return isinstance(settings, dict) and settings.get("enabled") is True

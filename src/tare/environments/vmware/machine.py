@@ -23,13 +23,13 @@ _NO_LIMIT = "-1"
 
 class VmwareMachine(CopiedMachine):
     def __init__(self, spec: NodeSpec) -> None:
-        """Know the node, and how to log in; ``NodeError`` if nobody says."""
+        """Keep the node and the log-in; ``NodeError`` if that is missing."""
         super().__init__(spec)
         self._govc = Govc.of(spec.options)
 
     @property
     def _path(self) -> str:
-        """Where it is in the inventory."""
+        """Its path in the inventory."""
         folder = self.spec.options.get("folder")
         return f"{folder}/{self.name}" if self.is_copy and folder is not None else self.name
 
@@ -37,19 +37,19 @@ class VmwareMachine(CopiedMachine):
         return described.machine(self._govc.ask("vm.info", "-json", self._path))
 
     def _told(self) -> Described:
-        if (found := self._found()) is None:
+        if (now := self._found()) is None:
             raise NodeError(f"the machine {self.name} is gone")
-        return found
+        return now
 
     def exists(self) -> bool:
         return self._found() is not None
 
     def is_on(self) -> bool:
-        found = self._found()
-        return found is not None and found.is_on
+        now = self._found()
+        return now is not None and now.is_on
 
     def copy(self) -> None:
-        """``vm.clone`` copies what the snapshot holds, or the machine as it is."""
+        """``vm.clone`` copies the snapshot's content, or the machine as it is."""
         options = self.spec.options
         of_snapshot = [] if self.snapshot is None else ["-snapshot", self.snapshot]
         linked = ["-link"] if options.get("clone") == "linked" else []
@@ -84,7 +84,7 @@ class VmwareMachine(CopiedMachine):
         self._change(limits(self.spec, host.megahertz))
 
     def _change(self, settings: Mapping[str, str]) -> None:
-        """Settings in the words of ``vm.change``; what is no flag of its own is a setting of the machine itself."""
+        """Apply settings in ``vm.change``'s words; any that are not its flags are settings of the machine itself."""
         words = [
             word
             for name, value in settings.items()
@@ -115,7 +115,7 @@ class VmwareMachine(CopiedMachine):
         )
 
     def facts(self) -> Mapping[str, str]:
-        """The hypervisor as it calls itself, and what of its host the machine was promised."""
+        """The hypervisor's own name, and the machine's reservations on its host."""
         now = self._told()
         host = EsxiHost.of(self._govc, now.host)
         limit = "none" if now.cpu_limit_megahertz is None else f"{now.cpu_limit_megahertz} MHz"
@@ -154,7 +154,7 @@ def _reservation(memory_mebibyte: int, megahertz: int) -> dict[str, str]:
 
 
 def _settings(now: Described) -> dict[str, str]:
-    """All that ``limits`` may change."""
+    """All settings that ``limits`` may change."""
     cpu, memory = now.cpu_limit_megahertz, now.memory_limit_mebibyte
     return {
         "c": str(now.processors),

@@ -31,11 +31,11 @@ _FILES = ("password_file", "ca_certificates", "known_hosts", "govc")
 
 def complaints(options: Mapping[str, OptionValue]) -> dict[str, str]:
     """Option → what is wrong with it."""
-    found = {**copy_complaints(options), **inside_complaints(options)}
+    problems = {**copy_complaints(options), **inside_complaints(options)}
     for name in _OWN:
         if name in options and (words := _complaint(name, options[name])):
-            found[name] = words
-    return found
+            problems[name] = words
+    return problems
 
 
 def _complaint(name: str, value: OptionValue) -> str | None:
@@ -51,7 +51,7 @@ def _complaint(name: str, value: OptionValue) -> str | None:
 
 
 def _url_complaint(value: OptionValue) -> str | None:
-    """Without the value where it holds a password: what is wrong is printed and logged."""
+    """What is wrong with it, without the value where that holds a password: complaints are printed and logged."""
     if not isinstance(value, str) or not value or value.startswith("-"):
         return f"must be an address such as https://vcenter.example.org, but is {value!r}"
     whole = value if "://" in value else f"https://{value}"

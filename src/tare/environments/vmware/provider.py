@@ -37,9 +37,9 @@ class Vmware(Managed):
         return VmwareMachine(spec)
 
     def probe(self) -> Probe:
-        """The log-in, and whether the machines are there; over a network it may take longer than on this host."""
+        """Check the log-in and the machines; over a network it may take longer than on this host."""
         if self._options is None:
-            reason = "its machine stands in a campaign file, and is looked for with it"
+            reason = "its machine is named in a campaign file, and checked with it"
             return Probe(usable=False, reason=reason, remedy="write one as docs/vmware.md shows")
         try:
             return _probed(Govc.of(self._options), self._options)

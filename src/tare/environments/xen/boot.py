@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a domain of Tare's own boots from: kernel, initramfs and disks, and what its first process is told."""
+"""The boot files of a domain of Tare's own: kernel, initramfs and disks, and its first process's settings."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,8 +22,8 @@ _EMULATED = ("ata_piix", "sd_mod", "erofs", "overlay", "ext4")
 
 
 def asked_kernel(options: Mapping[str, OptionValue]) -> str | None:
-    found = options.get("kernel")
-    return None if found is None else str(found)
+    release = options.get("kernel")
+    return None if release is None else str(release)
 
 
 def kind_of(options: Mapping[str, OptionValue]) -> str:
@@ -31,7 +31,7 @@ def kind_of(options: Mapping[str, OptionValue]) -> str:
 
 
 def kernel_of(options: Mapping[str, OptionValue]) -> GuestKernel:
-    """``NodeError`` when there is none, or none that this kind of domain can start."""
+    """The kernel; ``NodeError`` when there is none, or none that this kind of domain can start."""
     guest_kernel = find_kernel(asked_kernel(options))
     if kind_of(options) == HVM and guest_kernel.direct:
         raise NodeError(
@@ -41,7 +41,7 @@ def kernel_of(options: Mapping[str, OptionValue]) -> GuestKernel:
 
 
 def refuse(spec: NodeSpec) -> None:
-    """What a domain of Tare's own cannot be, by ``NodeError``."""
+    """Raise ``NodeError`` for a domain of Tare's own that cannot exist."""
     if spec.network.kind is not NetworkKind.NONE:
         raise NodeError(f"a Xen domain of Tare's own has no network {spec.network.kind}; choose none")
     if spec.binds:
@@ -49,7 +49,7 @@ def refuse(spec: NodeSpec) -> None:
 
 
 def make(spec: NodeSpec) -> OwnDomain:
-    """Write all that the domain boots from into the node's folder."""
+    """Write everything that the domain boots from into the node's folder."""
     kind, kernel = kind_of(spec.options), kernel_of(spec.options)
     layer = spec.directory / "layer.img" if spec.storage is Storage.DISK else None
     if layer is not None:
@@ -81,12 +81,12 @@ def make(spec: NodeSpec) -> OwnDomain:
 
 
 def channel_of(spec: NodeSpec) -> Path:
-    """A short path: it is a socket's (unix(7): 107 bytes)."""
+    """A short path, since it is a socket's (unix(7): 107 bytes)."""
     return Path("/run") / f"{spec.name}-channel"
 
 
 def _command_line(kind: str) -> str:
-    """``xen_emul_unplug``: else the kernel takes the emulated disk away when it finds Xen's own."""
+    """``xen_emul_unplug``: otherwise the kernel removes the emulated disk when it finds Xen's own."""
     if kind == HVM:
         return _WORDS.format(console="console=ttyS0", emulated=" nopv xen_emul_unplug=never")
     return _WORDS.format(console="console=hvc0", emulated="")

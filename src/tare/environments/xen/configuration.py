@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What xl(1) is told of a domain: the text of xl.cfg(5)."""
+"""The configuration of a domain for xl(1): the text of xl.cfg(5)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ Value = str | int | Sequence[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnDomain:
-    """What a domain of Tare's own consists of."""
+    """The parts of a domain of Tare's own."""
 
     spec: NodeSpec
     kind: str
@@ -64,24 +64,24 @@ class OwnDomain:
 
 
 def limits(spec: NodeSpec, memory_byte: int, *, pinned: bool) -> dict[str, Value]:
-    """One processor of the domain for each of the node's, kept to its own; xl counts memory in MiB."""
+    """One processor of the domain for each of the node's, pinned to it; xl counts memory in MiB."""
     memory = memory_byte // _MEBIBYTE
-    found: dict[str, Value] = {"vcpus": len(spec.processors), "maxvcpus": len(spec.processors)}
-    found |= {"memory": memory, "maxmem": memory}
+    settings: dict[str, Value] = {"vcpus": len(spec.processors), "maxvcpus": len(spec.processors)}
+    settings |= {"memory": memory, "maxmem": memory}
     if pinned:
-        found["cpus"] = [format_processors((number,)) for number in spec.processors]
+        settings["cpus"] = [format_processors((number,)) for number in spec.processors]
     if spec.cpu_quota is not None:
-        found["cap"] = max(1, round(spec.cpu_quota * 100))
-    return found
+        settings["cap"] = max(1, round(spec.cpu_quota * 100))
+    return settings
 
 
 def text(settings: Mapping[str, Value]) -> str:
-    """One line for each setting; ``NodeError`` for what xl's quotes cannot hold."""
+    """One line for each setting; ``NodeError`` for a value that xl's quotes cannot hold."""
     return "".join(f"{line}\n" for line in lines(settings))
 
 
 def lines(settings: Mapping[str, Value]) -> list[str]:
-    """The settings as words for ``xl create`` too.
+    """The settings as lines, which ``xl create`` also accepts as words.
 
     >>> lines({"vcpus": 2, "cpus": ["0", "1"], "name": "a"})
     ['vcpus=2', 'cpus=["0", "1"]', 'name="a"']
@@ -98,7 +98,7 @@ def _written(value: Value) -> str:
 
 
 def _quoted(value: str) -> str:
-    """Its quotes end at the next one, and know a few escapes: values with either are refused."""
+    """Quote it; xl's quotes end at the next one, and know a few escapes: values with either are refused."""
     if not value.isprintable() or any(letter in value for letter in '"\\'):
         raise NodeError(f"xl's configuration cannot hold {value!r}; choose another path or name")
     return json.dumps(value, ensure_ascii=False)
@@ -113,6 +113,6 @@ def _disk(path: Path, device: str, *, read_only: bool) -> str:
 def _plain(path: Path) -> str:
     if any(letter in str(path) for letter in ",\n") or str(path) != str(path).strip():
         raise NodeError(
-            f"xl cannot be told of {str(path)!r}: a comma or a space at its end; choose another folder"
+            f"xl does not take {str(path)!r}: a comma or a space at its end; choose another folder"
         )
     return str(path)

@@ -14,7 +14,7 @@ _NAME = re.compile(r"""^[ \t]*name[ \t]*=[ \t]*(["'])([\w.+-]+)\1""", re.MULTILI
 
 
 class BroughtXenDomain(Machine):
-    """It starts with the node's limits instead of its file's; the file stays as it is (xl(1), create)."""
+    """It starts with the node's limits replacing its file's; the file stays as it is (xl(1), create)."""
 
     @property
     def _file(self) -> str:
@@ -45,7 +45,7 @@ class BroughtXenDomain(Machine):
         xl.create(self._file, *configuration.lines(limits))
 
     def ask_to_end(self) -> None:
-        """By Xen's own channel, or by ACPI in a domain without its drivers."""
+        """Shut it down by Xen's own channel, or by ACPI in a domain without its drivers."""
         xl.ask("shutdown", "-F", self.name)
 
     def switch_off(self) -> None:
@@ -55,7 +55,7 @@ class BroughtXenDomain(Machine):
         """Nothing."""
 
     def address(self) -> str | None:
-        """Unknown to xl; the option ``host`` says it."""
+        """Unknown to xl; the option ``host`` sets it."""
         return None
 
     def holds(self) -> Settings:

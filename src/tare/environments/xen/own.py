@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes in domains of Tare's own: its kernel and initramfs, the image as a disk, commands by a console of Xen's."""
+"""Nodes in domains of Tare's own: its kernel and initramfs, the image as a disk, commands through a Xen console."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class OwnXenDomains(GuestProvider):
     cooperates = False
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:
-        """Know the options for ``probe``; nodes bring theirs along."""
+        """Keep the options for ``probe``; nodes have their own."""
         self._options: Mapping[str, OptionValue] = options or {}
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
@@ -73,8 +73,8 @@ class OwnXenDomains(GuestProvider):
         channel.keep_connected(spec, [], domain.channel)
         seen = inside.look(channel.prefix(spec))
         verify(domain.kind, seen)
-        told = xl.parse_info(xl.ask("info"))
-        version = f"{told.get('xen_version')}, scheduler {told.get('xen_scheduler')}, type {domain.kind}"
+        information = xl.parse_info(xl.ask("info"))
+        version = f"{information.get('xen_version')}, scheduler {information.get('xen_scheduler')}, type {domain.kind}"
         release = find_kernel(boot.asked_kernel(spec.options)).release
         facts = {"Xen": version, "guest's kernel": release, "disk driver": ", ".join(_drivers(seen))}
         return Node(spec=spec, init_pid=None, facts=facts, own_kernel=True, machine=True)
@@ -93,13 +93,13 @@ class OwnXenDomains(GuestProvider):
 
 @dataclass(frozen=True, slots=True)
 class XenGroup:
-    """A ``NodeGroup`` (``tare.nodes.provider``): what the hypervisor holds, which the host does not see."""
+    """A ``NodeGroup`` (``tare.nodes.provider``): the hypervisor's limits, which the host does not see."""
 
     spec: NodeSpec
     prefix: Sequence[str]
 
     def settings(self) -> Settings:
-        """As xl prints it; memory in whole MiB, which is how it is given."""
+        """The limits that xl reports; memory in whole MiB, its own unit."""
         held, asked = xl.holds(self.spec.name), self.spec.memory_byte
         rounded = held.memory_byte is not None and 0 <= asked - held.memory_byte < _MEBIBYTE
         return Settings(
@@ -112,7 +112,7 @@ class XenGroup:
         return xl.cpu_s(self.spec.name)
 
     def memory_kills(self) -> int | None:
-        """Those of the guest's own kernel."""
+        """The kills by the guest's own kernel."""
         return parse_kills(process.run([*self.prefix, "cat", "/proc/vmstat"], timeout_s=_LIMIT_S).stdout)
 
     def refused_processes(self) -> int | None:
@@ -123,7 +123,7 @@ class XenGroup:
 
 
 def verify(kind: str, seen: Mapping[str, Any]) -> None:
-    """``NodeError`` when the guest's disk is not of the kind that was asked for."""
+    """``NodeError`` when the guest's disk is not of the requested kind."""
     drivers, wanted = _drivers(seen), "ata_piix" if kind == HVM else "vbd"
     if wanted not in drivers:
         raise NodeError(f"the guest is not as asked ({kind}): no disk has the driver {wanted}, but {drivers}")

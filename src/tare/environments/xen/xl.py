@@ -17,12 +17,12 @@ _CAPPED = ("credit", "credit2")
 
 
 def run(*words: str, limit_s: float = _LIMIT_S) -> process.Completed:
-    """To the end, whatever its exit code."""
+    """Run to the end, whatever its exit code."""
     return process.run(["xl", *words], timeout_s=limit_s)
 
 
 def ask(*words: str, limit_s: float = _LIMIT_S) -> str:
-    """What it prints; ``NodeError`` with its complaint."""
+    """Its output; ``NodeError`` with its complaint."""
     done = run(*words, limit_s=limit_s)
     if done.code != 0:
         raise NodeError(f"xl {words[0]} failed: {done.last_words}")
@@ -30,12 +30,12 @@ def ask(*words: str, limit_s: float = _LIMIT_S) -> str:
 
 
 def create(configuration: str, *settings: str) -> None:
-    """Start a domain; ``settings`` win over those of the file."""
+    """Start a domain; ``settings`` override the file's."""
     ask("create", "-q", configuration, *settings, limit_s=_CREATE_LIMIT_S)
 
 
 def exists(domain: str) -> bool:
-    """Whether there is such a domain, in whatever state: xl forgets domains that are off."""
+    """Whether there is such a domain, in any state: xl forgets domains that are off."""
     done = run("domid", domain)
     if done.code != 0 and any(words in done.stderr for words in _MISSING):
         return False
@@ -45,13 +45,13 @@ def exists(domain: str) -> bool:
 
 
 def destroy(domain: str) -> None:
-    """At once; harmless if there is none."""
+    """End it at once; harmless if there is none."""
     if exists(domain):
         ask("destroy", domain)
 
 
 def holds(domain: str) -> Settings:
-    """What the hypervisor keeps it to."""
+    """The limits that the hypervisor enforces."""
     memory_mebibyte, _ = parse_list(ask("list", domain))
     scheduler = parse_info(ask("info")).get("xen_scheduler", "")
     capped = scheduler in _CAPPED
@@ -83,7 +83,7 @@ def _figure(text: str) -> float:
 
 
 def parse_affinity(text: str) -> tuple[int, ...] | None:
-    """From ``xl vcpu-list NAME``: all that the hard affinities allow; ``None`` if one allows all."""
+    """From ``xl vcpu-list NAME``: all processors that the hard affinities allow; ``None`` if one allows all."""
     matches = re.findall(
         r"^\S+\s+\d+\s+\d+\s+(?:\d+|-)\s+[a-z-]+\s+[0-9.]+\s+(\S+) / \S+$", text, re.MULTILINE
     )
