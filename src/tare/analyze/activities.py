@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the time of profiled programs went: medians over blocks, each activity beside native's."""
+"""Where profiled programs spent their time: medians over blocks, each activity beside native's."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ def activity_splits(
 ) -> tuple[ActivitySplit, ...]:
     """One per summary: medians, as times and shares near 0 are too skewed for the signed ranks.
 
-    Overheads are those of ``verdicts``, so that none is told in two ways.
+    Overheads come from ``verdicts``, so that none is reported in two ways.
     """
     overheads = {
         (overhead.summary.cell, overhead.summary.environment, overhead.summary.metric): overhead.typical

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One sentence for each environment: what holds of all its primary metrics, those alike named together."""
+"""One sentence per environment about all its primary metrics; metrics with the same result are named together."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,13 +12,13 @@ from tare.units import TIMES_FROM
 
 _MOST_DECIMALS = 3
 _OF_A_PROGRAM = "wall_s"
-"""The metric of a whole program, which has a better name: its workload's."""
+"""The metric of a whole program, which is better called by its workload's name."""
 Names: TypeAlias = Mapping[tuple[Cell, str], str]
-"""Cell and metric → how the metric is called."""
+"""Cell and metric → name of the metric."""
 
 
 class _Precedence(IntEnum):
-    """In which order a sentence says things."""
+    """Order in which a sentence says things."""
 
     SLOWER = 0
     WITHIN = 1
@@ -29,11 +29,11 @@ class _Precedence(IntEnum):
 
 
 class _Saying(NamedTuple):
-    """What is said of one metric; sayings of one rank and one text are put together."""
+    """Statement about one metric; statements of the same rank and text are merged."""
 
     rank: _Precedence
     size: float
-    """Within the rank, what is smaller comes first."""
+    """Within a rank, smaller sizes come first."""
     word: Word
     name: str
     text: str
@@ -42,8 +42,8 @@ class _Saying(NamedTuple):
 def answers(verdicts: Sequence[Verdict]) -> tuple[Answer, ...]:
     """Answer for each environment and layout with a primary verdict, in the order of the verdicts.
 
-    Where the campaign has a single primary metric, the answer is the verdict's own sentence; but less than the wall
-    time is always named.
+    Where the campaign has a single primary metric, the answer is the verdict's own sentence; but a metric for less than
+    the wall time is always named.
     """
     primary = [verdict for verdict in verdicts if verdict.overhead.summary.primary]
     names = primary_names(verdict.overhead.summary for verdict in primary)
@@ -66,9 +66,9 @@ def answers(verdicts: Sequence[Verdict]) -> tuple[Answer, ...]:
 
 
 def primary_names(summaries: Iterable[Summary]) -> dict[tuple[Cell, str], str]:
-    """How each primary metric is called: by its own name, or by its workload's where that says more.
+    """Name of each primary metric: its own, or its workload's where that says more.
 
-    That is so for a program's time, and for a metric that several workloads have.
+    The workload's name is used for a program's time, and for a metric that several workloads have.
     """
     keys = list(dict.fromkeys((summary.cell, summary.metric) for summary in summaries))
     pairs = {(cell.workload, metric) for cell, metric in keys}
@@ -89,7 +89,7 @@ def _whole(verdict: Verdict) -> AnswerPart:
 
 
 def _parts(verdicts: Sequence[Verdict], names: Names) -> tuple[AnswerPart, ...]:
-    """``names``: of all primary metrics in this layout, also of those on which there is no verdict here."""
+    """Parts of an answer; ``names``: of all primary metrics in this layout, even without a verdict here."""
     judged = {
         (verdict.overhead.summary.cell, verdict.overhead.summary.metric): verdict for verdict in verdicts
     }
@@ -142,7 +142,7 @@ def _part(group: Sequence[_Saying]) -> AnswerPart:
 
 
 def difference_said(word: Word, low: float, high: float) -> str:
-    """Such as "25 to 28 % slower"."""
+    """For example "25 to 28 % slower"."""
     if low >= TIMES_FROM:
         return f"at {1 + low:.0f} to {1 + high:.0f} times native's time"
     near, far = bounds(low, high)
@@ -151,9 +151,9 @@ def difference_said(word: Word, low: float, high: float) -> str:
 
 
 def bounds(low: float, high: float) -> tuple[str, str]:
-    """Sizes in per cent, the nearer to 0 first, of an interval that leaves out 0.
+    """Sizes in per cent of an interval that excludes 0, the end nearer to 0 first.
 
-    Each has two digits, and together they never say less than the interval: all its digits stand in the tables.
+    Each has two digits and is rounded outward, so that the range contains the interval; the tables give all digits.
     """
     near, far = sorted((abs(low), abs(high)))
     return _two_digits(near, math.floor), _two_digits(far, math.ceil)
@@ -167,6 +167,6 @@ def _two_digits(size: float, whole: Callable[[float], int]) -> str:
 
 
 def joined(names: Sequence[str]) -> str:
-    """Such as "compute, memory and messages"."""
+    """For example "compute, memory and messages"."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

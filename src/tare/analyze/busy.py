@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a machine was too busy for a claim: by what others used of it, and by native against native.
+"""When a machine was too busy for a claim: by the load of others, and by native against native.
 
-docs/method.md gives the rules, their reasons, and how often they withhold what is true.
+docs/method.md gives the rules, their reasons, and how often they withhold a true claim.
 """
 
 import math
@@ -24,11 +24,11 @@ from tare.treat.busy import block_loads
 
 MOST_BUSY = 0.25
 """Share of the blocks that a verdict rests on: fewer than 29 % of its values cannot move a Hodges-Lehmann estimate
-without limit, so beyond this the busy ones may decide by themselves."""
+without limit, so beyond this the busy blocks alone may decide."""
 MOST_STOLEN = 0.5
-"""Part of the processors: beyond it there is no telling, in turns either."""
+"""Part of the processors: beyond it nothing can be concluded, even with turns."""
 OF_A_PAIR = math.sqrt(3) / 2
-"""Native against native has the variance 2 s^2, an overhead 1.5 s^2: this brings the width of one to the other's."""
+"""Native against native has the variance 2 s^2, an overhead 1.5 s^2: this factor converts between the widths."""
 _MOST_NAMED = 3
 _WORTH_A_NAME = 0.1
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
@@ -36,7 +36,7 @@ SENTENCE = "undecided: the machine was too busy"
 
 
 def blocks_said(summary: Summary, most: int | None = None) -> str | None:
-    """Such as "stress used 1.0 of 2 processors in 8 of 10 blocks"; ``None`` where enough of them were quiet.
+    """For example "stress used 1.0 of 2 processors in 8 of 10 blocks"; ``None`` where enough blocks were quiet.
 
     ``most``: only blocks with smaller numbers count.
     """
@@ -46,10 +46,10 @@ def blocks_said(summary: Summary, most: int | None = None) -> str | None:
 
 
 def _disturbing(block: BlockValue, *, net: bool) -> HostLoad | None:
-    """The block's load, without what a hypervisor took in turns from all arms alike.
+    """The block's load, without processor time that a hypervisor took from all arms equally during turns.
 
-    It comes and goes within tenths of a second, so that the slices of a round share it, and nobody on this host can end
-    it. What other programs took is no part of a metric that is ``net`` of it. What is left of both shows in native
+    That time comes and goes within tenths of a second, so the slices of a round share it, and nobody on this host can
+    end it. A metric that is ``net`` of other programs' time does not contain it. The rest of both shows in native
     against native.
     """
     load = block.load
@@ -59,7 +59,7 @@ def _disturbing(block: BlockValue, *, net: bool) -> HostLoad | None:
 
 
 def loads_said(loads: Iterable[HostLoad], blocks: int) -> str | None:
-    """The same of one load for each block that has one, of ``blocks`` in all."""
+    """``blocks_said`` for one load per block that has one, of ``blocks`` blocks in total."""
     busy = [load for load in loads if load.busy]
     if not blocks or len(busy) <= MOST_BUSY * blocks:
         return None
@@ -67,7 +67,7 @@ def loads_said(loads: Iterable[HostLoad], blocks: int) -> str | None:
 
 
 def _taken(busy: Sequence[HostLoad]) -> str:
-    """Who took how much, in the mean over the busy blocks."""
+    """Who took how much, on average over the busy blocks."""
     foreign, steal, throttled = (
         math.fsum(values) / len(busy)
         for values in zip(*((load.foreign, load.steal, load.throttled) for load in busy), strict=True)
@@ -82,7 +82,7 @@ def _taken(busy: Sequence[HostLoad]) -> str:
 
 
 def names(busy: Iterable[HostLoad]) -> tuple[str, ...]:
-    """Of the programs that used most, over all of these loads; a tenth of it all is worth a name."""
+    """Names of the programs that used most, over all these loads; at least a tenth of the total."""
     spent: dict[str, float] = {}
     for load in busy:
         for busy_program in load.others:
@@ -97,7 +97,7 @@ def listed(words: Sequence[str]) -> str:
 
 
 def drowns(estimate: Estimate, control: Estimate, threshold: float = 0.0) -> bool:
-    """Whether native against itself leaves a wider interval open than ``estimate`` is away from ``threshold``.
+    """Whether the interval of native against itself is wider than the distance from ``estimate`` to ``threshold``.
 
     All are fractions; ``control`` is the control's interval at the level of the claim.
     """
@@ -105,12 +105,12 @@ def drowns(estimate: Estimate, control: Estimate, threshold: float = 0.0) -> boo
 
 
 def drowns_equivalence(control: Estimate, margin: float) -> bool:
-    """Whether native itself could not be shown to lie within the margin; ``control`` at 90 %."""
+    """Whether even native could not be shown to lie within the margin; ``control`` at 90 %."""
     return OF_A_PAIR * _half_width(control) > math.log1p(margin)
 
 
 def _half_width(control: Estimate) -> float:
-    """Of its logarithm; 0 without an interval, which withholds nothing."""
+    """Half-width of the logarithm's interval; 0 without an interval, which withholds nothing."""
     if control.low is None or control.high is None:
         return 0.0
     return (math.log1p(control.high) - math.log1p(control.low)) / 2
@@ -124,7 +124,7 @@ def control_said(control: Estimate) -> str:
 def busyness(
     outcomes: Sequence[Outcome], sessions: Sequence[Session], verdicts: Sequence[Verdict]
 ) -> Busyness | None:
-    """What to say of the host over the whole result; ``None`` where it was quiet and nothing was withheld."""
+    """Statement on the host over the whole result; ``None`` where it was quiet and nothing was withheld."""
     loads = block_loads(outcomes)
     busy = [load for load in loads.values() if load.busy]
     decided = any(
@@ -148,7 +148,7 @@ def _whole(loads: Mapping[int, HostLoad], busy: Collection[HostLoad], *, decided
 
 
 def _before(sessions: Sequence[Session], *, measured: bool) -> str:
-    """Of the look before the start: it may see what trials of a few ticks cannot."""
+    """Load seen by the check before the start, which may see what trials of a few ticks cannot."""
     busy = [session.load for session in sessions if session.load is not None and session.load.busy]
     if not busy:
         return ""

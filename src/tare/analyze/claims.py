@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The strongest true word for an overhead: nested margins, and a bound where none of them holds."""
+"""The strongest true word for an overhead: nested margins, and a bound where no margin holds."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from tare.records import Estimate, Word
 
 NESTED_MARGINS = (0.01, 0.02, 0.05, 0.10)
-"""Beside the campaign's own margin."""
+"""Tested besides the campaign's own margin."""
 MOST_BOUND = 0.10
-"""A cost that may be larger is not worth saying: nobody would act on it."""
+"""A larger bound is not worth stating: nobody would act on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What may be said: the three fields of ``Verdict`` with these names."""
+    """A permitted claim: the three fields of ``Verdict`` with these names."""
 
     word: Word
     within: float | None = None
@@ -27,7 +27,7 @@ def margins(declared: float) -> tuple[float, ...]:
 
 
 def narrowest(declared: float, holds: Callable[[float], bool]) -> float | None:
-    """Go from the widest margin to the narrowest, as long as each ``holds``; the last that did, or ``None``.
+    """Go from the widest margin to the narrowest while ``holds`` is true; give the last that held, or ``None``.
 
     Each is tested only if the wider one held, so their number needs no correction: a fixed sequence of tests
     (Maurer, Hothorn and Lehmacher, in: Biometrie in der chemisch-pharmazeutischen Industrie 6 (1995) 3-18).

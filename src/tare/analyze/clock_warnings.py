@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clocks that went backward: what must be known beside every verdict that rests on them."""
+"""Warnings about clocks that went backward, for every verdict that rests on them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,20 +9,20 @@ from tare.records import NATIVE, ClockQuality, Outcome, Verdict
 
 def with_clock_warnings(verdicts: Sequence[Verdict], outcomes: Sequence[Outcome]) -> tuple[Verdict, ...]:
     """Put the warning on all verdicts of an environment; native's concerns every verdict."""
-    found: dict[str, str] = {}
+    warnings: dict[str, str] = {}
     for outcome in outcomes:
         for quality in outcome.clock_quality:
             for words in _backward(quality):
                 name = outcome.trial.environment.name
-                found.setdefault(name, f"a clock of {name} went backward: {words}")
+                warnings.setdefault(name, f"a clock of {name} went backward: {words}")
     return tuple(
-        replace(verdict, warnings=(*verdict.warnings, *_own(verdict, found))) for verdict in verdicts
+        replace(verdict, warnings=(*verdict.warnings, *_own(verdict, warnings))) for verdict in verdicts
     )
 
 
-def _own(verdict: Verdict, found: dict[str, str]) -> list[str]:
+def _own(verdict: Verdict, warnings: dict[str, str]) -> list[str]:
     names = dict.fromkeys((NATIVE, verdict.overhead.summary.environment))
-    return [found[name] for name in names if name in found]
+    return [warnings[name] for name in names if name in warnings]
 
 
 def _backward(quality: ClockQuality) -> Iterator[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is not looked at in a result with too many samples to keep each."""
+"""What remains unchecked in a result with too many samples to keep them all."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ UNSEEN = (
 
 
 def with_unseen_iterations(verdicts: Sequence[Verdict], repeated: Collection[str]) -> tuple[Verdict, ...]:
-    """Warn of it where a workload has several iterations; ``repeated``: the names of those workloads."""
+    """Warn where a workload has several iterations; ``repeated``: the names of these workloads."""
     return tuple(
         replace(verdict, warnings=(*verdict.warnings, UNSEEN))
         if verdict.overhead.summary.cell.workload in repeated

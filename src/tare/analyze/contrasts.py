@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The blocks of a summary as contrasts, and which interval each verdict gets."""
+"""The blocks of a summary as contrasts, and the choice of their interval, made only here."""
 
 from collections.abc import Callable, Container, Sequence
 
@@ -7,9 +7,9 @@ from tare.records import CONTROL_NAME, Summary
 from tare.statistics.contrasts import Blocks, Contrast, Differences, Values, widened
 
 AGAINST_NATIVES: Callable[[Values, Values], Contrast] = Blocks
-"""Of an environment's run and its block's two native ones. Another is ``partial(ByInterval, function)``."""
+"""For an environment's run and its block's two native runs. An alternative: ``partial(ByInterval, function)``."""
 BETWEEN_TWO: Callable[[Values], Contrast] = Differences
-"""Of one difference per block: native against native, or one environment against another."""
+"""For one difference per block: native against native, or one environment against another."""
 
 
 def against_natives(log_ratios: Values, controls: Values) -> Contrast:
@@ -18,19 +18,19 @@ def against_natives(log_ratios: Values, controls: Values) -> Contrast:
 
 
 def between_two(differences: Sequence[float]) -> Contrast:
-    """Log-ratios of one run a block against another."""
+    """Log-ratios of one run against another in each block."""
     return BETWEEN_TWO(tuple(differences))
 
 
 def contrast_of(summary: Summary, numbers: Container[int] | None = None) -> Contrast:
-    """The blocks of a summary that have one of the ``numbers``, widened; all of them without these."""
+    """The blocks of a summary with these ``numbers``, widened; all blocks if ``None``."""
     return widened(unwidened_of(summary, numbers))
 
 
 def unwidened_of(summary: Summary, numbers: Container[int] | None = None) -> Contrast:
-    """The same as they were measured: what is made of several summaries is widened once, by its own dependence.
+    """These blocks as measured: a combination of several summaries is widened once, by its own dependence.
 
-    Native against native has no third run, and its two are alike, which makes their difference symmetric.
+    Native against native has no third run; its two runs are alike, which makes their difference symmetric.
     """
     log_ratios, controls = (
         _taken(summary, values, numbers) for values in (summary.log_ratios, summary.control_log_ratios)

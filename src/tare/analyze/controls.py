@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Native against itself, row by row, and whether any row shows that the machine treats two alike runs unlike."""
+"""Native against itself, row by row, and whether any row shows that the machine treats equal runs differently."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,9 +16,9 @@ def controls(
 ) -> tuple[Overhead, ...]:
     """Make the A/A rows, one per cell and metric: the second native slot as if it were an environment.
 
-    A row uses each block that is complete for any environment of its cell, so that one environment's
-    failures do not thin the control of the others. All rows are one family: that native differs from itself in
-    any of them may be said wrongly of one good campaign in twenty (Holm).
+    A row uses each block that is complete for any environment of its cell, so that one environment's failures do not
+    thin the control of the others. All rows are one family: in at most one good campaign in twenty does any row falsely
+    say that native differs from itself (Holm).
     """
     groups: dict[tuple[Cell, str, str, Direction], list[Summary]] = {}
     for summary in summaries:
@@ -36,14 +36,14 @@ def differs_from_itself(control: Overhead) -> bool:
 
 
 def _difference_p(control: Overhead) -> float:
-    """Of "both natives are alike", by itself; 1 where there is no interval."""
+    """P-value of "both natives are alike", unadjusted; 1 where there is no interval."""
     if control.typical.low is None:
         return 1.0
     return difference_p(seen(control.summary, control.looks), reach_of(control))
 
 
 def _as_control(block: BlockValue) -> BlockValue:
-    """The second native in the environment's place; nobody knows which of the two natives' slices were slow."""
+    """The second native in the environment's place; which native's slices were slow is unknown."""
     rounds = block.rounds and replace(
         block.rounds,
         log_ratio=block.rounds.control_log_ratio,

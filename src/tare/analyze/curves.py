@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Curves with an interval at each place, by itself; docs/netpipe.md."""
+"""Curves with a separate interval at each place; docs/netpipe.md."""
 
 import math
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from tare.statistics.estimate import as_fraction, transformed
 from tare.statistics.signed_rank import hodges_lehmann
 
 _LARGEST_LOG = 709.0
-"""About the logarithm of the largest float, which garbage may come close to."""
+"""About the logarithm of the largest float, which garbage values may approach."""
 
 
 def curve_estimates(curves: Sequence[Curve]) -> tuple[CurveEstimate, ...]:
-    """One estimate per curve, and in it one per place.
+    """One estimate per curve, with one per place in it.
 
-    The intervals are pointwise: each holds its own true value at its level, but not all of a curve together.
+    The intervals are pointwise: each contains its true value at its level, but not all of a curve together.
     """
     return tuple(CurveEstimate(curve=curve, points=tuple(map(_point, curve.points))) for curve in curves)
 

@@ -24,7 +24,7 @@ _MOST_BLOCKS = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruled:
-    """What one condition shows in one arm."""
+    """Result of one condition in one arm."""
 
     condition: FailIf
     summary: Summary | None
@@ -33,7 +33,7 @@ class Ruled:
     interval: Estimate | None
     n: int
     withheld: str | None = None
-    """Why the machine was too busy to decide what the interval by itself would."""
+    """Why the machine was too busy for the decision that the interval alone would make."""
 
 
 def decisions(
@@ -43,14 +43,14 @@ def decisions(
     expected: Sequence[str] = (),
     skipped: Sequence[Skipped] = (),
 ) -> tuple[Decision, ...]:
-    """Answer every condition for every arm that it is about.
+    """Answer every condition for every arm that it concerns.
 
-    Of the ``expected`` environments those without a trial are undecided; ``skipped`` may say why.
+    ``expected`` environments without a trial are undecided; ``skipped`` may say why.
     """
     arms: dict[tuple[Cell, str], list[Summary]] = {arm: [] for arm in courses}
     for summary in summaries:
         arms.setdefault((summary.cell, summary.environment), []).append(summary)
-    found = [
+    made = [
         _decision(ruled, arm)
         for arm, metrics in arms.items()
         for ruled in rulings(metrics, courses.get(arm), design, arm)
@@ -61,7 +61,7 @@ def decisions(
     measured = {arm[1] for arm in arms}
     missing = [name for name in expected if name not in measured]
     return (
-        *found,
+        *made,
         *(decision for name in missing for decision in _absent(design.fail_if, name, reasons.get(name))),
     )
 
@@ -69,7 +69,7 @@ def decisions(
 def rulings(
     metrics: Sequence[Summary], course: Course | None, design: Design, arm: tuple[Cell, str]
 ) -> tuple[Ruled, ...]:
-    """What each condition that is about this arm shows at the looks that ``course`` passed; ``metrics``: the arm's."""
+    """Results of the conditions on this arm at the looks that ``course`` passed; ``metrics``: the arm's."""
     asked = [fail_if for fail_if in design.fail_if if fail_if.environment in (None, arm[1])]
     planned = design.looks_of(arm[0])
     return tuple(
@@ -80,7 +80,7 @@ def rulings(
 
 
 def _metrics(condition: FailIf, metrics: Sequence[Summary]) -> Sequence[Summary | None]:
-    """The primary ones, or the one that the condition names; ``None`` in the place of none."""
+    """The primary metrics, or the one that the condition names; ``None`` in place of a missing one."""
     named = [
         summary
         for summary in metrics
@@ -92,7 +92,7 @@ def _metrics(condition: FailIf, metrics: Sequence[Summary]) -> Sequence[Summary 
 def _ruled(
     condition: FailIf, summary: Summary | None, course: Course | None, planned: tuple[int, ...]
 ) -> Ruled:
-    """The first look that decides decides for good."""
+    """Apply one condition to one metric; the first look that decides is final."""
     interval, withheld = None, None
     if summary is not None and course is not None:
         for blocks, interval, control in _intervals(summary, course, planned):
@@ -118,7 +118,7 @@ def _ruled(
 def _withheld(
     summary: Summary, blocks: int, interval: Estimate, control: Estimate, threshold: float
 ) -> str | None:
-    """Why nothing may be decided at a look after so many ``blocks``, whatever the interval; ``None``: it may."""
+    """Why no decision is permitted at a look after ``blocks`` blocks, whatever the interval; ``None`` if it is."""
     if said := busy.blocks_said(summary, blocks):
         return said
     return busy.control_said(control) if busy.drowns(interval, control, threshold) else None
@@ -127,7 +127,7 @@ def _withheld(
 def _intervals(
     summary: Summary, course: Course, planned: tuple[int, ...]
 ) -> Iterator[tuple[int, Estimate, Estimate]]:
-    """The number of blocks, the decision interval, and native's against itself, at each look that has one."""
+    """Number of blocks, decision interval, and interval of native against itself, at each look that has one."""
     shares = constant_spending(planned)
     spent = list(shares[: len(course.looks)])
     if course.final:
@@ -163,7 +163,7 @@ def _decision(ruled: Ruled, arm: tuple[Cell, str]) -> Decision:
 
 
 def _absent(conditions: Sequence[FailIf], environment: str, reason: str | None) -> Iterator[Decision]:
-    """What is about an environment that never ran."""
+    """Decisions on an environment that never ran."""
     for condition in conditions:
         if condition.environment in {None, environment}:
             yield Decision(
@@ -188,12 +188,12 @@ def _said(ruled: Ruled) -> str:
         return f"undecided whether the overhead exceeds {limit}: the machine was too busy ({ruled.withheld})"
     if ruled.interval is None or ruled.interval.low is None or ruled.interval.high is None:
         return f"undecided whether the overhead exceeds {limit}: {_lacking(ruled)}"
-    found = signed_range(ruled.interval.low, ruled.interval.high)
+    overhead = signed_range(ruled.interval.low, ruled.interval.high)
     if ruled.ruling is Ruling.EXCEEDED:
-        return f"the overhead exceeds {limit}: {found} (n = {ruled.n})"
+        return f"the overhead exceeds {limit}: {overhead} (n = {ruled.n})"
     if ruled.ruling is Ruling.KEPT:
-        return f"the overhead does not exceed {limit}: {found} (n = {ruled.n})"
-    return f"undecided whether the overhead exceeds {limit}: {found} (n = {ruled.n}; {_advice(ruled)})"
+        return f"the overhead does not exceed {limit}: {overhead} (n = {ruled.n})"
+    return f"undecided whether the overhead exceeds {limit}: {overhead} (n = {ruled.n}; {_advice(ruled)})"
 
 
 def _lacking(ruled: Ruled) -> str:
@@ -207,7 +207,7 @@ def _lacking(ruled: Ruled) -> str:
 
 
 def _advice(ruled: Ruled) -> str:
-    """(1.96 s / h)^2 + 2 blocks in all, h being the distance of the estimate from the threshold."""
+    """Advice: (1.96 s / h)^2 + 2 blocks in total, where h is the distance of the estimate from the threshold."""
     if ruled.summary is None or ruled.interval is None:
         return advice(None)
     deviation = standard_deviation(ruled.summary.log_ratios)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the values behind an interval: what widens it, what qualifies it; docs/method.md gives the rates."""
+"""Checks of the values behind an interval, which widen or qualify it; docs/method.md gives the rates."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,14 +11,14 @@ from tare.statistics.shape import normality, skew, two_groups
 from tare.units import signed
 
 REMARKABLE = 0.01
-"""A check that qualifies a verdict finds something at this p-value or less."""
+"""A qualifying check has a finding at this p-value or less."""
 FEWEST = 10
-"""Below ten values the other checks see too little to be worth their false alarms."""
+"""With fewer values the other checks see too little to be worth their false alarms."""
 FEWEST_FOR_NORMALITY = 5
 
 
 def diagnosed(verdicts: Sequence[Verdict], predecessors: Sequence[Predecessors] = ()) -> tuple[Verdict, ...]:
-    """Check each verdict's log-ratios; what widens the interval has done so where it was estimated."""
+    """Check each verdict's log-ratios; any widening was already applied in the estimation."""
     before = {(each.cell, each.environment): each.before for each in predecessors}
     return tuple(_diagnosed(verdict, before) for verdict in verdicts)
 
@@ -26,8 +26,8 @@ def diagnosed(verdicts: Sequence[Verdict], predecessors: Sequence[Predecessors] 
 def _diagnosed(verdict: Verdict, before: Mapping[tuple[Cell, str], Mapping[int, str]]) -> Verdict:
     summary = verdict.overhead.summary
     known = before.get((summary.cell, summary.environment))
-    found = findings(summary.log_ratios, _in_blocks(summary, known))
-    return replace(verdict, findings=found)
+    checked = findings(summary.log_ratios, _in_blocks(summary, known))
+    return replace(verdict, findings=checked)
 
 
 def _in_blocks(summary: Summary, before: Mapping[int, str] | None) -> list[str] | None:
@@ -37,10 +37,9 @@ def _in_blocks(summary: Summary, before: Mapping[int, str] | None) -> list[str] 
 
 
 def findings(log_ratios: Sequence[float], before: Sequence[str] | None) -> tuple[Finding, ...]:
-    """Make every check that there are enough values for.
+    """Run every check for which there are enough values.
 
-    ``log_ratios`` are in the order of their blocks; ``before`` says for each what ran just before it, ``None``:
-    that is not known.
+    ``log_ratios`` are in the order of their blocks; ``before`` names what ran just before each; ``None`` if unknown.
     """
     return tuple(_all(log_ratios, before))
 
@@ -52,9 +51,9 @@ def _all(values: Sequence[float], before: Sequence[str] | None) -> Iterator[Find
     if n >= FEWEST:
         yield _drift(values)
         yield _change_point(values)
-        if before is not None and (found := carry_over(values, before)):
-            sentence = f"what ran just before makes a difference (p = {found[1]:.2g})"
-            yield _by_p(Check.CARRY_OVER, found[0], found[1], n, sentence)
+        if before is not None and (effect := carry_over(values, before)):
+            sentence = f"what ran just before makes a difference (p = {effect[1]:.2g})"
+            yield _by_p(Check.CARRY_OVER, effect[0], effect[1], n, sentence)
         yield _modes(values)
         yield _symmetry(values)
     if n >= FEWEST_FOR_NORMALITY:
@@ -63,20 +62,20 @@ def _all(values: Sequence[float], before: Sequence[str] | None) -> Iterator[Find
 
 
 def _autocorrelation(values: Sequence[float]) -> Finding:
-    found, limit = lag_one(values), lag_limit(len(values))
+    lag, limit = lag_one(values), lag_limit(len(values))
     sentence = (
-        f"successive blocks depend on each other (lag-1 autocorrelation {found:.2f}, limit {limit:.2f}), "
+        f"successive blocks depend on each other (lag-1 autocorrelation {lag:.2f}, limit {limit:.2f}), "
         f"so the interval is {widening(values):.1f} times as wide as of independent ones"
     )
     return Finding(
         check=Check.AUTOCORRELATION,
         effect=Effect.WIDENS,
-        statistic=found,
+        statistic=lag,
         limit=limit,
         p=None,
         n=len(values),
-        found=found > limit,
-        sentence=sentence if found > limit else "",
+        found=lag > limit,
+        sentence=sentence if lag > limit else "",
     )
 
 
@@ -88,9 +87,9 @@ def _drift(values: Sequence[float]) -> Finding:
 
 
 def _change_point(values: Sequence[float]) -> Finding:
-    found = jump(values)
-    sentence = f"the overhead changed after {found.after} of {len(values)} blocks (p = {found.p:.2g})"
-    return _by_p(Check.CHANGE_POINT, found.statistic, found.p, len(values), sentence)
+    change = jump(values)
+    sentence = f"the overhead changed after {change.after} of {len(values)} blocks (p = {change.p:.2g})"
+    return _by_p(Check.CHANGE_POINT, change.statistic, change.p, len(values), sentence)
 
 
 def _modes(values: Sequence[float]) -> Finding:

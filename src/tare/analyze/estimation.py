@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Block log-ratios to overheads; docs/method.md gives the reasons."""
+"""From block log-ratios to overheads; docs/method.md gives the reasons."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,16 +20,16 @@ _ROUNDING = 1e-12
 
 
 def overhead(summary: Summary, course: Course | None = None) -> Overhead:
-    """Estimate the overhead and all that must stand beside it; ``ValueError`` without a complete block.
+    """Estimate the overhead and everything reported with it; ``ValueError`` without a complete block.
 
-    With a ``course`` the intervals are those at its last look; without one the number of blocks was fixed.
+    With a ``course`` the intervals are for its last look; without one the number of blocks was fixed.
     """
     if not summary.blocks:
         raise ValueError(f"{summary.environment}, {summary.metric}: no complete block to estimate from")
     looks = _looks(summary, course)
     typical, mean, noise_floor = _intervals(summary, looks)
     if typical.low is None:
-        mean = replace(mean, low=None, high=None)  # a t interval over so few blocks is wide beyond use
+        mean = replace(mean, low=None, high=None)  # a t interval over so few blocks is uselessly wide
     native = [value for block in summary.blocks for value in block.native]
     own = [block.environment for block in summary.blocks]
     return Overhead(
@@ -54,7 +54,7 @@ def _looks(summary: Summary, course: Course | None) -> tuple[Look, ...]:
 
 
 def _intervals(summary: Summary, looks: Sequence[Look]) -> tuple[Estimate, Estimate, Estimate]:
-    """Typical overhead, mean overhead and noise floor, of the blocks that the last look took in."""
+    """Typical overhead, mean overhead and noise floor, from the blocks of the last look."""
     if not looks:
         estimates = (
             estimate(contrast_of(summary)),
@@ -81,7 +81,7 @@ def _mean(summary: Summary) -> Estimate:
 
 
 def _ratios_of_means(summary: Summary) -> tuple[float, ...]:
-    """Of arms that took turns each block's log-ratio is typical, and its values are means over all slices."""
+    """Log-ratios of the means; with turns a block's log-ratio is typical, and its values are means over slices."""
     if not all(block.rounds is not None for block in summary.blocks):
         return summary.log_ratios
     ratio = control_log_ratio if summary.environment == CONTROL_NAME else log_ratio

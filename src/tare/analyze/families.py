@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each verdict among all those of its family: what may be claimed when all must hold together."""
+"""Verdicts within their family: what may be claimed when all claims must hold together."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -28,22 +28,22 @@ class _Claim:
     equivalence: Mapping[float, float]
     """Margin → p-value of "beyond it"."""
     bound: float
-    """Of "costs as much as no bound would be worth saying"."""
+    """P-value of "costs ``MOST_BOUND`` or more"."""
 
 
 def in_families(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-    """Let each word stand only if it holds together with those of all other claims of the same family.
+    """Keep each word only if it holds together with all other claims of its family.
 
-    The primary claims (each environment in each cell, on each metric declared before the start) are one family,
-    by Holm's procedure; all other metrics another, by that of Benjamini and Hochberg. Differences and
-    equivalences are adjusted each by themselves. The order is kept.
+    The primary claims (each environment in each cell, on each metric declared before the start) are one family, by
+    Holm's procedure; all other metrics are another, by Benjamini and Hochberg's. Differences and equivalences are
+    adjusted separately. The order is kept.
     """
-    found: dict[int, Verdict] = {}
+    by_place: dict[int, Verdict] = {}
     for family in Family:
         own = [place for place, verdict in enumerate(verdicts) if _family(verdict) is family]
         judged = _judge([verdicts[place] for place in own], family)
-        found.update(zip(own, judged, strict=True))
-    return tuple(found[place] for place in range(len(verdicts)))
+        by_place.update(zip(own, judged, strict=True))
+    return tuple(by_place[place] for place in range(len(verdicts)))
 
 
 def _family(verdict: Verdict) -> Family:
@@ -77,7 +77,7 @@ def _judge(verdicts: Sequence[Verdict], family: Family) -> list[Verdict]:
 
 
 def _claim(verdict: Verdict) -> _Claim:
-    """An interval that does not hold, or that is not there, is no evidence."""
+    """P-values of a verdict; an interval that does not hold, or is missing, is no evidence."""
     overhead = verdict.overhead
     reach, tested = reach_of(overhead), margins(verdict.margin)
     if overhead.typical.low is None:
@@ -92,11 +92,11 @@ def _claim(verdict: Verdict) -> _Claim:
 
 
 def nested(claims: Sequence[Mapping[float, float]], *, exploratory: bool) -> list[dict[float, float]]:
-    """Adjust each claim's p-values at all margins; ``claims``: of the same margins.
+    """Adjust each claim's p-values at all margins; all ``claims`` have the same margins.
 
-    By Benjamini and Hochberg margin by margin. By Holm, a claim leaves its part of the error to the others only with
-    its narrowest margin, so that no false word at any margin is said: closed testing, Marcus, Peritz and Gabriel,
-    Biometrika 63 (1976) 655-660, of the combinations that margins within each other leave possible.
+    By Benjamini and Hochberg, margin by margin. By Holm, a claim passes its part of the error to the others only with
+    its narrowest margin, so that no false word is said at any margin: closed testing (Marcus, Peritz and Gabriel,
+    Biometrika 63 (1976) 655-660) of the combinations possible with nested margins.
     """
     if not claims:
         return []
@@ -119,7 +119,7 @@ def _together(verdict: Verdict, reach: Reach, error: float) -> Estimate:
 
 
 def _standing_in(verdict: Verdict, standing: Standing, equivalences: Mapping[float, float]) -> Verdict:
-    """One claim alone stays as it was judged; else the word is what its adjusted p-values allow."""
+    """A single claim stays as it was judged; otherwise its adjusted p-values decide the word."""
     judged = replace(verdict, alone=verdict.word, standing=standing)
     if standing.size > 1 and verdict.word is not Word.UNDECIDED:
         judged = _among_all(judged, standing, equivalences)
@@ -142,7 +142,7 @@ def _among_all(verdict: Verdict, standing: Standing, equivalences: Mapping[float
 
 
 def _blocks_wanted(verdict: Verdict, size: int) -> int | None:
-    """About how many further blocks would decide among ``size`` claims, as ``judgement.blocks_wanted`` for one."""
+    """Approximate number of further blocks to decide among ``size`` claims, as ``judgement.blocks_wanted`` for one."""
     overhead = verdict.overhead
     n, point = overhead.typical.n, abs(overhead.typical.point)
     deviation = standard_deviation(overhead.summary.log_ratios)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A verdict in words, with the family that it belongs to."""
+"""A verdict in words, with its family."""
 
 from tare.analyze.sentence import advice
 from tare.records import Family, Verdict, Word
 
 
 def family_sentence(verdict: Verdict, by_itself: str) -> str:
-    """Add the family to a verdict's sentence, or say what would have been said of the claim ``by_itself``.
+    """Add the family to a verdict's sentence, or quote the sentence for the claim ``by_itself``.
 
-    Such as "docker: slower by 5.2-8.1 % (n = 10; 1 of 6 primary claims)". Of one primary claim alone nothing is said.
+    For example "docker: slower by 5.2-8.1 % (n = 10; 1 of 6 primary claims)". A single primary claim stays as it is.
     """
     standing, alone = verdict.standing, verdict.alone
     if standing is None or (standing.size == 1 and standing.family is Family.PRIMARY):
@@ -19,7 +19,7 @@ def family_sentence(verdict: Verdict, by_itself: str) -> str:
 
 
 def _with_family(sentence: str, family: Family, size: int) -> str:
-    """Put it into the last brackets that hold the count, which every sentence has."""
+    """Put the family into the last brackets with the count, which every sentence has."""
     head, count, tail = sentence.rpartition("(n = ")
     inside, bracket, rest = tail.partition(")")
     if not count or not bracket:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What looks can decide at a given noise: a small seeded simulation of the campaign itself.
+"""What looks can decide at a given noise, by a small seeded simulation of the campaign.
 
 Adding an overhead shifts a simulated interval and more noise stretches it, so one set of campaigns with a standard
 deviation of 1 and no overhead serves all. Normal noise is assumed; spikes cost a few blocks more.
@@ -21,12 +21,12 @@ from tare.statistics.distributions import student_quantile
 from tare.statistics.sharper import SHARPER
 
 EFFECTS = (0.0, 0.02, 0.05, 0.2)
-"""Overheads for which the expected number of blocks is told."""
+"""Overheads for which the expected number of blocks is reported."""
 _MOST_CAMPAIGNS, _FEWEST_CAMPAIGNS = 400, 60
 _MOST_BLOCKS = 60_000
-"""Blocks that all looks of the simulation may take in: about a second."""
+"""Total number of blocks in all simulated looks: about a second."""
 _PRECISION = 1e-4
-"""Of a simulated bound, as a share of where it may be."""
+"""Of a simulated bound, as a share of its possible range."""
 _SEED = 20_240_601
 
 _Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -34,7 +34,7 @@ _Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What all simulated campaigns have at one look: shape (campaigns,) each; no bounds if there is no interval."""
+    """All simulated campaigns at one look: shape (campaigns,) each; no bounds if there is no interval."""
 
     blocks: int
     points: NDArray[np.float64]
@@ -45,7 +45,7 @@ class _Seen:
 
 
 def look_foresights(spread: float, looks: tuple[int, ...], margin: float) -> tuple[LookForesight, ...]:
-    """What each of the looks decides; ``spread``: the standard deviation of the block log-ratios."""
+    """Decisions of each look; ``spread``: the standard deviation of the block log-ratios."""
     foresights = []
     for seen in _campaigns(looks):
         inside = _inside(seen.narrow, spread, 0.0, margin, seen.points.size)
@@ -63,7 +63,7 @@ def look_foresights(spread: float, looks: tuple[int, ...], margin: float) -> tup
 def expected_blocks(
     spread: float, design: Design, looks: tuple[int, ...], effects: Sequence[float] = EFFECTS
 ) -> tuple[ExpectedBlocks, ...]:
-    """How many blocks an arm runs on average until it stops, for each overhead; conditions are not simulated."""
+    """Mean number of blocks until an arm stops, for each overhead; conditions are not simulated."""
     return tuple(
         ExpectedBlocks(overhead=effect, blocks=_mean_blocks(spread, math.log1p(effect), design, looks))
         for effect in effects
@@ -120,7 +120,7 @@ def _look(log_ratios: Floats, controls: Floats, strict: float, loose: float) -> 
 
 
 def _bounds(log_ratios: Floats, controls: Floats, nominal: float) -> _Bounds | None:
-    """As ``sharper.lower_bound`` gives them, but for the placements: in normal noise Student's t asks for more."""
+    """Bounds as in ``sharper.lower_bound``, but without placements: in normal noise Student's t asks for more."""
     n = log_ratios.shape[-1]
     levels = [level for level in (nominal, 2 * SHARPER) if aligned_ranks.reaches(n, level)]
     if not levels:

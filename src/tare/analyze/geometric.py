@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One figure for several workloads: the geometric mean of their overheads, and of nothing else.
+"""One figure for several workloads: the geometric mean of their overheads only.
 
-Fleming and Wallace, Communications of the ACM 29 (1986) 218-221: of ratios to one base only the geometric mean
-does not depend on which arm is the base.
+Fleming and Wallace, Communications of the ACM 29 (1986) 218-221: for ratios to a base, only the geometric mean does not
+depend on the choice of base.
 """
 
 import math
@@ -21,11 +21,11 @@ _FEWEST_WORKLOADS = 2
 
 
 def across_workloads(verdicts: Sequence[Verdict]) -> tuple[AcrossWorkloads, ...]:
-    """One figure per environment and layout in which it has two workloads or more, from their primary metrics.
+    """One figure per environment and layout with two workloads or more, from their primary metrics.
 
-    In each block that is complete for all of the workloads their log-ratios are averaged, of several primary metrics
-    of a workload first; the interval is over blocks, each workload counting alike. Cells with a neighbour are left
-    out: company is not a workload.
+    In each block that is complete for all workloads, log-ratios are averaged first over a workload's primary metrics,
+    then over workloads, each with equal weight; the interval is over blocks. Cells with a neighbour are left out:
+    company is not a workload.
     """
     groups: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in verdicts:
@@ -37,13 +37,13 @@ def across_workloads(verdicts: Sequence[Verdict]) -> tuple[AcrossWorkloads, ...]
 
 
 def _workloads(group: Sequence[Verdict]) -> tuple[str, ...]:
-    """Of the group, each once; empty of too few."""
+    """Distinct workloads of the group; empty if there are too few."""
     named = tuple(dict.fromkeys(verdict.overhead.summary.cell.workload for verdict in group))
     return named if len(named) >= _FEWEST_WORKLOADS else ()
 
 
 def _judged(environment: str, layout: str, group: Sequence[Verdict]) -> AcrossWorkloads | None:
-    """Without an interval where nothing may be claimed of one of the workloads."""
+    """The figure of one group, without an interval where nothing may be claimed of one workload."""
     estimate = _across([verdict.overhead for verdict in group])
     if estimate is None:
         return None
@@ -71,7 +71,7 @@ def _across(group: Sequence[Overhead]) -> Estimate | None:
 def _means(
     workloads: Sequence[str], values: Sequence[Mapping[int, float]], blocks: Sequence[int]
 ) -> tuple[float, ...]:
-    """Over workloads, of the mean over each one's metrics, for each of the blocks."""
+    """Mean over workloads of the mean over their metrics, for each block."""
     groups = [
         [own for name, own in zip(workloads, values, strict=True) if name == workload]
         for workload in dict.fromkeys(workloads)

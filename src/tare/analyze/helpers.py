@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the environments' own processes on the host cost, and how long virtual processors waited for a real one."""
+"""Cost of the environments' own host processes, and waiting times of virtual processors for a real one."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ def helper_costs(summaries: Sequence[HelperSummary]) -> tuple[HelperCost, ...]:
 
 
 def wait_costs(summaries: Sequence[WaitSummary]) -> tuple[WaitCost, ...]:
-    """The same of the times waited."""
+    """Medians over blocks of the waiting times."""
     return tuple(
         WaitCost(
             summary=summary,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be said of an overhead, and what may not yet."""
+"""What may be said about an overhead, and what may not yet be said."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,13 @@ from tare.statistics.student import standard_deviation
 
 EQUIVALENCE_LEVEL = 1 - EQUIVALENCE_ERROR
 MOST_BLOCKS = 10_000
-"""Beyond this many further blocks no honest advice can be given."""
+"""More further blocks than this are no honest advice."""
 
 
 def verdicts(
     summaries: Sequence[Summary], margin: float, courses: Mapping[Arm, Course] | None = None
 ) -> tuple[Verdict, ...]:
-    """One verdict per summary that holds a block; the others have nothing to judge.
+    """One verdict per summary with a block; other summaries have nothing to judge.
 
     ``courses`` are the looks of each arm; without them the number of blocks was fixed.
     """
@@ -38,7 +38,7 @@ def verdicts(
 
 
 def verdict(judged: Overhead, margin: float) -> Verdict:
-    """Judge one overhead; ``margin`` is the fraction that counts as no difference, declared beforehand."""
+    """Judge one overhead; ``margin``, declared beforehand, is the fraction that counts as no difference."""
     contrast = seen(judged.summary, judged.looks)
     within = narrowest(margin, lambda each: is_equivalent(contrast, each, judged.looks))
     own = claim(judged.typical, margin, within, differs=leaves_out_0(judged.typical))
@@ -61,7 +61,7 @@ def leaves_out_0(typical: Estimate) -> bool:
 
 
 def word_of(typical: Estimate, contrast: Contrast, margin: float, looks: Sequence[Look] = ()) -> Word:
-    """Give the word, by the declared margin alone, for an overhead (as a fraction) that ``contrast`` gave."""
+    """Give the word, by the declared margin alone, for an overhead (as a fraction) estimated from ``contrast``."""
     within = margin if is_equivalent(contrast, margin, looks) else None
     own = claim(typical, margin, within, differs=leaves_out_0(typical)).word
     return Word.UNDECIDED if own is Word.BOUNDED else own
@@ -70,18 +70,17 @@ def word_of(typical: Estimate, contrast: Contrast, margin: float, looks: Sequenc
 def is_equivalent(contrast: Contrast, margin: float, looks: Sequence[Look] = ()) -> bool:
     """Do two one-sided tests: the 90 % interval must lie wholly inside ±``margin``.
 
-    With ``looks`` it is the repeated 90 % interval: each of the two tests then errs at any look with 5 % at most.
+    With ``looks`` it is the repeated 90 % interval: each of the two tests then errs at any look with at most 5 %.
     Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987) 657-680.
     """
     return holds(equivalence_p(contrast, margin, reach_after(looks, len(contrast.log_ratios))))
 
 
 def blocks_wanted(judged: Overhead, margin: float) -> int | None:
-    """About how many further blocks would decide: (1.96 s / h)^2 + 2 blocks in all, less those there are.
+    """Approximate number of further blocks to decide: (1.96 s / h)^2 + 2 blocks, minus the present ones.
 
-    s is the standard deviation of the log-ratios; h the distance to the nearer decision, which is either
-    to tell the estimate from 0 or to place it inside the margin. ``None`` when one block gives no s, or
-    for more than ``MOST_BLOCKS``.
+    s is the standard deviation of the log-ratios; h is the distance to the nearer decision: to distinguish the estimate
+    from 0 or to place it inside the margin. ``None`` when a single block gives no s, or for more than ``MOST_BLOCKS``.
     """
     n = judged.typical.n
     deviation = standard_deviation(judged.summary.log_ratios)

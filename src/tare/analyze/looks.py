@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The looks of a campaign, replayed from its journal: repeated intervals, and why an arm stopped.
 
-A decision at a look depends on nothing but the blocks before it, so a campaign that was interrupted and
-continued decides as one that ran through. docs/method.md gives the rules and the reasons.
+A decision at a look depends only on the blocks before it, so an interrupted and continued campaign decides like one
+that ran through. docs/method.md gives the rules and the reasons.
 """
 
 import math
@@ -29,8 +29,8 @@ def courses(
 ) -> dict[Arm, Course]:
     """Replay the looks of every arm (cell and environment).
 
-    ``finished`` says how many leading blocks of an arm are over (``treat.finished_blocks``); ``ended`` whether
-    the time budget has ended the campaign, which makes what there is each unstopped arm's last look.
+    ``finished`` is the number of finished leading blocks of each arm (``treat.finished_blocks``); ``ended`` says
+    whether the time budget has ended the campaign, so that the present blocks are each unstopped arm's last look.
     """
     arms: dict[Arm, list[Summary]] = {}
     for summary in summaries:
@@ -38,23 +38,23 @@ def courses(
     return {arm: _course(arms.get(arm, []), done, design, arm, ended) for arm, done in finished.items()}
 
 
-def stopped_arms(found: Mapping[Arm, Course]) -> tuple[Stopped, ...]:
-    """Those arms that run no further blocks although others may."""
+def stopped_arms(courses: Mapping[Arm, Course]) -> tuple[Stopped, ...]:
+    """Arms that run no further blocks although others may."""
     return tuple(
         Stopped(cell=cell, environment=environment, blocks=course.looks[-1], stop=course.stop)
-        for (cell, environment), course in found.items()
+        for (cell, environment), course in courses.items()
         if course.stop is not None and not course.final
     )
 
 
-def control_course(found: Mapping[Arm, Course], cell: Cell) -> Course | None:
-    """The course of the arm that went farthest: native stays as long as any."""
-    own = [course for (where, _), course in found.items() if where == cell]
+def control_course(courses: Mapping[Arm, Course], cell: Cell) -> Course | None:
+    """The course of the arm that went farthest: native continues as long as any arm."""
+    own = [course for (where, _), course in courses.items() if where == cell]
     return max(own, key=lambda course: (course.looks[-1:], course.final), default=None)
 
 
 def looks_at(summary: Summary, course: Course) -> tuple[Look, ...]:
-    """What each look that the course passed saw of this metric, as overheads; no look without a complete block."""
+    """Results of this metric at each look that the course passed, as overheads; no look without a complete block."""
     reached = [course.looks[: place + 1] for place in range(len(course.looks))]
     return tuple(
         _look(summary, looks, course, final=course.final and looks == course.looks)
@@ -64,50 +64,50 @@ def looks_at(summary: Summary, course: Course) -> tuple[Look, ...]:
 
 
 def interim_look(summary: Summary, course: Course) -> Look:
-    """What there is before the first look: an interval that uses up only its share of the error."""
+    """Interim result before the first look: an interval that uses up only its share of the error."""
     return _look(summary, (summary.blocks[-1].block + 1,), course, final=False)
 
 
 def repeated(looks: Sequence[Look], contrast: Contrast, error: float = ERROR) -> Estimate:
     """The repeated interval at the last of ``looks``, as a fraction.
 
-    ``contrast``: the last look's blocks. The intervals of all looks together miss with a chance of at most
-    ``error``: one less level for an equivalence test, or a share of it when there are several claims.
+    ``contrast``: the last look's blocks. The intervals of all looks together miss with a chance of at most ``error``: 1
+    minus the level, for an equivalence test 0.1, or a share of it when there are several claims.
     """
     return as_fraction(interval(contrast, reach_after(looks, 0), error))
 
 
 def repeated_mean(looks: Sequence[Look], log_ratios: Sequence[float]) -> Estimate:
-    """The same of the mean, with Student's t."""
+    """The repeated interval of the mean, with Student's t."""
     nominal = reach_after(looks, 0).nominal(ERROR)
     return as_fraction(mean_estimate(log_ratios, 1 - nominal, widening=widening(log_ratios)))
 
 
 def seen(summary: Summary, looks: Sequence[Look]) -> Contrast:
-    """The blocks that the last of the looks took in; all without a look."""
+    """The blocks of the last look; all blocks without looks."""
     return contrast_of(summary, range(looks[-1].blocks) if looks else None)
 
 
 def reach_after(looks: Sequence[Look], n: int) -> Reach:
-    """These looks; without any, ``n`` values at once."""
+    """Reach of these looks; without looks, of ``n`` values at once."""
     if not looks:
         return Reach.at_once(n)
     return Reach(tuple(look.n for look in looks), tuple(look.spent for look in looks))
 
 
 def reach_of(overhead: Overhead) -> Reach:
-    """The looks that an overhead passed; of one without looks, all of its values at once."""
+    """Reach of the looks that an overhead passed; without looks, of all its values at once."""
     return reach_after(overhead.looks, overhead.typical.n)
 
 
 def common_reach(overheads: Sequence[Overhead], n: int) -> Reach:
-    """Of values made of several overheads: the looks of that which stopped first, and ``n`` at the last."""
+    """Reach of values from several overheads: the looks of the first to stop, with ``n`` values at the last."""
     shortest = min(map(reach_of, overheads), key=lambda reach: reach.ns[-1])
     return Reach((*(min(n, earlier) for earlier in shortest.ns[:-1]), n), shortest.spent)
 
 
 def by_block(overhead: Overhead) -> dict[int, float]:
-    """Number of each block that the last look took in → its log-ratio."""
+    """Number of each block of the last look → its log-ratio."""
     summary = overhead.summary
     rows = zip(summary.blocks, summary.log_ratios, strict=True)
     most = overhead.looks[-1].blocks if overhead.looks else math.inf
@@ -156,9 +156,9 @@ def _course(metrics: Sequence[Summary], done: int, design: Design, arm: Arm, end
 
 
 def _stop(metrics: Sequence[Summary], course: Course, design: Design, arm: Arm) -> Stop | None:
-    """Whether this look is the last, for all primary metrics; an arm that ``--fail-if`` asks for goes on for that."""
+    """Whether this look is the last, for all primary metrics; an arm with a ``--fail-if`` continues until decided."""
     if asked := rulings(metrics, course, design, arm):
-        return Stop.DECIDED if all(one.ruling is not Ruling.UNDECIDED for one in asked) else None
+        return Stop.DECIDED if all(ruled.ruling is not Ruling.UNDECIDED for ruled in asked) else None
     stops = {_stop_of(summary, course, design) for summary in metrics if summary.primary}
     if not stops or None in stops:
         return None
@@ -166,7 +166,7 @@ def _stop(metrics: Sequence[Summary], course: Course, design: Design, arm: Arm) 
 
 
 def _stop_of(primary: Summary, course: Course, design: Design) -> Stop | None:
-    """Whether this metric is known well enough."""
+    """Why this metric is known well enough to stop, if it is."""
     if not contrast_of(primary, range(course.looks[-1])).log_ratios:
         return None
     looks = looks_at(primary, course)
@@ -175,7 +175,7 @@ def _stop_of(primary: Summary, course: Course, design: Design) -> Stop | None:
 
 
 def _is_withheld(primary: Summary, looks: Sequence[Look], stop: Stop, margin: float) -> bool:
-    """Whether what the arm would stop with may not be claimed: then it goes on, as the host may become quiet."""
+    """Whether the arm's claim must be withheld: it then continues, as the host may become quiet."""
     if busy.blocks_said(primary, looks[-1].blocks):
         return True
     if stop is Stop.EQUIVALENT:
@@ -186,7 +186,7 @@ def _is_withheld(primary: Summary, looks: Sequence[Look], stop: Stop, margin: fl
 
 
 def control_at(summary: Summary, looks: Sequence[Look], error: float = ERROR) -> Estimate:
-    """Native against native in the blocks of the last of ``looks``, by the same intervals as the environment."""
+    """Native against native in the blocks of the last look, by the same intervals as the environment."""
     if not looks:
         return as_fraction(estimate(controls_of(summary), error))
     return repeated(looks, controls_of(summary, range(looks[-1].blocks)), error)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does state accumulate within one start? The order experiment of Luszczek and others (2012), with an interval.
 
-In start b of a block, run i of value s has ln T = value_s + start_b + beta u_bi + noise, u being the uptime in lengths
-of a series. Every start runs every value once, so taking out the means of starts and of values leaves beta by least
+In start b of a block, run i of value s has ln T = value_s + start_b + beta u_bi + noise, where u is the uptime in
+lengths of a series. Every start runs every value once, so removing the means of starts and values leaves beta by least
 squares. Each block, with its three orders, gives one beta; blocks are the replicates. The permutation test exchanges
 the orders, which were drawn at random, between the starts of a block.
 """
@@ -33,11 +33,11 @@ _DRAWS = 9999
 _SEED = 20120821
 
 _Table = NDArray[np.float64]
-"""Starts by values, the values rising."""
+"""Starts by values, values ascending."""
 
 
 def order_verdicts(summaries: Sequence[OrderSummary], margin: float = MARGIN) -> tuple[OrderVerdict, ...]:
-    """One verdict per summary that holds a block; ``margin`` is the growth that counts as none."""
+    """One verdict per summary with a block; ``margin`` is the growth that counts as none."""
     return tuple(_verdict(summary, margin) for summary in summaries if summary.blocks)
 
 
@@ -61,7 +61,7 @@ def _verdict(summary: OrderSummary, margin: float) -> OrderVerdict:
 
 
 def _span_s(blocks: Sequence[OrderedBlock]) -> float:
-    """Median over the starts."""
+    """Median length of a series over the starts."""
     spans_s = [start.runs[-1].uptime_s - start.runs[0].uptime_s for block in blocks for start in block.starts]
     return statistics.median(spans_s)
 
@@ -75,23 +75,23 @@ def _tables(block: OrderedBlock, span_s: float) -> tuple[_Table, _Table]:
 
 
 def centred(table: _Table) -> _Table:
-    """Without the means of the rows and of the columns."""
+    """The table minus the means of its rows and columns."""
     rows, columns = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
     centre: _Table = table - rows - columns + table.mean()
     return centre
 
 
 def slope(log_times: _Table, uptimes: _Table) -> float:
-    """Least squares over the starts of one block; 0 when all orders were alike, so that nothing can be told."""
+    """Least squares over the starts of one block; 0 when all orders were equal, which shows nothing."""
     without_means = centred(uptimes)
     spread = float((without_means**2).sum())
     return float((without_means * log_times).sum()) / spread if spread > 0 else 0.0
 
 
 def permutation_p(tables: Sequence[tuple[_Table, _Table]]) -> float:
-    """Two-sided chance of a pooled slope as large as the real one, if orders are exchanged within the blocks.
+    """Two-sided chance of a pooled slope as large as the actual one when orders are exchanged within blocks.
 
-    ``_DRAWS`` seeded draws and the real one: never 0.
+    From ``_DRAWS`` seeded draws and the actual one: never 0.
     """
     exchanged = [_exchanged(log_times, uptimes) for log_times, uptimes in tables]
     draws = np.random.default_rng(_SEED)
@@ -104,14 +104,14 @@ def permutation_p(tables: Sequence[tuple[_Table, _Table]]) -> float:
 
 
 def _exchanged(log_times: _Table, uptimes: _Table) -> NDArray[np.float64]:
-    """The block's share of the slope's numerator for each way to exchange the orders; the real one first."""
+    """The block's share of the slope's numerator for each exchange of the orders; the actual one first."""
     without_means = centred(uptimes)
     ways = itertools.permutations(range(len(uptimes)))
     return np.array([float((without_means[list(way)] * log_times).sum()) for way in ways])
 
 
 def _contrasts(blocks: Sequence[OrderedBlock]) -> list[OrderContrast]:
-    """Each value's latest place in a block's starts over its earliest."""
+    """Each value at its latest place in a block's starts against its earliest."""
     values = sorted(run.value for run in blocks[0].starts[0].runs)
     contrasts = []
     for value in values:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The papers' own treatments, for replication alone: nothing else in Tare reads what they give.
+"""The papers' own treatments, for replication only: nothing else in Tare reads their results.
 
-They average rates as they are and compare arms that they do not pair, as the papers did; docs/method.md says
-what that costs.
+Like the papers, they average rates directly and compare unpaired arms; docs/method.md says what that costs.
 """
 
 import math
@@ -17,12 +16,12 @@ _FEWEST_TRIMMED = 3
 
 
 def replications(overheads: Sequence[Overhead], treatment: Treatment) -> tuple[Replication, ...]:
-    """Treat the same runs as a paper did; of native the first slot of each block, so that both arms have as many.
+    """Treat the runs as a paper did; only the first native slot of each block counts, for arms of equal size.
 
     A summary with too few runs for the treatment is left out.
     """
-    found = (_replication(overhead, treatment) for overhead in overheads)
-    return tuple(each for each in found if each)
+    replicated = (_replication(overhead, treatment) for overhead in overheads)
+    return tuple(each for each in replicated if each)
 
 
 def _replication(overhead: Overhead, treatment: Treatment) -> Replication | None:
@@ -53,14 +52,14 @@ def _natives(blocks: Sequence[BlockValue]) -> list[float]:
 
 
 def _trimmed(values: Sequence[float], _: Direction) -> ArmFigure | None:
-    """B16: the highest and the lowest left out, mean and standard deviation of the rest."""
+    """B16: mean and standard deviation without the highest and the lowest value."""
     if len(values) < _FEWEST_TRIMMED:
         return None
     return _figure(sorted(values)[1:-1], len(values))
 
 
 def _trimmed_with_variation(values: Sequence[float], direction: Direction) -> ArmFigure | None:
-    """B17: the same, and the coefficient of variation."""
+    """B17: as B16, with the coefficient of variation."""
     arm_figure = _trimmed(values, direction)
     if arm_figure is None or arm_figure.deviation is None:
         return arm_figure
@@ -76,7 +75,7 @@ def _trimmed_with_variation(values: Sequence[float], direction: Direction) -> Ar
 
 
 def _mean_with_interval(values: Sequence[float], _: Direction) -> ArmFigure | None:
-    """R15: the mean of all runs with a 95 % confidence interval, taken to be Student's."""
+    """R15: the mean of all runs with a 95 % confidence interval, assumed to be Student's."""
     estimate = mean_estimate(values)
     return ArmFigure(
         value=estimate.point,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the runs of each arm spread: median, 95th percentile and the slowest."""
+"""The spread of each arm's runs: median, 95th percentile and slowest run."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,11 +10,11 @@ from tare.statistics.median import median_estimate
 from tare.treat.aggregate import time_per_work
 
 FEWEST_FOR_P95 = 20
-"""Of fewer runs the 95th percentile would be no more than the slowest one."""
+"""With fewer runs the 95th percentile would be the slowest run."""
 
 
 def arm_spreads(summaries: Sequence[Summary]) -> tuple[ArmSpread, ...]:
-    """Describe each environment of each metric, and before them native, from all blocks complete for any."""
+    """Describe native and then each environment for each metric, from all blocks complete for any environment."""
     groups: dict[tuple[object, ...], list[Summary]] = {}
     for summary in summaries:
         key = (summary.cell, summary.metric, summary.unit, summary.direction)
@@ -50,12 +50,12 @@ def _spread(summary: Summary, name: str, values: Sequence[float]) -> ArmSpread:
 
 
 def _nearest_rank(ordered: Sequence[float], share: float) -> float:
-    """The smallest value that at least ``share`` of them do not exceed: a value that was really measured."""
+    """The smallest value that at least ``share`` of the values do not exceed: always a measured one."""
     return ordered[math.ceil(share * len(ordered) - 1e-9) - 1]
 
 
 def _in_unit(times: Estimate, direction: Direction) -> Estimate:
-    """A time stays; of a rate the bounds change places."""
+    """Times converted to the metric's unit; a rate swaps its bounds."""
     if direction is Direction.LESS:
         return times
     rate = transformed(times, lambda time: 1 / time)

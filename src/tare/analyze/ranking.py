@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The environments of a cell against each other, within blocks: never by whether two intervals overlap."""
+"""The environments of a cell against each other, within blocks: never by overlapping intervals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,8 +30,8 @@ class _Pair:
 def rankings(verdicts: Sequence[Verdict]) -> tuple[Ranking, ...]:
     """Rank the environments of each cell on its primary metric; one ranking per cell with an environment.
 
-    All pairs are compared, native included, by their log-ratios in the blocks that both have; Holm's procedure
-    runs over the pairs of a ranking, for differences and for equivalences each by themselves.
+    All pairs, including native, are compared by their log-ratios in their common blocks; Holm's procedure runs over the
+    pairs of a ranking, separately for differences and equivalences.
     """
     cells = dict.fromkeys(
         (verdict.overhead.summary.cell, verdict.overhead.summary.metric)
@@ -81,18 +81,18 @@ def _ranking(verdicts: Sequence[Verdict]) -> Ranking:
 
 
 def _fewest_blocks(pairs: int) -> int:
-    """Common blocks with which each of so many pairs has an interval that leaves its part of the error."""
+    """Fewest common blocks with which each of ``pairs`` pairs has an interval at its part of the error."""
     error = ERROR / pairs
     return max(fewest_blocks(error), fewest_values(1 - error))
 
 
 def _unclaimed(pair: _Pair) -> _Pair:
-    """Of an environment of which nothing may be claimed, nothing is claimed beside another either."""
+    """The pair without a claim: an environment without claims gets none beside another either."""
     return replace(pair, difference_p=1.0, equivalence_p=1.0)
 
 
 def _above(pair: _Pair, floor: Estimate) -> _Pair:
-    """Two environments are not told apart by less than native against itself differs."""
+    """The pair, distinguished only if it differs by more than native against itself."""
     return replace(pair, difference_p=1.0) if drowns(pair.estimate, floor) else pair
 
 
@@ -118,7 +118,7 @@ def _pair(first: str, second: str, overheads: Mapping[str, Overhead], margin: fl
 
 
 def _contrast(first: Overhead | None, second: Overhead | None) -> Contrast:
-    """The second's time against the first's, per block of both; native, ``None``, has two runs in each block."""
+    """The second's time against the first's, per common block; native, ``None``, has two runs in each block."""
     if first is None and second is not None:
         return seen(second.summary, second.looks)
     if second is None and first is not None:
@@ -127,7 +127,7 @@ def _contrast(first: Overhead | None, second: Overhead | None) -> Contrast:
         return between_two(())
     theirs = by_block(second)
     pairs = ((theirs.get(block), value) for block, value in by_block(first).items())
-    return widened(between_two([one - other for one, other in pairs if one is not None]))
+    return widened(between_two([late - early for late, early in pairs if late is not None]))
 
 
 def _judged(pairs: Sequence[_Pair]) -> tuple[PairDifference, ...]:

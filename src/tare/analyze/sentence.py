@@ -11,7 +11,7 @@ _ELSE = "a quieter machine or longer runs"
 
 
 def sentence(verdict: Verdict) -> str:
-    """Such as "docker: slower by 5.2-8.1 % (n = 10)"; slower means more time per unit of work."""
+    """For example "docker: slower by 5.2-8.1 % (n = 10)"; slower means more time per unit of work."""
     overhead = verdict.overhead
     remarkable = verdict.below_noise_floor and verdict.word in (Word.SLOWER, Word.FASTER)
     remark = f", but {_noise_said(overhead.noise_floor)}" if remarkable else ""
@@ -32,7 +32,7 @@ def _claim(verdict: Verdict) -> str:
 
 
 def _typically(claim: str, verdict: Verdict) -> str:
-    """The claim, of the typical run alone where slow ones may make the mean another."""
+    """The claim, limited to the typical run where slow runs may shift the mean."""
     slow, count = verdict.overhead.slow, f"(n = {verdict.overhead.typical.n})"
     bound = verdict.within or verdict.at_most or 0.0
     if slow is None or covers_mean(slow, bound) or _mean_within(verdict.overhead, bound):
@@ -41,7 +41,7 @@ def _typically(claim: str, verdict: Verdict) -> str:
 
 
 def _mean_within(overhead: Overhead, bound: float) -> bool:
-    """Whether the mean over many slices of each block is known to lie within the bound."""
+    """Whether the mean over the many slices of each block is known to lie within the bound."""
     mean = overhead.mean
     by_slices = all(block.rounds is not None for block in overhead.summary.blocks)
     return (
@@ -79,7 +79,7 @@ def _too_few(typical: Estimate) -> str:
 
 
 def _why(verdict: Verdict) -> str:
-    """What the noise is, and what would help against it."""
+    """Size of the noise, and what would help against it."""
     overhead = verdict.overhead
     count = f"n = {overhead.typical.n}"
     noise = None if overhead.noise_floor.low is None else _noise_said(overhead.noise_floor)
@@ -87,7 +87,7 @@ def _why(verdict: Verdict) -> str:
 
 
 def advice(more_blocks: int | None) -> str:
-    """Say what would decide: how many further blocks, and what else helps."""
+    """Say what would decide: the number of further blocks, and what else helps."""
     if more_blocks is None:
         return f"more blocks alone would hardly decide; {_ELSE} would help"
     return f"about {more_blocks} more block{'s' if more_blocks > 1 else ''}, {_ELSE} would help"
@@ -108,5 +108,5 @@ def signed_range(low: float, high: float) -> str:
 
 
 def _percent(value: float, width: float) -> str:
-    """``value`` with the digits that an interval of that width can carry."""
+    """``value`` with the digits that an interval of this width supports."""
     return percent_digits(value, percent_decimals(width))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What company costs an instance, how fairly the instances share, and what an environment adds to it."""
+"""The cost of company to an instance, the fairness among instances, and an environment's share in both."""
 
 from collections.abc import Sequence
 from statistics import fmean, median
@@ -13,7 +13,7 @@ from tare.statistics.median import median_estimate
 
 
 def sharing_losses(summaries: Sequence[SharingSummary], margin: float) -> tuple[SharingLoss, ...]:
-    """One loss per summary that holds a block, by the estimator of the overheads (docs/sharing.md)."""
+    """One loss per summary with a block, by the estimator of the overheads (docs/sharing.md)."""
     return tuple(_loss(summary, margin) for summary in summaries if summary.blocks)
 
 

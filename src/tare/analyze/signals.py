@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each signal against native's: medians over blocks, for the evidence; why a loss is there is for ``attribution``."""
+"""Each signal against native's, as medians over blocks; ``attribution`` looks for the reason of a loss."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -10,7 +10,7 @@ from tare.treat.pairing import cell_of
 
 
 def signal_tables(evidence: Sequence[SignalEvidence], outcomes: Sequence[Outcome]) -> tuple[SignalTable, ...]:
-    """One for each environment and cell, of its first metric; counts near 0 are too skewed for the signed ranks."""
+    """One per environment and cell, for its first metric; counts near 0 are too skewed for the signed ranks."""
     first: dict[tuple[Cell, str], SignalEvidence] = {}
     for each in evidence:
         first.setdefault((each.cell, each.environment), each)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a slice should be on this host: what slices of each length decide in the same time (docs/turns.md)."""
+"""How long a slice should be on this host: what each length decides in the same time (docs/turns.md)."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tare.records import SliceLength
 
 MULTIPLES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-"""Of the pieces that were measured: 3 ms to 0.8 s."""
+"""Of the measured pieces: 3 ms to 0.8 s."""
 _FEWEST = 12
 _QUANTILE = 1.96
 
@@ -21,12 +21,11 @@ def slice_lengths(
     time_s: float,
     turn_s: Callable[[float], float] = lambda length_s: length_s,
 ) -> tuple[SliceLength, ...]:
-    """What slices of each length would decide, from a native program's pieces, one after the other, of equal work.
+    """What slices of each length would decide, from a native program's consecutive pieces of equal work.
 
     Neighbouring pieces are joined to slices of 1, 2, 4, ... pieces; slices that are 1 to ``arms`` - 1 apart are
-    compared, as arms that take turns are. The 95 % half-width is that after ``time_s`` for each arm, in turns that
-    take ``turn_s`` of the slice's length; pairs are counted as independent. Lengths with fewer than 12 slices are
-    left out.
+    compared like arms that take turns. The 95 % half-width is for ``time_s`` per arm, in turns that take ``turn_s`` of
+    the slice's length; pairs count as independent. Lengths with fewer than 12 slices are left out.
     """
     pieces = np.asarray(pieces_s, dtype=np.float64)
     lengths = (_of_length(pieces, multiple, arms, time_s, turn_s) for multiple in MULTIPLES)

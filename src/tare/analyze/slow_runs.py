@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rare slow runs: what a typical overhead does not see, and whether a claim holds for the mean too.
+"""Rare slow runs, which a typical overhead does not show, and whether a claim also holds for the mean.
 
-A sample without a slow run says little of how rare they are: where one run in twenty is slow, 60 of 100 samples of ten
-show none.
-So a claim of equivalence covers the mean only where the rate of slow runs is bounded too: by Clopper and Pearson's
-one-sided limit (Biometrika 26 (1934) 404-413) for the environment, less that for native.
+A sample without a slow run says little about how rare they are: where one run in twenty is slow, 60 of 100 samples of
+ten show none. So a claim of equivalence covers the mean only where the rate of slow runs is bounded too: by Clopper and
+Pearson's one-sided limit (Biometrika 26 (1934) 404-413) for the environment, minus the limit for native.
 """
 
 from collections.abc import Sequence
@@ -15,14 +14,14 @@ from tare.statistics.distributions import beta_quantile
 from tare.treat.aggregate import time_per_work
 
 SLOW = 0.2
-"""More than the middle run of its block by this fraction is slow."""
+"""A run is slow if it exceeds the middle run of its block by more than this fraction."""
 ASSUMED_COST = 0.5
-"""What a slow run takes more at least, as a fraction, where fewer were seen than there may be."""
+"""Least extra time of a slow run, as a fraction, where fewer were seen than there may be."""
 _LEVEL = 0.95
 
 
 def slow_runs(summary: Summary, blocks: int | None = None) -> SlowRuns:
-    """Count them; ``blocks``: only blocks with smaller numbers. Of arms that took turns each slice is a run."""
+    """Count slow runs; ``blocks``: only blocks with smaller numbers. For arms that took turns each slice is a run."""
     taken = [block for block in summary.blocks if blocks is None or block.block < blocks]
     if rounds := [block.rounds for block in taken if block.rounds is not None]:
         return _slow_slices(rounds)
@@ -54,7 +53,7 @@ def _slow_slices(rounds: Sequence[BlockRounds]) -> SlowRuns:
 
 
 def covers_mean(slow: SlowRuns, bound: float) -> bool:
-    """Whether slow runs, as frequent as they may be, cost no more than ``bound`` in the mean, as a fraction."""
+    """Whether slow runs, at their highest possible rate, cost at most ``bound`` on average, as a fraction."""
     cost = max(ASSUMED_COST, slow.by or 0.0)
     return (_upper(slow.slow, slow.runs) - _lower(slow.native_slow, slow.native_runs)) * cost <= bound
 

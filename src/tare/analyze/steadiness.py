@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the iterations of a start go on: levels found by change points, and the class they make.
+"""How the iterations of a start develop: levels by change points, and the class that they form.
 
 After Barrett and others, *Virtual machine warmup blows hot and cold*, OOPSLA 2017 (doi 10.1145/3133876).
 """
@@ -15,17 +15,17 @@ from tare.statistics.levels import levels, without_spikes
 from tare.treat.pairing import FIRST
 
 FEWEST = 8
-"""With fewer iterations levels cannot be told from noise."""
+"""With fewer iterations levels cannot be distinguished from noise."""
 _LEAST_CHANGE = 0.005
-"""Levels closer than this are the same: so little is nobody's steady state."""
+"""Levels closer than this are the same: so small a change is irrelevant to a steady state."""
 _LATEST = 0.75
 """The last level must have begun in this part of the series."""
 _MOST_UNSTEADY = 0.1
-"""Share of an arm's starts; beyond it nothing is claimed of its steady state."""
+"""Share of an arm's starts; beyond it nothing is claimed about its steady state."""
 
 
 def steadiness(series: Sequence[IterationSeries]) -> tuple[Steadiness, ...]:
-    """The classes of each environment's starts; only of those with a complete series."""
+    """The classes of each environment's starts; only starts with a complete series count."""
     return tuple(
         Steadiness(
             cell=iteration_series.cell,
@@ -57,25 +57,25 @@ def course(log_times: Sequence[float]) -> IterationCourse:
     return IterationCourse.WARM_UP if fastest else IterationCourse.SLOWDOWN
 
 
-def without_steady_claims(verdicts: Sequence[Verdict], found: Sequence[Steadiness]) -> tuple[Verdict, ...]:
-    """Take the word from every verdict on a steady metric where too many starts of an arm reached no steady state.
+def without_steady_claims(verdicts: Sequence[Verdict], arms: Sequence[Steadiness]) -> tuple[Verdict, ...]:
+    """Withdraw the word of every verdict on a steady metric where too many starts of an arm reached no steady state.
 
     Native's starts count for all environments of the cell. A metric of the first iteration makes no such claim.
     """
     unsteady = [
-        one for one in found if one.counts.get(IterationCourse.UNSTEADY, 0) > _MOST_UNSTEADY * one.starts
+        arm for arm in arms if arm.counts.get(IterationCourse.UNSTEADY, 0) > _MOST_UNSTEADY * arm.starts
     ]
     return tuple(_judged(verdict, unsteady) for verdict in verdicts)
 
 
 def _judged(verdict: Verdict, unsteady: Sequence[Steadiness]) -> Verdict:
     summary = verdict.overhead.summary
-    arms = {NATIVE, summary.environment}
-    own = [one for one in unsteady if one.cell == summary.cell and one.environment in arms]
+    names = {NATIVE, summary.environment}
+    own = [arm for arm in unsteady if arm.cell == summary.cell and arm.environment in names]
     if not own or summary.metric.endswith(FIRST):
         return verdict
     text = ", ".join(
-        f"{one.counts[IterationCourse.UNSTEADY]} of {one.starts} starts of {one.environment}" for one in own
+        f"{arm.counts[IterationCourse.UNSTEADY]} of {arm.starts} starts of {arm.environment}" for arm in own
     )
     overhead = verdict.overhead
     return replace(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether CPU time and wall time stand to each other as they do natively."""
+"""Whether the ratio of CPU time to wall time is the same as natively."""
 
 from collections.abc import Sequence
 
@@ -10,17 +10,17 @@ from tare.statistics.estimate import as_fraction
 
 
 def timer_agreements(summaries: Sequence[TimerSummary]) -> tuple[TimerAgreement, ...]:
-    """One per summary; it disagrees when the whole interval lies outside native's against itself."""
-    found = []
+    """One per summary; it disagrees when the whole interval lies outside the interval of native against native."""
+    agreements = []
     for summary in summaries:
         difference = as_fraction(estimate(against_natives(summary.log_ratios, summary.control_log_ratios)))
         band = as_fraction(estimate(between_two(summary.control_log_ratios)))
-        found.append(
+        agreements.append(
             TimerAgreement(
                 summary=summary, difference=difference, band=band, disagrees=_is_outside(difference, band)
             )
         )
-    return tuple(found)
+    return tuple(agreements)
 
 
 def _is_outside(inner: Estimate, band: Estimate) -> bool:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the noise arises: between blocks, between starts, between iterations; by the method of moments.
+"""Where the noise arises: between blocks, starts or iterations, by the method of moments.
 
-Model: ln T of an iteration = block + start + iteration, each with a variance of its own; a block's part is
-shared by all of its arms. Each variance is a sum of independent mean squares with known factors.
+Model: ln T of an iteration = block + start + iteration, each with its own variance; all arms of a block share its part.
+Each variance is a sum of independent mean squares with known factors.
 """
 
 import math
@@ -16,7 +16,7 @@ _FEWEST_BLOCKS = 6
 
 
 def variance_splits(levels: Sequence[Levels]) -> tuple[VarianceSplit, ...]:
-    """Split the variance of each summary with six complete blocks or more."""
+    """Split the variance of each summary with at least six complete blocks."""
     return tuple(_split(each) for each in levels if len(each.blocks) >= _FEWEST_BLOCKS)
 
 
@@ -65,7 +65,7 @@ def _square(values: Sequence[float]) -> float:
 
 
 def _within(starts: Sequence[Start]) -> MeanSquare | None:
-    """Pooled over starts; ``None`` when each had one iteration."""
+    """Mean square within starts, pooled; ``None`` when each start had one iteration."""
     freedom = sum(len(start.log_times) - 1 for start in starts)
     if not freedom:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must be known beside a verdict: trials that rules took out, and arms that did not run the same."""
+"""Warnings beside a verdict: trials that rules excluded, and arms that did not run the same program."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from dataclasses import replace
 from tare.records import BLAS, Cell, Exclusions, Unlike, Verdict
 
 MOST_EXCLUDED = 0.1
-"""Share of an arm's trials; when rules take out more, what is left may be another population.
+"""Share of an arm's trials; when rules exclude more, the rest may be another population.
 
 docs/signals.md, "Rules that take a trial out"."""
 
@@ -16,10 +16,10 @@ docs/signals.md, "Rules that take a trial out"."""
 def with_warnings(
     verdicts: Sequence[Verdict], exclusions: Sequence[Exclusions], different: Sequence[Unlike]
 ) -> tuple[Verdict, ...]:
-    """Put each warning on the verdicts that it concerns; what was there stays.
+    """Add each warning to the verdicts that it concerns; existing ones stay.
 
-    More than a tenth of one arm's trials taken out concerns all verdicts of its cell, as native or the whole block may
-    be what is missing. Another program concerns the verdicts of its environment.
+    Excluding more than a tenth of one arm's trials concerns all verdicts of its cell, as native or the whole block may
+    be missing. Another program concerns the verdicts of its environment.
     """
     return tuple(
         replace(verdict, warnings=(*verdict.warnings, *_warnings(verdict, exclusions, different)))
@@ -30,7 +30,7 @@ def with_warnings(
 def with_order_warnings(
     verdicts: Sequence[Verdict], apart: Sequence[tuple[Cell, int]]
 ) -> tuple[Verdict, ...]:
-    """Say of each cell how many of its blocks were not run together (``treat.blocks_out_of_order``)."""
+    """Say for each cell how many of its blocks were not run together (``treat.blocks_out_of_order``)."""
     counts = Counter(cell for cell, _ in apart)
     return tuple(
         replace(verdict, warnings=(*verdict.warnings, _apart(counts[verdict.overhead.summary.cell])))
@@ -60,13 +60,11 @@ def _warnings(verdict: Verdict, exclusions: Sequence[Exclusions], different: Seq
     return [*taken, *others]
 
 
-def _taken_out(one: Exclusions) -> str:
-    rules = ", ".join(f"{count} for {rule}" for rule, count in one.excluded.items())
-    return (
-        f"rules took out {sum(one.excluded.values())} of {one.trials} trials of {one.environment} ({rules})"
-    )
+def _taken_out(lost: Exclusions) -> str:
+    rules = ", ".join(f"{count} for {rule}" for rule, count in lost.excluded.items())
+    return f"rules took out {sum(lost.excluded.values())} of {lost.trials} trials of {lost.environment} ({rules})"
 
 
-def _other(one: Unlike) -> str:
-    what = "BLAS kernel differs" if one.fact == BLAS else "binary differs"
-    return f"{what}: {one.here} in {one.environment}, {one.native} natively"
+def _other(unlike: Unlike) -> str:
+    what = "BLAS kernel differs" if unlike.fact == BLAS else "binary differs"
+    return f"{what}: {unlike.here} in {unlike.environment}, {unlike.native} natively"

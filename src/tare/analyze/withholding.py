@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No claim of a machine that was too busy to tell: verdicts, losses by company, order experiments, causes."""
+"""No claim from a machine that was too busy: verdicts, losses by company, order experiments, causes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,13 +25,13 @@ from tare.records import (
 )
 
 _Loads = Mapping[Arm, Mapping[int, HostLoad]]
-"""Cell and environment → block → the busiest of its trials' loads."""
+"""Cell and environment → block → the load of its busiest trial."""
 
 
 def without_busy_claims(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-    """Take the word from every verdict that rests on too many busy blocks, or that the noise floor drowns.
+    """Withdraw the word of every verdict that rests on too many busy blocks, or that the noise floor drowns.
 
-    Its figures stay. Done after the families: a claim that is withheld still counts among those that could be made.
+    Its figures stay. Applied after the families: a withheld claim still counts as one that could be made.
     """
     return tuple(map(_judged, verdicts))
 
@@ -59,7 +59,7 @@ def _judged(verdict: Verdict) -> Verdict:
 
 
 def _is_drowned(verdict: Verdict) -> bool:
-    """Whether native against itself is wider than what is claimed, among all claims or by itself."""
+    """Whether native against itself is wider than the claimed difference, among all claims or alone."""
     overhead = verdict.overhead
     word = verdict.word if verdict.word is not Word.UNDECIDED else verdict.alone
     if word in (Word.WITHIN, Word.BOUNDED):
@@ -72,7 +72,7 @@ def _is_drowned(verdict: Verdict) -> bool:
 
 
 def _wider(verdict: Verdict) -> Verdict | None:
-    """The same within the narrowest wider margin that native against itself would keep."""
+    """The verdict within the narrowest wider margin that native against itself would keep."""
     if verdict.word is not Word.WITHIN or verdict.within is None:
         return None
     control = _control(verdict)
@@ -89,7 +89,7 @@ def _control(verdict: Verdict) -> Estimate:
 
 
 def without_busy_losses(losses: Sequence[SharingLoss], loads: _Loads) -> tuple[SharingLoss, ...]:
-    """The same of what company costs: it rests on the trials alone and those with company."""
+    """Withhold losses by company, which rest on the trials alone and the trials with company."""
     return tuple(_without_loss(loss, loads) for loss in losses)
 
 
@@ -103,7 +103,7 @@ def _without_loss(loss: SharingLoss, loads: _Loads) -> SharingLoss:
 
 
 def without_busy_orders(verdicts: Sequence[OrderVerdict], loads: _Loads) -> tuple[OrderVerdict, ...]:
-    """The same of order experiments; their trials have the order in the name of the layout."""
+    """Withhold order experiments, whose trials have the order in the name of the layout."""
     return tuple(_without_order(verdict, loads) for verdict in verdicts)
 
 
@@ -131,7 +131,7 @@ def _said(own: Mapping[int, HostLoad], blocks: Sequence[int]) -> str | None:
 def without_busy_causes(
     verdicts: Sequence[InterventionVerdict], summaries: Sequence[Summary]
 ) -> tuple[InterventionVerdict, ...]:
-    """The same of interventions: on a busy machine nothing is a cause, and nothing is shown to be none."""
+    """Withhold interventions: a busy machine shows neither a cause nor its absence."""
     return tuple(_without_cause(verdict, summaries) for verdict in verdicts)
 
 

@@ -21,7 +21,7 @@ from tare.statistics.signed_rank import hodges_lehmann
 
 
 def attributions(evidence: Sequence[SignalEvidence], verdicts: Sequence[Verdict]) -> tuple[Attribution, ...]:
-    """One for each piece of evidence that has a verdict; candidates only where this is "slower"."""
+    """One per piece of evidence with a verdict; candidates only where the verdict is "slower"."""
     judged = {
         (
             verdict.overhead.summary.cell,
@@ -30,7 +30,7 @@ def attributions(evidence: Sequence[SignalEvidence], verdicts: Sequence[Verdict]
         ): verdict
         for verdict in verdicts
     }
-    found = (
+    pairs = (
         (
             signal_evidence,
             judged.get((signal_evidence.cell, signal_evidence.environment, signal_evidence.metric)),
@@ -38,7 +38,7 @@ def attributions(evidence: Sequence[SignalEvidence], verdicts: Sequence[Verdict]
         for signal_evidence in evidence
     )
     return tuple(
-        attribution(signal_evidence, verdict) for signal_evidence, verdict in found if verdict is not None
+        attribution(signal_evidence, verdict) for signal_evidence, verdict in pairs if verdict is not None
     )
 
 
@@ -64,7 +64,7 @@ def attribution(evidence: SignalEvidence, verdict: Verdict) -> Attribution:
 
 
 def _gauge(evidence: SignalEvidence, lost: Sequence[float], *, established: bool) -> Gauge:
-    """Without a certain loss of wall time, as where only a part of the run is slower, that part's stands for it."""
+    """Gauge of the lost time; without a certain loss of wall time, the loss of the slower part replaces it."""
     interval = hodges_lehmann(lost) if lost else None
     accountable = interval is not None and interval.low is not None and interval.low > 0
     about_s = [
@@ -81,10 +81,10 @@ def _gauge(evidence: SignalEvidence, lost: Sequence[float], *, established: bool
 
 def _clues(excesses: Sequence[Excess], evidence: SignalEvidence, gauge: Gauge) -> list[Clue]:
     alone = [_chance(excess) for excess in excesses]
-    found = zip(excesses, alone, holm(alone).tolist(), _correlations(excesses, evidence), strict=True)
+    rows = zip(excesses, alone, holm(alone).tolist(), _correlations(excesses, evidence), strict=True)
     return [
         clue_of(excess, gauge, Chances(alone=chance, adjusted=adjusted, correlation=correlation))
-        for excess, chance, adjusted, correlation in found
+        for excess, chance, adjusted, correlation in rows
     ]
 
 
@@ -94,22 +94,22 @@ def _chance(excess: Excess) -> float:
 
 
 def _correlations(excesses: Sequence[Excess], evidence: SignalEvidence) -> list[Correlation | None]:
-    """Of the signals that every block has; the others get none."""
+    """Correlations of the signals that every block has; ``None`` for the others."""
     n = len(evidence.blocks)
     whole = [place for place, excess in enumerate(excesses) if len(excess.environment) == n]
     order = np.array([(block.block, block.lateness) for block in evidence.blocks]).reshape(n, 2)
     signals = np.array([excesses[place].beyond for place in whole]).reshape(len(whole), n)
-    found = correlations(np.array(evidence.log_ratios), signals, order)
-    by_place = dict(zip(whole, found, strict=True))
+    correlated = correlations(np.array(evidence.log_ratios), signals, order)
+    by_place = dict(zip(whole, correlated, strict=True))
     return [by_place.get(place) for place in range(len(excesses))]
 
 
 def _unexplained(
     excesses: Sequence[Excess], clues: Sequence[Clue], evidence: SignalEvidence, gauge: Gauge
 ) -> Estimate | None:
-    """1 less the shares of the candidates, block by block; of overlapping ones the largest.
+    """1 minus the shares of the candidates, block by block; only the largest of overlapping ones counts.
 
-    Blocks that lost nothing have no share, and where no block is left there is no rest.
+    Blocks without a loss have no share; if no block remains, the result is ``None``.
     """
     if not gauge.accountable:
         return None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which signals vary with the overhead from block to block? Spearman's correlation, gated over all signals together.
 
-Both are ranked, and what follows from the block's number and from the place within the block is taken off the ranks
+Both are ranked, and the effects of the block's number and the place within the block are removed from the ranks
 (partial rank correlation). The overhead's residuals are then shuffled over the blocks (Freedman and Lane, Journal of
-Business and Economic Statistics 1 (1983) 292-298), and each correlation is set against the largest of any signal in
-each shuffle, which holds the chance of any false finding at the level (Westfall and Young, Resampling-Based Multiple
+Business and Economic Statistics 1 (1983) 292-298), and each correlation is compared with the largest of any signal in
+each shuffle, which keeps the chance of any false finding at the level (Westfall and Young, Resampling-Based Multiple
 Testing, 1993).
 """
 
@@ -21,13 +21,13 @@ SHUFFLES = 1999
 _SEED = 20_261
 _ROUNDING = 1e-9
 _RANK = 1e-15
-"""Of the largest singular value: a smaller one is rounding, as of ``numpy.linalg.pinv``."""
+"""Share of the largest singular value: smaller ones are rounding, as in ``numpy.linalg.pinv``."""
 
 
 def correlations(
     log_ratios: NDArray[np.float64], signals: NDArray[np.float64], order: NDArray[np.float64]
 ) -> list[Correlation | None]:
-    """One for each signal; ``None`` for one that never changes, and for all with too few blocks.
+    """One per signal; ``None`` for a signal that never changes, and for all with too few blocks.
 
     ``log_ratios`` has shape (blocks,), ``signals`` (signals, blocks), ``order`` (blocks, columns). The shuffles are
     the same for the same input.
@@ -51,12 +51,12 @@ def correlations(
 
 @lru_cache(maxsize=4)
 def _shuffles(n: int) -> NDArray[np.intp]:
-    """Shape (shuffles, n): places in random orders, which take longer to draw than all else here."""
+    """Shape (shuffles, n): places in random orders, which take longer to draw than everything else here."""
     return np.random.default_rng(_SEED).permuted(np.tile(np.arange(n), (SHUFFLES, 1)), axis=1)
 
 
 def _columns(order: NDArray[np.float64]) -> NDArray[np.float64]:
-    """At right angles and of length 1, (blocks, columns): a constant, and ``order`` as far as it varies."""
+    """Orthonormal columns, (blocks, columns): a constant, and ``order`` as far as it varies."""
     design = np.column_stack([np.ones(len(order)), order])
     columns, sizes, _ = np.linalg.svd(design, full_matrices=False)
     varying: NDArray[np.float64] = columns[:, sizes > _RANK * sizes[0]]
@@ -64,13 +64,13 @@ def _columns(order: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _without(columns: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each row less what is linear in the columns."""
+    """Each row minus its linear part in the columns."""
     left: NDArray[np.float64] = rows - rows @ columns @ columns.T
     return left
 
 
 def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each row at length 1; one that is all rounding becomes 0."""
+    """Each row at length 1; a row of mere rounding becomes 0."""
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     scaled: NDArray[np.float64] = np.where(lengths > _ROUNDING, rows / np.maximum(lengths, _ROUNDING), 0.0)
     return scaled

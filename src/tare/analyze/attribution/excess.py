@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an environment had of a signal beyond native, block by block, had native run as long.
+"""An environment's excess of a signal over native, block by block, had native run as long.
 
-A longer run collects more of everything that comes by itself. So each native value is stretched to the environment's
-wall time, where that is longer, and only what lies beyond counts. Work-driven counts are thereby held to more than they
-need to be; no signal becomes a candidate by length alone.
+A longer run collects more of everything that happens by itself. So each native value is stretched to the environment's
+wall time, where that is longer, and only the excess counts. For counts driven by work this is stricter than needed, but
+no signal becomes a candidate by length alone.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from tare.records import BlockFacts, SignalEvidence, SignalSummary
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Excess:
-    """One signal, in the blocks that have it; in its unit per trial, sums over threads divided by these."""
+    """One signal, in the blocks that have it; in its unit per trial, sums over threads divided by their number."""
 
     signal: SignalSummary
     environment: NDArray[np.float64]
@@ -32,13 +32,13 @@ class Excess:
 
     @property
     def beyond(self) -> NDArray[np.float64]:
-        """(blocks,): environment less the mean of the stretched natives."""
+        """(blocks,): environment minus the mean of the stretched natives."""
         difference: NDArray[np.float64] = self.environment - self.native.mean(axis=1)
         return difference
 
 
 def excesses_of(evidence: SignalEvidence) -> list[Excess]:
-    """Of each of its signals."""
+    """Excesses of all its signals."""
     runs = _Runs.of(evidence.blocks)
     places = {block.block: place for place, block in enumerate(evidence.blocks)}
     return [
@@ -48,13 +48,13 @@ def excesses_of(evidence: SignalEvidence) -> list[Excess]:
 
 
 def lost_s(block: BlockFacts) -> float:
-    """Wall time beyond the mean of the natives'."""
+    """Wall time beyond the natives' mean."""
     return block.environment.wall_s - (block.native[0].wall_s + block.native[1].wall_s) / 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Runs:
-    """What is known of the runs of some blocks: of the environment (blocks,), of the natives (blocks, 2)."""
+    """Facts on the runs of some blocks: environment (blocks,), natives (blocks, 2)."""
 
     wall_s: NDArray[np.float64]
     native_wall_s: NDArray[np.float64]
@@ -99,7 +99,7 @@ def _excess(signal: SignalSummary, runs: _Runs) -> Excess:
 
 
 def _stretch(signal: SignalSummary, runs: _Runs) -> NDArray[np.float64]:
-    """(blocks, 2): how much longer the environment ran than each native; 1 where it did not."""
+    """(blocks, 2): factor by which the environment ran longer than each native; 1 where it did not."""
     if known(signal.name).level:
         return np.ones_like(runs.native_wall_s)
     stretch: NDArray[np.float64] = np.maximum(runs.wall_s[:, None] / runs.native_wall_s, 1.0)

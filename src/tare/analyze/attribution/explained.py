@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why each claim is true: confirmed by an intervention, suspected, or unexplained; and the cure in the user's words."""
+"""The reason for each claim: confirmed by an intervention, suspected, or unexplained; and the cure in user terms."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,15 +21,15 @@ from tare.records import (
 )
 
 _ALIKE = 0.25
-"""Of a difference, on the scale of logarithms: causes that leave so much more than another take away as much as it."""
+"""Part of a difference, on the scale of logarithms: causes whose remainders differ by less count as equally strong."""
 _Key = tuple[Cell, str, str]
 """Cell, environment and metric."""
 
 
 def claims(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """Those that say slower or faster, and more than native differs from itself.
+    """Verdicts that say slower or faster, by more than native differs from itself.
 
-    Not what is a part of another metric's time: what explains the whole explains it too.
+    Metrics that are part of another metric's time are left out: the whole's explanation covers them.
     """
     return tuple(verdict for verdict in verdicts if _is_claim(verdict))
 
@@ -47,7 +47,7 @@ def explanations(
     interventions: Sequence[InterventionVerdict],
     technologies: Mapping[str, str],
 ) -> tuple[Explanation, ...]:
-    """One for each claim. ``technologies``: environment → technology, whose user's words a cure is in."""
+    """One per claim. ``technologies``: environment → technology, in whose terms a cure is worded."""
     own = [verdict.overhead.summary for verdict in claimed]
     names = {**primary_names(own), **primary_names(summary for summary in own if summary.primary)}
     return tuple(
@@ -92,7 +92,7 @@ def _explained(
 
 
 def _longest(tried: Sequence[InterventionVerdict]) -> list[InterventionVerdict]:
-    """Of a knob that was turned in several interventions the one with the most blocks."""
+    """One intervention per knob: the one with the most blocks."""
     best: dict[str, InterventionVerdict] = {}
     for intervention_verdict in tried:
         known = best.get(intervention_verdict.turned.knob)
@@ -110,7 +110,7 @@ def _subjects(tried: Iterable[InterventionVerdict], *roles: Role) -> tuple[str, 
 
 
 def _claim(verdict: Verdict, names: Mapping[tuple[Cell, str], str]) -> Explanation:
-    """Unexplained so far."""
+    """A claim, unexplained so far."""
     cell, environment, metric = _key(verdict)
     typical = verdict.overhead.typical
     return Explanation(
@@ -140,7 +140,7 @@ def _confirmed(
     suspected: Sequence[Suspicion],
     technology: str,
 ) -> Explanation | None:
-    """Of several the one that takes away most; where they take away as much the one with the strongest evidence."""
+    """Explanation by the intervention that removes most; among equals, by the one with the strongest evidence."""
     causes = [
         intervention_verdict for intervention_verdict in tried if intervention_verdict.role is Role.CAUSE
     ]
@@ -169,14 +169,14 @@ def _confirmed(
 
 
 def _left(verdict: InterventionVerdict) -> float:
-    """Of the difference, on the scale of logarithms; more than 0 on either side of native."""
+    """Remaining difference, on the scale of logarithms; above 0 on either side of native."""
     return abs(math.log1p(verdict.after.point) / math.log1p(verdict.before.point))
 
 
 def _known(
     verdict: InterventionVerdict, claim: Explanation, suspected: Sequence[Suspicion]
 ) -> KnownCause | None:
-    """Of the causes that the knob tests the one that has evidence on this claim; else what it is usually a test of."""
+    """The cause, among those the knob tests, with evidence on this claim; else the one that it usually tests."""
     knob = verdict.turned.knob
     if not verdict.turned.is_cure:
         return None
@@ -187,7 +187,7 @@ def _known(
 
 
 def _suspected(claim: Explanation, suspected: Iterable[Suspicion], technology: str) -> Explanation | None:
-    """What more than a possibility speaks for."""
+    """Explanation by a suspicion that is more than a possibility."""
     left = [suspicion for suspicion in suspected if suspicion.strength >= Strength.SEEN]
     if not left:
         return None

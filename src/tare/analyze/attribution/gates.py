@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One signal through the gates: what of the time lost it accounts for, and whether it is a candidate."""
+"""One signal through the gates: its share of the lost time, and whether it is a candidate."""
 
 import statistics
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tare.records import Clue, Correlation, Estimate, Ground
 from tare.statistics.median import median_estimate
 
 LEAST_SHARE = 0.05
-"""Of the time lost: what stands for less is no candidate."""
+"""Of the lost time: a signal with a smaller share is no candidate."""
 LEVEL = 0.05
 _SECONDS = "s"
 _HERTZ = "Hz"
@@ -22,25 +22,25 @@ _HERTZ = "Hz"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gauge:
-    """With what the signals of one environment are measured."""
+    """Scale by which the signals of one environment are measured."""
 
     established: bool
     """Whether there is an overhead to explain."""
     accountable: bool
-    """Whether wall time is lost for certain, so that shares of it mean something."""
+    """Whether a loss of wall time is certain, so that shares of it are meaningful."""
     lost_s: float
-    """About how much is lost in a trial, for what cannot have mattered."""
+    """Approximate loss per trial, to dismiss what cannot have mattered."""
     timeout_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chances:
-    """Of the null being true of one signal."""
+    """P-values of one signal under the null hypothesis."""
 
     alone: float
-    """By its ranks among the natives."""
+    """By its ranks among the natives, unadjusted."""
     adjusted: float
-    """The same over all signals."""
+    """Adjusted over all signals."""
     correlation: Correlation | None
 
 
@@ -62,14 +62,14 @@ def clue_of(excess: Excess, gauge: Gauge, chances: Chances) -> Clue:
 
 
 def times_s(excess: Excess, gauge: Gauge) -> NDArray[np.float64] | None:
-    """What of the time lost it stands for, block by block; ``None`` when nobody can tell."""
+    """The lost time that it accounts for, block by block; ``None`` when unknown."""
     if excess.signal.lost_time:
         return excess.beyond
     return gauge.timeout_s * excess.beyond if known(excess.signal.name).timeout else None
 
 
 def _usual(excess: Excess) -> float:
-    """The natives' median; numpy's loads all its masked arrays first."""
+    """The natives' median; numpy's own loads all of its masked arrays first."""
     return statistics.median(excess.native_values.ravel().tolist())
 
 
@@ -107,7 +107,7 @@ def _goes_along(correlation: Correlation | None, *, falling: bool) -> bool:
 
 
 def _is_material(excess: Excess, gauge: Gauge) -> bool:
-    """Whether it can have cost ``LEAST_SHARE`` of the loss at its dearest."""
+    """Whether it can have cost ``LEAST_SHARE`` of the loss at its highest cost per event."""
     about = known(excess.signal.name)
     if excess.signal.unit == _HERTZ:
         return _usual(excess) > 0

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of an overhead when one knob was turned: this alone earns the word "cause".
+"""How an overhead changed when one knob was turned: only this earns the word "cause".
 
-As it is, with each knob turned, and native run in the same blocks. Per block d is the log-ratio to native
-(docs/method.md). The change is d(turned) - d(as it is), in which native cancels out; where the knob is a limit, which
-holds natively too, native is run with it turned as well, and d(turned) is taken against that. All knobs and claimed
-metrics are one family: a cause also passes Student's t test of its change, adjusted by Holm's procedure, whose p-value
-has no floor, as the signed ranks' has for few blocks.
+The environment as it is, with each knob turned, and native run in the same blocks. Per block d is the log-ratio to
+native (docs/method.md). The change is d(turned) - d(as it is), in which native cancels out; a knob that is a limit also
+applies natively, so native also runs with it turned, and d(turned) is relative to that run. All knobs and claimed
+metrics are one family: a cause also passes Student's t test of its change, adjusted by Holm's procedure: unlike the
+signed ranks' with few blocks, its p-value has no floor.
 """
 
 import math
@@ -24,9 +24,9 @@ from tare.statistics.multiplicity import adjusted, holds
 from tare.statistics.student import standard_deviation
 
 LEAST_PART = 0.1
-"""Of an overhead, on the scale of logarithms: what moves less of it is not its cause."""
+"""Part of an overhead, on the scale of logarithms: a knob that moves less is not its cause."""
 MOST_OF_NO_CAUSE = 0.5
-"""Of an overhead: where so much may still come of a knob, it is not shown to be no cause."""
+"""Part of an overhead: a knob that may still account for this much is not shown to be no cause."""
 _SHIFTS = {
     Word.FASTER: Shift.FALLS,
     Word.SLOWER: Shift.RISES,
@@ -51,7 +51,7 @@ class _MovedMetric:
 def intervention_verdicts(
     summaries: Sequence[Summary], intervention: Intervention, margin: float
 ) -> tuple[InterventionVerdict, ...]:
-    """One for each knob and metric of which a block is complete; knob by knob, primary metrics first."""
+    """One per knob and metric with a complete block; knob by knob, primary metrics first."""
     moves = list(_moves(summaries, intervention, margin))
     claimed = [move for move in moves if _is_claimed(move, intervention)]
     chances = iter(adjusted([move.p_value for move in claimed], exploratory=False))
@@ -101,14 +101,14 @@ def _moved(
 
 
 def _after(changed: Summary, native: Summary | None, blocks: Container[int]) -> Contrast:
-    """Against native, or against native with the knob turned as well: then one environment against another."""
+    """Contrast to native, or to native with the knob turned too: then one environment against another."""
     against_native = unwidened_of(changed, blocks)
     return _difference(against_native, unwidened_of(native, blocks)) if native else against_native
 
 
-def _difference(one: Contrast, other: Contrast) -> Contrast:
-    """Of two environments in the same blocks, not widened: what drifts in both alike is not in it."""
-    pairs = zip(one.log_ratios, other.log_ratios, strict=True)
+def _difference(minuend: Contrast, subtrahend: Contrast) -> Contrast:
+    """Difference of two environments in the same blocks, not widened: common drift cancels out."""
+    pairs = zip(minuend.log_ratios, subtrahend.log_ratios, strict=True)
     return between_two([first - second for first, second in pairs])
 
 
@@ -117,7 +117,7 @@ def _numbers(summary: Summary | None) -> tuple[int, ...]:
 
 
 def _of(environment: str | None, like: Summary, summaries: Sequence[Summary]) -> Summary | None:
-    """The same metric of another environment."""
+    """Summary of the same metric in another environment."""
     key = (like.cell, like.metric, like.unit, like.direction)
     alike = (
         summary
@@ -128,7 +128,7 @@ def _of(environment: str | None, like: Summary, summaries: Sequence[Summary]) ->
 
 
 def _p_value(differences: Sequence[float]) -> float:
-    """Of Student's t test that their mean is 0, two-sided; 1 where there are too few to tell."""
+    """Two-sided p-value of Student's t test for a mean of 0; 1 where there are too few values."""
     n, deviation = len(differences), standard_deviation(differences)
     mean = math.fsum(differences) / n
     if deviation is None or n < LEAST_BLOCKS:
@@ -156,7 +156,7 @@ def _verdict(move: _MovedMetric, intervention: Intervention, chance: float) -> I
 
 
 def _role(move: _MovedMetric, chance: float) -> Role:
-    """A cause takes away a good part of a difference that was there, and not by chance among all that was tried."""
+    """Role of a knob: a cause removes a good part of an existing difference, beyond chance among all that was tried."""
     parts = _parts(move)
     if move.change.low is None or move.before.low is None:
         return Role.UNDECIDED
@@ -171,9 +171,9 @@ def _role(move: _MovedMetric, chance: float) -> Role:
 
 
 def _parts(move: _MovedMetric) -> tuple[float, float, float] | None:
-    """Of the difference, on the scale of logarithms, that goes: the least, the likeliest, the most.
+    """Part of the difference, on the scale of logarithms, that disappears: least, likeliest, most.
 
-    ``None`` where there was none for certain.
+    ``None`` where no difference was certain.
     """
     before, change = move.before, move.change
     if before.low is None or before.high is None or before.low <= 0 <= before.high:
@@ -201,7 +201,7 @@ def _sentence(move: _MovedMetric, own: str, role: Role) -> str:
 
 
 def overhead_said(overhead: Estimate) -> str:
-    """Such as "26 % [25 % to 28 %]"."""
+    """For example "26 % [25 % to 28 %]"."""
     return f"{percent(overhead.point)} {interval(overhead)}"
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known beforehand of each signal: in which words it is told, with which others it overlaps, what it can cost.
+"""Prior knowledge of each signal: its wording, the signals that it overlaps, and its possible cost.
 
-The costs are the most that one event may take on any machine, and are generous on purpose: they only tell what cannot
-have mattered from what may have.
+The costs are the most that one event may take on any machine, and are generous on purpose: they only separate what
+cannot have mattered from what may have.
 """
 
 from collections.abc import Mapping
@@ -12,31 +12,31 @@ from tare.records import Scope
 
 _CPU, _STORAGE = "processor", "memory and storage"
 _NEVER_CAUSES = ("J", "W", "\N{DEGREE SIGN}C")
-"""Units of what follows from a run: energy and heat."""
+"""Units of consequences of a run: energy and heat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """One signal, whatever recorded it."""
+    """One signal, from any source."""
 
     title: str
     group: str | None = None
-    """Of lost times that overlap: of a group only the largest is taken off what is unexplained."""
+    """Group of overlapping lost times: only the largest of a group is subtracted from the unexplained part."""
     summed: bool = False
-    """Whether its seconds are added up over threads."""
+    """Whether its seconds are summed over threads."""
     most_event_s: float | None = None
-    """What one event costs at most; ``None``: they are no events, or nobody knows."""
+    """Highest cost of one event; ``None`` if it is unknown or the signal has no events."""
     timeout: bool = False
-    """Whether each event costs a retransmission timeout at least."""
+    """Whether each event costs at least a retransmission timeout."""
     level: bool = False
-    """Whether it is a level and does not add up over a run."""
+    """Whether it is a level, which does not add up over a run."""
     less_is_worse: bool = False
     fills_idleness: bool = False
-    """Whether there is more of it whenever the job sleeps, so that it says nothing by itself."""
+    """Whether it grows whenever the job sleeps, so that it says nothing by itself."""
     evidence_only: bool = False
-    """Whether it is a price per call and no loss: it may speak for a cause, and is never a candidate itself."""
+    """Whether it is a cost per call, not a loss: it may support a cause, but is never a candidate itself."""
     after: tuple[str, ...] = ()
-    """Signals that this one contains or follows from: with one of them a candidate too, this one is ranked below it."""
+    """Signals that this one contains or follows from: if one of them is a candidate too, this one ranks below it."""
 
 
 _WAITING = ("throttled_s", "vcpu_wait_s", "steal_s", "runnable_wait_s", "psi_cpu_some_s")
@@ -151,11 +151,11 @@ KNOWN: Mapping[str, Known] = {
     "system_call_cost_s": Known(title="a system call takes longer", level=True, evidence_only=True),
     "clock_read_cost_s": Known(title="reading the clock takes longer", level=True, evidence_only=True),
 }
-"""By the signal's name; of two that are as likely the one that stands earlier here says more of the mechanism."""
+"""By the signal's name; of two equally likely ones the earlier entry says more about the mechanism."""
 
 
 def known(name: str) -> Known:
-    """What is known of a signal; of an unknown one its own name in words."""
+    """Knowledge of a signal; for an unknown one its own name in words."""
     return KNOWN.get(name) or Known(title=name.replace("_", " "))
 
 
@@ -164,7 +164,7 @@ def title_of(name: str, scope: Scope) -> str:
 
 
 def may_cause(name: str, unit: str) -> bool:
-    """Whether it is anything but energy or heat, which only follow, what fills idle processors, and mere evidence."""
+    """Whether it is not a consequence (energy, heat), nor a filler of idle processors, nor mere evidence."""
     about = known(name)
     return unit not in _NEVER_CAUSES and not about.fills_idleness and not about.evidence_only
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which candidate comes first.
+"""The order of candidates.
 
-In this order: what accounts for half of the loss or more; events that native hardly has; smaller shares of the loss;
-more of what native has too; and what merely varies with the overhead. Signals that contain another candidate, or
-follow from it, come right after it: time waited for a processor contains the time in which a quota held the job back.
+First signals that account for at least half of the loss, then events that native hardly has, smaller shares of the
+loss, larger amounts of what native has too, and signals that merely vary with the overhead. A signal that contains
+another candidate, or follows from it, comes right after it: time waited for a processor contains the time in which a
+quota held the job back.
 """
 
 from collections.abc import Sequence
@@ -17,36 +18,36 @@ _HARDLY = 0.1
 
 
 def ranked(clues: Sequence[Clue]) -> tuple[Clue, ...]:
-    """Candidates first, as above; the others after them, the largest shares first."""
+    """Candidates first, as above; then the others, the largest shares first."""
     candidates = sorted((clue for clue in clues if clue.grounds), key=_place)
     others = sorted((clue for clue in clues if not clue.grounds), key=_place_of_rest)
-    found: list[Clue] = []
+    order: list[Clue] = []
     for clue in candidates:
-        _enter(clue, candidates, found)
-    return (*found, *others)
+        _enter(clue, candidates, order)
+    return (*order, *others)
 
 
-def _enter(clue: Clue, candidates: Sequence[Clue], found: list[Clue]) -> None:
-    """Enter those first that this one contains or follows from; the list of these has no circle."""
-    if any(_same(clue, one) for one in found):
+def _enter(clue: Clue, candidates: Sequence[Clue], order: list[Clue]) -> None:
+    """Enter a clue after the clues that it contains or follows from; these relations have no cycle."""
+    if any(_same(clue, entered) for entered in order):
         return
     names = _within(clue)
     inner = [
         candidate for candidate in candidates if candidate.signal in names and not _same(candidate, clue)
     ]
-    for one in inner:
-        _enter(one, candidates, found)
-    found.append(replace(clue, after=inner[0].signal) if inner else clue)
+    for contained in inner:
+        _enter(contained, candidates, order)
+    order.append(replace(clue, after=inner[0].signal) if inner else clue)
 
 
 def _within(clue: Clue) -> tuple[str, ...]:
-    """What the whole host shows comes after what the nodes themselves show of it."""
+    """Names ranked before this clue; a signal of the whole host comes after the same signal of the nodes."""
     own = known(clue.signal).after
     return (*own, clue.signal) if clue.scope is Scope.HOST else own
 
 
-def _same(one: Clue, other: Clue) -> bool:
-    return (one.signal, one.scope, one.unit) == (other.signal, other.scope, other.unit)
+def _same(clue: Clue, other: Clue) -> bool:
+    return (clue.signal, clue.scope, clue.unit) == (other.signal, other.scope, other.unit)
 
 
 def _place(clue: Clue) -> tuple[int, float, int, bool]:

@@ -19,7 +19,7 @@ def sentence(
     *,
     accountable: bool,
 ) -> str:
-    """Such as "docker: candidate: held back by a CPU quota (96 % of the time lost [93 % to 99 %], n = 10)"."""
+    """For example "docker: candidate: held back by a CPU quota (96 % of the time lost [93 % to 99 %], n = 10)"."""
     candidates = [clue for clue in clues if clue.grounds]
     return f"{evidence.environment}: " + (
         _nothing_lost(verdict)
@@ -52,7 +52,7 @@ def _named(candidates: Sequence[Clue], unexplained: Estimate | None) -> str:
 
 
 def _left(candidates: Sequence[Clue], unexplained: Estimate | None) -> str:
-    """Events have no time of their own: beside them alone all of the loss would seem unexplained."""
+    """The unexplained rest; left out beside events alone, which have no time: all would seem unexplained."""
     if unexplained is None or not any(Ground.TIME in clue.grounds for clue in candidates):
         return ""
     return f"; unexplained: {percent(max(unexplained.point, 0.0))} of it"
@@ -64,7 +64,7 @@ def _unexplained(clues: Sequence[Clue], *, accountable: bool) -> str:
 
 
 def grounds_said(clue: Clue) -> str:
-    """Such as "96 % of the time lost [93 % to 99 %], n = 10"."""
+    """For example "96 % of the time lost [93 % to 99 %], n = 10"."""
     said = []
     if clue.share is not None and Ground.TIME in clue.grounds:
         said.append(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which known causes a claim has evidence for: candidates among the signals, traits, refused calls, dearer calls."""
+"""Known causes with evidence on a claim: candidates among the signals, traits, refused calls, costlier calls."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,18 +31,18 @@ from tare.statistics.exchange import chance_above
 MOST_OF_IT = 0.5
 _LEAST_PART = 0.05
 _REFUSED_PART = 0.5
-"""Of the calls of one name: so many fail where a filter or a missing right refuses them."""
+"""Of the calls of one name: at least this part fails where a filter or a missing permission refuses them."""
 _MANY_TIMES = 10
 _MOST_TRACING_S = 2e-4
-"""Of a traced call; 0.1 ms on a slow host, a tenth of that on others."""
+"""Of a traced call; 0.1 ms on a slow host, a tenth on others."""
 _LEAST_UNTRACED_PART = 0.1
-"""Of a traced run's time: where tracing took all but less, nobody knows how long it would have run without."""
+"""Of a traced run's time: where tracing left less, the time without tracing is unknown."""
 _DEARER_FROM = 1.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """All that is known of one claim beside its verdict."""
+    """Everything known about a claim besides its verdict."""
 
     verdict: Verdict
     attribution: Attribution | None
@@ -51,7 +51,7 @@ class Scene:
     calls: CallCounts | None
     native_calls: CallCounts | None
     tracing_s: float
-    """What tracing adds to a call at most."""
+    """Most time that tracing adds to a call."""
 
     @property
     def is_gain(self) -> bool:
@@ -65,7 +65,7 @@ class _Ground:
 
 
 def suspicions(scenes: Iterable[Scene]) -> tuple[Suspicion, ...]:
-    """Claim by claim, the strongest first; where they are as strong the more specific."""
+    """Suspicions claim by claim, the strongest first; among equals, the more specific first."""
     return tuple(suspicion for scene in scenes for suspicion in _suspected(scene))
 
 
@@ -76,7 +76,7 @@ def scenes(
     traits: Sequence[Trait],
     traced: TracedCalls,
 ) -> tuple[Scene, ...]:
-    """One for each claim, in their order."""
+    """One scene per claim, in order."""
     tracing_s = _tracing_s(traced)
     attributed = {
         (attribution.cell, attribution.environment, attribution.metric): attribution
@@ -122,7 +122,7 @@ def _suspected(scene: Scene) -> list[Suspicion]:
 
 
 def _place(suspicion: Suspicion, scene: Scene) -> int:
-    """Of its first signal among the candidates; what shows in no signal is as specific as can be."""
+    """Place of its first signal among the candidates; a suspicion without a signal counts as most specific."""
     cause = KNOWN_CAUSES[suspicion.cause]
     candidates = scene.attribution.candidates if scene.attribution else ()
     places = [place for place, clue in enumerate(candidates, start=1) if clue.signal in cause.signals]
@@ -172,7 +172,7 @@ def _by_traits(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
 
 
 def _by_refused_calls(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
-    """Where the mechanism leaves signals or a label as well, a refusal alone does not say that it is at work."""
+    """Grounds by refused calls; if the mechanism also leaves signals or a label, a refusal alone is not enough."""
     here, natively = scene.calls, scene.native_calls
     if here is None:
         return
@@ -200,7 +200,7 @@ def _by_repeated_calls(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
 
 
 def _by_cost(cause: KnownCause, scene: Scene) -> Iterator[_Ground]:
-    """A call that takes longer, and a program that makes so many of it that this can matter."""
+    """Grounds by cost: a call that takes longer, and a program that makes enough such calls for it to matter."""
     signal = _signal(cause.dearer, scene)
     if signal is None:
         return
@@ -229,9 +229,9 @@ def _signal(name: str | None, scene: Scene) -> SignalSummary | None:
 
 
 def _share(signal: str, excess_s: float, scene: Scene) -> float | None:
-    """Of the loss, that the calls of a traced run would account for; ``None`` where no run was traced.
+    """Share of the loss that the calls of a traced run would account for; ``None`` where no run was traced.
 
-    A native run does not show how often the clock is read: there the reading is no system call (vdso(7)).
+    A native run does not show how often the clock is read, because natively that is not a system call (vdso(7)).
     """
     counts = scene.calls or (None if DEARER[signal] else scene.native_calls)
     if counts is None or not counts.traced_s:
@@ -246,7 +246,7 @@ def _share(signal: str, excess_s: float, scene: Scene) -> float | None:
 
 
 def _tracing_s(traced: TracedCalls) -> float:
-    """At most what it was in the run that made the most calls in its time."""
+    """Tracing time per call: at most the time per call in the run with the most calls per time."""
     counts = [call_counts for own in traced.counts.values() for call_counts in own.values()]
     spans_s = (
         call_counts.traced_s / sum(call_counts.made.values()) for call_counts in counts if call_counts.made
@@ -255,7 +255,7 @@ def _tracing_s(traced: TracedCalls) -> float:
 
 
 def _threads(scene: Scene) -> float:
-    """How many make calls at the same time."""
+    """Number of threads that make calls at the same time."""
     blocks = scene.evidence.blocks if scene.evidence else ()
     return median(block.environment.runnable_threads for block in blocks) if blocks else 1.0
 
