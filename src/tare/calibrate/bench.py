@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the phases plant with: the providers and the workload; a test has fakes in their place."""
+"""Providers and workload with which the phases plant truths; tests replace them by fakes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tare.records import USUAL_MARGIN, Environment, Exclude, Layout, Limits, Wor
 from tare.units import MEBIBYTE
 
 WORK = "work"
-"""Name of the workload that is measured in every phase."""
+"""Name of the workload that every phase measures."""
 
 
 def _planted(drift: float, first: int) -> dict[str, Provider]:
@@ -29,9 +29,9 @@ class Bench:
     """Where truths are planted."""
 
     planted: Callable[[float, int], Mapping[str, Provider]] = _planted
-    """Providers by technology, from the drift per start and the number of starts before the first."""
+    """Providers by technology, for a drift per start and a number of earlier starts."""
     work: Callable[[int], Workload] = _work
-    """The workload of so many iterations."""
+    """The workload with a given number of iterations."""
     headline: str = "wall_s"
     """The metric on which the counts are taken."""
     real: bool = True
@@ -48,19 +48,19 @@ class Run:
     name: str
     campaign: Campaign
     drift: float = 0.0
-    """How much more work each start has than the one before."""
+    """Growth of the work from each start to the next."""
     starts_before: int = 0
-    """Starts that the drift has seen before this campaign."""
+    """Starts under the drift before this campaign."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseSetting:
-    """What the runs of a phase are made for."""
+    """Conditions for which the runs of a phase are made."""
 
     bench: Bench
     size: Size
     iterations: int
-    """Of the work, so that a run takes ``size.run_s`` of CPU time."""
+    """Iterations of the work with which a run takes ``size.run_s`` of CPU time."""
 
 
 def campaign(
@@ -70,9 +70,9 @@ def campaign(
     environments: tuple[Environment, ...] = (),
     time_s: float = 60.0,
 ) -> Campaign:
-    """One node of one processor, without a budget; the seed is drawn when it begins.
+    """One node with one processor, without a budget; the seed is drawn when it begins.
 
-    No foreign load excludes a trial: intervals have to hold on a busy host too, where they are wider.
+    Foreign load excludes no trial: intervals must hold on a busy host too, where they are wider.
     """
     return Campaign(
         name=name,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A calibration from the first phase to the last: run what is missing, judge, repeat once what failed."""
+"""A calibration from the first phase to the last: run missing campaigns, judge, repeat failed stages once."""
 
 import json
 import statistics
@@ -33,20 +33,20 @@ _MEASURED = "measured.json"
 
 
 class Teller(Audience, Protocol):
-    """Told what a calibration does, and what each run of it does."""
+    """Audience of a calibration and of each of its runs."""
 
     def phase(self, phases: Sequence[Phase], again: bool) -> None:
-        """Take the phases whose runs begin."""
+        """Receive the phases whose runs begin."""
         ...
 
     def judged(self, gates: Sequence[Gate]) -> None:
-        """Take the gates of a stage, after its repeat if there was one."""
+        """Receive the gates of a stage, after any repeat."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationRequest:
-    """What is calibrated, how thoroughly, and where the journals go."""
+    """The estimator to calibrate, the thoroughness, and the folder for the journals."""
 
     size: Size
     folder: Path
@@ -57,7 +57,7 @@ class CalibrationRequest:
 
 
 class Conductor:
-    """Goes through the stages; what it has found so far can be asked for at any time."""
+    """Runs the stages; its findings so far are available at any time."""
 
     def __init__(self, asked: CalibrationRequest, teller: Teller) -> None:
         self._asked, self._teller = asked, teller
@@ -71,7 +71,7 @@ class Conductor:
         self._complete = False
 
     def run(self) -> Calibration:
-        """All stages; raises what ``measure_campaign`` raises, and leaves journals with which it can go on."""
+        """Run all stages; raises what ``measure_campaign`` raises, and leaves journals from which it can continue."""
         iterations = self._length()
         setting = PhaseSetting(bench=self._asked.bench, size=self._asked.size, iterations=iterations)
         for stage in self._asked.stages:
@@ -80,7 +80,7 @@ class Conductor:
         return self.found()
 
     def found(self) -> Calibration:
-        """What is known so far."""
+        """The findings so far."""
         host = self._session.host if self._session else {}
         return Calibration(
             started_utc=self._started_utc,
@@ -109,7 +109,7 @@ class Conductor:
         self._teller.judged(gates)
 
     def _perform(self, stage: tuple[Phase, ...], setting: PhaseSetting, *, again: bool) -> bool:
-        """Make the runs of a stage; whether there were any to make."""
+        """Make the runs of a stage; return whether there were any."""
         runs = [run for phase in stage for run in phase.runs(setting)]
         for phase in stage:
             if why := phase.obstacle():
@@ -126,16 +126,16 @@ class Conductor:
         return True
 
     def _look_at_host(self, stage: tuple[Phase, ...]) -> None:
-        """How idle it is just before the quotas; kept, so that a later judgement has it too."""
+        """Measure how idle the host is just before the quotas; kept for later judgements."""
         if not any(phase is p6_quota.QUOTA_PHASE for phase in stage):
             return
         kept = self._asked.folder / _MEASURED
         try:
-            found = {str(name): float(value) for name, value in json.loads(read_plain(kept)).items()}
+            measured = {str(name): float(value) for name, value in json.loads(read_plain(kept)).items()}
         except (OSError, ValueError, AttributeError):
-            found = dict(p6_quota.measured())
-            write_whole(kept, json.dumps(found))
-        self._measured |= found
+            measured = dict(p6_quota.measured())
+            write_whole(kept, json.dumps(measured))
+        self._measured |= measured
 
     def _judge(self, stage: tuple[Phase, ...]) -> list[Gate]:
         evidence = self._evidence()
@@ -152,7 +152,7 @@ class Conductor:
         )
 
     def _outcomes(self, run: Run, name: str) -> tuple[Outcome, ...]:
-        """Of the run, after what is missing of it has been run."""
+        """Outcomes of the run, after running its missing trials."""
         folder = ResultFolder(self._asked.folder / name)
         journal = read_journal(folder.journal)
         providers = self._asked.bench.providers(run.drift, run.starts_before + len(journal.outcomes))
@@ -165,12 +165,12 @@ class Conductor:
             ),
             self._teller,
         )
-        found = read_journal(folder.journal)
-        self._session = found.sessions[-1]
-        return found.outcomes
+        completed = read_journal(folder.journal)
+        self._session = completed.sessions[-1]
+        return completed.outcomes
 
     def _length(self) -> int:
-        """How many iterations take as long as a run is to take."""
+        """Number of iterations that fill the intended length of a run."""
         asked = self._asked
         if not asked.bench.real:
             return 1
@@ -180,7 +180,7 @@ class Conductor:
 
 
 def iterations_for(run_s: float, outcomes: Sequence[Outcome]) -> int:
-    """From what the first iterations took of CPU time, or of wall time where that is not counted.
+    """Iterations for ``run_s``, from the CPU time of the first ones, or their wall time where CPU time is not counted.
 
     Rounded to two digits. ``HostError`` when no run ended well.
     """

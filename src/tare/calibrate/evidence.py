@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the campaigns of a calibration left, as the phases judge it."""
+"""Results of a calibration's campaigns, in the form in which the phases judge them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,31 +14,31 @@ from tare.statistics.contrasts import Contrast, part
 from tare.treat import summaries
 
 Series = tuple[Contrast, ...]
-"""Complete blocks in order, one contrast for each time that the campaign was run."""
+"""Complete blocks in order, one contrast per run of the campaign."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All outcomes so far, and what was learned from them."""
+    """All outcomes so far, and the figures derived from them."""
 
     size: Size
     estimator: Estimator
     headline: str
     rounds: Mapping[str, tuple[tuple[Outcome, ...], ...]]
-    """Run → its outcomes, for each time that it was run."""
+    """Run → its outcomes, round by round."""
     measured: Mapping[str, float] = field(default_factory=dict)
-    """Figures of this host, by P0: ``fixed_share_wall_s`` is what a run takes without any work, as a share."""
+    """Figures of this host from P0: ``fixed_share_wall_s`` is the share of a run's time without any work."""
     obstacles: Mapping[str, str] = field(default_factory=dict)
     """Phase → why it cannot be run here."""
     _made: dict[str, tuple[tuple[Summary, ...], ...]] = field(default_factory=dict, init=False)
-    """Summaries of each run that was asked for, round by round: made once, as many gates ask."""
+    """Summaries of each requested run, round by round: cached, as many gates need them."""
 
     def outcomes(self, run: str) -> tuple[Outcome, ...]:
-        """Of all rounds."""
+        """The outcomes of all rounds of a run."""
         return tuple(outcome for outcomes in self.rounds.get(run, ()) for outcome in outcomes)
 
     def series(self, run: str, environment: str, metric: str) -> Series:
-        """Of an environment; ``CONTROL_NAME`` for native against native."""
+        """The series of an environment; ``CONTROL_NAME`` for native against native."""
         return tuple(
             contrast_of(summary)
             for made in self._summaries(run)
@@ -57,18 +57,18 @@ class Evidence:
         return tuple(name for name in dict.fromkeys((self.headline, "cpu_s")) if name in names)
 
     def truth(self, planted: float, metric: str) -> float:
-        """The overhead to be found when so much more work was planted: what is no work does not grow with it."""
+        """The true overhead when more work is planted: the rest of a run does not grow with it."""
         return planted * (1 - self.measured.get(f"fixed_share_{metric}", 0.0))
 
 
 def found(outcomes: Sequence[Outcome]) -> tuple[Summary, ...]:
-    """The summaries that Tare makes of the outcomes, native against native among them."""
+    """Tare's summaries of the outcomes, including native against native."""
     made = summaries(outcomes, {WORK: ("wall_s",)})
     return (*made, *(control.summary for control in controls(made)))
 
 
 def experiments(series: Series, blocks: int = EXPERIMENT_BLOCKS) -> list[Contrast]:
-    """Disjoint experiments of so many consecutive blocks; what is left over at a round's end is left out."""
+    """Disjoint experiments of ``blocks`` consecutive blocks; the rest at the end of a round is left out."""
     return [
         part(contrast, slice(begin, begin + blocks))
         for contrast in series

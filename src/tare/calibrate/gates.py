@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gates from counts and from intervals: the forms that several phases share, and how many misses a gate forgives."""
+"""Gates from counts and intervals: the forms that phases share, and the number of misses that a gate forgives."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from tare.statistics.estimate import as_fraction
 POOLED_LEVEL = 0.99
 LEVEL = 0.95
 MISS = 0.05
-"""Chance of a miss when an interval keeps its 95 %."""
+"""Chance of a miss for an interval that keeps its 95 %."""
 FALSE_ALARM = 0.01
-"""Largest chance that a sound interval fails one gate."""
+"""Largest chance that a sound interval fails a gate."""
 
 
 def most_misses(experiments: int, miss: float = MISS, false_alarm: float = FALSE_ALARM) -> int:
@@ -31,26 +31,26 @@ def most_misses(experiments: int, miss: float = MISS, false_alarm: float = FALSE
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Which gate it is, and what it claims."""
+    """Identity and claim of a gate."""
 
     phase: str
     name: str
     claim: str
 
     def passed(self, good: bool, seen: str) -> Gate:
-        """A gate about figures."""
+        """Give a gate about figures."""
         return self._gate(Passing.PASSED if good else Passing.FAILED, seen)
 
     def noted(self, seen: str) -> Gate:
-        """Figures of which nothing is asked."""
+        """Give figures without a requirement."""
         return self._gate(Passing.NOTED, seen)
 
     def not_run(self, why: str) -> Gate:
-        """There is nothing to judge."""
+        """Give a gate that has nothing to judge."""
         return self._gate(Passing.NOT_RUN, why)
 
     def counted(self, count: int, of: int, allowed: int, beside: str = "") -> Gate:
-        """A gate about how often something happened."""
+        """Give a gate about a number of events."""
         return Gate(
             phase=self.phase,
             name=self.name,
@@ -67,7 +67,7 @@ class Named:
 
 
 def misses(named: Named, evidence: Evidence, series: Series, truth: float) -> Gate:
-    """Count the experiments whose 95 % interval does not hold ``truth``, a fraction."""
+    """Count the experiments whose 95 % interval does not contain ``truth``, a fraction."""
 
     def missed(contrast: Contrast) -> bool:
         return not holds(as_fraction(evidence.estimator.interval(contrast, 1 - LEVEL)), truth)
@@ -76,7 +76,7 @@ def misses(named: Named, evidence: Evidence, series: Series, truth: float) -> Ga
 
 
 def count(named: Named, series: Series, happened: Callable[[Contrast], bool]) -> Gate:
-    """Count in how many experiments it happened; as often as 5 % can make it is forgiven."""
+    """Count the experiments in which ``happened`` holds; as many as a rate of 5 % can give are forgiven."""
     cut = experiments(series)
     if not cut:
         return named.not_run("too few complete blocks for an experiment")
@@ -84,7 +84,7 @@ def count(named: Named, series: Series, happened: Callable[[Contrast], bool]) ->
 
 
 def pooled_estimate(evidence: Evidence, series: Series) -> Estimate | None:
-    """The estimate of all blocks together with its 99 % interval; ``None`` where too few give one."""
+    """The estimate of all blocks together with its 99 % interval; ``None`` with too few blocks."""
     contrast = joined(series)
     if not contrast.log_ratios:
         return None
@@ -93,12 +93,12 @@ def pooled_estimate(evidence: Evidence, series: Series) -> Estimate | None:
 
 
 def holds(estimate: Estimate, truth: float) -> bool:
-    """Whether the interval contains it; without an interval it does not."""
+    """Whether the interval exists and contains ``truth``."""
     return estimate.low is not None and estimate.high is not None and estimate.low <= truth <= estimate.high
 
 
 def meets(estimate: Estimate, low: float, high: float) -> bool:
-    """Whether the interval and the range from ``low`` to ``high`` have anything in common."""
+    """Whether the interval and the range from ``low`` to ``high`` overlap."""
     return (
         estimate.low is not None
         and estimate.high is not None
@@ -118,7 +118,7 @@ def lies_within(estimate: Estimate, low: float, high: float) -> bool:
 
 
 def percent(fraction: float) -> str:
-    """Such as ``+4.92 %``."""
+    """For example ``+4.92 %``."""
     return f"{fraction * 100:+.2f} %"
 
 

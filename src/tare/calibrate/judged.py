@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is calibrated: the shipped estimator, and a broken one that shows that the gates can fail."""
+"""The estimators to calibrate: the shipped one, and a broken one that shows that the gates can fail."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from tare.statistics.student import mean_estimate
 
 Array = NDArray[np.float64]
 _PRECISION = 1e-6
-"""Of a bound in a simulation, as a share of where it may be."""
+"""Of a bound in a simulation, as a share of its possible range."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +26,9 @@ class Estimator:
     name: str
     interval: Interval
     bounds: Callable[[Array, Array, float], tuple[Array, Array]]
-    """Low and high of many samples at once, as ``interval``: of log-ratios and controls, a row each, at a level."""
+    """Ends of many intervals at once: log-ratios and controls, a row per sample, and a level → low and high."""
     misses: Callable[[Array, Array, float, float], NDArray[np.bool_]]
-    """Whether the interval of each row leaves out a centre, at a level: quicker than its ends."""
+    """Whether the interval of each row excludes a centre, at a level: faster than computing its ends."""
 
 
 def _aligned_bounds(log_ratios: Array, controls: Array, level: float) -> tuple[Array, Array]:
@@ -41,7 +41,7 @@ def _aligned_misses(log_ratios: Array, controls: Array, centre: float, level: fl
 
 
 def _trimmed(contrast: Contrast, error: float) -> Estimate:
-    """Plain t on what is left without the lowest and the highest, as if these had never been."""
+    """Plain t interval without the lowest and the highest value, as if they had never been measured."""
     return mean_estimate(sorted(contrast.log_ratios)[1:-1], 1 - error)
 
 
@@ -63,6 +63,6 @@ ALIGNED_RANKS = Estimator(
     name="aligned-ranks", interval=estimate, bounds=_aligned_bounds, misses=_aligned_misses
 )
 TRIMMED_T = Estimator(name="trimmed-t", interval=_trimmed, bounds=_trimmed_bounds, misses=_trimmed_misses)
-"""Broken on purpose: the runs that are dropped leave the standard error too (docs/method.md, "As the papers did")."""
+"""Broken on purpose: the dropped runs are missing in the standard error too (docs/method.md, "As the papers did")."""
 ESTIMATORS = {estimator.name: estimator for estimator in (ALIGNED_RANKS, TRIMMED_T)}
 DEFAULT = ALIGNED_RANKS.name

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of everything a calibration runs: in half an hour, or in five minutes with a coarser sieve."""
+"""The amounts that a calibration runs: in half an hour, or in five minutes with a coarser sieve."""
 
 from dataclasses import dataclass
 
 EXPERIMENT_BLOCKS = 10
-"""Blocks of each of the disjoint experiments into which the blocks of P1 are cut."""
+"""Blocks per experiment; the blocks of P1 are cut into disjoint experiments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """Blocks of each phase; three arms or more are run in each block."""
+    """Blocks of each phase; at least three arms run in each block."""
 
     name: str
     noise_blocks: int
     truth_blocks: int
     redrawn_campaigns: int
-    """Drawn from the measured blocks, not run."""
+    """Number of campaigns drawn from the measured blocks, not run."""
     drift_blocks: int
     sequential_blocks: int
-    """Of native alone, before those of native alone that play the environment."""
+    """Blocks of native alone before the blocks of native that play the environment."""
     link_blocks: int
     quota_blocks: int
     clock_blocks: int
@@ -30,7 +30,7 @@ class Size:
     cpu_bias: float
     """The 99 % interval of the no-op's overhead in CPU time must lie inside plus or minus this."""
     run_s: float = 0.1
-    """CPU time that the work of one run is made to take."""
+    """CPU time to which the work of one run is tuned."""
 
 
 FULL = Size(

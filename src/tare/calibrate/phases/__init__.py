@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The explicit list of phases; those of one stage judge the same runs, and are repeated together."""
+"""The explicit list of phases; the phases of a stage judge the same runs, and are repeated together."""
 
 from tare.calibrate.phases.p0_noise import NOISE
 from tare.calibrate.phases.p1_truth import TRUTH

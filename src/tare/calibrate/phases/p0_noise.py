@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""P0: how much this host's runs vary, what a run takes without any work, and whether its clocks agree."""
+"""P0: the variation of this host's runs, the time of a run without any work, and the agreement of clocks."""
 
 import itertools
 import math
@@ -21,7 +21,7 @@ _NOISE = Named("P0", "noise", "how much runs of native vary, and how much each i
 
 
 def runs(setting: PhaseSetting) -> tuple[Run, ...]:
-    """Native twice in each block, and beside it, where work takes time, a run whose work is empty."""
+    """Native twice in each block and, where work takes time, a run with empty work."""
     empty = Environment(name=EMPTY, technology=NATIVE, options={MORE_WORK: -1.0})
     environments = (empty,) if setting.bench.real else ()
     workload = setting.bench.work(setting.iterations)
@@ -42,14 +42,14 @@ def judge(evidence: Evidence) -> tuple[Gate, ...]:
 
 
 def measured(evidence: Evidence) -> Mapping[str, float]:
-    """The figures on which later phases rely."""
-    found: dict[str, float] = {}
+    """Figures on which later phases rely."""
+    figures: dict[str, float] = {}
     for metric in evidence.metrics(RUN):
         empty = joined(evidence.series(RUN, EMPTY, metric))
         if empty.log_ratios:
-            found[f"fixed_share_{metric}"] = math.exp(empty.point())
-        found[f"noise_{metric}"] = statistics.stdev(_logarithms(evidence.outcomes(RUN), metric))
-    return found
+            figures[f"fixed_share_{metric}"] = math.exp(empty.point())
+        figures[f"noise_{metric}"] = statistics.stdev(_logarithms(evidence.outcomes(RUN), metric))
+    return figures
 
 
 def _noise(outcomes: Sequence[Outcome], metric: str) -> str:
@@ -75,11 +75,11 @@ def _logarithms(outcomes: Sequence[Outcome], metric: str) -> list[float]:
 
 
 def lag_one(values: Sequence[float]) -> float:
-    """Autocorrelation of each value with the next; 0 when all are alike."""
+    """Autocorrelation of each value with the next; 0 when all are equal."""
     mean = statistics.fmean(values)
     rest = [value - mean for value in values]
     square = sum(value * value for value in rest)
-    return sum(one * other for one, other in itertools.pairwise(rest)) / square if square else 0.0
+    return sum(value * later for value, later in itertools.pairwise(rest)) / square if square else 0.0
 
 
 NOISE = Phase(name="P0", title="the noise of this host", runs=runs, judge=judge)

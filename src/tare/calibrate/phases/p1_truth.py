@@ -25,12 +25,12 @@ from tare.statistics.estimate import as_fraction
 RUN = "truth"
 NO_OP = "no-op"
 PLANTS = {"plus-1": 0.01, "plus-5": 0.05, "plus-20": 0.20}
-"""Environment → how much more work it has; large enough for all noise is the last."""
+"""Environment → share of additional work; the last is large enough for any noise."""
 CPU = "cpu_s"
 _LEAST_COMPLETE = 0.9
 _LARGEST = "plus-20"
 _POOLED_SLACK = 0.0005
-"""The truth itself is known to about so much: what a run takes beside its work is estimated."""
+"""Uncertainty of the truth itself: the time of a run besides its work is estimated."""
 
 
 def runs(setting: PhaseSetting) -> tuple[Run, ...]:
@@ -96,7 +96,7 @@ def _headline_pooled(evidence: Evidence) -> Iterator[Gate]:
 
 
 def _cpu(evidence: Evidence) -> Iterator[Gate]:
-    """In CPU time the noise is small: a bias of the driver itself would show, and so would a lack of power."""
+    """Judge CPU time, whose noise is small: a bias of the driver itself would show, as would a lack of power."""
     bias = evidence.size.cpu_bias
     for name, more in {NO_OP: 0.0, **PLANTS}.items():
         truth = evidence.truth(more, CPU)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""P2: 5 % more work is not called equivalent to native. The blocks are those of P1."""
+"""P2: 5 % more work is not called equivalent to native, in the blocks of P1."""
 
 from tare.analyze.judgement import EQUIVALENCE_LEVEL
 from tare.calibrate.evidence import Evidence

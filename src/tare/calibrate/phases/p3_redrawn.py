@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """P3: thousands of campaigns of ten blocks, and with several looks, drawn from the blocks of P1 and from normal noise.
 
-Drawn with replacement, blocks are independent and their true centre is known: 0 for the no-op environment, whose run is
-native's under another name, so that which of a block's three runs is called the environment's is drawn too; the pooled
-estimate for the plant. Normal noise
-is no host's own: a host's may have so many spikes that they hide an interval that is too narrow.
+Drawn with replacement, blocks are independent and their true centre is known. For the no-op environment it is 0: its
+run is native under another name, so the draw also decides which of a block's three runs is called the environment's.
+For the plant it is the pooled estimate. Normal noise is used too, because a host's own noise may have so many spikes
+that they hide too narrow an interval.
 """
 
 import math
@@ -27,24 +27,24 @@ from tare.statistics.contrasts import joined
 
 MOST_FALSE = 0.06
 LEAST_HALVED = 0.20
-"""Intervals of half the width miss in 27 to 29 % when they were honest; where they miss in less, they were too wide."""
+"""Halved intervals miss in 27 to 29 % if the full ones were honest; if they miss less, those were too wide."""
 LOOKS = (10, 16, 24, 32)
 _FEWEST_BLOCKS = 30
 _SHORT_PER_LONG = 16
-"""Campaigns of one look cost little, and the more there are, the smaller the fault that is found."""
+"""Campaigns of one look are cheap, and more of them detect smaller faults."""
 _MOST_WIDTHS = 5000
-"""Campaigns whose intervals are made, which takes longer than to see whether they hold the truth."""
+"""Campaigns whose intervals are computed, which takes longer than checking whether they contain the truth."""
 _FALSE_ALARM = 0.001
-"""The chance of a sound interval to fail: the number of draws leaves room for less than elsewhere."""
+"""Chance that a sound interval fails: with so many draws it can be smaller than elsewhere."""
 _PLANT = "plus-5"
 _CELL = Cell(workload=WORK, layout="1c1p1i")
 _BLOCKS = tuple(BlockValue(block=block, native=(1.0, 1.0), environment=1.0) for block in range(LOOKS[-1]))
-"""Only their numbers matter here."""
+"""Only the block numbers matter here."""
 Truths = NDArray[np.bool_]
 
 
 def judge(evidence: Evidence) -> tuple[Gate, ...]:
-    """False positives and coverage of single looks and at the stop of several; and that intervals are not too wide."""
+    """Check false positives and coverage, of single looks and at the stop of several, and too wide intervals."""
     no_op, plant = (_runs(evidence, name) for name in (NO_OP, _PLANT))
     if min(len(no_op), len(plant)) < _FEWEST_BLOCKS:
         return (_named("redrawn", "redrawn campaigns").not_run(f"fewer than {_FEWEST_BLOCKS} blocks"),)
@@ -59,7 +59,7 @@ def judge(evidence: Evidence) -> tuple[Gate, ...]:
 
 
 def _runs(evidence: Evidence, environment: str) -> Array:
-    """The runs of all blocks, up to what each block's have in common: shape (blocks, 3), the environment's first."""
+    """The runs of all blocks, up to a constant per block: shape (blocks, 3), the environment's first."""
     contrast = joined(evidence.series(RUN, environment, evidence.headline))
     if not contrast.controls:
         return np.zeros((0, 3))
@@ -67,7 +67,7 @@ def _runs(evidence: Evidence, environment: str) -> Array:
 
 
 def _null(source: np.random.Generator, runs: Array, shape: tuple[int, int]) -> Array:
-    """Blocks of runs of which each is as likely as the others to be called the environment's."""
+    """Blocks in which each run is equally likely to be called the environment's."""
     drawn: Array = source.permuted(source.choice(runs, shape), axis=-1)
     return drawn
 
@@ -77,7 +77,7 @@ def _named(name: str, claim: str) -> Named:
 
 
 def _single(evidence: Evidence, null: Array, drawn: Array, truth: float) -> Iterator[Gate]:
-    """One look at ten blocks."""
+    """Gates for one look at ten blocks."""
     log_ratios, controls = aligned_ranks.log_ratios_of(null)
     claim = f"{EXPERIMENT_BLOCKS} blocks of the no-op environment differ from native"
     wrong = evidence.estimator.misses(log_ratios, controls, 0.0, LEVEL)
@@ -95,7 +95,7 @@ def _single(evidence: Evidence, null: Array, drawn: Array, truth: float) -> Iter
 
 
 def _normal(evidence: Evidence, null: Array) -> Gate:
-    """Whatever the host's noise is like."""
+    """Gate for normal noise, independent of the host's."""
     wrong = evidence.estimator.misses(*aligned_ranks.log_ratios_of(null), 0.0, LEVEL)
     claim = f"{EXPERIMENT_BLOCKS} blocks of normal noise, made by the computer, differ from none"
     allowed = most_misses(len(null), false_alarm=_FALSE_ALARM)
@@ -108,7 +108,7 @@ def _share(named: Named, happened: Truths, allowed: int | None = None) -> Gate:
 
 
 def _sequential(evidence: Evidence, null: Array, drawn: Array, truth: float) -> Iterator[Gate]:
-    """Through the very functions that decide in a campaign."""
+    """Gates for several looks, through the functions that decide in a campaign."""
     looks = ", ".join(map(str, LOOKS))
     stop = _named(
         "false positives, several looks",
@@ -125,12 +125,12 @@ def _sequential(evidence: Evidence, null: Array, drawn: Array, truth: float) -> 
 
 
 def _centre(runs: Array) -> float:
-    """What drawn blocks have as their centre, exactly."""
+    """The exact centre of the drawn blocks."""
     return float(aligned_ranks.points(*aligned_ranks.log_ratios_of(runs)))
 
 
 def _missed(campaigns: Array, truth: float) -> Truths:
-    """Whether each campaign's interval, where it stopped, misses the truth, a log-ratio."""
+    """Whether each campaign's interval at its stop misses the truth, a log-ratio."""
     design = Design(looks=LOOKS, margin=USUAL_MARGIN)
     return np.array([_misses(runs, design, truth) for runs in campaigns], dtype=np.bool_)
 

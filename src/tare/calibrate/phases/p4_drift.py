@@ -15,12 +15,12 @@ from tare.treat import blocks_out_of_order
 INTERLEAVED, BEFORE, AFTER = "drift", "drift-before", "drift-after"
 DRIFT = 0.001
 MOST_CPU = 0.025
-"""In CPU time the interval must stay inside plus or minus this: the other order reads 5 % in a full calibration."""
+"""Largest deviation of the CPU time interval from 0: the other order reads 5 % in a full calibration."""
 _ARM = "no-op"
 
 
 def runs(setting: PhaseSetting) -> tuple[Run, ...]:
-    """Blocks with a no-op environment; then runs of native alone, of which the later half plays the environment."""
+    """Blocks with a no-op environment; then native runs alone, whose later half plays the environment."""
     size, workload = setting.size, setting.bench.work(setting.iterations)
     arm = (Environment(name=_ARM, technology=NATIVE),)
     alone = size.sequential_blocks
@@ -32,7 +32,7 @@ def runs(setting: PhaseSetting) -> tuple[Run, ...]:
 
 
 def judge(evidence: Evidence) -> tuple[Gate, ...]:
-    """Tare's order sees through the drift; the other order is found out."""
+    """Check that Tare's order cancels the drift, and that the other order is detected."""
     return (*_interleaved(evidence), _sequential(evidence))
 
 
@@ -69,7 +69,7 @@ def _sequential(evidence: Evidence) -> Gate:
 
 
 def sequential(before: Sequence[Outcome], after: Sequence[Outcome]) -> tuple[Outcome, ...]:
-    """Outcomes as one who measures all of native first would have them: the later runs become the environment's."""
+    """Outcomes as if all of native had been measured first: the later runs become the environment's."""
     arm = Environment(name=_ARM, technology=NATIVE)
     again = [
         replace(

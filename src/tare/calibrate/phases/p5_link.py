@@ -19,13 +19,13 @@ RUN = "link"
 SIZE_BYTE = 8_000_000
 FAST_BIT_PER_S, SLOW_BIT_PER_S = 100e6, 95e6
 MOST_HALF_WIDTH = 0.02
-"""A bucket is steady: an interval that is wider than this would find nothing."""
+"""A bucket is steady: a wider interval would detect nothing."""
 _FAST, _SLOW = "link-100", "link-95"
 _NAMED = Named("P5", "rate", "95 instead of 100 Mbit/s is found in the wall time of 8 MB, to 2 points")
 
 
 def runs(setting: PhaseSetting) -> tuple[Run, ...]:
-    """Two environments with a network namespace of their own each; native's transfer has no limit."""
+    """Two environments, each with its own network namespace; native's transfer has no limit."""
     if not setting.bench.real:
         return ()
     workload = Workload(
@@ -39,7 +39,7 @@ def runs(setting: PhaseSetting) -> tuple[Run, ...]:
 
 
 def obstacle() -> str | None:
-    """What is missing for a token bucket in a network namespace."""
+    """Say what is missing for a token bucket in a network namespace; ``None`` if nothing."""
     if ordinary_user():
         return "a rate limit needs root"
     missing = [tool for tool in ("tc", "ip", "nsenter") if shutil.which(tool) is None]
@@ -47,11 +47,11 @@ def obstacle() -> str | None:
 
 
 def judge(evidence: Evidence) -> tuple[Gate, ...]:
-    """The slow link against the fast one, block by block.
+    """Compare the slow link with the fast one, block by block.
 
-    Both buckets are equally full at first, and empty at R, so their times are (B - burst) / R: the ratio is that of
-    the rates. What is no transfer lasts equally long in both; it is at most what native's transfer takes in all, so
-    the truth lies between the ratio and a little less.
+    Both buckets start equally full and empty at R, so their times are (B - burst) / R, in the ratio of the rates. The
+    time besides the transfer is equal in both, and at most the total time of native's transfer, so the truth lies
+    between the ratio and a little less.
     """
     if RUN not in evidence.rounds:
         return (_NAMED.not_run(evidence.obstacles.get("P5", "no run was made")),)
@@ -67,16 +67,16 @@ def judge(evidence: Evidence) -> tuple[Gate, ...]:
 
 
 def _between(evidence: Evidence, fast: Series, slow: Series) -> Estimate | None:
-    """The slow one's overhead over the fast one: their log-ratios to native have native in common."""
+    """The slow link's overhead over the fast one; native cancels out of their log-ratios."""
     pairs = list(zip(pooled(fast), pooled(slow), strict=False))
     if len(pooled(fast)) != len(pooled(slow)) or not pairs:
         return None
-    between = between_two([one - other for other, one in pairs])
+    between = between_two([slower - faster for faster, slower in pairs])
     return as_fraction(evidence.estimator.interval(between, 1 - POOLED_LEVEL))
 
 
 def _beside(fast: Series) -> float:
-    """Native's unlimited transfer, all that goes with it included, as a share of the limited one's time."""
+    """Native's unlimited transfer, including everything around it, as a share of the limited transfer's time."""
     return math.exp(-statistics.median(pooled(fast)))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""P6: a CPU quota of 95 and of 50 %, whose cost is known only where nobody else wants the processors."""
+"""P6: CPU quotas of 95 and 50 %, whose cost is known only where nobody else wants the processors."""
 
 import math
 import os
@@ -22,14 +22,14 @@ QUOTAS = {"quota-95": 0.95, "quota-50": 0.5}
 RUN_S = 0.24
 """CPU time of one run: a few periods of the quota."""
 MOST_PRESSURE, MOST_STEAL = 0.01, 0.005
-"""Of the time: above either, the host is not idle enough for the formula."""
+"""Shares of the time; above either, the host is not idle enough for the formula."""
 _WATCH_S = 3.0
 _THROTTLED = "throttled_s"
 _LEAST_FLAGGED = 0.9
 
 
 def runs(setting: PhaseSetting) -> tuple[Run, ...]:
-    """Native without a quota; two environments with one."""
+    """Native without a quota, and two environments with one."""
     if not setting.bench.real:
         return ()
     iterations = round(setting.iterations * RUN_S / setting.size.run_s)
@@ -41,12 +41,12 @@ def runs(setting: PhaseSetting) -> tuple[Run, ...]:
 
 
 def obstacle() -> str | None:
-    """Quotas take root's control groups."""
+    """Say what is missing for quotas, which need root's control groups."""
     return "a quota of one environment alone needs root" if ordinary_user() else None
 
 
 def measured() -> Mapping[str, float]:
-    """How busy the host is just before the phase, as shares of the time; what cannot be read is left out."""
+    """Load of the host just before the phase, as shares of the time; unreadable figures are left out."""
     before, begun = _readings(), time.monotonic()
     time.sleep(_WATCH_S)
     after, passed_s = _readings(), time.monotonic() - begun
@@ -54,7 +54,7 @@ def measured() -> Mapping[str, float]:
 
 
 def _readings() -> dict[str, float]:
-    """Seconds so far of CPU pressure (some) and of steal, all processors together."""
+    """Seconds of CPU pressure (some) and of steal so far, over all processors."""
     readings: dict[str, float] = {}
     for name, read in (("pressure", _pressure_s), ("steal", _steal_s)):
         try:
@@ -65,17 +65,17 @@ def _readings() -> dict[str, float]:
 
 
 def _pressure_s() -> float:
-    """The first line of /proc/pressure/cpu ends in ``total=MICROSECONDS``."""
+    """CPU pressure: the first line of /proc/pressure/cpu ends in ``total=MICROSECONDS``."""
     return int(Path("/proc/pressure/cpu").read_text().splitlines()[0].rpartition("total=")[2]) * 1e-6
 
 
 def _steal_s() -> float:
-    """The eighth figure of the first line of /proc/stat, in ticks (proc(5))."""
+    """Steal: the eighth figure of the first line of /proc/stat, in ticks (proc(5))."""
     return int(Path("/proc/stat").read_text().splitlines()[0].split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
 def judge(evidence: Evidence) -> tuple[Gate, ...]:
-    """The formula on an idle host; throttling seen on any."""
+    """Check the formula on an idle host, and visible throttling on any host."""
     if RUN not in evidence.rounds:
         why = evidence.obstacles.get("P6", "no run was made")
         return (Named("P6", "quota", "a quota's cost is found").not_run(why),)
@@ -115,7 +115,7 @@ def _formula(evidence: Evidence, name: str, share: float, busy: str | None) -> G
 
 
 def planted_range(cpu_s: float, share: float) -> tuple[float, float]:
-    """Least and most overhead of a command of so much CPU time, one stall more or less, as fractions."""
+    """Least and most overhead, as fractions, of a command with ``cpu_s`` of CPU time, within one stall."""
     quota_s = share * PERIOD_S
     stalls = math.floor(cpu_s / quota_s)
     stall_s = PERIOD_S - quota_s

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""P7: clocks that go wrong on purpose in the nodes, and many that do not."""
+"""P7: clocks in the nodes that go wrong on purpose, and many that do not."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,14 +16,14 @@ PLANTS = {
     "step": ("step 50ms", "a step of 50 ms"),
     "inverted": ("cpu 150%", "more CPU time than wall time"),
 }
-"""Environment → what the fake's clock is told, and what that is called."""
+"""Environment → setting of the fake's clock, and the name of the fault."""
 _CLEAN = "honest"
 _RUN_S = "0.45"
 """The fake's clock steps 0.3 s after the start."""
 
 
 def runs(setting: PhaseSetting) -> tuple[Run, ...]:
-    """Every fault once in each block, and several honest clocks; the nodes are fakes, the watching is real."""
+    """Every fault once in each block, and several honest clocks; the nodes are fakes, the clock watch is real."""
     plants = tuple(
         Environment(name=name, technology="fake", options={"clock": clock})
         for name, (clock, _) in PLANTS.items()
@@ -38,7 +38,7 @@ def runs(setting: PhaseSetting) -> tuple[Run, ...]:
 
 
 def judge(evidence: Evidence) -> tuple[Gate, ...]:
-    """All faults found, no honest clock accused."""
+    """Check that all faults are found and no honest clock is accused."""
     return tuple(_gates(evidence.outcomes(RUN)))
 
 
@@ -57,7 +57,7 @@ def _all_or_none(named: Named, count: int, of: int) -> Gate:
 
 
 def accused(outcome: Outcome) -> bool:
-    """Whether anything was found wrong with this trial's clocks."""
+    """Whether this trial's clocks were found to be wrong."""
     return bool(outcome.clock_fault or outcome.timer_inversions) or outcome.status is Status.INVALID
 
 

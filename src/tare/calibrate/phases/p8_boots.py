@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""P8: work that varies from start to start by 2 %, run five times in each start: a start counts once."""
+"""P8: work that varies by 2 % between starts, run five times per start: a start counts once."""
 
 import math
 import statistics
@@ -19,7 +19,7 @@ RUN = "boots"
 PLANTED_SD = 0.02
 TOLERANCE = 0.006
 MOST_OWN_SD = 0.01
-"""Where starts differ by more than this without any plant, the planted part cannot be told to the tolerance."""
+"""Where starts differ by more than this without a plant, the planted part cannot be estimated to the tolerance."""
 _ARM, _NO_OP = "boots", "no-op"
 _METRIC = "cpu_s"
 _FEWEST_STARTS = 10
@@ -32,7 +32,7 @@ _SPLIT = Named(
 
 
 def runs(setting: PhaseSetting) -> tuple[Run, ...]:
-    """The command runs several times within each start; one environment's starts differ, a no-op's do not."""
+    """The command several times within each start; one environment's starts differ, a no-op's do not."""
     workload = replace(setting.bench.work(setting.iterations), iterations=setting.size.iterations)
     arms = (
         Environment(name=_ARM, technology=NATIVE, options={BOOT_SD: PLANTED_SD}),
@@ -42,7 +42,7 @@ def runs(setting: PhaseSetting) -> tuple[Run, ...]:
 
 
 def judge(evidence: Evidence) -> tuple[Gate, ...]:
-    """What counts, and whether the levels are told apart."""
+    """Check what counts as a value, and whether the levels are distinguished."""
     if not evidence.outcomes(RUN):
         return (_COUNTED.not_run("no run was made"), _SPLIT.not_run("no run was made"))
     return (_counted(evidence), _split(evidence))
@@ -61,7 +61,7 @@ def _counted(evidence: Evidence) -> Gate:
 
 
 def _split(evidence: Evidence) -> Gate:
-    """The variance between the starts of the one environment, less that of the other, against what was planted."""
+    """Compare the planted variance with the difference of the two environments' variances between starts."""
     splits = {
         variance_split.environment: variance_split
         for variance_split in variance_splits(_joined(evidence.rounds[RUN]))
@@ -98,7 +98,7 @@ def _is_planted(outcome: Outcome) -> bool:
 
 
 def _joined(rounds: Sequence[Sequence[Outcome]]) -> tuple[Levels, ...]:
-    """The levels of all rounds, whose blocks are blocks of their own."""
+    """The levels of all rounds; blocks of different rounds are different blocks."""
     joined: dict[str, Levels] = {}
     for outcomes in rounds:
         for level in levels(outcomes, {WORK: _METRIC}):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every phase owes."""
+"""The interface of a phase."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from tare.records import Gate
 
 
 def no_runs(_: PhaseSetting) -> tuple[Run, ...]:
-    """A phase that judges what another one ran."""
+    """Runs of a phase that judges another phase's runs: none."""
     return ()
 
 
@@ -21,7 +21,7 @@ class Phase:
     name: str
     title: str
     judge: Callable[[Evidence], tuple[Gate, ...]]
-    """Purely: every gate of the phase, those too that cannot be judged."""
+    """Pure function to all gates of the phase, including gates that cannot be judged."""
     runs: Callable[[PhaseSetting], tuple[Run, ...]] = no_runs
     obstacle: Callable[[], str | None] = lambda: None
-    """Why it cannot be run on this host now; asked just before it would be."""
+    """Why it cannot run on this host now; called just before it would."""
