@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The known causes of overhead and their cures."""
+"""Prior knowledge of causes, for any code that looks for them."""
 
 from tare.causes.cures import CURES
 from tare.causes.known import ANY, DEARER, KNOWN_CAUSES, LABELS, KnownCause

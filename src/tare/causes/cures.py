@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cures in the users' own words: what each knob means to those who run a technology without Tare."""
+"""Cures in the users' own words: the meaning of each knob for users of a technology without Tare."""
 
 from collections.abc import Mapping
 
 ANY = "any"
-"""In the place of a technology: all of which nothing else is said."""
+"""In place of a technology: every technology without an entry of its own."""
 
 
 def _engines(arguments: str) -> dict[str, str]:
@@ -79,4 +79,4 @@ CURES: Mapping[str, Mapping[str, str]] = {
         ANY: "a larger memory limit",
     },
 }
-"""Knob → technology → what its user writes."""
+"""Knob → technology → the setting that its user writes."""

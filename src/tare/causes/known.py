@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Known causes: by what each shows, and which knobs try it (docs/causes.md).
+"""Known causes: the evidence for each, and the knobs that try it (docs/causes.md).
 
-What was learnt of one machine is kept here for all others. To add a cause: an entry below, and if no knob tries it, a
+Lessons from one machine are kept here for all others. To add a cause, add an entry below and, if no knob tries it, a
 knob in ``plan/knobs.py`` with its cure in ``cures.py``.
 """
 
@@ -12,7 +12,7 @@ from tare.causes.cures import ANY as ANY_TECHNOLOGY
 from tare.causes.cures import CURES
 
 ANY = ""
-"""Of a label: whatever value differs from native's."""
+"""Value of a label: any that differs from native's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,39 +21,39 @@ class KnownCause:
 
     name: str
     title: str
-    """In a sentence such as "cause: ...": a noun."""
+    """A noun, for a sentence like "cause: ..."."""
     signals: tuple[str, ...] = ()
-    """Candidates that speak for it (docs/signals.md)."""
+    """Candidate signals that support it (docs/signals.md)."""
     labels: Mapping[str, str] = field(default_factory=dict)
-    """Label of a trial's facts or confinement → a part of the environment's value that speaks for it, where native
-    has another value."""
+    """Label of a trial's facts or confinement → a part of the environment's value that supports it, where native has
+    another value."""
     needs_label: bool = False
-    """Whether nothing else speaks for it where no such label does."""
+    """Whether other evidence counts only together with such a label."""
     decisive: bool = False
-    """Whether such a label shows the mechanism at work, and not only that it could be."""
+    """Whether such a label shows the mechanism at work, not only its possibility."""
     refused: tuple[str, ...] = ()
     """System calls that fail in the environment and succeed natively."""
     repeated: tuple[str, ...] = ()
-    """System calls that the environment makes many more of than native."""
+    """System calls that the environment makes far more often than native."""
     dearer: str | None = None
-    """A signal that is a cost per call, and of which calls it is: see ``DEARER``."""
+    """A signal that is a cost per call; ``DEARER`` lists the calls."""
     speeds_up: bool = False
-    """Whether it can also be why an environment is faster than native."""
+    """Whether it can also make an environment faster than native."""
     knobs: tuple[str, ...] = ()
-    """In the order in which they are tried, as far as the environment can turn them."""
+    """Knobs in the order of trying, as far as the environment can turn them."""
     remedy: str = ""
-    """What helps where no knob has a cure in the words of the technology."""
+    """Remedy where no knob has a cure in the terms of the technology."""
     slurm: str = ""
-    """The same in a Slurm job."""
+    """The remedy in a Slurm job."""
     gain: str = ""
-    """How native has the same, where the environment is faster by it."""
+    """How to get the same natively, where it makes the environment faster."""
     source: str
-    """Where the mechanism is described."""
+    """Reference that describes the mechanism."""
 
     def cure(self, technology: str, knob: str | None = None) -> str:
-        """What the user of a technology writes, and in a Slurm job; empty where nothing is known.
+        """The setting for the user of a technology, and for a Slurm job; empty where none is known.
 
-        ``knob``: the one that has confirmed the cause; without it, of the first knob that has words for the technology.
+        ``knob``: the knob that confirmed the cause; without it, the first knob with words for the technology.
         """
         words = (_words(name, technology) for name in ([knob] if knob else self.knobs))
         own = next(filter(None, words), "") or self.remedy
@@ -69,7 +69,7 @@ DEARER: Mapping[str, tuple[str, ...]] = {
     "system_call_cost_s": (),
     "clock_read_cost_s": ("clock_gettime", "gettimeofday", "time"),
 }
-"""Signal that is a cost per call → the calls that it is a cost of; empty: all system calls."""
+"""Signal that is a cost per call → the calls that it covers; empty: all system calls."""
 
 
 _CAUSES = (
@@ -267,7 +267,7 @@ _CAUSES = (
 )
 
 KNOWN_CAUSES: Mapping[str, KnownCause] = {cause.name: cause for cause in _CAUSES}
-"""Those that are more specific come earlier: of two that have as much for them the first is tried first."""
+"""More specific causes come earlier: of two with equal evidence the first is tried first."""
 
 LABELS = frozenset(label for cause in _CAUSES for label in cause.labels)
-"""Of facts and confinement: what is compared with native to find a cause."""
+"""Labels of facts and confinement that are compared with native to find a cause."""
