@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress on standard error: a line that renews itself on a terminal, a line a trial elsewhere."""
+"""Progress on standard error: one self-updating line on a terminal, a line per trial elsewhere."""
 
 import sys
 import time
@@ -20,7 +20,7 @@ class Progress:
     def __init__(
         self, stream: TextIO | None = None, opening: Callable[[int], Sequence[str]] = lambda _: ()
     ) -> None:
-        """``opening``: what to say before the first trial of a campaign of so many blocks."""
+        """``opening``: number of blocks → text before the first trial of the campaign."""
         self._stream = stream or sys.stderr
         self._opening = opening
         self._terminal = self._stream.isatty()
@@ -78,7 +78,7 @@ class Progress:
         self._erase()
 
     def _tell_load(self, outcome: Outcome) -> None:
-        """Once when the machine becomes busy, and once when a whole block was quiet again."""
+        """Say once that the machine becomes busy, and once that a whole block was quiet again."""
         load, block = outcome.load, outcome.trial.block
         if load is not None and load.busy:
             if self._busy_block is None:
@@ -89,7 +89,7 @@ class Progress:
             self._busy_block = None
 
     def _remaining(self) -> str:
-        """From what the trials of this session took; before the first, from the plan."""
+        """Remaining time, from the trials of this session; before the first, from the plan."""
         if self._ended:
             rest_s = self._spent_s / self._ended * (self._left - self._ended)
         elif self._expected_s is not None:
@@ -104,7 +104,7 @@ class Progress:
 
 
 class PilotProgress(Progress):
-    """Of a pilot: its plan is none of the user's, and not said."""
+    """Progress of a pilot, without its plan, which is not the user's."""
 
     def plans(self, plan: BudgetPlan) -> None:
         self._left, self._expected_s = plan.left_trials, plan.expected_s

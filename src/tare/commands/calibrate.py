@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare calibrate``: known truths are planted on this host, and Tare has to find them."""
+"""``tare calibrate``: plant known truths on this host, and check that Tare finds them."""
 
 import json
 import sys
@@ -29,7 +29,7 @@ _LINE_EVERY_S = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrateOptions:
-    """What the command line said."""
+    """Options from the command line."""
 
     quick: bool
     output: Path | None
@@ -39,7 +39,7 @@ class CalibrateOptions:
 
 
 def run_calibrate(options: CalibrateOptions) -> ExitCode:
-    """Calibrate, print the table, keep the artefact; 1 when a gate failed."""
+    """Calibrate, print the table, keep the artefact; exit code 1 when a gate failed."""
     if options.estimator not in ESTIMATORS:
         raise InputError(
             f"--estimator: {options.estimator!r} is none of {', '.join(ESTIMATORS)}"
@@ -56,7 +56,7 @@ def run_calibrate(options: CalibrateOptions) -> ExitCode:
 
 
 def conduct(asked: CalibrationRequest, *, as_json: bool) -> ExitCode:
-    """Run it with live progress; an interrupt ends it with what has been seen."""
+    """Run the calibration with live progress; an interrupt ends it with the results so far."""
     teller = CalibrationProgress()
     conductor = Conductor(asked, teller)
     try:
@@ -86,7 +86,7 @@ def _show(calibration: Calibration, *, as_json: bool) -> None:
 
 
 def _keep(calibration: Calibration, asked: CalibrationRequest) -> None:
-    """Beside the journals always; where reports look for it only if it is about the shipped estimator."""
+    """Keep it beside the journals, and where reports look for it if it is about the shipped estimator."""
     write_calibration(asked.folder / f"calibration-{calibration.estimator}.json", calibration)
     if calibration.estimator != DEFAULT:
         print("a broken estimator was calibrated: no report will cite this", file=sys.stderr)
@@ -96,7 +96,7 @@ def _keep(calibration: Calibration, asked: CalibrationRequest) -> None:
 
 
 class CalibrationProgress(Progress):
-    """Phase by phase: on a terminal the line that renews itself, elsewhere a line now and then."""
+    """Progress phase by phase: a self-updating line on a terminal, an occasional line elsewhere."""
 
     def __init__(self) -> None:
         super().__init__(sys.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare clean``: take away what a killed run left."""
+"""``tare clean``: remove what a killed run left behind."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from tare.records import SCHEMA
 
 
 def run_clean(as_json: bool) -> ExitCode:
-    """Print the names of what was removed, and to stderr what stays; returns the exit code."""
+    """Print the names of removed things, and those that stay to stderr; returns the exit code."""
     with host_lock("clean"):
         again, cleaned = remove_quarantined(), clean_up()
     removed, kept = [*again.removed, *cleaned.removed], [*again.kept, *cleaned.kept]
@@ -23,6 +23,6 @@ def run_clean(as_json: bool) -> ExitCode:
         )
     elif removed or not kept:
         print("\n".join(f"removed {name}" for name in removed) or "nothing was left behind")
-    for one in kept:
-        print(one.sentence, file=sys.stderr)
+    for leftover in kept:
+        print(leftover.sentence, file=sys.stderr)
     return ExitCode.CANNOT if kept else ExitCode.DONE

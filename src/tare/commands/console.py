@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What prints tables: rich's console, in which the text of others is text alone."""
+"""Console for tables: rich's, with foreign text never interpreted as markup."""
 
 import sys
 from collections.abc import Iterable
@@ -12,13 +12,13 @@ from tare.foreign import visible
 
 
 class PlainConsole(Console):
-    """Shows control characters; colours come from the styles that Tare gives, never from a text."""
+    """Shows control characters; colours come from Tare's styles, never from a text."""
 
     def __init__(self) -> None:
-        """To standard output, as it is now."""
+        """Print to the current standard output."""
         super().__init__(file=own(sys.stdout), highlight=False, markup=False, emoji=False)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Every piece of a text comes through here, before lines are cut to the terminal's width."""
+        """Render every piece of text, before lines are cut to the terminal's width."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)

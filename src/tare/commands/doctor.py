@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare doctor``: what works on this host, what is missing and how to get it, and what threatens a measurement."""
+"""``tare doctor``: what works on this host, what is missing and how to get it, and threats to a measurement."""
 
 import json
 import sys
@@ -17,21 +17,43 @@ from tare.records import NATIVE, SCHEMA, NetworkKind
 from tare.units import format_byte
 
 PROBE_LIMIT_S = 15.0
-"""Whether KVM works is found by booting a guest, which has ten seconds."""
+"""The KVM probe boots a guest, which has ten seconds."""
 
 TryNode = Callable[[Provider], Probe]
-"""Starts, enters and stops a node of an environment; gives the result as a probe would."""
+"""Starts, enters and stops a node of an environment; reports the result like a probe."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkFinding:
+    """Result of two real nodes of an environment over one kind of network."""
+
+    kind: NetworkKind | None
+    """``None`` for every kind."""
+    usable: bool
+    network: str = ""
+    """The actual network, for example ``default (the host's)``."""
+    round_trip_s: float | None = None
+    """The shortest of three pings; ``None`` if none came through: see ``reason`` or ``remarks``."""
+    transferred_byte: int | None = None
+    transfer_s: float | None = None
+    remarks: tuple[str, ...] = ()
+    reason: str = ""
+    remedy: str = ""
+
+
+TryNetwork = Callable[[Provider, NetworkKind], NetworkFinding]
+"""Starts nodes of an environment on a kind of network, connects them, and stops them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """All that the doctor saw."""
+    """All findings of the doctor."""
 
     environments: Mapping[str, Probe]
     tried: Mapping[str, Probe]
-    """What a real node of each usable environment did; empty unless asked for."""
+    """Result of a real node of each usable environment; empty unless requested."""
     networks: Mapping[str, tuple[NetworkFinding, ...]]
-    """The same of each kind of network that each usable environment has."""
+    """Results of each kind of network of each usable environment; empty unless requested."""
     host: Mapping[str, str]
     threats: tuple[Threat, ...]
 
@@ -69,7 +91,7 @@ def run_doctor(
 
 
 def probe_all(providers: Mapping[str, Provider], limit_s: float) -> dict[str, Probe]:
-    """Probe all at once; one that throws, or takes longer than ``limit_s``, is not usable for that reason."""
+    """Probe all at once; a probe that fails or exceeds ``limit_s`` makes its environment not usable."""
     probes: dict[str, Probe] = {}
     threads = {
         name: threading.Thread(target=_probe, args=(name, provider, probes), daemon=True)
@@ -88,11 +110,11 @@ def probe_all(providers: Mapping[str, Provider], limit_s: float) -> dict[str, Pr
     return {name: probes.get(name, late) for name in providers}
 
 
-def _probe(name: str, provider: Provider, found: dict[str, Probe]) -> None:
+def _probe(name: str, provider: Provider, probes: dict[str, Probe]) -> None:
     try:
-        found[name] = provider.probe()
+        probes[name] = provider.probe()
     except Exception as error:  # noqa: BLE001 - one broken environment must not hide the others
-        found[name] = _broken("its probe failed", error)
+        probes[name] = _broken("its probe failed", error)
 
 
 def _broken(what: str, error: Exception) -> Probe:
@@ -221,21 +243,21 @@ def _probe_lines(name: str, probe: Probe, good: str, width: int) -> list[str]:
     return [*said, f"  {'':<{width}}→ {one_line(probe.remedy)}"] if probe.remedy else said
 
 
-def _network_lines(found: NetworkFinding, width: int) -> list[str]:
-    """As a probe's: the figures where it works, the reason and the way out where not."""
-    if found.usable:
-        text = ", ".join([*_figures(found), *found.remarks])
-        return [f"  {'':<{width}}network {found.network or found.kind} worked: {text}"]
-    probe = Probe(usable=False, reason=found.reason, remedy=found.remedy)
-    name = "networks" if found.kind is None else f"network {found.kind}"
+def _network_lines(finding: NetworkFinding, width: int) -> list[str]:
+    """Lines like a probe's: figures where the network works, else the reason and the remedy."""
+    if finding.usable:
+        text = ", ".join([*_figures(finding), *finding.remarks])
+        return [f"  {'':<{width}}network {finding.network or finding.kind} worked: {text}"]
+    probe = Probe(usable=False, reason=finding.reason, remedy=finding.remedy)
+    name = "networks" if finding.kind is None else f"network {finding.kind}"
     first, *rest = _probe_lines("", probe, "", width)
     return [first.replace("not usable", f"{name} not usable", 1), *rest]
 
 
-def _figures(found: NetworkFinding) -> list[str]:
+def _figures(finding: NetworkFinding) -> list[str]:
     figures = []
-    if found.round_trip_s is not None:
-        figures.append(f"round trip {found.round_trip_s * 1000:.3g} ms")
-    if found.transferred_byte is not None and found.transfer_s is not None:
-        figures.append(f"{format_byte(found.transferred_byte)} in {found.transfer_s * 1000:.3g} ms")
+    if finding.round_trip_s is not None:
+        figures.append(f"round trip {finding.round_trip_s * 1000:.3g} ms")
+    if finding.transferred_byte is not None and finding.transfer_s is not None:
+        figures.append(f"{format_byte(finding.transferred_byte)} in {finding.transfer_s * 1000:.3g} ms")
     return figures

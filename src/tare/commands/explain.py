@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare explain``: the cause of every claim and its cure, tried; or knobs that the user names."""
+"""``tare explain``: try the cause of every claim and its cure, or knobs that the user names."""
 
 import json
 import shlex
@@ -29,7 +29,7 @@ _BLIND = "nothing speaks for it, nor against it"
 def run_explain(
     result: Path, options: ExplainOptions, as_json: bool, providers: Mapping[str, Provider] = PROVIDERS
 ) -> ExitCode:
-    """Print what is known, try what would tell, print what came back; returns the exit code."""
+    """Print what is known, try what would decide, print the results; returns the exit code."""
     from tare.pipeline import analyse_result
     from tare.report.document import write_report
 
@@ -53,7 +53,7 @@ def run_explain(
 
 
 def _try_causes(own: Explained, analysis: Analysis) -> ExitCode:
-    """One environment and layout after the other, after the time that all of them take was said."""
+    """Announce the total time, then try one environment and layout after the other."""
     if own.options.output is not None:
         raise InputError(
             "--output goes with --toggle: what is tried unaided lies below the result that it explains"
@@ -76,7 +76,7 @@ def _time_said(own: Explained, analysis: Analysis, left: Sequence[Subject]) -> s
 
 
 def _explain_subject(own: Explained, subject: Subject) -> ExitCode:
-    """Trace spare runs, order the causes by what they show as well, and turn their knobs."""
+    """Trace spare runs, rank the causes with this evidence too, and turn their knobs."""
     from tare.commands.run import run_and_show
 
     if (begun := own.begun(subject)) is not None:
@@ -94,7 +94,7 @@ def _explain_subject(own: Explained, subject: Subject) -> ExitCode:
 
 
 def _traced(own: Explained, subject: Subject) -> Subject | None:
-    """The subject with what its calls speak for; ``None`` after an interrupt."""
+    """The subject with the evidence from its calls; ``None`` after an interrupt."""
     from tare.commands.audience import Progress
     from tare.pipeline import analyse_result
 
@@ -106,7 +106,7 @@ def _traced(own: Explained, subject: Subject) -> Subject | None:
     for words in own.untraced(subject):
         _say(words)
     analysis = narrowed(analyse_result(own.folder.path), own.options)
-    return next(one for one in subjects(analysis) if one.choice == subject.choice)
+    return next(updated for updated in subjects(analysis) if updated.choice == subject.choice)
 
 
 def _turn(own: Explained, chosen: ChosenTries) -> ExitCode:
@@ -123,13 +123,13 @@ def _turn(own: Explained, chosen: ChosenTries) -> ExitCode:
     return run_and_show(own.planned(subject.choice, toggles, chosen.blocks, subject.claims), quiet=True)
 
 
-def _try_said(one: Try) -> str:
-    knob = one.toggle.text
-    return f"{knob} ({KNOBS[knob].about}): {one.grounds or _BLIND}"
+def _try_said(attempt: Try) -> str:
+    knob = attempt.toggle.text
+    return f"{knob} ({KNOBS[knob].about}): {attempt.grounds or _BLIND}"
 
 
 def _said_before(chosen: ChosenTries, tracing_s: float) -> str:
-    """What is going to be done, and how long it takes."""
+    """Announcement of the next steps and their duration."""
     claims = counted(len(chosen.subject.explanations), "claim")
     traced = f"system calls are counted in spare runs (about {format_duration(tracing_s)})"
     begin = f"{_place(chosen)}, {claims}: {traced}"
@@ -160,7 +160,7 @@ def _too_long_said(chosen: ChosenTries, own: Explained) -> str:
 
 
 def _turn_by_hand(own: Explained, analysis: Analysis) -> ExitCode:
-    """Turn the knobs that the user named, on all claims on the environment."""
+    """Turn the knobs that the user named, for all claims on the environment."""
     from tare.commands.run import run_and_show
 
     request = _by_hand(own, analysis)
@@ -170,7 +170,7 @@ def _turn_by_hand(own: Explained, analysis: Analysis) -> ExitCode:
 
 
 def _by_hand(own: Explained, analysis: Analysis) -> Request:
-    """What is to be run, and into which folder; ``InputError`` says why it cannot be."""
+    """The request to run, with its folder; ``InputError`` says why it cannot run."""
     toggles = [Toggle(text=text) for text in dict.fromkeys(own.options.toggles)]
     subject = _chosen(subjects(analysis))
     choice = subject.choice if subject else _choice(own, analysis)
@@ -178,7 +178,7 @@ def _by_hand(own: Explained, analysis: Analysis) -> Request:
 
 
 def _chosen(own: Sequence[Subject]) -> Subject | None:
-    """The only one with a claim; ``InputError`` where there are several."""
+    """The only subject with a claim; ``InputError`` where there are several."""
     if len(own) < 2:  # noqa: PLR2004 - one leaves no choice
         return own[0] if own else None
     names = {
@@ -190,7 +190,7 @@ def _chosen(own: Sequence[Subject]) -> Subject | None:
 
 
 def _choice(own: Explained, analysis: Analysis) -> Choice:
-    """Where nothing is claimed: all workloads that have a verdict there."""
+    """The choice without a claim: all workloads with a verdict there."""
     options = own.options
     judged = [
         attribution.cell.workload
@@ -203,7 +203,7 @@ def _choice(own: Explained, analysis: Analysis) -> Choice:
 
 
 def _print_plans(analysis: Analysis, own: Explained) -> None:
-    """What would be turned, and how long it would take."""
+    """Print the knobs that would be turned, and the time for them."""
     if own.options.toggles:
         campaign = _by_hand(own, analysis).campaign
         for change in campaign.intervention.changes if campaign.intervention else ():

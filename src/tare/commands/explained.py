@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The result that ``tare explain`` explains: what was kept of it, and the campaigns that can be set beside it."""
+"""The result for ``tare explain``: its kept data, and the campaigns that can be set beside it."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -38,12 +38,12 @@ from tare.records import (
 from tare.units import parse_duration_s
 
 BUDGET_S = 300.0
-"""For all claims on one environment in one layout."""
+"""Default time for all claims on one environment in one layout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainOptions:
-    """What the command line asks for."""
+    """Options from the command line."""
 
     toggles: tuple[str, ...] = ()
     environment: str | None = None
@@ -57,7 +57,7 @@ class ExplainOptions:
 
     @property
     def budget_s(self) -> float:
-        """``InputError`` for what is no duration."""
+        """The time budget; ``InputError`` if it is not a duration."""
         try:
             return BUDGET_S if self.budget is None else parse_duration_s(self.budget)
         except ValueError as error:
@@ -66,7 +66,7 @@ class ExplainOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """A result with trials, measured with the image that there is."""
+    """A result with trials, measured with the present image."""
 
     folder: ResultFolder
     campaign: Campaign
@@ -82,7 +82,7 @@ class Explained:
         return tracing_s(subject, self.analysis.outcomes)
 
     def attempt(self, subject: Subject, left_s: float) -> ChosenTries:
-        """What fits into the time that is left."""
+        """The tries that fit into the remaining time."""
         parent = self.parent()
         believed = tries(subject, parent)
         return attempt(subject, believed, parent, self.analysis.outcomes, left_s, self.options.blocks)
@@ -108,9 +108,9 @@ class Explained:
         return [f"  the system calls of {name} are not counted: {reason}" for name, reason in reasons]
 
     def begun(self, subject: Subject) -> Request | None:
-        """To continue what was begun of a subject, whatever is believed now; ``None``: nothing was.
+        """Request to continue a begun attempt on a subject, whatever the evidence now; ``None`` without one.
 
-        With another number of blocks it is another attempt, in a folder of its own.
+        Another number of blocks makes another attempt, in its own folder.
         """
         folder = self._folder(intervention_campaign(self.parent(), subject.choice, (), self.options.blocks))
         return self._request(kept_campaign(folder), folder) if folder.exists() else None
@@ -122,7 +122,7 @@ class Explained:
         blocks: int,
         claims: Sequence[tuple[str, str]],
     ) -> Request:
-        """Knobs to be turned, in a folder of their own; ``InputError`` says which cannot be."""
+        """Request to turn knobs, in its own folder; ``InputError`` says which ones cannot be turned."""
         asked = intervention_campaign(self.parent(), choice, toggles, self.options.blocks, claims)
         folder = self._folder(asked)
         self._require_own(folder)
@@ -131,7 +131,7 @@ class Explained:
         return self._request(with_overrides(campaign, seed=self.options.seed), folder)
 
     def _require_own(self, folder: ResultFolder) -> None:
-        """``InputError`` where the folder holds what does not explain this result."""
+        """Raise ``InputError`` where the folder holds something that does not explain this result."""
         if not folder.exists():
             return
         kept = kept_campaign(folder).intervention
@@ -152,7 +152,7 @@ def explained(
     options: ExplainOptions,
     providers: Mapping[str, Provider] = PROVIDERS,
 ) -> Explained:
-    """``InputError`` where no new block could be compared with the result's."""
+    """Open a result; ``InputError`` where no new block could be compared with its blocks."""
     require_blocks(options.blocks)
     folder = ResultFolder(result)
     campaign = kept_campaign(folder)
@@ -176,16 +176,16 @@ def _require_same_image(result: Path, begun: Session) -> None:
 
 
 def narrowed(analysis: Analysis, options: ExplainOptions) -> Analysis:
-    """Only what the options leave; ``InputError`` if that is nothing."""
+    """The analysis, limited by the options; ``InputError`` if nothing remains."""
     wanted = (options.environment, options.workload, options.layout)
     if options.environment == NATIVE:
         raise InputError("--environment: native is what all is compared with; choose another")
 
-    def fits(one: Attribution | Explanation | Suspicion) -> bool:
-        return is_asked(one.environment, one.cell)
+    def fits(item: Attribution | Explanation | Suspicion) -> bool:
+        return is_asked(item.environment, item.cell)
 
-    def fits_turned(one: InterventionVerdict) -> bool:
-        return is_asked(one.intervention.environment, one.cell)
+    def fits_turned(verdict: InterventionVerdict) -> bool:
+        return is_asked(verdict.intervention.environment, verdict.cell)
 
     def is_asked(environment: str, cell: Cell) -> bool:
         own = (environment, cell.workload, cell.layout)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The last resort: an error that nobody foresaw becomes one line in words, and its traceback a file."""
+"""The last resort: an unforeseen error becomes one line in words, and its traceback a file."""
 
 import sys
 import threading
@@ -16,7 +16,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 @contextmanager
 def faults_elsewhere_told() -> Iterator[None]:
-    """What is raised in a thread, or while an object is taken apart, where nobody can catch it, is told alike."""
+    """Report errors in threads and destructors, where nobody can catch them, in the same way."""
     before = threading.excepthook, sys.unraisablehook
     threading.excepthook = sys.unraisablehook = _tell
     try:
@@ -31,7 +31,7 @@ def _tell(raised: "threading.ExceptHookArgs | sys.UnraisableHookArgs") -> None:
 
 
 def kept_fault(error: BaseException) -> str:
-    """What happened and where, in one line, with the name of the new file that has the traceback."""
+    """One line on what happened and where, with the name of the new file that has the traceback."""
     said = one_line(f"{type(error).__name__}: {_text(error)}")
     return f"a fault of Tare's own: {said} ({_place(error)}). {_kept(error)}"
 
@@ -39,13 +39,13 @@ def kept_fault(error: BaseException) -> str:
 def _text(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception as also:  # noqa: BLE001 - an error that cannot even be told is told by its kind
+    except Exception as also:  # noqa: BLE001 - an error without a readable message is reported by its kind
         return f"its text cannot be made ({type(also).__name__})"
 
 
 def _place(error: BaseException) -> str:
-    """The last line of Tare's own code on the way to where it was raised."""
-    import traceback  # the rare case alone needs it, and every start of tare would take longer
+    """The last line of Tare's own code in the traceback."""
+    import traceback  # only the rare case needs it, and it would slow down every start of tare
 
     frames = [
         (Path(frame.f_code.co_filename), number) for frame, number in traceback.walk_tb(error.__traceback__)
@@ -71,7 +71,7 @@ def _kept(error: BaseException) -> str:
 
 
 def _folder() -> Path | None:
-    """The state folder, which only its owner reads; ``None``, the one for temporary files, where there is none yet."""
+    """The state folder, readable only by its owner; ``None``, for the temporary folder, where there is none yet."""
     try:
         folder = state_directory()
     except TareError:

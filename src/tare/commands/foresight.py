@@ -16,14 +16,16 @@ _MOST_LOOKS = 5
 _SHOWN_EFFECTS = (0.0, 0.2)
 
 
-def print_foresights(found: Sequence[Foresight], campaign: Campaign) -> None:
-    """Print one row for each arm whose noise is known, and what the columns mean."""
+def print_foresights(foresights: Sequence[Foresight], campaign: Campaign) -> None:
+    """Print one row for each arm with known noise, and the meaning of the columns."""
     console = PlainConsole()
     console.print("What the looks can decide at the noise of this host:")
-    for looks in dict.fromkeys(tuple(look.blocks for look in foresight.looks) for foresight in found):
-        rows = [foresight for foresight in found if tuple(look.blocks for look in foresight.looks) == looks]
+    for looks in dict.fromkeys(tuple(look.blocks for look in foresight.looks) for foresight in foresights):
+        rows = [
+            foresight for foresight in foresights if tuple(look.blocks for look in foresight.looks) == looks
+        ]
         console.print(_table(rows, campaign.margin))
-    for source in dict.fromkeys((foresight.noise.source, foresight.noise.n) for foresight in found):
+    for source in dict.fromkeys((foresight.noise.source, foresight.noise.n) for foresight in foresights):
         console.print(f"Noise from {source[0]} (n = {counted(source[1], 'block')}).")
     console.print(
         f"Slower: the smallest overhead that is found so with a chance of {100 * POWER:g} %. "
@@ -31,9 +33,11 @@ def print_foresights(found: Sequence[Foresight], campaign: Campaign) -> None:
     )
 
 
-def to_json(found: Sequence[Foresight]) -> list[dict[str, Any]]:
-    """The same for programs: docs/campaign.md says what it means."""
-    return [dataclasses.asdict(foresight) | {"within_from": foresight.within_from} for foresight in found]
+def to_json(foresights: Sequence[Foresight]) -> list[dict[str, Any]]:
+    """The table as JSON; docs/campaign.md gives its meaning."""
+    return [
+        dataclasses.asdict(foresight) | {"within_from": foresight.within_from} for foresight in foresights
+    ]
 
 
 def _table(rows: Sequence[Foresight], margin: float) -> Table:
@@ -68,7 +72,7 @@ def _smallest(look: LookForesight) -> str:
 
 
 def _shown(looks: Sequence[LookForesight]) -> list[LookForesight]:
-    """The first and the last, and of many looks some between."""
+    """The first and the last look, and some between if there are many."""
     if len(looks) <= _MOST_LOOKS:
         return list(looks)
     places = {round(part * (len(looks) - 1) / (_MOST_LOOKS - 1)) for part in range(_MOST_LOOKS)}

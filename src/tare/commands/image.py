@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run_build(name: str, as_json: bool, *, refresh: bool = False) -> ExitCode:
-    """Build the image ``name``, or find that it is current; ``refresh`` fetches the packages anew."""
+    """Build the image ``name`` unless it is current; ``refresh`` fetches the packages anew."""
     from tare.image.build import build_image
 
     _print_image(build_image(name, progress=_progress, refresh=refresh), as_json)
@@ -38,7 +38,7 @@ def run_list(as_json: bool) -> ExitCode:
 
 
 def run_verify(name: str, as_json: bool) -> ExitCode:
-    """Digest the image again; ``ImageError`` names what changed."""
+    """Recompute the image's digests; ``ImageError`` names the changes."""
     from tare.image import find_image, verify
 
     image = find_image(name)
@@ -70,7 +70,7 @@ def run_import(source: "Path", name: str, as_json: bool) -> ExitCode:
 def run_kernel(
     source: "Path | None", modules: "Path | None", as_json: bool, *, refresh: bool = False
 ) -> ExitCode:
-    """Bring a kernel for guests, or find that one is there; ``refresh`` fetches Debian's newest."""
+    """Fetch a kernel for guests unless there is one; ``refresh`` fetches Debian's newest."""
     from tare.guests.kernel_install import describe, install_kernel
 
     kernel = install_kernel(progress=_progress, source=source, modules=modules, refresh=refresh)
@@ -92,7 +92,7 @@ def _facts(image: "Image") -> dict[str, Any]:
 
 
 def _as_locked(manifest: "Mapping[str, Any]") -> str:
-    """Empty where there is no lock to compare with, as in images of earlier versions."""
+    """Remark on the lock; empty without a lock to compare with, as in images of earlier versions."""
     said = manifest.get("differs_from_lock")
     if said is None:
         return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How noisy this host is, from results that are there or from a short pilot, and what a campaign then decides."""
+"""The noise of this host, from existing results or a short pilot, and what a campaign can decide with it."""
 
 import json
 import math
@@ -47,21 +47,21 @@ PILOT_BUDGET_S = 90.0
 _PILOT = "native once more"
 _PILOT_BLOCKS = 30
 _NEWEST = 5
-"""Result folders that are looked through when none is named."""
+"""Number of result folders that are searched when none is named."""
 _SAME_HOST = ("processor", "processors online", "virtualization")
 _OF_NATIVE = math.sqrt(1.5 / 2)
-"""Native against native varies by 2 s^2 and an environment against two natives by 1.5 s^2 (docs/method.md)."""
+"""Native against native has the variance 2 s^2, an environment against two natives 1.5 s^2 (docs/method.md)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmNoise:
-    """How much the block log-ratios of one arm vary on one primary metric."""
+    """Variation of one arm's block log-ratios on one primary metric."""
 
     workload: Workload
     turns: Turns | None
     layout: str
     environment: str
-    """``CONTROL_NAME``: what native against native says of an environment against two natives."""
+    """``CONTROL_NAME``: inferred from native against native for an environment against two natives."""
     metric: str
     spread: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     n: Annotated[int, Field(ge=LEAST_BLOCKS)]
@@ -69,7 +69,7 @@ class ArmNoise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What an earlier result says of the noise."""
+    """The noise in an earlier result."""
 
     name: str
     arms: Sequence[ArmNoise]
@@ -77,7 +77,7 @@ class History:
     def alike(
         self, workload: Workload, turns: Turns | None, layout: str, environment: str
     ) -> Sequence[ArmNoise]:
-        """Of the same arm, else of native against native in the same cell; none of another workload."""
+        """Noise of the same arm, else of native against native in the same cell; never of another workload."""
         cell = [
             arm
             for arm in self.arms
@@ -89,7 +89,7 @@ class History:
         return own or [arm for arm in cell if arm.environment == CONTROL_NAME]
 
     def noise(self, workload: Workload, turns: Turns | None, layout: str, environment: str) -> Noise | None:
-        """Of the workload's first metric; ``None`` where nothing is known."""
+        """Noise of the workload's first known metric; ``None`` where none is known."""
         for arm in self.alike(workload, turns, layout, environment):
             whose = "native against native" if arm.environment == CONTROL_NAME else environment
             return Noise(spread=arm.spread, n=arm.n, source=f"{whose} in {self.name}")
@@ -105,8 +105,8 @@ class _Kept:
 
 
 def foresights(campaign: Campaign, histories: Sequence[History]) -> tuple[Foresight, ...]:
-    """What the campaign can decide of each arm whose noise some history shows; the first that does counts."""
-    found = []
+    """What the campaign can decide about each arm, by the first history that contains its noise."""
+    rows = []
     design = campaign.design
     for workload, setting in campaign.cells:
         looks = design.looks_of(Cell(workload=workload.name, layout=str(setting)))
@@ -115,7 +115,7 @@ def foresights(campaign: Campaign, histories: Sequence[History]) -> tuple[Foresi
             known = (history.noise(workload, turns, str(setting), environment.name) for history in histories)
             noise = next(filter(None, known), None)
             if noise is not None:
-                found.append(
+                rows.append(
                     Foresight(
                         workload=workload.name,
                         layout=str(setting),
@@ -125,7 +125,7 @@ def foresights(campaign: Campaign, histories: Sequence[History]) -> tuple[Foresi
                         expected=expected_blocks(noise.spread, design, looks),
                     )
                 )
-    return tuple(found)
+    return tuple(rows)
 
 
 def histories(named: Path | None, folder: Path = Path("results")) -> list[History]:
@@ -137,7 +137,7 @@ def histories(named: Path | None, folder: Path = Path("results")) -> list[Histor
 
 
 def pilot(campaign: Campaign, audience: Audience, providers: Mapping[str, Provider] = PROVIDERS) -> History:
-    """Measure native three times a block, in the campaign's cells, for a minute and a half at most; nothing is kept."""
+    """Measure native three times per block, in the campaign's cells, for at most 90 s; nothing is kept."""
     alone = replace(
         campaign,
         name="pilot",
@@ -151,7 +151,7 @@ def pilot(campaign: Campaign, audience: Audience, providers: Mapping[str, Provid
     with scratch_folder("pilot") as folder:
         request = Request(campaign=alone, folder=ResultFolder(folder / "result"), providers=providers)
         history = _told(run_campaign(request, audience), alone, "the pilot")
-    # What was measured is native, three times: it says nothing of one environment more than of another.
+    # Only native was measured, three times: the result is the same for all environments.
     natives = [
         replace(arm, environment=CONTROL_NAME) for arm in history.arms if arm.environment != CONTROL_NAME
     ]
@@ -208,7 +208,7 @@ def _arm(summary: Summary, workload: Workload, turns: Turns | None) -> ArmNoise:
 
 
 def keep(analysis: Analysis, campaign: Campaign, folder: ResultFolder) -> None:
-    """Write what the result says of this host's noise beside it; nothing where it says nothing or cannot be kept."""
+    """Write this host's noise from the result beside it; nothing if it contains none or cannot be written."""
     arms = _arms(analysis, campaign)
     if arms and analysis.sessions:
         kept = _Kept(host=analysis.sessions[-1].host, arms=arms)
@@ -217,7 +217,7 @@ def keep(analysis: Analysis, campaign: Campaign, folder: ResultFolder) -> None:
 
 
 def kept_histories(folder: Path = Path("results")) -> list[History]:
-    """Of the newest results of this host that kept their noise, the newest first; no journal is read."""
+    """Histories of this host's newest results with kept noise, the newest first; no journal is read."""
     here = host_facts()
     histories = []
     for path in _newest(folder):
@@ -237,7 +237,7 @@ def _newest(folder: Path) -> list[Path]:
 
 
 def _of_host(paths: Sequence[Path], here: Mapping[str, str]) -> Iterator[History]:
-    """Those of this host; one that cannot be read is passed over, as nobody asked for it."""
+    """Histories of this host; unreadable ones are skipped, as nobody asked for them."""
     for path in paths:
         try:
             if _is_of(read_result(ResultFolder(path)).sessions, here):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Around every command: doors to the terminal, and for whatever is raised words and an exit code."""
+"""Wrapper of every command: doors to the terminal, and words and an exit code for every exception."""
 
 import sys
 import warnings
@@ -13,14 +13,14 @@ from tare.errors import ExitCode, NobodyReads, TareError
 from tare.foreign import shortened
 
 _LONGEST_ERROR = 4000
-"""Characters: a screenful, as of a campaign with a fault in many of its keys."""
+"""Characters: a screenful, for example for a campaign with errors in many keys."""
 
 
 def ended(command: Callable[[], int | None]) -> int:
-    """The exit code of ``command``, all that it printed included."""
+    """The exit code of ``command``, after flushing all its output."""
     with doors(), faults_elsewhere_told(), warnings.catch_warnings():
         if not sys.warnoptions:
-            warnings.simplefilter("ignore")  # they speak to who writes a program, in the middle of a table
+            warnings.simplefilter("ignore")  # they address programmers, and would appear inside a table
         try:
             code = command()
             sys.stdout.flush()
@@ -37,7 +37,7 @@ def ended(command: Callable[[], int | None]) -> int:
 
 
 def _unexpected(error: Exception) -> int:
-    """What the command-line parser objects to is wrong input; all else is a fault of Tare's."""
+    """Objections of the command-line parser are wrong input; every other error is a fault of Tare."""
     if (show := getattr(error, "show", None)) is not None:
         show()
         return ExitCode.WRONG_INPUT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare plan``: what a campaign would do, without doing it."""
+"""``tare plan``: show what a campaign would do, without doing it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def run_plan(
 ) -> ExitCode:
     """Print cells, arms, order, time and what the looks can decide; raises ``CampaignError``.
 
-    That takes this host's noise: from the result ``history``, from a ``pilot`` of a minute or two, else from the newest
-    results in ``./results``.
+    The last needs this host's noise: from the result ``history``, from a ``pilot`` of a minute or two, else from the
+    newest results in ``./results``.
     """
     from tare.host.facts import memory_byte, online_processors
     from tare.plan.budget import fits
@@ -163,7 +163,7 @@ def _print_words(
 
 
 def _print_looks(campaign: Campaign) -> None:
-    """Say when an arm may stop, and which looks cannot stop any."""
+    """Say when an arm may stop, and which looks cannot stop an arm."""
     for condition in campaign.fail_if:
         print(f"Fails if: {condition.text}{'' if campaign.undecided_fails else '; undecided passes'}.")
     if len(campaign.looks) == 1:
@@ -213,8 +213,8 @@ def _print_cells(campaign: Campaign) -> None:
     once = ", ".join([NATIVE, *(environment.name for environment in campaign.environments)])
     for order in campaign.orders:
         name = f"{order.workload.name} by {order.option}"
-        told = f"{once}, each in three orders ({order.boots} blocks)"
-        table.add_row(name, str(order.layout), format_byte(campaign.limits.memory_byte), told)
+        description = f"{once}, each in three orders ({order.boots} blocks)"
+        table.add_row(name, str(order.layout), format_byte(campaign.limits.memory_byte), description)
     PlainConsole().print(table)
     limits = campaign.limits
     quota = "no CPU quota" if limits.cpu_quota is None else f"{limits.cpu_quota:g} processors' CPU time"
@@ -224,7 +224,7 @@ def _print_cells(campaign: Campaign) -> None:
 
 
 def _print_oversubscription(campaign: Campaign) -> None:
-    """Say where nodes must share processors: their slowness is then no property of an environment."""
+    """Say where nodes must share processors, which makes them slow in any environment."""
     from tare.host.facts import online_processors
 
     here = len(online_processors())

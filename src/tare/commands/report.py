@@ -9,7 +9,7 @@ from tare.errors import ExitCode
 def run_report(result: Path, output: Path | None) -> ExitCode:
     """Write ``output``, by default ``RESULT/report.html``, and print where it is.
 
-    ``JournalError`` where that would be a folder that others could have prepared.
+    ``JournalError`` if that is in a folder that others could have prepared.
     """
     from tare.journal.own_result import require_own
     from tare.journal.result import ResultFolder

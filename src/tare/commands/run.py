@@ -38,14 +38,14 @@ def run_campaign_command(
 
 
 def _learn(campaign: str) -> str | None:
-    """The command that measures this host's noise for a preset or a file; a kept campaign has none."""
+    """The command that measures this host's noise for a preset or a file; ``None`` for a kept campaign."""
     kept = Path(campaign).name == CAMPAIGN_FILE or ResultFolder(Path(campaign)).exists()
     return None if kept else f"tare plan {shlex.quote(campaign)} --pilot"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overrides:
-    """What the command line asks for instead of what the campaign says."""
+    """Settings from the command line that replace the campaign's."""
 
     blocks: int | None = None
     budget: str | None = None
@@ -56,14 +56,14 @@ class Overrides:
 
     @property
     def undecided_fails(self) -> bool | None:
-        """``None``: nothing is said; ``InputError`` for another word than ``fail`` and ``pass``."""
+        """``None`` if unset; ``InputError`` for any word except ``fail`` and ``pass``."""
         if self.undecided not in {None, "fail", "pass"}:
             raise InputError(f"--undecided: must be fail or pass, but is {self.undecided!r}")
         return None if self.undecided is None else self.undecided == "fail"
 
 
 def _campaign_and_folder(campaign: str, output: Path | None) -> tuple[Campaign, ResultFolder]:
-    """A result folder is continued, the campaign that it keeps is repeated; all else is a preset or a file."""
+    """Continue a result folder or repeat its kept campaign; anything else is a preset or a file."""
     folder = ResultFolder(Path(campaign))
     if Path(campaign).name == CAMPAIGN_FILE:
         kept = kept_campaign(ResultFolder(Path(campaign).parent))
@@ -83,7 +83,7 @@ def new_folder(name: str) -> Path:
 
 
 def budget_s(text: str | None) -> float | None:
-    """``InputError`` for what is no duration."""
+    """The budget in seconds; ``InputError`` if ``text`` is not a duration."""
     try:
         return None if text is None else parse_duration_s(text)
     except ValueError as error:
@@ -95,7 +95,7 @@ def run_and_show(
 ) -> ExitCode:
     """Run, print the tables, write the report; returns the exit code.
 
-    ``learn``: the command to name that measures this host's noise; ``quiet``: the caller prints its own.
+    ``learn``: the command to suggest for measuring this host's noise; ``quiet``: the caller prints its own output.
     """
     from tare.commands import noise
     from tare.commands.audience import PilotProgress, Progress
@@ -125,7 +125,7 @@ def run_and_show(
 
 
 def _exit_code(analysis: Analysis, request: Request) -> ExitCode:
-    """A failed trial comes before all else; a campaign without any comparison has not done what was asked."""
+    """A failed trial comes first; a campaign without any comparison has not done its task."""
     from tare.commands.uncompared import is_compared, uncompared_said
 
     compared = is_compared(analysis, request.campaign)
@@ -138,17 +138,17 @@ def _exit_code(analysis: Analysis, request: Request) -> ExitCode:
 
 
 def fell_short(analysis: Analysis, *, undecided_fails: bool) -> bool:
-    """Whether some condition of ``--fail-if`` is met, or may be met and that is to count."""
+    """Whether a condition of ``--fail-if`` is met, or is undecided and ``undecided_fails``."""
     bad = {Ruling.EXCEEDED, Ruling.UNDECIDED} if undecided_fails else {Ruling.EXCEEDED}
     return any(decision.ruling in bad for decision in analysis.decisions)
 
 
 def _show(analysis: Analysis, folder: ResultFolder, *, as_json: bool, quiet: bool) -> None:
-    """The tables or the JSON to standard output; where the report is, as a note."""
+    """Print the tables or the JSON to standard output, and the report's place as a note."""
     from tare.commands.show import print_analysis
     from tare.report.document import write_report
 
-    write_report(analysis, folder.report)  # before the tables, which nobody may be there to read
+    write_report(analysis, folder.report)  # before the tables: their reader may be gone
     if not quiet:
         print_analysis(analysis, as_json=as_json, show_all=False)
     print(f"report: {folder.report}", file=sys.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare show``: a result's tables, or its JSON."""
+"""``tare show``: print a result's tables, or its JSON."""
 
 import json
 import os
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from tare.records import Analysis, Treatment
 
 _LEFT_OUT = {
-    "OPENBLAS_NUM_THREADS": "1",  # its threads wait busily for the next of sums so small that one is as fast
-    "PYDANTIC_DISABLE_PLUGINS": "__all__",  # to look for one it reads the metadata of every installed package
+    "OPENBLAS_NUM_THREADS": "1",  # its threads wait busily between sums so small that one thread is as fast
+    "PYDANTIC_DISABLE_PLUGINS": "__all__",  # looking for plugins, it reads the metadata of every installed package
 }
-"""What only pays in a process that lives on."""
+"""Switches off what pays only in a longer-lived process."""
 
 
 @contextmanager
 def _lightly() -> Iterator[None]:
-    """What the user has set stands; OpenBLAS looks when numpy is loaded, so that has to come within."""
+    """Apply ``_LEFT_OUT`` where the user has set nothing; load numpy within, as OpenBLAS reads it then."""
     added = {name: value for name, value in _LEFT_OUT.items() if name not in os.environ}
     os.environ.update(added)
     try:
@@ -38,8 +38,8 @@ def _lightly() -> Iterator[None]:
 def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None = None) -> ExitCode:
     """Print to standard output; ``show_all`` adds the undecided rows to the tables, JSON always has all.
 
-    With a ``treatment``, a paper's short name, that paper's own figures are printed beside Tare's instead. Raises
-    ``InputError`` when no paper has that name.
+    With a ``treatment``, a paper's short name, print that paper's figures beside Tare's instead. Raises ``InputError``
+    for an unknown name.
     """
     from tare.pipeline import analyse_result
 
@@ -70,18 +70,18 @@ def _print_as_the_paper(
     from tare.report.integrity import integrity_json, print_integrity
     from tare.report.replication_table import print_replications, replications_json
 
-    found = replications([verdict.overhead for verdict in analysis.verdicts], treatment)
+    replicated = replications([verdict.overhead for verdict in analysis.verdicts], treatment)
     if as_json:
-        shown = {**replications_json(found, treatment), "journal": integrity_json(analysis.integrity)}
+        shown = {**replications_json(replicated, treatment), "journal": integrity_json(analysis.integrity)}
         print(json.dumps(shown, indent=2, allow_nan=False))
     else:
         console = PlainConsole()
         print_integrity(analysis, console)
-        print_replications(found, treatment, console, show_all=show_all)
+        print_replications(replicated, treatment, console, show_all=show_all)
 
 
 def print_analysis(analysis: "Analysis", *, as_json: bool, show_all: bool) -> None:
-    """Print what ``run_show`` prints, of an analysis that is at hand."""
+    """Print the output of ``run_show`` for an existing analysis."""
     if as_json:
         from tare.report.machine import to_json
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a slice should be: tried natively for half a minute, by ``tare plan --pilot`` and for ``slice = "auto"``."""
+"""How long a slice should be: a native trial of half a minute, for ``tare plan --pilot`` and ``slice = "auto"``."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _TRIED: Mapping[str, Mapping[str, object]] = {
 }
 _NATIVE_ARMS = 2
 _WORTH = 1.1
-"""A half-width that is larger by less than a tenth is as good: the pilot knows it no better."""
+"""A half-width less than a tenth larger is as good: the pilot's precision is no better."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lengths:
-    """What slices of each length decide on this host now."""
+    """What slices of each length can decide on this host now."""
 
     time_s: float
-    """For each environment and metric: what the campaign's turns take."""
+    """Time for each environment and metric: the duration of the campaign's turns."""
     arms: int
     metrics: Mapping[str, tuple[SliceLength, ...]]
 
@@ -55,7 +55,7 @@ def try_lengths(
     providers: Mapping[str, Provider] = PROVIDERS,
     image_name: str = "default",
 ) -> Lengths | None:
-    """Measure native pieces of 3 ms; ``None`` where no slices of the campaign may have another length."""
+    """Measure native pieces of 3 ms; ``None`` where the campaign's slices cannot have another length."""
     turns = campaign.turns
     if turns is None or not _can_choose(campaign):
         return None
@@ -77,7 +77,7 @@ def try_lengths(
 
 
 def _can_choose(campaign: Campaign) -> bool:
-    """A program whose slice is its own iteration would only get other rounds, which all workloads share."""
+    """Whether lengths can be chosen; a slice that is a program's iteration would only change the shared rounds."""
     sliced = [workload for workload in campaign.workloads if workload.way is Way.SLICES]
     return bool(sliced) and not any(piece.fixed for workload in sliced for piece in pieces_of(workload))
 
@@ -106,7 +106,7 @@ def _workload(kind: str, said: Mapping[str, object]) -> Workload:
 
 
 def _pieces(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
-    """Metric → wall time of each piece, one after the other, without the luck of the processes that take turns."""
+    """Metric → wall times of consecutive pieces, without the luck of the processes that take turns."""
     relative: dict[str, list[tuple[int, int, float]]] = {}
     middles: dict[str, list[float]] = {}
     for outcome in outcomes:
@@ -132,7 +132,7 @@ def _walls(outcome: Outcome) -> dict[str, dict[int, float]]:
 
 
 def with_slices(request: Request, audience: Audience) -> Request:
-    """Choose the slices' length where the campaign leaves it to Tare: a begun result's own, else by the pilot."""
+    """Choose the slice length where the campaign leaves it to Tare: a begun result's own, else by the pilot."""
     campaign = request.campaign
     if not campaign.auto_slice:
         return request
@@ -153,7 +153,7 @@ def _as_kept(campaign: Campaign, kept: Campaign) -> Campaign:
 
 
 def with_chosen(campaign: Campaign, lengths: Lengths | None) -> Campaign:
-    """The campaign with the slices that decide most; as it is where nothing was tried."""
+    """The campaign with the slices that decide most; unchanged where nothing was tried."""
     turns = campaign.turns
     if turns is not None and lengths is not None:
         turns = recommended(turns, lengths)
@@ -161,7 +161,7 @@ def with_chosen(campaign: Campaign, lengths: Lengths | None) -> Campaign:
 
 
 def recommended(turns: Turns, lengths: Lengths) -> Turns:
-    """The slices that decide most in the same time; ``turns`` if these do so too, within a tenth."""
+    """The slices that decide most in the same time; ``turns`` if within a tenth of them."""
     widths = {
         tried.length_s: width
         for row in lengths.metrics.values()
@@ -184,7 +184,7 @@ def _chosen_said(lengths: Lengths, turns: Turns) -> str:
 
 
 def expected_half_width(lengths: Lengths, slice_s: float) -> float | None:
-    """Of the noisier metric, at the tried length that is nearest; ``None`` without any."""
+    """Half-width of the noisier metric at the nearest tried length; ``None`` without one."""
     nearest = [
         min(row, key=lambda each: abs(math.log(each.length_s / slice_s))).half_width
         for row in lengths.metrics.values()
@@ -194,7 +194,7 @@ def expected_half_width(lengths: Lengths, slice_s: float) -> float | None:
 
 
 def print_lengths(lengths: Lengths, turns: Turns) -> None:
-    """The table, which length decides most, and what to write into the campaign for it."""
+    """Print the table, the length that decides most, and the campaign line for it."""
     console = PlainConsole()
     console.print(
         f"What {format_duration(lengths.time_s)} of turns in each of {lengths.arms} arms decide at the noise of "
@@ -236,5 +236,5 @@ def _rounded(length_s: float) -> float:
 
 
 def lengths_to_json(lengths: Lengths, turns: Turns) -> dict[str, Any]:
-    """The same for programs."""
+    """The table as JSON."""
     return dataclasses.asdict(lengths) | {"recommended": dataclasses.asdict(recommended(turns, lengths))}

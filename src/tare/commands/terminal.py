@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one door to the terminal: whatever is printed has its control characters shown."""
+"""The only door to the terminal: it makes control characters in any printed text visible."""
 
 import errno
 import io
@@ -16,10 +16,10 @@ _LAST_STANDARD = 2
 
 
 class Standard(io.TextIOBase):
-    """Standard output or standard error; what cannot be written is an ``OutputError``, or nothing if ``optional``."""
+    """Standard output or error; a failed write raises ``OutputError``, or is ignored if ``optional``."""
 
     def __init__(self, behind: TextIO | None, *, optional: bool) -> None:
-        """``behind``: the stream as Python opened it; ``None``: it was closed before the start."""
+        """``behind``: the stream as Python opened it; ``None`` if it was closed before the start."""
         super().__init__()
         self._behind = behind
         self._optional = optional
@@ -71,13 +71,13 @@ class Standard(io.TextIOBase):
                 raise reason from error
 
     def _let_go(self) -> None:
-        """What is still kept back for the stream goes nowhere, or the interpreter would try again at its end."""
+        """Discard the stream's buffered output, or the interpreter would try to write it again at exit."""
         with suppress(OSError), open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - no path of anybody's
             os.dup2(nowhere.fileno(), self.fileno())
 
 
 class Door(Standard):
-    """The same for text of any origin; ``own`` is for colours and moves of the cursor that are ours."""
+    """A stream for text of any origin; ``own`` is for our own colours and cursor movements."""
 
     def __init__(self, behind: TextIO | None, *, optional: bool) -> None:
         super().__init__(behind, optional=optional)
@@ -89,17 +89,17 @@ class Door(Standard):
 
 
 def own(stream: TextIO) -> TextIO:
-    """The way past a door, for what Tare itself has to say to a terminal."""
+    """The stream behind a door, for Tare's own terminal control."""
     return cast("TextIO", stream.own) if isinstance(stream, Door) else stream
 
 
 @contextmanager
 def doors() -> Iterator[None]:
-    """Have all that is printed go through doors: results must arrive, but progress that nobody can see stops no run."""
+    """Send all output through doors: results must arrive, but invisible progress does not stop a run."""
     _fill_closed()
     behind = sys.stdout, sys.stderr
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that has no minus sign still gets its table
+        sys.stdout.reconfigure(errors="replace")  # a terminal without a minus sign still gets its table
     sys.stdout = cast("TextIO", Door(sys.stdout, optional=False))
     sys.stderr = cast("TextIO", Door(sys.stderr, optional=True))
     try:
@@ -109,7 +109,7 @@ def doors() -> Iterator[None]:
 
 
 def _fill_closed() -> None:
-    """A journal opened as descriptor 1, because that was free, would get what a program of the host's prints."""
+    """Fill closed descriptors: a journal opened as a free descriptor 1 would receive output of host programs."""
     while (opened := os.open(os.devnull, os.O_RDWR)) <= _LAST_STANDARD:
         pass
     os.close(opened)

@@ -29,7 +29,7 @@ _REMEDIES = {
 
 @contextmanager
 def held_for_networks() -> Iterator[TryNetwork]:
-    """Hold the host as a run does, and yield what tries a network; raises as ``held_for_trying`` does."""
+    """Hold the host like a run, and yield a function that tries a network; raises like ``held_for_trying``."""
     with held_for_trying():
         yield partial(_try, find_image())
 
@@ -53,7 +53,7 @@ def _failed(kind: NetworkKind, reasons: Sequence[str]) -> NetworkFinding:
 
 
 def _reached(nodes: Sequence[Node], provider: Provider, kind: NetworkKind) -> NetworkFinding:
-    """From the last node to the first; with no network that is one node, which must reach itself."""
+    """Reach the first node from the last; without a network that is one node, which must reach itself."""
     network.name_nodes(nodes, provider)
     reach = try_reach(nodes[-1], nodes[0], provider)
     return NetworkFinding(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One real trial in an environment, as a campaign would run it: start, limits, enter, run, stop."""
+"""One real trial in an environment, as in a campaign: start, limits, enter, run, stop."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ _WORKLOAD = Workload(name="burn", kind="command", options={"argv": ["{tools}/bur
 
 @contextmanager
 def held_for_trying() -> Iterator[Callable[[Provider], Probe]]:
-    """Hold the host as a run does, and yield what tries a node; ``LockedError`` or ``ImageError`` if it cannot be."""
+    """Hold the host like a run, and yield a function that tries a node; may raise ``LockedError`` or ``ImageError``."""
     with ExitStack() as stack:
         stack.enter_context(interruptible())
         lock = stack.enter_context(host_lock("doctor"))

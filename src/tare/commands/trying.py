@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which knobs ``tare explain`` turns for which claims, in which order, and how long that takes."""
+"""The knobs that ``tare explain`` turns for each claim, their order, and the time they take."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,23 +18,23 @@ from tare.records import Analysis, Cell, Environment, Explanation, Outcome, Susp
 from tare.statistics.blocks import LEAST_BLOCKS
 
 _LONGEST_TRACED_RUN_S = 5.0
-"""A window of tracing, with the start and the end of a node."""
+"""A tracing window, including the start and end of a node."""
 _SLOWED_DOWN = 3
-"""Times as long as it took in the result, where that is less: tracing slows a program down."""
+"""Factor on the time in the result, where that is less: tracing slows a program down."""
 _MOST_BLIND = 2
-"""Knobs that are turned although nothing speaks for them."""
+"""Number of knobs that are turned without evidence for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """The claims on one environment in one layout: they are explained together."""
+    """The claims on one environment in one layout, which are explained together."""
 
     environment: str
     layout: str
     explanations: tuple[Explanation, ...]
-    """What is known so far of each claim."""
+    """The explanation of each claim so far."""
     suspicions: tuple[Suspicion, ...]
-    """Of these claims."""
+    """Suspicions on these claims."""
 
     @property
     def workloads(self) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ class Subject:
 
     @property
     def claims(self) -> tuple[tuple[str, str], ...]:
-        """Workload and metric of each."""
+        """Workload and metric of each claim."""
         return tuple((explanation.cell.workload, explanation.metric) for explanation in self.explanations)
 
     @property
@@ -52,27 +52,27 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Try:
-    """A knob that can be turned here, and why it should be."""
+    """A knob that can be turned here, and the grounds for it."""
 
     toggle: Toggle
     grounds: str
-    """Empty: nothing speaks for it."""
+    """Empty without evidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenTries:
-    """What of all that could be tried fits."""
+    """The tries that fit into the budget."""
 
     subject: Subject
     tries: tuple[Try, ...]
     left_out: tuple[Try, ...]
     blocks: int
     expected_s: float | None
-    """``None``: nobody knows how long the workload runs."""
+    """``None`` if the workload's duration is unknown."""
 
 
 def subjects(analysis: Analysis) -> tuple[Subject, ...]:
-    """In the order of the claims; not of what runs in company, whose neighbours cannot be had again."""
+    """Subjects in the order of the claims, without cells in company, whose neighbours cannot be run again."""
     groups: dict[tuple[str, str], list[Explanation]] = {}
     for explanation in analysis.explanations:
         if "+" not in explanation.cell.layout:
@@ -93,17 +93,17 @@ def _of(claims: Sequence[Explanation], suspicions: Iterable[Suspicion]) -> Itera
     return (suspicion for suspicion in suspicions if _key(suspicion) in keys)
 
 
-def _key(one: Explanation | Suspicion) -> tuple[Cell, str, str]:
-    return one.cell, one.environment, one.metric
+def _key(claim: Explanation | Suspicion) -> tuple[Cell, str, str]:
+    return claim.cell, claim.environment, claim.metric
 
 
 def tracing_s(subject: Subject, outcomes: Sequence[Outcome]) -> float:
-    """About how long the spare runs of its workloads take, natively and in the environment."""
+    """Approximate duration of the spare runs of its workloads, natively and in the environment."""
     return 2 * sum(_traced_run_s(workload, outcomes) for workload in subject.workloads)
 
 
 def _traced_run_s(workload: str, outcomes: Sequence[Outcome]) -> float:
-    """What takes turns has more to do in a whole run than its share of the turns shows."""
+    """Duration of a traced run, from whole runs only: a share of turns underestimates it."""
     whole_s = [
         outcome.elapsed_s
         for outcome in outcomes
@@ -113,9 +113,9 @@ def _traced_run_s(workload: str, outcomes: Sequence[Outcome]) -> float:
 
 
 def tries(subject: Subject, parent: Parent) -> tuple[Try, ...]:
-    """Every knob once: the one with the strongest evidence first, then the cheaper, then the more specific.
+    """Every knob once: ordered by evidence, strongest first, then by cost, then by specificity.
 
-    A cause's second knob comes after the first ones of all that have as much evidence.
+    A cause's second knob comes after the first knobs of all causes with as much evidence.
     """
     arms = _turnable(subject, parent)
     rated: dict[str, tuple[tuple[int, ...], Try]] = {}
@@ -132,7 +132,7 @@ def tries(subject: Subject, parent: Parent) -> tuple[Try, ...]:
 
 
 def _turnable(subject: Subject, parent: Parent) -> Mapping[str, int]:
-    """Knob that can be turned here towards a cure → arms that it needs: a limit needs native with it as well."""
+    """Knob that can be turned here towards a cure → number of arms: a limit also needs native with it."""
     own, _ = subject_of(parent, subject.choice)
     changed = {name: turned(knob, own) for name, knob in KNOBS.items()}
     return {
@@ -143,7 +143,7 @@ def _turnable(subject: Subject, parent: Parent) -> Mapping[str, int]:
 
 
 def _blind(subject: Subject, arms: Mapping[str, int], taken: set[str]) -> Iterator[Try]:
-    """Where nothing speaks for any cause of some claim: what costs one arm, in the table's order."""
+    """Tries for claims without evidence for any cause: knobs that cost one arm, in the table's order."""
     suspected = {_key(suspicion) for suspicion in subject.suspicions}
     dark = [explanation for explanation in subject.explanations if _key(explanation) not in suspected]
     for cause in KNOWN_CAUSES.values():
@@ -162,7 +162,7 @@ def attempt(
     budget_s: float,
     blocks: int,
 ) -> ChosenTries:
-    """As many of the knobs, the first of them first, as fit in ``budget_s``; of one alone fewer blocks do as well."""
+    """The first knobs that fit into ``budget_s``; for a single one, fewer blocks are enough."""
     block_s: float | None = 0.0
     for count in range(len(believed), 0, -1):
         toggles = [each.toggle for each in believed[:count]]
@@ -188,13 +188,13 @@ def _attempt(
 
 
 def require_blocks(blocks: int) -> None:
-    """``InputError`` for what is no number of blocks."""
+    """Raise ``InputError`` unless ``blocks`` is a valid number of blocks."""
     if not 1 <= blocks <= MOST_BLOCKS:
         raise InputError(f"--blocks must be 1 to {MOST_BLOCKS}, but is {blocks}")
 
 
 def block_duration_s(campaign: Campaign, outcomes: Sequence[Outcome]) -> float | None:
-    """Of one block, by the parent's trials: a turned knob is taken to change nothing."""
+    """Duration of one block, by the parent's trials; a turned knob is assumed to change nothing."""
     own = campaign.intervention
     like = {change.changed: own.environment for change in own.changes} if own else {}
     trials = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a campaign ends without anything compared: why that is so, and what to do next."""
+"""When a campaign ends without a comparison: why, and what to do next."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from tare.records import NATIVE, Analysis, Status
 from tare.report.losses import skip_said
 
 _NAMED = 3
-"""Skipped environments that are named; a machine without any has twenty."""
+"""Number of skipped environments that are named; a bare machine skips twenty."""
 
 
 def is_compared(analysis: Analysis, campaign: Campaign) -> bool:
-    """Whether one block at least compares an environment with native, or with itself in other company or order.
+    """Whether at least one block compares an environment with native, or with itself in other company or order.
 
-    Who asks for native alone has it when a trial counts.
+    For native alone, one trial that counts is enough.
     """
     if not campaign.environments:
         return any(outcome.status is Status.OK for outcome in analysis.outcomes)

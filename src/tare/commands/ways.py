@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run says before its first trial: how its arms take turns, and how closely that can decide."""
+"""Announcement before a run's first trial: how its arms take turns, and how finely that can decide."""
 
 import math
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ _Cell = tuple[Workload, Setting]
 def ways_said(
     campaign: Campaign, blocks: int, learn: str | None = None, results: Path = Path("results")
 ) -> list[str]:
-    """One line for each way that the campaign's metrics are measured in.
+    """One line for each way of measuring in the campaign.
 
-    ``blocks``: how many there will be at most; ``learn``: the command that measures the noise of this host.
+    ``blocks``: the most that there will be; ``learn``: the command that measures the noise of this host.
     """
     cells: dict[Way, list[_Cell]] = {}
     for cell in campaign.cells:
@@ -77,7 +77,7 @@ def _expected_said(
 
 
 def _half_widths(campaign: Campaign, cells: Sequence[_Cell], blocks: int, history: History) -> list[float]:
-    """Of the 95 % intervals of all arms and metrics whose noise is known."""
+    """Half-widths of the 95 % intervals of all arms and metrics with known noise."""
     arms = (
         arm
         for workload, setting in cells

@@ -30,12 +30,12 @@ from tare.units import GIBIBYTE, MEBIBYTE
 
 _DEFAULT_BLOCKS = 10
 _NOT_BY_DEFAULT = {NATIVE, "chroot", "custom", "fake", "ssh"}
-"""What is no environment by itself, or needs options that only a campaign file can give."""
+"""Names that are no environment by themselves, or need options that only a campaign file can give."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeighOptions:
-    """What the command line said."""
+    """Options from the command line."""
 
     command: tuple[str, ...]
     environments: tuple[str, ...]
@@ -155,7 +155,7 @@ def _bind(text: str) -> str:
 
 
 def _directory(binds: tuple[str, ...]) -> str | None:
-    """The current directory, when it lies in a bound one: relative paths then work as in the user's shell."""
+    """The current directory if it lies in a bound one, so that relative paths work as in the user's shell."""
     here = Path(os.getcwd())  # noqa: PTH109 - as resolved by the kernel
     inside = any(here.is_relative_to(parse_bind(bind).path) for bind in binds)
     return str(here) if inside else None
