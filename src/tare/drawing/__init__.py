@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What draws tables and pictures, and writes numbers, without knowing what they are about."""
+"""Drawing of tables and pictures, and formatting of numbers, independent of their subject."""

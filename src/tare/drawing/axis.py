@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which range an axis shows and where its ticks stand."""
+"""The range of an axis and the places of its ticks."""
 
 import itertools
 import math
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from tare.units import MINUS
 
 LINEAR_UP_TO = 0.2
-"""Overheads beyond this get a scale that is logarithmic on both sides, so that small ones stay visible."""
+"""Overheads beyond this get a scale that is logarithmic on both sides, to keep small ones visible."""
 _LOGARITHMIC_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _ROOM = 0.04
 _CHARACTER_PX = 7.5
-"""Of a label, whose letters the page draws 13 px high."""
+"""Width of a character in a label, which the page draws 13 px high."""
 _GAP_PX = 8.0
 _ALIKE = 1e-6
-"""Values closer than this share of themselves are drawn as equal: ticks between them would have no short labels."""
+"""Values closer than this relative difference are drawn as equal: ticks between them would have long labels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,15 +24,15 @@ class Axis:
     """A range with its ticks, in the values' own unit, and their labels."""
 
     low: float
-    """At the left or the bottom; more than ``high`` on an axis that runs the other way."""
+    """Value at the left or the bottom; above ``high`` on a reversed axis."""
     high: float
     ticks: tuple[float, ...] = ()
     labels: tuple[str, ...] = ()
     constant: float | None = None
-    """Linear up to about here on both sides of 0, logarithmic beyond; ``None``: linear throughout."""
+    """Linear up to about here on both sides of 0, logarithmic beyond; ``None`` for linear throughout."""
 
     def position(self, value: float) -> float:
-        """Where ``value`` falls on the axis: 0 at ``low``, 1 at ``high`` (Vega's symlog when logarithmic)."""
+        """Place of ``value`` on the axis: 0 at ``low``, 1 at ``high`` (Vega's symlog when logarithmic)."""
         low, high, at = (self._moved(each) for each in (self.low, self.high, value))
         return (at - low) / (high - low)
 
@@ -79,7 +79,7 @@ def _linear_ticks(low: float, high: float, about: int) -> tuple[float, ...]:
 
 
 def _thinned(axis: Axis, width_px: float) -> tuple[float, ...]:
-    """From 0 outwards, each tick that stands clear of the one before."""
+    """From 0 outwards, each tick whose label does not overlap the previous one."""
     kept = [0.0]
     for sign in (-1, 1):
         last = 0.0
@@ -91,9 +91,9 @@ def _thinned(axis: Axis, width_px: float) -> tuple[float, ...]:
     return tuple(sorted(kept))
 
 
-def _between_px(one: float, other: float) -> float:
-    """How far apart the middles of two ticks' labels must be."""
-    characters = len(_percent_label(one * 100, 0)) + len(_percent_label(other * 100, 0))
+def _between_px(first: float, second: float) -> float:
+    """Least distance between the middles of two ticks' labels."""
+    characters = len(_percent_label(first * 100, 0)) + len(_percent_label(second * 100, 0))
     return _CHARACTER_PX * characters / 2 + _GAP_PX
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The few kinds of marks that the pictures are made of, as a Vega-Lite description.
+"""The few kinds of marks in the pictures, as a Vega-Lite description.
 
-Every position, tick and label is given with the data, so that no picture depends on the measures of a font
-that the reader may not have. A mark's values are rows: field → number, text or ``None``.
+Every position, tick and label is given with the data, so that no picture depends on the metrics of a font that the
+reader may not have. A mark's values are rows: field → number, text or ``None``.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _BAND_OPACITY = 0.18
 
 
 class Canvas:
-    """Layers over one pair of scales; x and y are rows' fields, unless a place in px is given."""
+    """Layers over one pair of scales; x and y are fields of the rows, unless a place in px is given."""
 
     def __init__(self, x: Axis, y: Axis, font_px: float) -> None:
         self._scales = {"x": _scale(x), "y": _scale(y)}
@@ -51,7 +51,7 @@ class Canvas:
         self._add(rows, mark, self._along("x", "x2", "y", "y2") | _own("stroke"))
 
     def points(self, rows: Sequence[Row], size: float, *, told: bool = True) -> None:
-        """Draw ``shape`` with ``stroke`` and ``fill`` at ``x``, ``y``; ``told`` is its tooltip."""
+        """Draw ``shape`` with ``stroke`` and ``fill`` at ``x``, ``y``; the field ``told`` is its tooltip."""
         mark = {"type": "point", "size": size, "strokeWidth": 1.8, "opacity": 1, "aria": told}
         tooltip = {"description": {"field": "told", "type": "nominal"}} if told else {}
         self._add(rows, mark, self._along("x", "y") | _own("shape", "stroke", "fill") | tooltip)
@@ -74,7 +74,7 @@ class Canvas:
         self._add(rows, mark, encoding)
 
     def paths(self, rows: Sequence[Row], stroke_px: float) -> None:
-        """Draw a line through the points ``x``, ``y`` of each ``series``, by rising ``x``, in its colour ``stroke``."""
+        """Draw a line through each ``series`` of points ``x``, ``y``, by ascending ``x``, in its colour ``stroke``."""
         mark = {"type": "line", "strokeWidth": stroke_px, "strokeJoin": "round"}
         self._add(rows, mark, self._along("x", "y") | _series("stroke"))
 
@@ -86,7 +86,7 @@ class Canvas:
     def specification(
         self, width_px: float, height_px: float, padding_px: dict[str, float]
     ) -> dict[str, Any]:
-        """Give the finished chart; ``padding_px`` has left, right, top and bottom."""
+        """Give the finished chart; ``padding_px``: left, right, top and bottom."""
         return {
             "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
             "width": width_px,
@@ -106,7 +106,7 @@ def _scale(axis: Axis) -> dict[str, Any]:
 
 
 def _own(*fields: str, channel: str = "") -> dict[str, Any]:
-    """Take the fields' values as they are, not as categories to be given colours."""
+    """Take the fields' values as they are, not as categories to be coloured."""
     return {channel or name: {"field": name, "type": "nominal", "scale": None} for name in fields}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dots with intervals, a row each, in sections under headings, over the margin and a band."""
+"""Dots with intervals, one per row, in sections under headings, over the margin and a band."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,11 +14,11 @@ from tare.records import Estimate, Word
 
 TICKS_PX = 24.0
 TALL_PX = 400.0
-"""A chart taller than this has its ticks at the top too."""
+"""A taller chart has ticks at the top too."""
 CHARACTER_EM = 0.63
 """A letter's width in the widest of the usual fonts."""
 _FIGURE_PX, _INTERVAL_PX, _COUNT_PX = 58.0, 192.0, 226.0
-"""Where the columns at the right end: estimate, interval and n; the word follows."""
+"""Right ends of the columns at the right: estimate, interval and n; the word follows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +37,10 @@ class Section:
     """Rows over one band, below a heading; nothing is drawn for an empty one."""
 
     rows: Sequence[Row]
-    """As ``interval_row`` makes them."""
+    """Rows from ``interval_row``."""
     heading: str = ""
     band: tuple[float, float] | None = None
-    """What is shaded, as fractions."""
+    """Shaded range, as fractions."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class _IntervalDrawing:
     rows: list[Row] = field(default_factory=list)
     bands: list[Row] = field(default_factory=list)
     spans: list[tuple[float, float]] = field(default_factory=list)
-    """From where to where each section's rows reach down the picture."""
+    """Vertical range of each section's rows in the picture."""
     headings: list[Row] = field(default_factory=list)
     height_px: float = 0
 
@@ -70,7 +70,7 @@ def interval_row(
 ) -> Row:
     """One dot with its interval (fractions, shown in per cent); ``what`` is for the tooltip.
 
-    What is not ``decided`` is hollow; what is ``quiet`` stands back.
+    Undecided dots are hollow; ``quiet`` ones are faint.
     """
     point, interval, label = point_percent(estimate), interval_percent(estimate), one_line(name)
     return {
@@ -91,12 +91,12 @@ def interval_row(
 
 
 def word_label(said: str) -> str:
-    """Give the word as short as the column at the right wants it."""
+    """Shorten the word for the column at the right."""
     return "within margin" if said == Word.WITHIN else said
 
 
 def interval_chart(sections: Sequence[Section], axis: Axis, margin: float, frame: Frame) -> dict[str, Any]:
-    """Describe the chart in Vega-Lite; the axis is of fractions, the margin one of them."""
+    """Describe the chart in Vega-Lite; axis and margin are in fractions."""
     drawing = _IntervalDrawing()
     for section in sections:
         _add(section, frame, drawing)
@@ -165,5 +165,5 @@ def _labels(canvas: Canvas, drawing: _IntervalDrawing, frame: Frame) -> None:
 
 
 def cut(name: str, longest: int) -> str:
-    """Shorten to so many characters."""
+    """Shorten a name to ``longest`` characters."""
     return name if len(name) <= longest else f"{name[: longest - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How each environment looks, the same in every picture and key of a page."""
+"""The look of each environment, the same in every picture and key of a page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ OUTLINES = {
     "triangle-down": "M0,5L-5.5,-4.5H5.5Z",
     "triangle-right": "M5,0L-4.5,5.5V-5.5Z",
 }
-"""Vega's names of its symbols, with an SVG path of each for the keys, within ±6 px."""
+"""Vega's symbol names, each with an SVG path for the keys, within ±6 px."""
 COLOURS = 8
-"""The style sheet's ``--e0`` to ``--e7``; with 7 shapes that makes 56 different looks."""
+"""The style sheet's ``--e0`` to ``--e7``; with 7 shapes they give 56 different looks."""
 PAPER = "var(--paper)"
 
 

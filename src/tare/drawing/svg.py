@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Vega-Lite description to a static inline SVG that follows the page's colours and fonts."""
+"""From a Vega-Lite description to a static inline SVG that follows the page's colours and fonts."""
 
 import re
 from collections.abc import Mapping
@@ -10,13 +10,13 @@ from xml.etree import ElementTree as ET
 from tare.errors import HostError
 
 _PANIC = "PanicException"
-"""How the renderer, a Rust library, says that the host refuses something; it is no Exception and cannot be imported."""
+"""The renderer, a Rust library, raises this when the host refuses something; not an Exception, not importable."""
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """What goes into the page: the SVG text with its name for those who cannot see it."""
+    """Text of a picture for the page: its name and description, for readers who cannot see it."""
 
     identity: str
     """Unique in the page."""
@@ -28,8 +28,8 @@ class Picture:
 def render(specification: Mapping[str, Any], picture: Picture) -> str:
     """Draw without browser or network; a mark's description becomes its tooltip.
 
-    Colours and fonts given as ``var(--name)`` stay so, and the page decides what they are. ``HostError`` when the host
-    lacks what the renderer needs, such as descriptors.
+    Colours and fonts given as ``var(--name)`` are kept for the page to define. ``HostError`` when the host lacks
+    something that the renderer needs, such as descriptors.
     """
     root = ET.fromstring(_drawn(specification))  # noqa: S314 - our own renderer's output, no document of others
     _name(root, picture)
@@ -81,5 +81,5 @@ def _tidy(element: ET.Element) -> None:
             element.set(name, re.sub(r"-?\d+\.\d{2,}", _shortened, element.attrib[name]))
 
 
-def _shortened(found: re.Match[str]) -> str:
-    return f"{float(found[0]):.1f}"
+def _shortened(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.1f}"

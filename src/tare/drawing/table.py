@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A terminal's tables, and their column of names: whole where there is room, else broken at hyphens."""
+"""Tables for a terminal, and their column of names: whole where there is room, else broken at hyphens."""
 
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -27,17 +27,17 @@ def ruled_table(title: str | None = None, *, show_header: bool = True) -> Table:
 
 
 def name_width(names: Iterable[str], room: int) -> int:
-    """Columns for the longest name, but no more than ``room`` unless that is too little for any."""
+    """Width for the longest name, but no more than ``room`` unless that is too small for any name."""
     return max(_LEAST, min(max(map(len, names), default=0), room))
 
 
 def add_name_column(table: Table, title: str, width: int) -> None:
-    """The table's first column; what is in it comes from ``name_cell``."""
+    """Add the table's first column; its content comes from ``name_cell``."""
     table.add_column(title, overflow="fold", width=width)
 
 
 def name_cell(name: str, width: int) -> Text:
-    """Foreign text made one line, then as many lines as it needs."""
+    """Foreign text as one line, broken into as many lines as it needs."""
     return Text("\n".join(textwrap.wrap(one_line(name), width)))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers and foreign text as a reader sees them: true minus signs, en-dash ranges, units always."""
+"""Numbers and foreign text for readers: true minus signs, en-dash ranges, always with units."""
 
 import math
 import re
@@ -17,7 +17,7 @@ MARK = {
     Word.BOUNDED: "\N{CIRCLE WITH LEFT HALF BLACK}",
     Word.UNDECIDED: "\N{WHITE CIRCLE}",
 }
-"""Each verdict's own shape, so that colour is never needed to tell them apart."""
+"""A shape for each verdict, so that colour is never needed to distinguish them."""
 STYLE = {
     Word.SLOWER: "red",
     Word.FASTER: "green",
@@ -25,7 +25,7 @@ STYLE = {
     Word.BOUNDED: "green",
     Word.UNDECIDED: "yellow",
 }
-"""In a terminal."""
+"""Styles in a terminal."""
 
 _PREFIXED_UNITS = ("s", "B", "B/s", "flop/s", "update/s", "updates/s", "op/s", "ops/s", "bit/s", "Hz")
 _LARGE = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
@@ -33,14 +33,14 @@ _SMALL = ((1.0, ""), (1e-3, "m"), (1e-6, "\N{MICRO SIGN}"), (1e-9, "n"))
 
 
 def _decimals(estimate: Estimate) -> int:
-    """As many as the interval's width supports."""
+    """As many decimals as the interval's width supports."""
     if estimate.low is None or estimate.high is None:
         return 1
     return percent_decimals(estimate.high - estimate.low)
 
 
 def _is_in_times(estimate: Estimate) -> bool:
-    """Whether it all lies so high that per cent are hard to read."""
+    """Whether the whole interval is so high that per cent are hard to read."""
     return (estimate.point if estimate.low is None else estimate.low) >= TIMES_FROM
 
 
@@ -71,7 +71,7 @@ def interval_percent(estimate: Estimate) -> str:
 
 
 def least_level(estimates: Iterable[Estimate]) -> str:
-    """``"95 %"``, rounded down: exact intervals of a small n reach a little more than what they were asked for."""
+    """``"95 %"``, rounded down: exact intervals of a small n reach slightly more than the requested level."""
     level = min((estimate.level for estimate in estimates), default=math.nan)
     return f"{math.floor(100 * level + 1e-9)} %" if math.isfinite(level) else NO_VALUE
 
@@ -81,7 +81,7 @@ def share_percent(share: float) -> str:
 
 
 def prefixed(value: float, unit: str) -> tuple[float, str]:
-    """Which factor makes ``value`` easy to read, and the unit with its prefix: ``(1e9, "Gflop/s")``."""
+    """Factor that makes ``value`` easy to read, and the unit with its prefix: ``(1e9, "Gflop/s")``."""
     if unit not in _PREFIXED_UNITS or value == 0:
         return 1.0, unit
     steps = _SMALL if unit == "s" else _LARGE
