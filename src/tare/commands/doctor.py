@@ -24,28 +24,6 @@ TryNode = Callable[[Provider], Probe]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkFinding:
-    """Result of two real nodes of an environment over one kind of network."""
-
-    kind: NetworkKind | None
-    """``None`` for every kind."""
-    usable: bool
-    network: str = ""
-    """The actual network, for example ``default (the host's)``."""
-    round_trip_s: float | None = None
-    """The shortest of three pings; ``None`` if none came through: see ``reason`` or ``remarks``."""
-    transferred_byte: int | None = None
-    transfer_s: float | None = None
-    remarks: tuple[str, ...] = ()
-    reason: str = ""
-    remedy: str = ""
-
-
-TryNetwork = Callable[[Provider, NetworkKind], NetworkFinding]
-"""Starts nodes of an environment on a kind of network, connects them, and stops them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
     """All findings of the doctor."""
 
