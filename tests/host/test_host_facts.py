@@ -219,5 +219,5 @@ def test_what_does_not_fit_is_said_with_both_sizes(meminfo: Path) -> None:
 
 def test_a_host_that_does_not_tell_is_an_error(meminfo: Path) -> None:
     meminfo.write_text("MemTotal: 1 kB\n")
-    with pytest.raises(HostError, match="does not tell the available memory"):
+    with pytest.raises(HostError, match="does not report the available memory"):
         lacking_memory(1, 1, meminfo)

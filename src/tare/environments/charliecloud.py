@@ -24,13 +24,13 @@ _ALLOW = (
 _USER = {"USER": "root"}
 """ch-run does not start without it; it names a storage folder that is never used here."""
 _SEEN = "/mnt"
-"""Where a user's ch-run sees the node's root, in a mount namespace of its own: the node's folder is closed to users."""
+"""Where a user's ch-run sees the node's root, in its own mount namespace: the node's folder is closed to users."""
 _SHOWING = (
     f"mount -t tmpfs -o mode=755 tare {_SEEN} && mkdir -m 755 {_SEEN}/root {_SEEN}/own && "
     f'mount --rbind "$0" {_SEEN}/root && mount --rbind "$1" {_SEEN}/own && shift && exec "$@"'
 )
 _FROM_HOST = ("dev", "sys", "tmp", "etc/hosts", "etc/machine-id", "etc/resolv.conf")
-"""What ch-run takes from the host unless it is told otherwise; the files only where the image has them too."""
+"""What ch-run takes from the host by default; the files only where the image has them too."""
 
 
 class Charliecloud(AlsoUnprivileged):

@@ -22,7 +22,7 @@ _PREPARE_LIMIT_S = 600.0
 _TOOL_LIMIT_S = 120.0
 _ENTER_LIMIT_S = 60.0
 _TRY = (f"{TOOLS_DIRECTORY}/burn", "1")
-"""Something that every node can run."""
+"""A command that every node can run."""
 _INTO_LOG = ("sh", "-c", 'exec "$@" >"$0" 2>&1')
 """A daemon that keeps its output open would keep its reader waiting."""
 

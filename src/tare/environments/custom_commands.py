@@ -40,7 +40,7 @@ _PLACEHOLDERS: Mapping[str, frozenset[str]] = {
     "init_pid": _NODE,
     "is_running": _NODE,
 }
-"""Command → the placeholders that may stand in it."""
+"""Command → the placeholders that it may contain."""
 _SWITCHES = ("foreground", "control_group", "system")
 
 

@@ -39,7 +39,7 @@ _REMOVE = ("docker", "rm", "--force", "--volumes")
 _PAUSE = "pause"
 _PAUSE_BYTE = 16 * MEBIBYTE
 _NO_SANDBOXES = frozenset({"runc", "crun"})
-"""Runtimes whose containers are processes of the host's kernel; every other one is taken for a sandbox."""
+"""Runtimes whose containers are processes of the host's kernel; any other counts as a sandbox."""
 _DAEMONS = ("dockerd", "containerd")
 _STARTING_LIMIT_S = 15.0
 

@@ -23,7 +23,7 @@ _KILL_LIMIT_S = 10.0
 
 
 _sound: set[tuple[int, Path]] = set()
-"""Nodes that a process, by its number, has started itself, and no command to the daemon has failed since."""
+"""Nodes that a process, by its number, has started itself, without a failed command to the daemon since."""
 
 
 def trust(spec: NodeSpec) -> None:

@@ -23,9 +23,9 @@ STORAGE_HELP = "\"own\": the technology's own storage driver instead of Tare's l
 SECCOMP_HELP = "false: no filter of system calls"
 PROFILE_HELP = "false: no filter of system calls; or the path of another profile of it"
 _UNKNOWN_LIMITS = {"as"}
-"""No engine takes it."""
+"""Limits that no engine accepts."""
 CONTAINER = "container"
-"""What the node's own container is called in its folder; there may be others."""
+"""The name of the node's own container in its folder; there may be others."""
 
 _LABEL = "tare.node"
 _REMOVAL_LIMIT_S = 30.0

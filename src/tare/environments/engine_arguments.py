@@ -46,7 +46,7 @@ detach disable-content-trust env-host help http-proxy init interactive no-health
 privileged publish-all quiet read-only read-only-tmpfs replace rm rmi rootfs sig-proxy tls-verify tty unsetenv-all
 """
 _WITHOUT_VALUE = frozenset(f"--{name}" for name in _SWITCHES.split())
-"""Any other flag's value may be the next word."""
+"""The next word may be the value of any other flag."""
 _REFUSED: Mapping[str, str] = {
     "Tare names, finds and ends the container by it: leave it out": (
         "attach cgroup-conf cgroup-parent cgroups cidfile conmon-pidfile detach detach-keys help interactive label "
@@ -79,11 +79,11 @@ _LABELS: Mapping[str, str] = {
     "--device-write-iops": "I/O limits",
     "--oom-score-adj": "OOM score adjustment",
 }
-"""Flag → what it sets of that which else must be as natively (``Parity.host``)."""
+"""Flag → what it sets that must otherwise match native (``Parity.host``)."""
 _IN_PROCESS = {"--oom-score-adj"}
 _ULIMIT = "--ulimit"
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kmgtp]?)i?b?", re.IGNORECASE)
-"""As both engines read sizes: all units are powers of 1024."""
+"""The format of sizes in both engines: all units are powers of 1024."""
 _PERIOD_US = 100_000
 
 
@@ -92,7 +92,7 @@ class Flag:
     """One flag with its value, and its original words."""
 
     name: str
-    """In its long form."""
+    """Its long form."""
     value: str | None
     words: tuple[str, ...]
 

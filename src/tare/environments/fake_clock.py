@@ -30,9 +30,9 @@ _CHUNK_BYTE = 65536
 _GO = re.compile(rb"^GO(?: (\d+))?\n", re.MULTILINE)
 _TIMES = ("start_ns", "executed_ns", "end_ns")
 _STEPS_BACK = 8
-"""Each makes what is left of a rate's error smaller by that rate."""
+"""Each step reduces the remaining error of a rate by that rate."""
 _MEASURED = ".output/stdout"
-"""Where the output of the measured command goes; commands that only look at the node have another place."""
+"""Where the output of the measured command goes; commands that only look at the node use another place."""
 
 
 @dataclass(frozen=True, slots=True)

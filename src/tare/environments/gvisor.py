@@ -24,7 +24,7 @@ from tare.nodes.provider import MADE_NETWORKS, TOOLS_DIRECTORY, Node, NodeSpec, 
 from tare.records import NetworkKind, OptionValue
 
 PLATFORMS = ("systrap", "ptrace", "kvm")
-"""How the sentry gets hold of the node's system calls; runsc's own default is the first."""
+"""How the sentry intercepts the node's system calls; the first is runsc's own default."""
 
 _LINK = (
     "link add eth0 type veth peer name nowhere",
@@ -32,12 +32,12 @@ _LINK = (
     "link set eth0 addrgenmode none up",
     "address add 198.18.0.10/32 dev eth0",
 )
-"""Commands of ip(8): an interface that leads nowhere. Without one Open MPI finds no address at which its own processes
-could reach each other, as it overlooks gVisor's loopback (docs/gvisor.md)."""
+"""Commands of ip(8): an interface that leads nowhere. Without one Open MPI finds no address for its own processes to
+reach each other, as it ignores gVisor's loopback (docs/gvisor.md)."""
 
 _RUN = Path("/run")
-"""Below it runsc keeps a node's state: a short path, as it holds a socket, and a plain one, as runsc takes it for a
-pattern."""
+"""The folder for runsc's state of a node: a short path, since it holds a socket, and a plain one, since runsc reads
+it as a pattern."""
 
 _PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _CAPABILITIES = [
@@ -47,7 +47,7 @@ _CAPABILITIES = [
         *("NET_RAW", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
     )
 ]
-"""Those of a container's root, as Docker grants them."""
+"""A container's root capabilities, as Docker grants them."""
 
 _NAMESPACES = ("pid", "mount", "ipc", "uts")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from tare.host.cgroups import Group
 
 MPI_VARIABLES = {"OMPI_MCA_btl_tcp_disable_family": "4"}
-"""Open MPI's processes in several nodes meet over IPv6; over IPv4 gVisor does not let them (docs/gvisor.md)."""
+"""Open MPI's processes in several nodes connect over IPv6; gVisor does not let them use IPv4 (docs/gvisor.md)."""
 
 _NAMES = {"runsc-sandbox", "runsc-gofer"}
 _KVM = "--platform=kvm"

@@ -20,18 +20,18 @@ from tare.nodes.provider import (
 from tare.records import NetworkKind, OptionValue
 
 _GROUPS = {"container": "payload", "monitor": "monitor"}
-"""LXC's own groups, below the node's: beside each other they would have a weight each, and the node twice another's."""
+"""LXC's own groups, below the node's: side by side, each would have its own weight, and the node twice another's."""
 
 _COMMON = Path("/usr/share/lxc/config/common.conf")
-"""What every container of a distribution has: capabilities dropped, a filter of system calls, devices allowed."""
+"""The settings of every container on a distribution: dropped capabilities, a system-call filter, allowed devices."""
 _DEFAULT = Path("/etc/lxc/default.conf")
-"""What a container gets that is created on this host."""
+"""The settings of a container created on this host."""
 
 _UNCOMMON = {"lxc.mount.auto": "proc:mixed sys:ro", "lxc.tty.max": "0"}
-"""Where LXC was installed without it."""
+"""For an LXC installed without it."""
 
 _APPARMOR = Path("/sys/module/apparmor/parameters/enabled")
-"""Where LXC itself looks whether the kernel has AppArmor."""
+"""Where LXC itself checks whether the kernel has AppArmor."""
 
 
 class Lxc(Provider):

@@ -18,7 +18,7 @@ from tare.nodes.provider import MADE_NETWORKS, Node, NodeSpec, Probe, Provider
 from tare.records import NetworkKind
 
 _BECOMING = ("CAP_CHOWN", "CAP_KILL", "CAP_SETGID", "CAP_SETUID")
-"""What somebody in a node needs to become the commands' user; the commands have none of them."""
+"""The capabilities that a node's process needs to become the commands' user; the commands have none of them."""
 _GRANTED = ("bounding", "effective", "permitted")
 
 

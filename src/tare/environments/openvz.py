@@ -35,7 +35,7 @@ _RUNNING = Path("/var/run/ve")
 _PROCESSES = Path("/proc")
 _PROBE_LIMIT_S = 5.0
 _RESERVED = 1_000_000_000
-"""Numbers of containers begin here: far from the numbers that people choose, and below vzctl's limit of 2147483644."""
+"""Container numbers begin here: far from people's own choices, and below vzctl's limit of 2147483644."""
 
 
 class Openvz(Provider):
@@ -91,7 +91,7 @@ class _Tool(ABC):
 
     program: str
     pattern: str
-    """What ``--version`` prints; the groups are major and minor."""
+    """The format of ``--version``; the groups are major and minor."""
     least: tuple[int, int]
     has_groups: bool
     """Whether a container has control groups of its own."""
@@ -214,7 +214,7 @@ class _Vzctl(_Tool):
 
 
 _TOOLS: tuple[_Tool, ...] = (_Prlctl(), _Vzctl())
-"""OpenVZ 7 has a vzctl too, which is another program: prlctl is looked for first."""
+"""OpenVZ 7 also has a vzctl, which is another program: prlctl is looked for first."""
 
 
 def _installed() -> _Tool | None:

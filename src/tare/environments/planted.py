@@ -16,15 +16,15 @@ from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.records import OptionValue
 
 MORE_WORK = "more work"
-"""Option: how much more work each run has, as a fraction."""
+"""Option: each run's additional work, as a fraction."""
 BOOT_SD = "boot sd"
-"""Option: standard deviation of a factor on the work that is drawn for each start."""
+"""Option: standard deviation of a factor on the work, drawn for each start."""
 QUOTA = "quota"
 """Option: processors' worth of CPU time."""
 LINK_BIT_PER_S = "link"
 """Option: rate of the loopback device, by a token bucket."""
 PLANTED = "planted work"
-"""Label of the fact that says how much more work a start got, all in all."""
+"""Label of the fact with a start's total additional work."""
 BURST_BYTE = 16384
 _QUEUE_BYTE = 1 << 24
 _PACKET_BYTE = 1500

@@ -34,7 +34,7 @@ _USER_NOTES = Path("/dev/shm")
 _LEAST_DATA_BYTE = 128 * MEBIBYTE
 _CONFIGURATION = "containers.conf"
 _OWN_LOCKS = '[engine]\nlock_type = "file"\n'
-"""Else all of a user's containers share their locks, the user's own ones with those of the nodes."""
+"""Otherwise all of a user's containers share their locks, the user's own and the nodes'."""
 _NOTES_SIZE = "size=64m,mode=700"
 _MONITOR = "conmon"
 

@@ -14,7 +14,7 @@ from tare.nodes.provider import NodeSpec
 from tare.records import NetworkKind
 
 _BRIDGES = ("cni-podman0", "podman0")
-"""Of the network "podman", by CNI's plug-ins and by netavark."""
+"""The bridges of the network "podman", by CNI's plug-ins and by netavark."""
 _LINKS = Path("/sys/class/net")
 _NAMESPACES = Path("/run/netns")
 

@@ -42,7 +42,7 @@ _PROBE_LIMIT_S = 5.0
 _REMOVAL_LIMIT_S = 10.0
 _FAILED_START_LIMIT_S = 0.5
 _NOT_MOUNTED = "tmp,hostfs,cwd,bind-paths"
-"""What the tool would take from the host, where a node has its own: --no-mount."""
+"""Mounts that the tool would take from the host, where a node has its own: --no-mount."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +50,11 @@ class _Flavour:
     """One descendant of Singularity."""
 
     name: str
-    """Of its program, of the control group above those of its instances, and, after a dot, of its folder at home."""
+    """The name of its program, of the control group above its instances', and, after a dot, of its folder at home."""
     pattern: str
-    """What ``--version`` prints; the groups are major and minor."""
+    """The format of ``--version``; the groups are major and minor."""
     least: tuple[int, int]
-    """The first version in which ``--no-mount`` knows ``bind-paths`` and limits are flags."""
+    """The first version whose ``--no-mount`` knows ``bind-paths`` and that has flags for limits."""
 
 
 _FLAVOURS = (
@@ -63,7 +63,7 @@ _FLAVOURS = (
         name="singularity", pattern=r"singularity(?:-ce|pro)? version (\d{1,6})\.(\d{1,6})", least=(3, 11)
     ),
 )
-"""Apptainer installs itself under the old name too, so its own is looked for first."""
+"""Apptainer also installs itself under the old name, so its own is looked for first."""
 
 
 class Singularity(Provider):

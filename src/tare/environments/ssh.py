@@ -24,9 +24,9 @@ _START_LIMIT_S = 240.0
 _STOP_LIMIT_S = 120.0
 _PREPARE_LIMIT_S = 900.0
 _LONGEST_SOCKET = 80
-"""A socket's path has 108 bytes (unix(7)), of which ssh uses some for a name of its own meanwhile."""
+"""A socket's path has 108 bytes (unix(7)); ssh needs some for a temporary name."""
 _KEEP_EXIT_CODE = 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?'
-"""For sh there: ssh(1) returns 255 for any death by a signal, where a shell returns which; this one prints nothing."""
+"""For sh there: ssh(1) reports 255 for any death by a signal, where a shell reports which; this one silently."""
 
 
 class _Probed(TypedDict):
@@ -186,7 +186,7 @@ class _Running:
 
 _running: dict[str, _Running] = {}
 _preparing = threading.Lock()
-"""Environments are prepared side by side; two on one host want the same image."""
+"""Environments are prepared in parallel; two on one host want the same image."""
 
 
 def _probed(far: Far) -> Probe:

@@ -17,7 +17,7 @@ from tare.records import NetworkKind
 
 _CONFIGURATIONS = Path("/etc/vservers")
 _CONTEXTS = Path("/proc/virtual")
-"""Of a kernel with Linux-VServer: one folder for each context that is at work."""
+"""Exists with a Linux-VServer kernel: one folder for each running context."""
 
 
 class Vserver(Provider):

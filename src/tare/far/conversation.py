@@ -23,7 +23,7 @@ class _Question(TypedDict):
     do: str
     number: int
     size: int
-    """Of the bytes that follow the line."""
+    """The number of bytes that follow the line."""
 
 
 class EndOfConnectionError(Exception):

@@ -18,7 +18,7 @@ _SETUP_SECTORS, _BOOT_FLAG, _MAGIC, _VERSION, _RELEASE, _PAYLOAD = 0x1F1, 0x1FE,
 _HEADER_BYTE = 0x250
 _RELEASE_BASE = 0x200
 _OLDEST_VERSION = 0x208
-"""Of the boot protocol: the first that says where the payload is."""
+"""Version of the boot protocol: the first that says where the payload is."""
 _DEFAULT_SETUP_SECTORS = 4
 _LENGTH_BYTE = 4
 """The payload ends with its unpacked length."""

@@ -15,10 +15,10 @@ from tare.host.told import process_id
 from tare.nodes.provider import TOOLS_DIRECTORY, NodeSpec
 
 DESCRIPTOR = 3
-"""The number that the guest's end of the channel has in a machine's monitor."""
+"""The number of the guest's end of the channel in a machine's monitor."""
 
 READY_LIMIT_S = 90.0
-"""From the start to the guest's first word. Unhurried: software emulation on a busy host takes ten times as long."""
+"""From the start to the guest's first word. Generous: software emulation on a busy host takes ten times as long."""
 _SLACK_S = 5.0
 _ENDING_LIMIT_S = 2.0
 _STEP_S = 0.02

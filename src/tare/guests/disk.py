@@ -20,12 +20,12 @@ _MAKE_LIMIT_S = 600.0
 _LOCK_LIMIT_S = 900.0
 _LOCK_STEP_S = 0.2
 _BUILD_TIME = {"SOURCE_DATE_EPOCH": "4102444800"}
-"""Of the file system, so that two disks of one tree are the same bytes; in 2100, as files get no later time than it."""
+"""The file system's time, so that two disks of one tree have the same bytes; in 2100, since files get no later time."""
 _EACH_ITS_OWN = ("-x", str(2**31 - 1))
-"""Attributes lie in their own files, even where many have the same: to find these, mkfs.erofs would go where it is told
-not to."""
+"""Attributes are stored with their own files, even when many are equal: to find equal ones, mkfs.erofs would enter
+excluded folders."""
 _ROOM = 1.05
-"""Disk over tree: what the file system adds."""
+"""Disk size over tree size: the file system's overhead."""
 
 
 def image_disk(image_root: Path, digest: str) -> Path:

@@ -17,7 +17,7 @@ from tare.host.privileges import ordinary_user
 from tare.units import MEBIBYTE
 
 WHOLE_BYTE = 16 * MEBIBYTE
-"""Of what is longer only the ends are brought: nobody reads the rest."""
+"""Of longer files only the ends are fetched: nobody reads the rest."""
 END_BYTE = MEBIBYTE // 2
 _LONGEST_BYTE = 1 << 40
 """No file of a benchmark's output is longer."""

@@ -15,7 +15,7 @@ from tare.nodes.provider import NodeSpec
 
 _LIMIT_S = 30.0
 _GRAIN_BYTE = 8192
-"""QEMU gives memory in such pieces."""
+"""QEMU gives memory in pieces of this size."""
 _OWN_PROCESSES, _OWN_BY_PROCESSOR = 256, 16
 _THREADS_MAX = "/proc/sys/kernel/threads-max"
 
@@ -46,7 +46,7 @@ class OwnMachineGroup(SandboxGroup):
     held: Held
     prefix: Sequence[str]
     gone: Callable[[], NodeError]
-    """Tells why the machine has ended."""
+    """Says why the machine has ended."""
 
     def settings(self) -> Settings:
         settings = self.group.settings()

@@ -27,11 +27,11 @@ class GuestKernel:
     """A kernel that a guest can boot."""
 
     release: str
-    """As ``uname -r`` says it in the guest."""
+    """As in the guest's ``uname -r``."""
     image: Path
-    """What a hypervisor is given as the kernel."""
+    """The file that a hypervisor gets as the kernel."""
     modules: Path | None
-    """The folder with modules.dep; ``None``: it has none, all it needs is built in."""
+    """The folder with modules.dep; ``None``: no modules, all it needs is built in."""
     direct: bool
     """Whether ``image`` is an ELF file with a PVH entry, which starts without unpacking itself; else a bzImage."""
 

@@ -11,14 +11,7 @@ from pathlib import Path
 from tare.errors import HostError, InputError, NodeError
 from tare.guests import kernel_package
 from tare.guests.bzimage import boot_image
-from tare.guests.kernel import (
-    DIRECT,
-    PACKED,
-    GuestKernel,
-    find_kernel,
-    modules_of,
-    stored_kernels,
-)
+from tare.guests.kernel import DIRECT, PACKED, GuestKernel, find_kernel, modules_of, stored_kernels
 from tare.guests.modules import ModuleIndex
 from tare.guests.unpacked import unpacked_module
 from tare.host.paths import kernels_directory
@@ -42,9 +35,9 @@ MODULES = (
     *("mptspi", "mptsas", "vmw_pvscsi", "vmxnet3", "xen-blkfront", "xen-netfront"),
     *("erofs", "ext4", "isofs", "overlay", "af_packet"),
 )
-"""Modules that guests' devices and file systems may need, if a kernel has them, with all that these need in turn."""
+"""Modules that guests' devices and file systems may need, if the kernel has them; with all their dependencies."""
 INDEX_FILES = ("modules.builtin", "modules.builtin.modinfo", "modules.order")
-"""What depmod(8) reads beside the modules."""
+"""The files that depmod(8) reads besides the modules."""
 HOST_KERNELS = Path("/boot")
 _DEPMOD_LIMIT_S = 120
 _WAYS = (
@@ -61,7 +54,7 @@ class KernelSource:
     modules: Path | None
     """The folder with modules.dep."""
     origin: str
-    """Where it comes from, in words."""
+    """Its source, in words."""
 
 
 def install_kernel(

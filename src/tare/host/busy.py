@@ -25,7 +25,7 @@ _PARENT, _FLAGS, _OWN, _CHILDREN, _STARTED = 1, 6, slice(11, 13), slice(13, 15),
 """Places after the name in /proc/PID/stat."""
 _STEAL = 8
 _PERIOD_S = 0.1
-"""Of a CPU quota, as nearly everybody leaves it."""
+"""The usual period of a CPU quota."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class Process:
     pid: int
     parent: int
     started: int
-    """In ticks since the host's start: with the number it names a process for ever."""
+    """In ticks since the host's start: together with the number it identifies a process forever."""
     name: str
     cpu_s: float
-    """Its own CPU time and its collected children's."""
+    """Its own CPU time and that of the children it has collected."""
     kernel: bool
 
 
@@ -57,7 +57,7 @@ class Program:
     name: str
     user: str | None
     pid: int
-    """Of the busiest of them."""
+    """The busiest of them."""
     processors: float
 
 
@@ -72,7 +72,7 @@ class Snapshot:
     stat: bytes
     """/proc/stat; empty where it cannot be read."""
     throttled: tuple[bytes, ...]
-    """cpu.stat of the control group that this process is in and of the groups above it."""
+    """cpu.stat of this process's control group and the groups above."""
 
 
 def snapshot(stats: ProcessStats, quotas: Iterable[str] = ()) -> Snapshot:

@@ -20,7 +20,7 @@ from tare.host.privileges import ordinary_user
 
 RUNNER = "tare-runner"
 PRIVILEGES = "privileges"
-"""Label of what ``privileges`` says, among a session's host facts."""
+"""The label of ``privileges``' answer among a session's host facts."""
 _NEEDED = "memory"
 _PERIOD_US = 100_000
 

@@ -38,7 +38,7 @@ def memory_byte() -> int:
     try:
         return readings.memory_size_byte((ROOT / "proc/meminfo").read_text(), "MemTotal")
     except (OSError, ValueError) as error:
-        raise HostError(f"/proc/meminfo does not tell this host's memory ({error}); mount /proc") from error
+        raise HostError(f"/proc/meminfo does not report this host's memory ({error}); mount /proc") from error
 
 
 def host_facts(root: Path = ROOT) -> dict[str, str]:
@@ -192,7 +192,7 @@ _FACTS: dict[str, Callable[[Path], str]] = {
     "address space randomization": _randomization,
     "uptime": _uptime,
 }
-"""Label → how it is read, in the order of every report."""
+"""Label → its reader, in the order of every report."""
 
 
 def lacking_memory(arms: int, limit_byte: int, meminfo: Path = Path("/proc/meminfo")) -> str | None:
@@ -203,7 +203,7 @@ def lacking_memory(arms: int, limit_byte: int, meminfo: Path = Path("/proc/memin
     try:
         available_byte = readings.memory_size_byte(meminfo.read_text(), "MemAvailable")
     except (OSError, ValueError) as error:
-        raise HostError(f"{meminfo} does not tell the available memory ({error}); mount /proc") from error
+        raise HostError(f"{meminfo} does not report the available memory ({error}); mount /proc") from error
     if arms * limit_byte <= available_byte:
         return None
     return (

@@ -18,7 +18,7 @@ _LABELS = (
     ),
     *("turbo", "virtualization", "container", "clocksource", "control groups", "mitigations"),
 )
-"""The labels in ``host_facts`` that do not change while the host runs."""
+"""The labels of ``host_facts`` that do not change while the host stays as it is."""
 _MACHINE_ID = Path("/etc/machine-id")
 
 

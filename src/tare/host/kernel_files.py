@@ -9,7 +9,7 @@ import os
 _MOST_BYTE = 4096
 """A page, or part of one."""
 _SHORT_BYTE = _MOST_BYTE // 2
-"""The kernel gives whole lines, as many as its page holds: where none is so long, whatever is shorter is the end."""
+"""The kernel returns whole lines, as many as fit its page: without lines this long, anything shorter is the end."""
 
 
 def read_bytes(path: str, most_byte: int = _MOST_BYTE) -> bytes | None:

@@ -14,7 +14,7 @@ MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
 _MNT_DETACH = 2
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 _PLAIN = re.compile(r"[^\s\\#]*")
-"""What the kernel does not write as octal numbers."""
+"""Characters that the kernel does not write as octal numbers."""
 _libc = ctypes.CDLL(None, use_errno=True)
 
 

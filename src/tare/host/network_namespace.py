@@ -18,7 +18,7 @@ _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 1
 _LIMIT_S = 30.0
 _SETTINGS = Path("/proc/sys/net")
-"""Of the namespace of the thread that looks (proc(5))."""
+"""The settings of the reading thread's namespace (proc(5))."""
 _libc = ctypes.CDLL(None, use_errno=True)
 
 

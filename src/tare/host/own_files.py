@@ -9,10 +9,10 @@ from pathlib import Path
 from tare.host.trust import distrust
 
 MOST_BYTE = 16 << 20
-"""Of a file that is read at once."""
+"""The most of a file that is read at once."""
 _MODE = 0o600
 _CAREFULLY = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-"""A pipe or a device under the file's name is neither waited for nor set to work (open(2))."""
+"""Opening a pipe or a device under the file's name neither blocks nor has effects (open(2))."""
 
 
 def read_plain(path: Path, most_byte: int = MOST_BYTE) -> bytes:

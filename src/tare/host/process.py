@@ -18,13 +18,13 @@ from tare.errors import NodeError
 _KEPT_VARIABLES = ("PATH", "HOME", "DOCKER_HOST", "DOCKER_CONFIG", "XDG_RUNTIME_DIR")
 _DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 USUAL_UMASK = 0o022
-"""What daemons give what they start: the umask of the runner's user is no part of a measurement."""
+"""The umask that daemons give their children: the user's own at the runner's start must not affect a measurement."""
 _FLOCK = ("flock", "--shared", "--nonblock", "--close")
 _INTERRUPTED_LIMIT_S = 20.0
 _KILL_LIMIT_S = 10.0
 _CHUNK_BYTE = 1 << 16
 MOST_PRINTED_BYTE = 64 << 20
-"""Of a tool; nobody reads more, and a program in a node may print without end."""
+"""The most that a tool may print; nobody reads more, and a program in a node may print forever."""
 _idle: dict[int, "subprocess.Popen[bytes]"] = {}
 _inherited: list[int] = []
 

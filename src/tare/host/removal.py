@@ -22,7 +22,7 @@ from typing import TypeVar
 from tare.host.mounts import mounts_below
 
 LIMIT_S = 60.0
-"""For some million files."""
+"""Enough for some million files."""
 _DEEPEST = 16
 """Levels below the top at which a folder is moved up."""
 _LONGEST_NAME = 300

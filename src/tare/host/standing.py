@@ -24,14 +24,14 @@ _PLAIN: Mapping[str, Any] = {
     "oom_score_adjustment": "0",
     "timer_slack_ns": 50_000,
 }
-"""What the kernel gives its first process, and daemons theirs."""
+"""The kernel's values for its first process, and daemons' for their children."""
 _PID_MAX = Path("/proc/sys/kernel/pid_max")
 _LIMITS = {
     name.removeprefix("RLIMIT_").lower(): getattr(resource, name)
     for name in dir(resource)
     if name.startswith("RLIMIT_") and name != "RLIMIT_OFILE"
 }
-"""As getrlimit(2) names them → Python's number."""
+"""Names of getrlimit(2) → Python's numbers."""
 
 
 def standing(pid: int | None = None) -> dict[str, Any]:

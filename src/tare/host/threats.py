@@ -31,9 +31,9 @@ class Threat:
     """One thing that can spoil a measurement here."""
 
     subject: str
-    """The fact that it is about, such as "governor"."""
+    """The fact concerned, such as "governor"."""
     remark: str
-    """What is said of the subject, such as "is powersave: the clock follows the load"."""
+    """The statement about the subject, such as "is powersave: the clock follows the load"."""
     remedy: str
 
 

@@ -8,7 +8,7 @@ from tare.untrusted import from_json, of_kind, start_of, whole
 
 _EXCERPT = 400
 _MOST_PROCESSES = 1 << 22
-"""Process ids of Linux are below it (proc(5), pid_max)."""
+"""Linux process ids are below this (proc(5), pid_max)."""
 Kind = TypeVar("Kind")
 
 

@@ -19,7 +19,7 @@ from tare.errors import HostError
 from tare.host.privileges import ordinary_user
 
 _MOST_LINKS = 40
-"""As the kernel has it (path_resolution(7))."""
+"""The kernel's own limit (path_resolution(7))."""
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _EVERYBODY = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO
 _ACCESS_LIST = "system.posix_acl_access"

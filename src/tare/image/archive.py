@@ -27,19 +27,19 @@ from tare.image.plain import END_MARK, Plain, plain
 ATTRIBUTE = "SCHILY.xattr."
 """Prefix of an extended attribute in a pax header (star(1), written by GNU tar and by all image builders)."""
 OWN_ATTRIBUTE = f"{ATTRIBUTE}user."
-"""Those that anybody may set (xattr(7))."""
+"""Attributes that anybody may set (xattr(7))."""
 MAXIMUM_LINKS = 40
 _LAST_ID = 2**32 - 2
-"""The next is none to chown(2)."""
+"""To chown(2) the next value means no change."""
 _TIMES_S = (-(2**31), 2**34)
-"""What ext4 can hold."""
+"""The range that ext4 can hold."""
 _COMMON_HEADERS = 64
-"""Of the entries of a pax header that are for all that follows, such as git's comment."""
+"""The most entries in a pax header for all that follows, such as git's comment."""
 _BROKEN = (
     *(tarfile.TarError, EOFError, ValueError, ArithmeticError, LookupError),
     *(TypeError, AttributeError, RecursionError),
 )
-"""What tarfile raises over a broken header: its own errors, or whatever comes of the header's numbers and words."""
+"""Exceptions of tarfile for a broken header: its own, and any caused by the header's numbers and words."""
 WHITEOUT = ".wh."
 OPAQUE = ".wh..wh..opq"
 

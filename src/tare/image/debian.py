@@ -16,9 +16,9 @@ from tare.image.tool import CAGE, Progress, require_space, require_tools, run_to
 
 PACKAGES_LIMIT_S = 1800
 SOURCES, BUILD, PROGRAMS = "/mnt/native", "/mnt/build", "/mnt/programs"
-"""Where the builder sees native/, its build folder, and where the programs go."""
+"""The builder's paths of native/, its build folder, and the programs."""
 ROOT, ORIGIN = "rootfs", "origin.json"
-"""In a folder of the cache: the root filesystem, and what it was made of."""
+"""In a folder of the cache: the root filesystem, and the packages it was made of."""
 
 
 def cache_directory() -> Path:

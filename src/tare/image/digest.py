@@ -17,12 +17,12 @@ from typing import TypeAlias
 
 Entry: TypeAlias = dict[str, str | int | dict[str, str]]
 Listing: TypeAlias = dict[str, Entry]
-"""Path relative to the root ("." is the root itself) → what is there."""
+"""Path relative to the root ("." is the root itself) → its entry."""
 
 THREADS = 2
 BATCHES = 16
 UNREADABLE = "unreadable"
-"""Marks what this user may not read, and so no node of this user either."""
+"""Marks what this user, and so this user's nodes, may not read."""
 HOST_LABELS = ("security.selinux", "security.ima", "security.evm", "security.SMACK64")
 
 

@@ -36,7 +36,7 @@ WRITTEN = {
     "etc/resolv.conf": "",
     "etc/hosts": "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n",
 }
-"""Fixed, because environments mount their own over these paths or write them."""
+"""Fixed, because environments mount their own files over these paths or write them."""
 
 
 def strip_host(root: Path) -> None:

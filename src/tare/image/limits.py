@@ -16,24 +16,24 @@ from tare.errors import HostError, InputError
 from tare.units import GIBIBYTE, MEBIBYTE, format_byte
 
 MAXIMUM_ENTRIES = 500_000
-"""The listing of so many takes 550 MiB of memory."""
+"""The listing of this many takes 550 MiB of memory."""
 MAXIMUM_BYTE = 256 * GIBIBYTE
 MAXIMUM_DEPTH = 256
-"""Folders in folders. What lies deeper, programs of the host cannot be trusted to copy or remove."""
+"""Nested folders. Programs of the host cannot be trusted to copy or remove anything deeper."""
 MAXIMUM_PATH_BYTE = 2048
-"""Half of what the kernel takes at once (PATH_MAX, limits.h), as an environment puts it below folders of its own."""
+"""Half of the kernel's limit (PATH_MAX, limits.h), as an environment puts it below its own folders."""
 HEADER_BYTE = MEBIBYTE
-"""Of all that describes one member of an archive, as in Go's archive/tar, by which containers' tools read images."""
+"""For the whole description of an archive member, as in Go's archive/tar, with which containers' tools read images."""
 TAIL_BYTE = 64 * MEBIBYTE
-"""Of what follows the end of an archive: zeros, up to the end of a tape's block."""
+"""For what follows the end of an archive: zeros, up to the end of a tape's block."""
 TEXT_BYTE = 8 * MEBIBYTE
-"""Of a JSON file in an image archive, read whole; OCI's registries take 4 MiB (distribution-spec 1.1)."""
+"""For a JSON file in an image archive, read whole; OCI's registries accept 4 MiB (distribution-spec 1.1)."""
 MEMORY_BYTE = 768 * MEBIBYTE
-"""More address space than before the import."""
+"""Address space beyond the amount before the import."""
 MAXIMUM_SHOWN = 100
 """Letters of a name in a message."""
 FREE_BYTE, FREE_FILES = GIBIBYTE, 1000
-"""What stays free of the file system."""
+"""Bytes and files that must stay free in the file system."""
 
 
 class Account:

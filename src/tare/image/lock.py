@@ -26,7 +26,7 @@ class Lock:
     suite: str
     architecture: str
     base_digest: str
-    """Of the image without Tare's own programs."""
+    """The digest of the image without Tare's own programs."""
     archives: Mapping[str, Package]
     packages: Mapping[str, Mapping[str, Package]]
     """``BASE`` or ``BUILDER`` → name → package."""

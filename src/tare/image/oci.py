@@ -23,7 +23,7 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 """uname(2) → the name in an image's platform, where they differ."""
 MAXIMUM_DEPTH = 4
 MAXIMUM_LAYERS = 512
-"""Four times as many as Docker takes."""
+"""Four times Docker's limit."""
 _MARKS = ("oci-layout", "index.json", "manifest.json")
 
 

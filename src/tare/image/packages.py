@@ -16,7 +16,7 @@ RPM = ("usr/lib/sysimage/rpm/rpmdb.sqlite", "var/lib/rpm/rpmdb.sqlite")
 RPM_NAME, RPM_VERSION, RPM_RELEASE = 1000, 1001, 1002
 RPM_STRING = 6
 TEXT_BYTE = 64 * MEBIBYTE
-"""Of a record that is read whole; a full distribution's is a tenth of it."""
+"""The longest record that is read whole; a full distribution's is a tenth of it."""
 _QUERY_STEPS, _QUERY_LIMIT_S, _ROW_BYTE = 100_000, 10.0, 16 * MEBIBYTE
 
 

@@ -23,7 +23,7 @@ DECOMPRESSORS = {
     b"LZIP": ("lzip", "-dc"),
     b"\x89LZO": ("lzop", "-dc"),
 }
-"""First bytes of a compressed file → what writes it plain to its output."""
+"""First bytes of a compressed file → the program that decompresses it to standard output."""
 END_MARK = bytes(1024)
 """The two empty blocks at a tar archive's end (pax(1)); layers may lack them, and have a digest instead."""
 STOP_LIMIT_S = 10

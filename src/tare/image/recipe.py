@@ -28,28 +28,28 @@ PACKAGES = (
     "util-linux",
 )
 BUILDER_PACKAGES = ("cmake", "coreutils", "dash", "g++", "libopenmpi-dev", "ninja-build")
-"""What the second root filesystem is made of, with all that they need: native/ is compiled in it."""
+"""The packages of the second root filesystem, without their dependencies: native/ is compiled in it."""
 BASE_OPTIONS = ("--variant=essential", "--skip=check/qemu,cleanup/apt/lists", "--dpkgopt=force-unsafe-io")
-"""apt's lists stay, for they say which file each package came from."""
+"""apt's lists stay, since they say which file each package came from."""
 BUILDER_OPTIONS = ("--variant=extract", "--skip=check/qemu,cleanup/apt,essential/unlink")
-"""Unpacked, not installed, in half the time: a compiler needs no scripts of its package. The archives stay as well,
-since nothing else says which packages there are."""
+"""Unpacked, not installed, in half the time: a compiler needs no package scripts. The archives stay as well, since
+nothing else says which packages there are."""
 CMAKE_OPTIONS = (
     *("-DCMAKE_BUILD_TYPE=Release", "-DTARE_TESTS=OFF"),
     *("-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0"),
 )
-"""How native/ is compiled: each library's files as one, so that headers are read once, which is half of the time."""
+"""Options to compile native/: each library's files as one, so that headers are read once, which is half of the time."""
 SOURCE_DATE_EPOCH = "1704067200"
-"""The clock that the packages' scripts are shown, so that two builds write the same bytes."""
+"""The clock that the packages' scripts see, so that two builds write the same bytes."""
 LAYOUT_VERSION = 3
 """Raise it when ``layout.py`` or ``rights.py`` makes another tree from the same packages."""
 NEEDED_BYTE = 3 * GIBIBYTE
 MIRROR = "TARE_DEBIAN_MIRROR"
-"""Variable with the address of another mirror, in which ``{archive}`` is ``debian`` or ``debian-security``."""
+"""Variable with another mirror's address, in which ``{archive}`` is ``debian`` or ``debian-security``."""
 _ARCHIVES = {SUITE: "debian", f"{SUITE}-updates": "debian", f"{SUITE}-security": "debian-security"}
-"""Suite → archive; the first is what mmdebstrap(1) is asked for."""
+"""Suite → archive; mmdebstrap(1) is given the first."""
 _PAST = re.compile(r"/\d{8}T\d{6}Z(/|$)")
-"""In the address of an archive as it once was, whose lists are past their date."""
+"""Part of the address of an archive's past state, whose lists are past their date."""
 
 
 def base_key() -> str:

@@ -26,12 +26,12 @@ _STANDARD_DEVICES = {
     "dev/console": (5, 1),
     "dev/ptmx": (5, 2),
 }
-"""Character devices as debootstrap makes them → major and minor number (Linux, admin-guide/devices.txt)."""
+"""Character devices that debootstrap makes → major and minor number (Linux, admin-guide/devices.txt)."""
 _CAPABILITY = "security.capability"
 _ACCESS_LIST = "system.posix_acl_access"
 _SET_ID = stat.S_ISUID | stat.S_ISGID
 _FIRST_LOGIN_ID = 1000
-"""Below are root and the services of a host (login.defs(5), UID_MIN)."""
+"""Lower ids are root's and a host's services' (login.defs(5), UID_MIN)."""
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class RightsFindings:
     privileged: list[str] = field(default_factory=list)
     """Programs that run with their owner's rights, or with capabilities."""
     changeable: list[str] = field(default_factory=list)
-    """What a user who is neither root nor a service of the host can change."""
+    """Files that a user who is neither root nor a service of the host can change."""
 
 
 def is_standard_device(path: str, *, character: bool, major: int, minor: int) -> bool:

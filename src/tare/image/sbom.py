@@ -20,7 +20,7 @@ from tare.nodes.provider import TOOLS_DIRECTORY
 
 Component: TypeAlias = dict[str, Any]
 MOST_COPYRIGHT_BYTE = 1 << 20
-"""Of a copyright file that is read."""
+"""The most of a copyright file that is read."""
 LINKED = re.compile(r"libc6-dev|libstdc\+\+-\d+-dev|libgcc-\d+-dev")
 """Packages of the builder whose archives are linked into Tare's static programs."""
 OWN_LICENCE = "Apache-2.0"

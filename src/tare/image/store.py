@@ -25,7 +25,7 @@ from tare.records import SCHEMA
 
 DEFAULT_NAME = "default"
 PROGRAMS = 2
-"""Of Tare's own programs in an image: raised whenever the runner and they say other things to each other."""
+"""Version of Tare's own programs in an image: raised whenever their conversation with the runner changes."""
 SHOWN_DIFFERENCES = 10
 SINGLE_OWNER = "single_owner"
 """In a manifest: all files belong to the ordinary user who made the image."""

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _TAP = "tap"
-"""A file in the node's folder, there from the moment when its tap device may be."""
+"""A file in the node's folder that exists from the moment when its tap device may exist."""
 
 
 def create(spec: NodeSpec, takes_tap: bool = False) -> None:

@@ -19,15 +19,15 @@ from tare.nodes.provider import NodeNetwork
 from tare.records import NetworkKind
 
 INTERFACE = "eth0"
-"""What every node calls its link."""
+"""Every node's name for its link."""
 SWITCH = "switch"
-"""What the switch calls its own link, which is the bridge where it has one."""
+"""The switch's name for its own link, which is the bridge where it has one."""
 
 _LIMIT_S = 20.0
 _LINK_LOCAL_LIMIT_S = 0.5
 _IPV6_ADDRESSES = Path("/proc/thread-self/net/if_inet6")
 _TENTATIVE = 0x40
-"""IFA_F_TENTATIVE of linux/if_addr.h: nobody can use the address yet."""
+"""IFA_F_TENTATIVE of linux/if_addr.h: the address cannot be used yet."""
 _PARENT = "parent"
 _NODE_SETTINGS = {
     "ipv6/conf/all/disable_ipv6": "0",
@@ -35,14 +35,14 @@ _NODE_SETTINGS = {
     "ipv6/conf/default/accept_dad": "0",
     "ipv6/conf/default/router_solicitations": "0",
 }
-"""Every node has a link-local IPv6 address, without asking the others whether it is taken: MPI in gVisor needs it."""
+"""Every node has a link-local IPv6 address, without checking that it is free: MPI in gVisor needs it."""
 _SWITCH_SETTINGS = {
     "ipv6/conf/default/disable_ipv6": "1",
     "bridge/bridge-nf-call-arptables": "0",
     "bridge/bridge-nf-call-iptables": "0",
     "bridge/bridge-nf-call-ip6tables": "0",
 }
-"""The switch itself speaks IPv4 alone, and no packet filter looks at what crosses it."""
+"""The switch itself uses only IPv4, and no packet filter looks at its traffic."""
 
 _FORWARD_DELAY, _SPANNING_TREE = 1, 5
 _PEER = 1
@@ -50,7 +50,7 @@ _MACVLAN_MODE, _MACVLAN_BRIDGE = 1, 4
 _BRIDGE_DATA = number(_FORWARD_DELAY, 0) + number(_SPANNING_TREE, 0)
 _MACVLAN_DATA = number(_MACVLAN_MODE, _MACVLAN_BRIDGE)
 _BRIDGE_ADDRESS = bytes.fromhex("0200c6120001")
-"""A bridge that is given none takes the least of its links', so it would change as nodes come."""
+"""A bridge without an address takes its links' lowest, so it would change as nodes come."""
 
 _REMEDIES = {
     NetworkKind.VETH: "`modprobe -a veth bridge`, or choose the network macvlan, host or default",

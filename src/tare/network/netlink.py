@@ -46,7 +46,7 @@ class Link:
 
     name: str
     kind: str | None = None
-    """What ip-link(8) calls the type; ``None``: the other end of a pair."""
+    """The type's name in ip-link(8); ``None``: the other end of a pair."""
     data: bytes = b""
     """The attributes of this kind of link."""
     namespace: int | None = None

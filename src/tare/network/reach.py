@@ -18,9 +18,9 @@ from tare.untrusted import figure
 TRANSFER_BYTE = 8 * MEBIBYTE
 _ALONE = "127.0.0.1"
 _NO_SUCH_PROGRAM = 127
-"""Of env(1), in every technology."""
+"""The exit code of env(1), in every technology."""
 _STEP_S = 10
-"""How long each program waits for a single step of the other's, such as a connection."""
+"""How long each program waits for a single step of the other, such as a connection."""
 _LIMIT_S = 40.0
 _PING = ("env", "ping", "-n", "-c", "3", "-i", "0.2", "-w", str(_STEP_S))
 _ROUND_TRIP = re.compile(r"= ([\d.]+)/")
@@ -84,11 +84,11 @@ class RoundTrip:
     """The results of traffic from one node to the other and back."""
 
     round_trip_s: float | None
-    """The least of three pings; ``None``: see ``remarks``."""
+    """The shortest of three pings; ``None``: see ``remarks``."""
     transferred_byte: int
     transfer_s: float
     remarks: tuple[str, ...] = ()
-    """What did not work though the transfer did."""
+    """What failed although the transfer worked."""
 
 
 class _Transfer(TypedDict):

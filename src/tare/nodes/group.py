@@ -8,7 +8,7 @@ from tare.host.kernel_files import inner_numbers
 from tare.records import Bounds
 
 SANDBOX_THREADS = 1024
-"""What a sandbox may have beside the node's own processes: threads of its kernel, and helpers of each process."""
+"""A sandbox's allowance beside the node's own processes: its kernel's threads, and helpers of each process."""
 
 
 def with_sandbox(bounds: Bounds) -> Bounds:

@@ -21,7 +21,7 @@ TOOLS_DIRECTORY = "/opt/tare/bin"
 
 
 MADE_NETWORKS = frozenset({NetworkKind.NONE, NetworkKind.VETH, NetworkKind.MACVLAN})
-"""What Tare makes in a namespace: a technology that joins the namespace it is given can have all of these."""
+"""Networks that Tare makes in a namespace: a technology that joins an existing namespace supports all of these."""
 
 
 class Shared(StrEnum):
@@ -64,12 +64,12 @@ class NodeNetwork:
 
     kind: NetworkKind = NetworkKind.NONE
     namespace: Path | None = None
-    """A file that holds the node's network namespace (as ``nsenter --net=FILE`` takes it), there before ``start``
-    with its loopback up, unless the provider ``makes_namespace``; ``None`` for ``HOST`` and ``DEFAULT``."""
+    """A file that holds the node's network namespace (as ``nsenter --net=FILE`` takes it), made before ``start`` with
+    its loopback up, unless the provider ``makes_namespace``; ``None`` for ``HOST`` and ``DEFAULT``."""
     switch: Path | None = None
     """The file that holds the namespace in which the links of the trial's nodes meet; for ``VETH`` and ``MACVLAN``."""
     address: str | None = None
-    """The node's own, within ``tare.network.SUBNET``."""
+    """The node's own address, within ``tare.network.SUBNET``."""
     rto_min_s: float | None = None
 
     @property
@@ -97,16 +97,16 @@ class NodeSpec:
     binds: tuple[Bind, ...] = ()
     network: NodeNetwork = NodeNetwork()
     storage: Storage = Storage.TMPFS
-    """What the layer lies on."""
+    """The medium of the layer."""
     index: int = 0
-    """Which node of the trial it is, from 0."""
+    """The node's number within the trial, from 0."""
     shared_work: Path | None = None
-    """Another node's work directory, to be used instead of one of its own."""
+    """Another node's work directory, used instead of a separate one."""
     user: User | None = None
-    """Whom its commands run as; ``None``: root, or the user in root's place where an ordinary user runs Tare."""
+    """The user that its commands run as; ``None``: root, or with an ordinary user's Tare the user in root's place."""
     bounds: Bounds = field(default_factory=Bounds)
     weight: int = 1
-    """CPU weight of its group, in usual ones: native's one node has as much as all nodes of the layout together."""
+    """CPU weight of its group, in usual weights: native's one node gets as much as all the layout's nodes together."""
 
     @property
     def work(self) -> Path:
@@ -127,17 +127,17 @@ class Chosen:
     """
 
     labels: frozenset[str] = frozenset()
-    """Of ``Parity.host``."""
+    """Labels of ``Parity.host``."""
     shm_byte: int | None = None
     """Size of /dev/shm; ``None``: the campaign's."""
     sets_quota: bool = False
-    """Whether ``cpu_quota``, and not the campaign's, is what the node has."""
+    """Whether ``cpu_quota`` replaces the campaign's."""
     cpu_quota: float | None = None
     """In processors; ``None``: no quota."""
     sets_processes: bool = False
-    """Whether ``processes``, and not the campaign's, is what the node may have."""
+    """Whether ``processes`` replaces the campaign's."""
     processes: int | None = None
-    """``None``: any number."""
+    """``None``: no limit."""
 
     def limited(self, spec: NodeSpec) -> NodeSpec:
         """The node with the limits that really hold it."""
@@ -151,9 +151,9 @@ class Elsewhere:
     """How this host and the trial's other nodes reach a node on another host."""
 
     subnet: str | None = None
-    """The address range, in CIDR notation, in which the hosts reach each other; ``None``: nobody said."""
+    """The address range, in CIDR notation, in which the hosts reach each other; ``None``: not given."""
     address: str | None = None
-    """The node's own there."""
+    """The node's own address there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,19 +168,19 @@ class Node:
     tools_directory: str = TOOLS_DIRECTORY
     """Where the node sees Tare's own programs."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables of every command in it: what the fake environment plants, what MPI needs in gVisor."""
+    """Environment variables of every command in it: the fake environment's planted ones, MPI's in gVisor."""
     facts: Mapping[str, str] = field(default_factory=dict)
     own_kernel: bool = False
-    """Whether the node has a kernel of its own, as a sandbox or a virtual machine has: the host does not see its
+    """Whether the node has a kernel of its own, like a sandbox or a virtual machine: the host does not see its
     processes, and it numbers its processors from 0."""
     machine: bool = False
-    """Whether it is a virtual machine: its root directory, its network and its processes are seen from inside only."""
+    """Whether it is a virtual machine: its root directory, network and processes are visible only from inside."""
     elsewhere: Elsewhere | None = None
-    """``None``: it is on this host."""
+    """``None``: on this host."""
     made_as_user: bool = False
     """Whether the technology itself was started as ``spec.user``, so that nothing in the node is root."""
     keeps_user: bool = False
-    """Whether nobody in it can become ``spec.user``, as after a login without root on another host."""
+    """Whether no process in it can become ``spec.user``, as after a login without root on another host."""
 
     @property
     def user(self) -> User | None:
@@ -224,24 +224,24 @@ class Provider(Protocol):
     option_names: Mapping[str, str]
     """Option → what it does; a campaign may set no other."""
     networks: frozenset[NetworkKind]
-    """The kinds of network that its nodes can have, each by its name: a campaign that asks for another is refused."""
+    """The kinds of network that its nodes support, each by its name: a campaign that asks for another is refused."""
     shares: frozenset[Shared] = frozenset()
     memory_victim: Victim = Victim.PROCESS
     makes_namespace: bool = False
-    """Whether the technology insists on a network namespace of its own, which then gets the node's link after
-    ``start``; else the node joins the one that was made for it."""
+    """Whether the technology insists on making the network namespace, which then gets the node's link after
+    ``start``; else the node joins the namespace made for it."""
     takes_tap: bool = False
     """Whether a node's link ends in a tap device in the switch's namespace, for a virtual machine's monitor to open
-    (``NodeNetwork.tap``), and not in a namespace of the node's own."""
+    (``NodeNetwork.tap``), instead of in the node's own namespace."""
     own_limits: bool = False
     """Whether the technology gives its payload resource limits (getrlimit(2)) that Tare does not state: they are then
-    part of what is weighed. Else a node has the runner's."""
+    part of what is measured. Else a node has the runner's."""
     own_kernel: bool = False
-    """Whether its commands meet another kernel than this host's, so that their root is not this host's."""
+    """Whether its commands run on another kernel than this host's, so that their root is not this host's."""
     keeps_user: bool = False
-    """Whether its commands are always who the runner is (``Node.keeps_user``)."""
+    """Whether its commands always run as the runner's user (``Node.keeps_user``)."""
     bounds_processes: bool = True
-    """Whether Tare sees to it that a node has no more processes than the campaign states."""
+    """Whether Tare ensures that a node has no more processes than the campaign states."""
     cooperates: bool = True
     """Whether processes of one MPI job can be started in several of its nodes."""
 

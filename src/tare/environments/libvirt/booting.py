@@ -24,7 +24,7 @@ CONNECTION = "qemu:///session"
 _START_LIMIT_S = 60.0
 _WORDS_LIMIT_S = 1.0
 _DAEMON_BYTE = 192 * MEBIBYTE
-"""What libvirtd may take, and the QEMUs that it asks about their abilities the first time."""
+"""Memory for libvirtd, and for the QEMUs that it starts the first time to learn their abilities."""
 
 
 def start(spec: NodeSpec) -> dict[str, str]:

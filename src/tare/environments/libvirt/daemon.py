@@ -18,14 +18,14 @@ from tare.host.paths import state_directory
 from tare.host.removal import remove_what_goes
 
 _NUMBER = "1"
-"""The user and group that root is in there."""
+"""The user and group number of root there."""
 _START_LIMIT_S = 60.0
 _EVENT = re.compile(r"^\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+0000:) (.+)$", re.MULTILINE)
 _QEMU_CONFIGURATION = """\
 stdio_handler = "file"
 security_driver = "none"
 """
-"""No daemon beside it writes its log, and nothing changes the labels of the image's disk."""
+"""No separate daemon writes its log, and nothing changes the labels of the image's disk."""
 
 
 @dataclass(frozen=True, slots=True)

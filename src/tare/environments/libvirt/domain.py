@@ -12,7 +12,7 @@ from tare.host.cgroups import Settings
 from tare.nodes.provider import NodeSpec
 
 _ONE_TIME = frozenset({"qemu", "xen", "lxc", "test"})
-"""Drivers that start a domain by a description for this once (virsh(1), create)."""
+"""Drivers that start a domain from a description for a single start (virsh(1), create)."""
 _CONTAINERS = frozenset({"lxc", "openvz"})
 _START_LIMIT_S = 180.0
 

@@ -10,7 +10,7 @@ from tare.host.privileges import ordinary_user
 
 _SYSTEM = Path("/run/libvirt")
 _THREADS = "CPU "
-"""How QEMU names the threads of the domain's processors: ``CPU 0/KVM``, ``CPU 0/TCG``."""
+"""QEMU's names for the threads of the domain's processors: ``CPU 0/KVM``, ``CPU 0/TCG``."""
 
 
 def state_folder(virsh: Virsh) -> Path | None:

@@ -11,7 +11,7 @@ from tare.host.told import number
 PERIOD_US = 100_000
 _KIBIBYTE = 1024
 _CONFLICTING = ("vcpus", "maxMemory", "cputune", "numatune", "memory", "currentMemory", "vcpu")
-"""What states processors and memory, or depends on how many there are."""
+"""Elements about processors and memory, or that depend on their number."""
 
 
 def parsed(text: str) -> ET.Element:

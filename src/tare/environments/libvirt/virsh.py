@@ -16,7 +16,7 @@ _CARRIED = ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "LIBVIRT_AUTH_FILE", "SSH_AUTH_
 _OFF = "shut off"
 _KIBIBYTE = 1024
 _NO_QUOTA = 17592186044415
-"""What libvirt shows for "no limit" where the kernel has -1 (virsh(1), schedinfo)."""
+"""libvirt's value for "no limit" where the kernel has -1 (virsh(1), schedinfo)."""
 _IPV4 = re.compile(r"\bipv4\s+([0-9.]+)/\d+")
 
 

@@ -16,7 +16,7 @@ _BOOTING = (
     *("Connection refused", "timed out", "No route to host", "Network is unreachable", "Host is down"),
     *("Connection reset", "Connection closed", "kex_exchange_identification", "System is booting up"),
 )
-"""What ssh says while a system is not yet there; anything else will not change by waiting."""
+"""ssh's messages while a system is not yet up; waiting does not change any other."""
 
 
 def wait_until_it_answers(

@@ -15,10 +15,10 @@ class Machine(ABC):
     """
 
     outlives_node: bool = True
-    """Whether its disk is kept, so that it has to be asked to end before it is switched off."""
+    """Whether its disk is kept, so that it must be asked to end before it is switched off."""
 
     own_kernel: bool = True
-    """Whether it numbers its processors from 0; false for what is a container in truth."""
+    """Whether it numbers its processors from 0; false for a machine that is really a container."""
 
     def __init__(self, spec: NodeSpec) -> None:
         """Keep the node; the tool is not called before a method is."""

@@ -20,10 +20,10 @@ from tare.host.scratch import scratch_folder
 from tare.untrusted import object_from_json
 
 BOOT_LIMIT_S = 10.0
-"""For a guest that does nothing; one that works takes less than one second of it with KVM."""
+"""For a guest that does nothing; with a working KVM it takes less than one second."""
 CANNOT_BOOT = "/dev/kvm opens but cannot boot a guest"
 WORDS = {Accelerator.KVM: "KVM", Accelerator.TCG: "TCG, software emulation: says nothing about KVM"}
-"""What an outcome is told of what ran its guests."""
+"""An outcome's words for what ran its guests."""
 
 _DEVICE = Path("/dev/kvm")
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")

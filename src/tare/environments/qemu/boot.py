@@ -19,14 +19,14 @@ from tare.records import NetworkKind, Storage
 from tare.units import MEBIBYTE, format_byte
 
 PREFIX_LENGTH = 16
-"""Of ``tare.network.SUBNET``, in which nodes with a link have their addresses."""
+"""Prefix length of ``tare.network.SUBNET``, which holds the addresses of nodes with a link."""
 LAYER_BYTE = 16 << 30
-"""How large the disk for what a guest writes seems; its file takes no more than what is written."""
+"""Apparent size of the disk for a guest's writes; its file takes only as much as is written."""
 LEAST_MEMORY_BYTE = 128 * MEBIBYTE
-"""With less, the kernel does not get to its first process."""
+"""With less, the kernel does not reach its first process."""
 
 _USER_ADDRESS, _USER_GATEWAY = "10.0.2.15/24", "10.0.2.2"
-"""Of QEMU's network of user space, by its own default."""
+"""QEMU's defaults for its user-space network."""
 _LAYER = "layer.img"
 
 

@@ -12,15 +12,15 @@ from tare.nodes.provider import Bind
 
 PROGRAM = "qemu-system-x86_64"
 TRANSLATED_MEBIBYTE = 256
-"""What software emulation may keep of translated code; stated, as its default depends on the guest's memory."""
+"""Translated code that software emulation may keep; stated, as its default depends on the guest's memory."""
 
 _PLAIN = ("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot")
 _HARDWARE = "52:54:00:12"
 _KERNEL = ("console=ttyS0", "quiet", "panic=-1", "no_timer_check", "sysctl.vm.overcommit_memory=1")
-"""A panic ends the machine at once; on a busy host the check of the timer fails without reason. Memory may be asked for
-beyond what is there, as in a control group of a large host: who touches too much is killed, and not refused before."""
+"""A panic ends the machine at once; on a busy host the timer check fails without reason. Memory may be overcommitted,
+as in a control group of a large host: a process that touches too much is killed, not refused beforehand."""
 _FIRST_PROCESS = ("--", "guest")
-"""What the first process is told: its part."""
+"""The first process's arguments: its role."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class GuestLink:
     """How the guest's one network interface is connected."""
 
     tap: str | None
-    """The tap device to open; ``None``: QEMU's own network of user space."""
+    """The tap device to open; ``None``: QEMU's own user-space network."""
     number: int = 0
     """Distinguishes the guests of one network."""
     vhost: bool = False
@@ -61,9 +61,9 @@ class QemuMachine:
     tsc_khz: int | None = None
     """Rate of the host's time stamp counter, where it is known."""
     huge_pages: Path | None = None
-    """Where huge pages are mounted, if the guest's memory is to be of them."""
+    """The mount of huge pages, if the guest's memory uses them."""
     processes: int | None = None
-    """As many as the guest may have beside its kernel's own."""
+    """The most that the guest may have, besides its kernel's own."""
 
     @property
     def devices(self) -> DeviceSet:

@@ -8,10 +8,10 @@ LOG = "console/log"
 """Within the node's folder, where QEMU is started."""
 
 _SIZE = "size=1m,mode=700"
-"""A guest can print for ever; what is beyond this goes nowhere."""
+"""A guest can print forever; output beyond this is dropped."""
 _END_CHARACTERS = 2000
 _TELLING = ("Kernel panic - ", "tare: the guest ends: ")
-"""How lines begin that say why, behind the kernel's time."""
+"""Beginnings of lines that give the reason, after the kernel's time."""
 
 
 def make(spec: NodeSpec) -> None:

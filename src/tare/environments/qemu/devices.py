@@ -14,7 +14,7 @@ PORT = "tare"
 CHANNEL = f"socket,id=channel,fd={DESCRIPTOR}"
 """The host's end of the channel, which the keeper holds."""
 GENERATION = "vmgenid"
-"""What notifies a kernel that it was restored, so that it draws its random numbers anew: a device, and its module."""
+"""A device, and its module, that informs a kernel that it was restored, so that it draws new random numbers."""
 _SERIAL_LINE = "/dev/ttyS1"
 _CONSOLE = "isa-serial,chardev=console,index=0"
 _BIND = ("9p", "9pnet_virtio")

@@ -12,7 +12,7 @@ from tare.nodes.provider import TOOLS_DIRECTORY
 from tare.untrusted import from_json, of_kind
 
 CONSOLE_ID = 3
-"""Of a virtio device that carries serial ports (the virtio standard, chapter 5)."""
+"""The id of a virtio device with serial ports (the virtio standard, chapter 5)."""
 _LIMIT_S = 60.0
 _PARAVIRTUAL_FEATURES = {"steal_time"}
 _CLOCKS = {"clocksource", "clocksource2"}

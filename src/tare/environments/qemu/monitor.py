@@ -16,7 +16,7 @@ _LIMIT_S = 20.0
 _LONGEST_BYTE = 1 << 20
 _LONGEST_WORDS = 400
 _MOST_EVENTS = 1000
-"""That QEMU may tell between a question and its answer."""
+"""The most events that QEMU may report between a question and its answer."""
 
 
 class Monitor:

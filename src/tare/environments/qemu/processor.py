@@ -21,18 +21,18 @@ from tare.host.scratch import scratch_folder
 from tare.untrusted import object_from_json
 
 DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL")
-"""The prefix of a QEMU that nothing else would end if this process were killed (setpriv(1))."""
+"""The prefix of a QEMU that would otherwise survive if this process were killed (setpriv(1))."""
 
 _LIMIT_S = 20.0
 _MEMORY = "64M"
 _PROCESSOR = "/machine/unattached/device[0]"
-"""Where QEMU keeps the first processor; its type is looked at before it is believed."""
+"""QEMU's place for the first processor; its type is checked before it is believed."""
 _TYPE = "type"
 _KIND = "-cpu"
 _OTHER_NAMES = {"sse4_1": "sse4.1", "sse4_2": "sse4.2"}
-"""Flag, as /proc/cpuinfo spells it → QEMU's property, where replacing ``_`` by ``-`` does not give it."""
+"""Flag in /proc/cpuinfo → QEMU's property, where replacing ``_`` by ``-`` does not give it."""
 _MOST_SAID_BYTE = 1 << 16
-"""What a pipe holds (pipe(7)); the answers are less than a tenth of it."""
+"""The capacity of a pipe (pipe(7)); the answers are less than a tenth of it."""
 
 
 @cache

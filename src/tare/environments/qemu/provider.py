@@ -44,7 +44,7 @@ class Qemu(GuestProvider):
         """Keep the options for ``probe`` and ``prepare``; nodes have their own."""
         self.options: Mapping[str, OptionValue] = options or {}
         self._saved: dict[tuple[object, ...], snapshot.Saved] = {}
-        """The latest one alone: each is a file as large as the guest's memory."""
+        """Only the latest: each is a file as large as the guest's memory."""
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
         return complaints(options)

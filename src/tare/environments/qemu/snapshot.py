@@ -30,22 +30,22 @@ from tare.nodes.provider import NodeSpec
 from tare.records import NetworkKind, Storage
 
 FACT, RESTORED = "guest's start", "restored from a snapshot"
-"""What the outcome of a restored guest is told."""
+"""The fact in the outcome of a restored guest."""
 
 _HELLO_INTERVAL_S = 1.0
-"""A guest says hello so often until the host answers (native/channel), which nobody does before it is stopped."""
+"""A guest repeats its hello so often until the host answers (native/channel), which happens only after the stop."""
 _STOP_AT_S = 0.9
 """After a hello: shortly before the next one, which a restored guest then says at once."""
 _STOP_TRIES = 20
 _SAVE_LIMIT_S, _SAVE_STEP_S = 120.0, 0.01
 _UNLIMITED_BYTE = 1 << 40
-"""A second; by default QEMU saves slowly, as for a network."""
+"""Per second; by default QEMU saves slowly, as for a network."""
 _RENEW = 'printf %s "$0" > /proc/sys/kernel/hostname && cat "$@"'
 _NUMBER = "/proc/sys/kernel/random/uuid"
 _RENEW_LIMIT_S, _RESEED_STEP_S = 60.0, 0.1
 _RESEED_TRIES, _FIRST_DRAWN = 50, 64
-"""The first guest draws more numbers than any later one may until it is given up: one whose kernel never got another
-seed goes through the same numbers, and all that it can come to are known."""
+"""The first guest draws more numbers than any later guest may before it is given up: a guest whose kernel never got
+another seed draws the same numbers, and all numbers it can reach are known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
@@ -54,7 +54,7 @@ class Saved:
 
     descriptor: int
     drawn: set[str] = field(default_factory=set)
-    """All random numbers of the guests that were restored from it."""
+    """All random numbers of the guests restored from it."""
 
     @property
     def path(self) -> str:

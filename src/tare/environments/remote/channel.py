@@ -29,7 +29,7 @@ _END_LIMIT_S = 30.0
 _KILL_LIMIT_S = 10.0
 _LONGEST_LINE_BYTE = 1 << 20
 _LARGEST_CONTENT_BYTE = 256 << 20
-"""Of all files that are asked for at once, of each of which the other host sends 18 MiB at most."""
+"""For all files of one request; the other host sends 18 MiB of each at most."""
 _LONGEST_ERROR = 2000
 _SSH_FAILED = 255
 _COMPLAINT_BYTE = 4000

@@ -36,7 +36,7 @@ tar -xzf - -C "$part" || { rm -rf "$part"; exit 1; }
 chmod 755 "$part"
 mv -T "$part" "$code" || rm -rf "$part"
 """
-"""For sh there: $1 is the state folder, $2 the code's digest, the archive comes by standard input."""
+"""For sh there: $1 is the state folder, $2 the code's digest, the archive comes on standard input."""
 _placed: set[Far] = set()
 
 

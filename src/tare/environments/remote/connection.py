@@ -31,7 +31,7 @@ _INSISTED = (
     *("BatchMode=yes", "ControlPersist=no", "RemoteCommand=none", "PermitLocalCommand=no"),
     *("ClearAllForwardings=yes", "EscapeChar=none"),
 )
-"""Whatever the user's configuration says (ssh takes the first value): no question, no forwarding, no other command."""
+"""Set whatever the user's configuration says (ssh uses the first value): no question, forwarding or other command."""
 _DEFAULTS = ("ConnectTimeout=10", "ServerAliveInterval=15", "ServerAliveCountMax=4", "LogLevel=ERROR")
 _ADVICE = {
     "REMOTE HOST IDENTIFICATION HAS CHANGED": "its key is not the one this user knows: find out why; "

@@ -18,7 +18,7 @@ _CARRY_LIMIT_S = 4 * 3600.0
 
 class _Place(TypedDict):
     into: str | None
-    """``None``: it is there already."""
+    """``None``: it is already there."""
 
 
 def carry(far: Far, channel: Channel, image_root: Path, image_digest: str) -> None:

@@ -26,7 +26,7 @@ _SETTINGS = {
     "paravirtprovider": "paravirtprovider",
     "ioapic": "ioapic",
 }
-"""What ``modifyvm`` sets → where ``showvminfo`` shows it."""
+"""Setting of ``modifyvm`` → its key in ``showvminfo``."""
 
 
 class VirtualboxMachine(CopiedMachine):

@@ -8,9 +8,9 @@ from tare.environments.managed.copied import COPY_OPTIONS, copy_complaints
 from tare.records import OptionValue
 
 NETWORK_ADAPTERS = ("Am79C970A", "Am79C973", "82540EM", "82543GC", "82545EM", "virtio")
-"""The last is paravirtualized; the others are devices that exist."""
+"""The last is paravirtualized; the others are real devices."""
 PARAVIRTUALIZATION = ("none", "default", "legacy", "minimal", "hyperv", "kvm")
-"""The interfaces that a guest may find: its clock is paravirtualized by the last two."""
+"""The interfaces offered to a guest: the last two paravirtualize its clock."""
 _CHOICES = {"network_adapter": NETWORK_ADAPTERS, "paravirtualization": PARAVIRTUALIZATION}
 _OWN: Mapping[str, str] = {
     "network_adapter": "type of the first network adapter, such as 82540EM or virtio; else the machine's own",

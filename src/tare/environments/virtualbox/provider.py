@@ -20,7 +20,7 @@ from tare.records import OptionValue
 _PROBE_LIMIT_S = 10.0
 _VERSION = re.compile(r"(\d{1,6})\.\d+\.\d+\w*")
 _LEAST = 6
-"""The first that shows the effective paravirtualization and accepts everything that is set here."""
+"""The first version that reports the effective paravirtualization and accepts all of these settings."""
 
 
 class Virtualbox(Managed):

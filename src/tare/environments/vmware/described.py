@@ -12,7 +12,7 @@ from tare.host.told import told
 from tare.units import MEBIBYTE
 
 AFFINITY = "sched.cpu.affinity"
-"""The setting of a machine that names the processors of its host on which its own may run."""
+"""A machine's setting that names the host's processors on which its own may run."""
 _OFF = "poweredOff"
 _EXCERPT = 400
 _ANY_PROCESSOR = ("", "all")
@@ -25,7 +25,7 @@ class Described:
     is_on: bool
     """Suspended counts as on."""
     host: str
-    """The reference of the ESXi host that it is on, such as ``HostSystem:host-21``."""
+    """The reference of its ESXi host, such as ``HostSystem:host-21``."""
     processors: int
     memory_byte: int
     cpu_limit_megahertz: int | None

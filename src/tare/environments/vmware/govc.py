@@ -20,7 +20,7 @@ _TAKEN_OVER = (
     *("GOVC_URL", "GOVC_USERNAME", "GOVC_PASSWORD", "GOVC_INSECURE", "GOVC_DATACENTER"),
     *("GOVC_TLS_CA_CERTS", "GOVC_TLS_KNOWN_HOSTS", "GOVC_CERTIFICATE", "GOVC_PRIVATE_KEY"),
 )
-"""From the environment of Tare's user."""
+"""Variables taken from the environment of Tare's user."""
 _BY_OPTION = {
     "url": "GOVC_URL",
     "username": "GOVC_USERNAME",

@@ -17,7 +17,7 @@ class EsxiHost:
     """One ESXi host."""
 
     megahertz: int
-    """Of one processor: the unit of vSphere's limits."""
+    """One processor's speed: the unit of vSphere's limits."""
     product: str
     moves_machines: bool
     """Whether it is in a cluster that moves machines by itself (DRS), which cannot keep them to processors."""

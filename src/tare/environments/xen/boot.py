@@ -16,7 +16,7 @@ from tare.records import NetworkKind, OptionValue, Storage
 
 _WORDS = "{console} quiet panic=-1{emulated} -- guest"
 _LAYER_BYTE = 16 << 30
-"""How large the disk for what a guest writes seems; its file takes no more than what is written."""
+"""Apparent size of the disk for a guest's writes; its file takes only as much as is written."""
 _PARAVIRTUAL = ("xen-blkfront", "erofs", "overlay", "ext4")
 _EMULATED = ("ata_piix", "sd_mod", "erofs", "overlay", "ext4")
 

@@ -54,7 +54,7 @@ PARENT = "tare"
 _LAST_PREPARED = "cgroup.clone_children"
 _ATTEMPTS = 5
 _REMEMBERED = 64
-"""A trial asks for the groups of its few nodes again and again."""
+"""A trial repeatedly asks for the groups of its few nodes."""
 
 
 def can_bound_processes() -> bool:
@@ -136,17 +136,17 @@ def _directories_of(host: Hierarchies, text: str) -> Mapping[str, str]:
 
 
 ENDING = "ending"
-"""Where a technology's own process goes when it ends, so that its node's group can be removed before it."""
+"""The group for a technology's own process when it ends, so that its node's group can be removed first."""
 _ENDING_LIMIT_S = 1.0
 _CONTAINER = re.compile(r"[0-9a-f]{64}")
-"""How Docker calls a container's group; when it is killed while it starts a container it leaves it empty."""
+"""Docker's name for a container's group; killed while it starts a container, Docker leaves it empty."""
 _STARTED_S = 5.0
-"""After so long a container's group that is still empty stays so: the engine makes it just before the process.
+"""A container's group that is still empty after this time stays so: the engine makes it just before the process.
 
-It has no age of its own: the kernel dates a group by the first look at it.
+It has no age of its own: the kernel dates a group by its first reader.
 """
 EXPECTED = "expected"
-"""In the name of a group that a process makes for a moment, to see what it is given; its number follows."""
+"""In the name of a group that a process makes briefly, to see which settings it gets; its number follows."""
 
 
 def remove_parent_if_empty() -> None:

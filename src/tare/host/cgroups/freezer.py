@@ -21,15 +21,15 @@ from tare.host.cgroups.path import levels
 
 _LIMIT_S = 2.0
 _LOOK_S = 50e-6
-"""Version 1 does not report when it is done; a freeze takes some 0.1 ms."""
+"""Version 1 gives no notice when it is done; a freeze takes about 0.1 ms."""
 _NOTICE_S = 0.01
-"""Version 2 reports it, but at most every 10 ms (kernel/cgroup/cgroup.c, CGROUP_FILE_NOTIFY_MIN_INTV)."""
+"""Version 2 gives notice, but at most every 10 ms (kernel/cgroup/cgroup.c, CGROUP_FILE_NOTIFY_MIN_INTV)."""
 _V1_STATE, _V2_STATE = "freezer.state", "cgroup.freeze"
 _PLACES = {
     V1: ((V1, "freezer", _V1_STATE), (V2, UNIFIED, _V2_STATE)),
     V2: ((V2, "cpu", _V2_STATE),),
 }
-"""Where a host of this version may have a freezer: its version, the controller whose group it is in, its file."""
+"""Where a host of this version may have a freezer: its version, the controller of its group, its file."""
 
 Times = tuple[int, int]
 """When something was requested and when it was completed, CLOCK_MONOTONIC_RAW in nanoseconds."""

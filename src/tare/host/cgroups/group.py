@@ -23,7 +23,7 @@ _PERIOD_US = 100_000
 _UNLIMITED_BYTE = 1 << 60
 _LINKS_OF_LEAF = 2
 _END_LIMIT_S = 0.1
-"""Until those are killed again that have not ended by then."""
+"""After this, processes that have not ended are killed again."""
 MOST_WEIGHT = 100
 """In usual weights: cpu.weight ends at 10 000 (the kernel's admin-guide page for cgroup-v2)."""
 _HOLDS_CHILDREN = (6, 4)
@@ -51,7 +51,7 @@ class Group:
         self.version = version
         self._directories = {key: str(directory) for key, directory in directories.items()}
         self.paths = list(dict.fromkeys(self._directories.values()))
-        """Each once, as hierarchies that are mounted together have the same."""
+        """Each once, as hierarchies mounted together share a path."""
         self._forks_before: str | None = None
 
     @property

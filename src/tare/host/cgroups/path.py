@@ -18,9 +18,9 @@ _DOWN = " > "
 _NONE = "none"
 _UNLIMITED_BYTE = 1 << 60
 _REMEMBERED = 64
-"""Settings of one controller have the same path, and it is read three times in a trial."""
+"""Settings of one controller share a path, which is read three times in a trial."""
 _MANY_PROCESSES = 4096
-"""A limit of so many is none: it cannot make a job slower before it makes it fail."""
+"""A limit this high counts as none: it cannot make a job slower before it makes it fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class _GroupSetting:
     files: tuple[str, ...]
     shown: Callable[[list[str]], str]
     above: bool = False
-    """Only of the groups above the node's own, whose own limit the campaign states."""
+    """Only of the groups above the node's own, since the campaign states the node's own limit."""
     shared_out: bool = False
-    """Whether a node that stands for several has as much as all of them: what is shown is one's share."""
+    """Whether a node that counts for several gets as much as all of them: one node's share is shown."""
 
 
 def path_settings(group: Group, host: Hierarchies, node: str, weight: int = 1) -> dict[str, str]:

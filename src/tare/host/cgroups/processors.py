@@ -4,7 +4,7 @@
 import re
 
 _MOST = 1 << 16
-"""No kernel has so many."""
+"""More than any kernel has."""
 
 
 def format_processors(processors: tuple[int, ...]) -> str:

@@ -22,7 +22,7 @@ from tare.nodes.unprivileged.start_order import KEEPER_FILE, MAKER_FILE, TECHNOL
 from tare.records import NetworkKind, Storage
 
 NETWORKS = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
-"""What an ordinary user's nodes can have: a link between two of them takes rights in the host's network."""
+"""The networks of an ordinary user's nodes: a link between two needs rights in the host's network."""
 _NAMESPACES = {name: f"--{name}" for name in ("user", "uts", "ipc", "net", "pid")} | {"mnt": "--mount"}
 """As proc(5) names them → as nsenter(1) does."""
 

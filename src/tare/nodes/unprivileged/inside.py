@@ -23,7 +23,7 @@ _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2", "ptmx": "pts/ptmx"}
 _WRITTEN_FILES = ("etc/hostname", "etc/hosts", "etc/machine-id", "etc/resolv.conf")
 _DEEP = ("var",)
-"""Folders of the image's top in whose own folders programs write, too."""
+"""Folders at the image's top whose own folders programs also write to."""
 
 
 def make_layer(spec: NodeSpec) -> None:

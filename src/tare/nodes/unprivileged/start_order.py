@@ -11,7 +11,7 @@ from tare.nodes.codec import decode, encode
 from tare.nodes.provider import NodeSpec
 
 MAKER_FILE, KEEPER_FILE, TECHNOLOGY_FILE = "layer-maker", "keeper.pid", "technology.pid"
-"""In the node's folder: what made its layer, who keeps its namespaces, and who is to become its technology."""
+"""In the node's folder: what made its layer, the keeper of its namespaces, and the process to become its technology."""
 _MODULE = "tare.nodes.unprivileged.first_process"
 
 
@@ -23,12 +23,12 @@ class StartOrder:
     in_image: bool
     """Whether ``argv`` is executed in the image; else outside, and another process keeps the namespaces for it."""
     system: bool
-    """Whether /proc, /sys, /dev and what is bound are mounted below the image's root."""
+    """Whether /proc, /sys, /dev and the bound directories are mounted below the image's root."""
     own_network: bool
     data_limit_byte: int | None
     """RLIMIT_DATA for ``argv``; ``None``: memory is limited otherwise."""
     again: Path | None
-    """Where the image's root is to be once more, with all that is mounted below it."""
+    """Where the image's root is mounted once more, with everything mounted below it."""
 
     def command(self, spec: NodeSpec) -> list[str]:
         """The argv of the first process."""
