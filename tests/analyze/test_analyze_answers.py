@@ -42,7 +42,7 @@ def said(  # noqa: PLR0913
         within=within,
         at_most=high if word is Word.BOUNDED else None,
         withheld=Withheld.BUSY if withheld else None,
-        sentence=f"{environment}: {metric} as it is said alone (n = 16)",
+        claim=f"{metric} as it is said alone (n = 16)",
     )
 
 

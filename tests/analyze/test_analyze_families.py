@@ -142,7 +142,7 @@ def test_an_interval_that_was_withdrawn_is_no_evidence() -> None:
         blocked,
         overhead=replace(blocked.overhead, typical=without),
         word=Word.UNDECIDED,
-        sentence="d: no (n = 10)",
+        claim="no (n = 10)",
     )
     verdict = in_families([blocked, verdict_of(SLOWER, "lxc")])[0]
     assert verdict.standing is not None

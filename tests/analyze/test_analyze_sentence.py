@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from tare.analyze import overhead
-from tare.analyze.sentence import sentence
+from tare.analyze.sentence import claim_said
 from tare.records import BlockValue, Cell, Direction, Estimate, Overhead, Summary, Verdict, Word
 
 DASH = "\N{EN DASH}"
@@ -35,10 +35,14 @@ def judged(low: float, high: float, word: Word, *, floor: float = 0.001, n: int 
         overhead=measured(low, high, floor, n),
         word=word,
         margin=0.01,
-        sentence="",
+        claim="",
         more_blocks=None,
         below_noise_floor=False,
     )
+
+
+def sentence(verdict: Verdict) -> str:
+    return replace(verdict, claim=claim_said(verdict)).sentence
 
 
 def said(low: float, high: float, word: Word, more_blocks: int | None = None) -> str:

@@ -150,12 +150,7 @@ def renamed(analysis: Analysis, *, workload: str, environment: str, text: str) -
 
     return with_verdicts(
         analysis,
-        [
-            replace(
-                verdict, overhead=overhead(verdict.overhead), sentence=environment + ": " + verdict.sentence
-            )
-            for verdict in analysis.verdicts
-        ],
+        [replace(verdict, overhead=overhead(verdict.overhead)) for verdict in analysis.verdicts],
         campaign=text,
         controls=tuple(overhead(control) for control in analysis.controls),
         outcomes=tuple(

@@ -106,7 +106,7 @@ def test_a_series_makes_no_cell_of_its_own() -> None:
 
 
 def test_the_answer_of_an_environment_holds_its_order_experiment() -> None:
-    ageing = replace(analysis().orders[1], sentence="docker: state accumulates, and more")
+    ageing = replace(analysis().orders[1], claim="state accumulates, and more")
     summary = replace(ageing.summary, environment="docker")
     text = printed(replace(analysis(), orders=(replace(ageing, summary=summary),)))
     assert "work on 1c1p1i by size: state accumulates, and more" in " ".join(text.split())

@@ -83,9 +83,8 @@ def _name(workload: str, metric: str, pairs: set[tuple[str, str]]) -> str:
 
 
 def _whole(verdict: Verdict) -> AnswerPart:
-    summary = verdict.overhead.summary
-    text = verdict.sentence.removeprefix(f"{summary.environment}: ")
-    return AnswerPart(word=verdict.word, metrics=(summary.metric,), text=text)
+    metric = verdict.overhead.summary.metric
+    return AnswerPart(word=verdict.word, metrics=(metric,), text=verdict.claim)
 
 
 def _parts(verdicts: Sequence[Verdict], names: Names) -> tuple[AnswerPart, ...]:

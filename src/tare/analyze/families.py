@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tare.analyze.claims import MOST_BOUND, claim, margins, narrowest
-from tare.analyze.family_words import family_sentence
+from tare.analyze.family_words import claim_in_family
 from tare.analyze.judgement import MOST_BLOCKS
 from tare.analyze.looks import reach_of, seen
-from tare.analyze.sentence import sentence
+from tare.analyze.sentence import claim_said
 from tare.records import Estimate, Family, Standing, Verdict, Word
 from tare.statistics.blocks import fewest_blocks
 from tare.statistics.distributions import normal_quantile
@@ -123,7 +123,7 @@ def _standing_in(verdict: Verdict, standing: Standing, equivalences: Mapping[flo
     judged = replace(verdict, alone=verdict.word, standing=standing)
     if standing.size > 1 and verdict.word is not Word.UNDECIDED:
         judged = _among_all(judged, standing, equivalences)
-    return replace(judged, sentence=family_sentence(judged, verdict.sentence))
+    return replace(judged, claim=claim_in_family(judged, verdict.claim))
 
 
 def _among_all(verdict: Verdict, standing: Standing, equivalences: Mapping[float, float]) -> Verdict:
@@ -138,7 +138,7 @@ def _among_all(verdict: Verdict, standing: Standing, equivalences: Mapping[float
     if own.word is Word.UNDECIDED:
         wanted = _blocks_wanted(verdict, standing.size)
         return replace(judged, more_blocks=wanted, below_noise_floor=False)
-    return replace(judged, sentence=sentence(judged))
+    return replace(judged, claim=claim_said(judged))
 
 
 def _blocks_wanted(verdict: Verdict, size: int) -> int | None:

@@ -5,25 +5,25 @@ from tare.analyze.sentence import advice
 from tare.records import Family, Verdict, Word
 
 
-def family_sentence(verdict: Verdict, by_itself: str) -> str:
-    """Add the family to a verdict's sentence, or quote the sentence for the claim ``by_itself``.
+def claim_in_family(verdict: Verdict, by_itself: str) -> str:
+    """Add the family to a verdict's claim; where the claim does not hold there, quote the claim ``by_itself``.
 
-    For example "docker: slower by 5.2-8.1 % (n = 10; 1 of 6 primary claims)". A single primary claim stays as it is.
+    Such as "slower by 5.2-8.1 % (n = 10; 1 of 6 primary claims)". A primary claim alone stays as it is.
     """
     standing, alone = verdict.standing, verdict.alone
     if standing is None or (standing.size == 1 and standing.family is Family.PRIMARY):
-        return verdict.sentence
+        return verdict.claim
     if verdict.word is Word.UNDECIDED and alone is not Word.UNDECIDED:
         return _not_together(verdict, by_itself, standing.family, standing.size)
-    return _with_family(verdict.sentence, standing.family, standing.size)
+    return _with_family(verdict.claim, standing.family, standing.size)
 
 
-def _with_family(sentence: str, family: Family, size: int) -> str:
-    """Put the family into the last brackets with the count, which every sentence has."""
-    head, count, tail = sentence.rpartition("(n = ")
+def _with_family(claim: str, family: Family, size: int) -> str:
+    """Put the family into the last brackets with the count, which every claim has."""
+    head, count, tail = claim.rpartition("(n = ")
     inside, bracket, rest = tail.partition(")")
     if not count or not bracket:
-        return sentence
+        return claim
     return f"{head}{count}{inside}; {_named(family, size)}){rest}"
 
 
@@ -36,6 +36,4 @@ def _plural(family: Family) -> str:
 
 
 def _not_together(verdict: Verdict, by_itself: str, family: Family, size: int) -> str:
-    name = verdict.overhead.summary.environment
-    own = by_itself.removeprefix(f"{name}: ")
-    return f"{name}: undecided among {size} {_plural(family)}; by itself {own}; {advice(verdict.more_blocks)}"
+    return f"undecided among {size} {_plural(family)}; by itself {by_itself}; {advice(verdict.more_blocks)}"

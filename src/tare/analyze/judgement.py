@@ -8,7 +8,7 @@ from dataclasses import replace
 from tare.analyze.claims import claim, margins, narrowest
 from tare.analyze.estimation import overhead
 from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, reach_after, seen
-from tare.analyze.sentence import sentence
+from tare.analyze.sentence import claim_said
 from tare.records import Course, Estimate, Look, Overhead, Summary, Verdict, Word
 from tare.statistics.blocks import fewest_blocks
 from tare.statistics.boundary import ERROR
@@ -48,11 +48,11 @@ def verdict(judged: Overhead, margin: float) -> Verdict:
         within=own.within,
         at_most=own.at_most,
         margin=margin,
-        sentence="",
+        claim="",
         more_blocks=blocks_wanted(judged, margin) if own.word is Word.UNDECIDED else None,
         below_noise_floor=_is_below_noise_floor(judged.typical, judged.noise_floor),
     )
-    return replace(unsaid, sentence=sentence(unsaid))
+    return replace(unsaid, claim=claim_said(unsaid))
 
 
 def leaves_out_0(typical: Estimate) -> bool:

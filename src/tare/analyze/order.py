@@ -56,7 +56,7 @@ def _verdict(summary: OrderSummary, margin: float) -> OrderVerdict:
         contrasts=tuple(_contrasts(summary.blocks)),
         margin=margin,
         word=word,
-        sentence=_sentence(summary, growth, word, margin),
+        claim=_claim(summary, growth, word, margin),
     )
 
 
@@ -143,16 +143,16 @@ def _word(growth: Estimate, slopes: Sequence[float], p: float, margin: float) ->
     return OrderWord.ACCUMULATES if apart and p <= _LEVEL else OrderWord.UNDECIDED
 
 
-def _sentence(summary: OrderSummary, growth: Estimate, word: OrderWord, margin: float) -> str:
-    name, metric = summary.environment, summary.metric
+def _claim(summary: OrderSummary, growth: Estimate, word: OrderWord, margin: float) -> str:
+    metric = summary.metric
     counted = f"n = {growth.n} starts in each order"
     if growth.low is None or growth.high is None:
-        return f"{name}: undecided on {metric}, which takes 6 starts in each order ({counted})"
+        return f"undecided on {metric}, which takes 6 starts in each order ({counted})"
     span = f"{growth.low * 100:+.2g} to {growth.high * 100:+.2g} %"
     if word is OrderWord.WITHIN:
-        return f"{name}: no material state, {metric} changes by less than {margin * 100:g} % over a series ({counted})"
-    if word is OrderWord.ACCUMULATES:
         return (
-            f"{name}: state accumulates, {metric} takes {span} more time at the end of a series ({counted})"
+            f"no material state, {metric} changes by less than {margin * 100:g} % over a series ({counted})"
         )
-    return f"{name}: undecided, {metric} takes {span} more time at the end of a series ({counted})"
+    if word is OrderWord.ACCUMULATES:
+        return f"state accumulates, {metric} takes {span} more time at the end of a series ({counted})"
+    return f"undecided, {metric} takes {span} more time at the end of a series ({counted})"

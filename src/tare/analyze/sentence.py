@@ -10,12 +10,12 @@ _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 _ELSE = "a quieter machine or longer runs"
 
 
-def sentence(verdict: Verdict) -> str:
-    """For example "docker: slower by 5.2-8.1 % (n = 10)"; slower means more time per unit of work."""
+def claim_said(verdict: Verdict) -> str:
+    """Such as "slower by 5.2-8.1 % (n = 10)"; slower means more time per unit of work."""
     overhead = verdict.overhead
     remarkable = verdict.below_noise_floor and verdict.word in (Word.SLOWER, Word.FASTER)
     remark = f", but {_noise_said(overhead.noise_floor)}" if remarkable else ""
-    return f"{overhead.summary.environment}: {_claim(verdict)}{remark}"
+    return f"{_claim(verdict)}{remark}"
 
 
 def _claim(verdict: Verdict) -> str:

@@ -89,9 +89,7 @@ def _judged(verdict: Verdict, unsteady: Sequence[Steadiness]) -> Verdict:
         word=Word.UNDECIDED,
         within=None,
         at_most=None,
-        sentence=(
-            f"{summary.environment}: undecided: {text} reached no steady state (n = {overhead.typical.n})"
-        ),
+        claim=f"undecided: {text} reached no steady state (n = {overhead.typical.n})",
         more_blocks=None,
         below_noise_floor=False,
     )

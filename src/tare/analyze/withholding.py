@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from tare.analyze.busy import SENTENCE, blocks_said, control_said, drowns, drowns_equivalence, loads_said
 from tare.analyze.claims import margins
-from tare.analyze.family_words import family_sentence
+from tare.analyze.family_words import claim_in_family
 from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, control_at
-from tare.analyze.sentence import sentence
+from tare.analyze.sentence import claim_said
 from tare.records import (
     Estimate,
     HostLoad,
@@ -52,7 +52,7 @@ def _judged(verdict: Verdict) -> Verdict:
         within=None,
         at_most=None,
         alone=verdict.alone and Word.UNDECIDED,
-        sentence=f"{overhead.summary.environment}: {SENTENCE} ({reasons})",
+        claim=f"{SENTENCE} ({reasons})",
         more_blocks=None,
         withheld=Withheld.BUSY if busy else Withheld.NOISE,
     )
@@ -80,8 +80,8 @@ def _wider(verdict: Verdict) -> Verdict | None:
     if not kept:
         return None
     wider = replace(verdict, within=min(kept))
-    said = sentence(wider)
-    return replace(wider, sentence=family_sentence(replace(wider, sentence=said), said))
+    said = claim_said(wider)
+    return replace(wider, claim=claim_in_family(replace(wider, claim=said), said))
 
 
 def _control(verdict: Verdict) -> Estimate:
@@ -120,8 +120,7 @@ def _without_order(verdict: OrderVerdict, loads: _Loads) -> OrderVerdict:
     said = next(filter(None, reasons), None)
     if said is None:
         return verdict
-    sentence = f"{summary.environment}: {SENTENCE} ({said})"
-    return replace(verdict, word=OrderWord.UNDECIDED, sentence=sentence)
+    return replace(verdict, word=OrderWord.UNDECIDED, claim=f"{SENTENCE} ({said})")
 
 
 def _said(own: Mapping[int, HostLoad], blocks: Sequence[int]) -> str | None:

@@ -91,8 +91,8 @@ class Verdict:
     word: Word
     margin: float
     """Declared by the campaign."""
-    sentence: str
-    """Such as "docker: slower by 5-8 % (n = 10)"."""
+    claim: str
+    """Such as "slower by 5-8 % (n = 10)", without the environment."""
     more_blocks: int | None
     """Approximate number of further blocks that would decide; ``None`` when decided or not estimable."""
     below_noise_floor: bool
@@ -111,6 +111,11 @@ class Verdict:
     """What a reader must know about the trials behind it: many excluded, another program, another BLAS kernel."""
     withheld: Withheld | None = None
     """Why nothing is claimed although there may be an interval; the word is then ``UNDECIDED``."""
+
+    @property
+    def sentence(self) -> str:
+        """The claim with its environment, such as "docker: slower by 5-8 % (n = 10)"."""
+        return f"{self.overhead.summary.environment}: {self.claim}"
 
     @property
     def said(self) -> str:

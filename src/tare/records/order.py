@@ -85,4 +85,10 @@ class OrderVerdict:
     contrasts: tuple[OrderContrast, ...]
     margin: float
     word: OrderWord
-    sentence: str
+    claim: str
+    """Without the environment."""
+
+    @property
+    def sentence(self) -> str:
+        """The claim with its environment."""
+        return f"{self.summary.environment}: {self.claim}"

@@ -146,8 +146,8 @@ def _answers(analysis: Analysis, name: str) -> Iterable[AnswerSection]:
 def _ordered(analysis: Analysis, name: str) -> Iterable[str]:
     for verdict in analysis.orders:
         if verdict.summary.environment == name:
-            option, said = one_line(verdict.summary.option), _told(verdict.sentence, name)
-            yield f"{place(verdict.summary.cell)} by {option}: {said}"
+            option = one_line(verdict.summary.option)
+            yield f"{place(verdict.summary.cell)} by {option}: {one_line(verdict.claim)}"
 
 
 def _missing_for_clocks(analysis: Analysis, name: str) -> Iterable[str]:
@@ -186,12 +186,7 @@ def open_claims(analysis: Analysis) -> tuple[str, ...]:
 def _claim(verdict: Verdict, name: str, *, several: bool) -> str:
     environment, layout = verdict.overhead.summary.environment, verdict.overhead.summary.cell.layout
     where = f" on {one_line(layout)}" if several else ""
-    return f"{one_line(environment)}{where}, {name}: {_told(verdict.sentence, environment)}"
-
-
-def _told(sentence: str, environment: str) -> str:
-    """A verdict's sentence without the name in front."""
-    return one_line(sentence).removeprefix(f"{one_line(environment)}: ")
+    return f"{one_line(environment)}{where}, {name}: {one_line(verdict.claim)}"
 
 
 def place(cell: Cell) -> str:
