@@ -20,7 +20,7 @@ from tare.drawing.interval_chart import Frame
 from tare.drawing.marks import PAPER, looks
 from tare.records import Analysis, Direction, Estimate, Verdict, Withheld, Word
 from tare.report import arrange
-from tare.report.answer_table import cell_said, noise_said, print_answer_table
+from tare.report.answers import cell_said, noise_said, print_answer_table
 from tare.report.cells import headline
 from tare.report.document import render_report
 from tare.report.machine import to_json

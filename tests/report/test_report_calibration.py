@@ -8,7 +8,8 @@ from dataclasses import replace
 from rich.console import Console
 
 from tare.records import Calibration
-from tare.report.calibration import NONE, calibration_json, citation, ending, print_gates
+from tare.report import calibration as report
+from tare.report.calibration import NONE, citation, ending
 from tests.calibrate.example import CALIBRATION, FAILED, SKIPPED
 
 
@@ -40,7 +41,7 @@ def test_that_there_is_none_is_said() -> None:
 
 def test_the_table_has_every_gate_with_its_count_and_limit() -> None:
     stream = io.StringIO()
-    print_gates(with_gate(FAILED, SKIPPED).gates, Console(file=stream, width=100, highlight=False))
+    report.table(with_gate(FAILED, SKIPPED).gates, Console(file=stream, width=100, highlight=False))
     text = " ".join(stream.getvalue().split())
     assert "2 of 60 ≤ 7 passed" in text
     assert "1 of 20 runs ≤ 0 failed" in text
@@ -58,7 +59,7 @@ def test_the_last_line_says_whether_it_passed() -> None:
 
 
 def test_the_json_holds_every_gate_and_no_nan() -> None:
-    found = json.loads(json.dumps(calibration_json(with_gate(FAILED)), allow_nan=False))
+    found = json.loads(json.dumps(report.json(with_gate(FAILED)), allow_nan=False))
     assert found["passed"] is False
     assert [gate["passing"] for gate in found["gates"]] == ["passed", "passed", "failed"]
     assert found["gates"][0]["count"] == 2

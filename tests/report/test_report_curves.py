@@ -19,8 +19,16 @@ from tare.drawing.axis import Axis
 from tare.drawing.marks import looks
 from tare.pipeline import run_campaign
 from tare.records import Analysis, CurveEstimate, Estimate
-from tare.report.curve_axes import place_axis, power, ratio_axis, value_axis
-from tare.report.curve_chart import NARROW, WIDE, curve_chart, ratios
+from tare.report.curve_chart import (
+    NARROW,
+    WIDE,
+    curve_chart,
+    place_axis,
+    power,
+    ratio_axis,
+    ratios,
+    value_axis,
+)
 from tare.report.curves import (
     CurveMetric,
     curve_metrics,

@@ -10,8 +10,9 @@ from tare.analyze import replications
 from tare.commands.show import run_show
 from tare.errors import InputError
 from tare.records import Treatment
+from tare.report import replication
 from tare.report.document import render_report
-from tare.report.replication_table import AGAINST, NOTE, print_replications, replications_json
+from tare.report.replication import AGAINST, NOTE
 from tests.report.comparison_example import compared
 from tests.report.report_example import FIGURES, example
 
@@ -26,9 +27,7 @@ def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def printed(treatment: Treatment, *, width: int = 80, show_all: bool = False) -> str:
     stream = io.StringIO()
     found = replications([verdict.overhead for verdict in example().verdicts], treatment)
-    print_replications(
-        found, treatment, Console(file=stream, width=width, highlight=False), show_all=show_all
-    )
+    replication.table(found, treatment, Console(file=stream, width=width, highlight=False), show_all=show_all)
     return stream.getvalue()
 
 
@@ -55,7 +54,7 @@ def test_other_metrics_are_shown_on_demand() -> None:
 
 def test_nothing_to_treat_is_said() -> None:
     stream = io.StringIO()
-    print_replications((), Treatment.R15, Console(file=stream), show_all=False)
+    replication.table((), Treatment.R15, Console(file=stream), show_all=False)
     assert "no metric has enough complete blocks" in stream.getvalue()
 
 
@@ -82,5 +81,5 @@ def test_programs_get_the_same_with_the_warning(result: Path, capsys: pytest.Cap
     assert (told["schema"], told["treatment"], told["warning"]) == (1, "l12", AGAINST[Treatment.L12])
     found = replications([verdict.overhead for verdict in example().verdicts], Treatment.L12)
     assert told.pop("journal")["damage"] == []
-    assert told == json.loads(json.dumps(replications_json(found, Treatment.L12)))
+    assert told == json.loads(json.dumps(replication.json(found, Treatment.L12)))
     assert len(told["replications"]) == len(found) > 0

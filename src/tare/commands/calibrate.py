@@ -22,7 +22,7 @@ from tare.journal.calibrations import keep_calibration, write_calibration
 from tare.plan.budget import BudgetPlan
 from tare.plan.problems import nearest
 from tare.records import SCHEMA, Calibration, Gate, Outcome, Passing, Status
-from tare.report.calibration import calibration_json, ending, print_gates
+from tare.report import calibration as report
 
 _LINE_EVERY_S = 30.0
 
@@ -79,10 +79,10 @@ def _again(asked: CalibrationRequest) -> str:
 
 def _show(calibration: Calibration, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({"schema": SCHEMA, **calibration_json(calibration)}, indent=2, allow_nan=False))
+        print(json.dumps({"schema": SCHEMA, **report.json(calibration)}, indent=2, allow_nan=False))
         return
-    print_gates(calibration.gates, PlainConsole())
-    print(f"\n{ending(calibration)}")
+    report.table(calibration.gates, PlainConsole())
+    print(f"\n{report.ending(calibration)}")
 
 
 def _keep(calibration: Calibration, asked: CalibrationRequest) -> None:

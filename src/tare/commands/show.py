@@ -67,17 +67,16 @@ def _print_as_the_paper(
 ) -> None:
     from tare.analyze import replications
     from tare.commands.console import PlainConsole
-    from tare.report.integrity import integrity_json, print_integrity
-    from tare.report.replication_table import print_replications, replications_json
+    from tare.report import integrity, replication
 
-    replicated = replications([verdict.overhead for verdict in analysis.verdicts], treatment)
+    treated = replications([verdict.overhead for verdict in analysis.verdicts], treatment)
     if as_json:
-        shown = {**replications_json(replicated, treatment), "journal": integrity_json(analysis.integrity)}
+        shown = {**replication.json(treated, treatment), "journal": integrity.json(analysis.integrity)}
         print(json.dumps(shown, indent=2, allow_nan=False))
     else:
         console = PlainConsole()
-        print_integrity(analysis, console)
-        print_replications(replicated, treatment, console, show_all=show_all)
+        integrity.table(analysis, console)
+        replication.table(treated, treatment, console, show_all=show_all)
 
 
 def print_analysis(analysis: "Analysis", *, as_json: bool, show_all: bool) -> None:

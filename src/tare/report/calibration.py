@@ -28,13 +28,13 @@ def citation(calibration: Calibration | None) -> str:
         return NONE
     when = f"on this host on {calibration.ended_utc[:10]}"
     if not calibration.passed:
-        failed = [f"{one.phase} {one.name}" for one in calibration.gates if one.passing is Passing.FAILED]
+        failed = [f"{gate.phase} {gate.name}" for gate in calibration.gates if gate.passing is Passing.FAILED]
         what = f"failed {'; '.join(failed)}" if failed else "was not completed"
         return f"the calibration {when} {what}"
     quick = "" if calibration.size == "full" else f" ({calibration.size})"
-    told = f"calibrated {when}{quick}: {', '.join(_figures(calibration))}"
-    skipped = sorted({one.phase for one in calibration.gates if one.passing is Passing.NOT_RUN})
-    return f"{told}; not judged in full: {', '.join(skipped)}" if skipped else told
+    said = f"calibrated {when}{quick}: {', '.join(_figures(calibration))}"
+    skipped = sorted({gate.phase for gate in calibration.gates if gate.passing is Passing.NOT_RUN})
+    return f"{said}; not judged in full: {', '.join(skipped)}" if skipped else said
 
 
 def _figures(calibration: Calibration) -> Iterator[str]:
@@ -45,39 +45,39 @@ def _figures(calibration: Calibration) -> Iterator[str]:
         yield f"{missed.of - missed.count}/{missed.of} covered"
 
 
-def print_gates(gates: tuple[Gate, ...], console: Console) -> None:
+def table(gates: tuple[Gate, ...], console: Console) -> None:
     """One row for each gate: what has to hold, what was seen, and how much is forgiven."""
-    table = ruled_table()
-    table.add_column("phase", no_wrap=True)
-    table.add_column("what is looked at", ratio=3, overflow="fold")
-    table.add_column("seen", ratio=3, overflow="fold")
-    table.add_column("allowed", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    printed = ruled_table()
+    printed.add_column("phase", no_wrap=True)
+    printed.add_column("what is looked at", ratio=3, overflow="fold")
+    printed.add_column("seen", ratio=3, overflow="fold")
+    printed.add_column("allowed", justify="right", no_wrap=True)
+    printed.add_column("", no_wrap=True)
     for gate in gates:
         allowed = "" if gate.allowed is None else f"≤ {gate.allowed}"
         passing = Text(gate.passing, style=_STYLE[gate.passing])
-        table.add_row(gate.phase, Text(gate.claim), Text(gate.seen), allowed, passing)
-    console.print(table)
+        printed.add_row(gate.phase, Text(gate.claim), Text(gate.seen), allowed, passing)
+    console.print(printed)
 
 
 def ending(calibration: Calibration) -> str:
     """The last line: whether it passed, and what did not."""
-    failed = [one for one in calibration.gates if one.passing is Passing.FAILED]
-    skipped = [one for one in calibration.gates if one.passing is Passing.NOT_RUN]
-    judged = [one for one in calibration.gates if one.passing in {Passing.PASSED, Passing.FAILED}]
-    told = f"{len(judged) - len(failed)} of {len(judged)} gates passed"
+    failed = [gate for gate in calibration.gates if gate.passing is Passing.FAILED]
+    skipped = [gate for gate in calibration.gates if gate.passing is Passing.NOT_RUN]
+    judged = [gate for gate in calibration.gates if gate.passing in {Passing.PASSED, Passing.FAILED}]
+    said = f"{len(judged) - len(failed)} of {len(judged)} gates passed"
     if skipped:
-        told += f", {len(skipped)} could not be judged here"
+        said += f", {len(skipped)} could not be judged here"
     if calibration.repeated:
-        told += f"; run twice and judged together: {', '.join(calibration.repeated)}"
+        said += f"; run twice and judged together: {', '.join(calibration.repeated)}"
     if not calibration.complete:
-        return f"not complete: {told}"
+        return f"not complete: {said}"
     word = "passed" if calibration.passed else "FAILED"
-    return f"calibration {word}: {told} ({calibration.size}, {calibration.estimator}, {moment(calibration.ended_utc)})"
+    return f"calibration {word}: {said} ({calibration.size}, {calibration.estimator}, {moment(calibration.ended_utc)})"
 
 
-def calibration_json(calibration: Calibration) -> dict[str, Any]:
-    """What ``tare calibrate --json`` prints, and what stands in the JSON of a result that cites it."""
+def json(calibration: Calibration) -> dict[str, Any]:
+    """What ``tare calibrate --json`` prints, and the JSON of a result that cites the calibration."""
     return {
         "passed": calibration.passed,
         "complete": calibration.complete,

@@ -1,14 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Curves in reading order: what belongs in one picture, which places a table shows, one place in words."""
+"""Curves: what belongs in one picture, and figures at a few places, for programs and a terminal."""
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from tare.drawing.words import counted, prefixed, quantity
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
+from tare.drawing.words import NO_VALUE, counted, least_level, prefixed, quantity
 from tare.foreign import one_line
 from tare.records import NATIVE, Analysis, Cell, CurveEstimate, Direction, Estimate, PointEstimate
+from tare.report import in_json
 from tare.units import DASH, KIBIBYTE, MEBIBYTE, format_byte, parse_byte
 
+POINTWISE = (
+    "Each interval is of its own place alone: among many, some miss their true value by chance, so read runs of places,"
+    " not single ones"
+)
+UNITS = "The ratio is of times for the same work, above 1 is slower; 1 KiB is 1024 B, 1 MB/s a million bytes per second"
+
+_FIGURES_WIDTH = 63
+"""What all but the names take, with the longest of the usual figures."""
 _SHOWN_BYTE = (1, KIBIBYTE, 64 * KIBIBYTE, MEBIBYTE)
 _SHOWN_OTHERS = 5
 _MOST_EXACT_BYTE = 1 << 53
@@ -68,12 +84,12 @@ class CurveMetric:
 
 def curve_metrics(analysis: Analysis) -> tuple[CurveMetric, ...]:
     """Cell after cell, each metric's curves together, in the order of the analysis."""
-    found: dict[tuple[Cell, str, str, Direction, str], list[CurveEstimate]] = {}
+    by_metric: dict[tuple[Cell, str, str, Direction, str], list[CurveEstimate]] = {}
     for estimate in analysis.curves:
         curve = estimate.curve
         key = (curve.cell, curve.metric, curve.unit, curve.direction, curve.x_unit)
-        found.setdefault(key, []).append(estimate)
-    return tuple(CurveMetric(cell=key[0], curves=tuple(curves)) for key, curves in found.items())
+        by_metric.setdefault(key, []).append(estimate)
+    return tuple(CurveMetric(cell=key[0], curves=tuple(curves)) for key, curves in by_metric.items())
 
 
 def shown_places(metric: CurveMetric) -> tuple[float, ...]:
@@ -134,11 +150,11 @@ def curves_described(metric: CurveMetric) -> str:
     """The picture in words, for those who hear the page: the places of ``shown_places``."""
     shown = shown_places(metric)
     return "; ".join(
-        told(curve, point) for curve in metric.curves for point in curve.points if point.x in shown
+        point_said(curve, point) for curve in metric.curves for point in curve.points if point.x in shown
     )
 
 
-def told(curve: CurveEstimate, point: PointEstimate) -> str:
+def point_said(curve: CurveEstimate, point: PointEstimate) -> str:
     """One place of a curve in words, on one line."""
     whose, where = one_line(curve.curve.environment), place_label(point.x, one_line(curve.curve.x_unit))
     unit = one_line(curve.curve.unit)
@@ -147,3 +163,126 @@ def told(curve: CurveEstimate, point: PointEstimate) -> str:
         return f"{value}, n = {point.value.n}"
     against = f"{ratio(point.overhead.point)} times native's time, interval {ratio_interval(point.overhead)}"
     return f"{value}; {against}, n = {point.overhead.n}"
+
+
+def json(analysis: Analysis) -> dict[str, Any]:
+    """Curves in ``tare show --json``, as docs/json.md describes them."""
+    return {"curves": [_curve(curve) for curve in analysis.curves]}
+
+
+def _curve(estimate: CurveEstimate) -> dict[str, Any]:
+    curve = estimate.curve
+    return {
+        "cell": in_json.cell(curve.cell),
+        "environment": curve.environment,
+        "metric": curve.metric,
+        "direction": curve.direction.name.lower(),
+        "x_unit": curve.x_unit,
+        "points": [
+            {
+                "x": in_json.number(point.x),
+                "value": in_json.estimate(point.value, curve.unit),
+                "overhead": point.overhead and in_json.estimate(point.overhead),
+            }
+            for point in estimate.points
+        ],
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceRow:
+    """One environment at one place, in words."""
+
+    environment: str
+    value: str
+    value_interval: str
+    ratio: str
+    ratio_interval: str
+    n: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceGroup:
+    """All environments at one place, native first."""
+
+    place: str
+    rows: tuple[PlaceRow, ...]
+
+
+def place_groups(metric: CurveMetric) -> tuple[PlaceGroup, ...]:
+    """What a table of this metric shows, place by place."""
+    return tuple(
+        PlaceGroup(
+            place_label(place, metric.x_unit),
+            tuple(_row(curve, place, metric.unit) for curve in metric.curves),
+        )
+        for place in shown_places(metric)
+    )
+
+
+def level(metric: CurveMetric) -> str:
+    """The least level of the metric's intervals."""
+    return least_level(point.value for curve in metric.curves for point in curve.points)
+
+
+def print_curves(metrics: Iterable[CurveMetric], console: Console, *, show_all: bool) -> None:
+    """Print one cell's curves at a few places: the first metric, with ``show_all`` every one."""
+    every = list(metrics)
+    shown = every if show_all else every[:1]
+    for metric in shown:
+        console.print(Text(), _title(metric), _table(metric, console.width), sep="\n")
+    if shown:
+        console.print(Text(f"{POINTWISE}. {UNITS}.", style="dim"))
+    if hidden := len(every) - len(shown):
+        console.print(Text(f"{counted(hidden, 'further curve')} hidden; --all shows every one", style="dim"))
+
+
+def _row(curve: CurveEstimate, place: float, unit: str) -> PlaceRow:
+    name = one_line(curve.curve.environment)
+    point = next((point for point in curve.points if point.x == place), None)
+    if point is None:
+        return PlaceRow(
+            environment=name,
+            value=NO_VALUE,
+            value_interval="",
+            ratio="",
+            ratio_interval="",
+            n="0",
+        )
+    against = point.overhead
+    return PlaceRow(
+        environment=name,
+        value=quantity(point.value.point, unit),
+        value_interval=value_interval(point.value, unit),
+        ratio=ratio(against.point) if against else "",
+        ratio_interval=ratio_interval(against) if against else "",
+        n=str((against or point.value).n),
+    )
+
+
+def _title(metric: CurveMetric) -> Text:
+    title = Text(one_line(metric.name), style="bold")
+    described = f" ({metric.better}; {metric.counted_places}, of which these; {metric.counts})"
+    return title.append(described, style="not bold")
+
+
+def _table(metric: CurveMetric, console_width: int) -> Table:
+    groups = place_groups(metric)
+    names = [row.environment for group in groups for row in group.rows]
+    width = name_width(names, console_width - _FIGURES_WIDTH)
+    table = ruled_table()
+    add_name_column(table, "", width)
+    table.add_column("value", justify="right", no_wrap=True, min_width=9)
+    table.add_column(f"interval (≥ {level(metric)})", justify="right", no_wrap=True, min_width=17)
+    table.add_column("ratio", justify="right", no_wrap=True, min_width=8)
+    table.add_column("interval", justify="right", no_wrap=True, min_width=14)
+    for group in groups:
+        table.add_row(Text(group.place, style="bold"))
+        for row in group.rows:
+            table.add_row(name_cell(row.environment, width), *_figures(row))
+    return table
+
+
+def _figures(row: PlaceRow) -> Iterator[Text]:
+    for text in (row.value, row.value_interval, row.ratio, row.ratio_interval):
+        yield Text(text)

@@ -12,7 +12,7 @@ from tare.errors import HostError
 from tare.records import Analysis, Status
 from tare.report import arrange, cells, losses, page, provenance, trust
 from tare.report.bounds import bounded, left_out_said
-from tare.report.curve_table import POINTWISE, UNITS, level, place_groups
+from tare.report.curves import POINTWISE, UNITS, level, place_groups
 from tare.report.emulation import emulated, restored
 from tare.report.integrity import integrity_said
 from tare.report.reasons import reasons

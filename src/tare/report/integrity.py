@@ -22,13 +22,13 @@ def integrity_said(integrity: Integrity) -> tuple[str, ...]:
     )
 
 
-def print_integrity(analysis: Analysis, console: Console) -> None:
+def table(analysis: Analysis, console: Console) -> None:
     """Print nothing where nothing is wrong."""
     for number, words in enumerate(integrity_said(analysis.integrity)):
         console.print(Text(words if number else f"Warning: {words}:", style="red"))
 
 
-def integrity_json(integrity: Integrity) -> dict[str, Any]:
+def json(integrity: Integrity) -> dict[str, Any]:
     """As ``docs/json.md`` describes it."""
     return {
         "checked": not integrity.unchecked,
@@ -36,12 +36,12 @@ def integrity_json(integrity: Integrity) -> dict[str, Any]:
         "unended": list(integrity.unended),
         "damage": [
             {
-                "file": one.file,
-                "fault": one.fault.value,
-                "line": one.line,
-                "lines": one.lines,
-                "sentence": one.sentence,
+                "file": damage.file,
+                "fault": damage.fault.value,
+                "line": damage.line,
+                "lines": damage.lines,
+                "sentence": damage.sentence,
             }
-            for one in integrity.damage
+            for damage in integrity.damage
         ],
     }

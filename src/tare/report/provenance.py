@@ -3,10 +3,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tare.drawing.words import counted, moment
-from tare.records import NATIVE, Analysis, Bounds, OptionValue, Outcome
+from tare.records import NATIVE, Analysis, Bounds, OptionValue, Outcome, Session
 from tare.report.calibration import citation
 from tare.units import format_byte, format_duration
 
@@ -172,3 +172,29 @@ def _option(value: OptionValue) -> str:
 
 def _unique(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
+
+
+def json(analysis: Analysis) -> dict[str, Any]:
+    """Evidence and sessions in ``tare show --json``, as docs/json.md describes them."""
+    return {
+        "evidence": [_evidence(label, values) for label, values in seen_values(analysis.outcomes).items()],
+        "sessions": [_session(session) for session in analysis.sessions],
+    }
+
+
+def _evidence(label: str, values: SeenValues) -> dict[str, Any]:
+    shown = [{"value": value, "environments": environments_of(arms)} for value, arms in values.items()]
+    return {"label": label, "values": shown}
+
+
+def _session(session: Session) -> dict[str, Any]:
+    return {
+        "identity": session.identity,
+        "started_utc": session.started_utc,
+        "tare_version": session.tare_version,
+        "seed": session.seed,
+        "image_name": session.image_name,
+        "image_digest": session.image_digest,
+        "host": dict(session.host),
+        "planned_trials": session.planned_trials,
+    }

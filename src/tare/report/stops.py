@@ -65,8 +65,12 @@ def look_json(look: Look) -> dict[str, Any]:
     }
 
 
-def decision_json(decision: Decision) -> dict[str, Any]:
-    """One answer to ``--fail-if``."""
+def json(analysis: Analysis) -> dict[str, Any]:
+    """Answers to ``--fail-if`` in ``tare show --json``, as docs/json.md describes them."""
+    return {"decisions": [_decision(decision) for decision in analysis.decisions]}
+
+
+def _decision(decision: Decision) -> dict[str, Any]:
     cell = decision.cell
     return {
         "condition": decision.condition.text,

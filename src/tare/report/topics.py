@@ -10,16 +10,20 @@ from tare.drawing.artist import Artist
 from tare.records import Analysis
 from tare.report import (
     activities,
+    answers,
     causes,
     clock_faults,
     clocks,
     comparisons,
+    curves,
     equal_arms,
     helpers,
     losses,
     order,
     sharing,
     signals,
+    stops,
+    verdicts,
 )
 from tare.report.page import PageSection
 
@@ -49,6 +53,10 @@ class Topic(InJson, InTables, OnPage, Protocol):
 TOPICS: tuple[Topic, ...] = (sharing, activities, helpers)
 """Together and in this order in every output: a new topic joins them."""
 JSON_ORDER: tuple[InJson, ...] = (
+    stops,
+    answers,
+    verdicts,
+    curves,
     *TOPICS,
     causes,
     comparisons,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answer in a terminal: one sentence for each environment, and environment by primary metric in one table."""
+"""The answer: a sentence for each environment, and one table of environments by primary metrics."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -13,7 +14,7 @@ from tare.analyze.answers import bounds
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import MARK, NO_VALUE, STYLE, interval_percent
 from tare.foreign import one_line
-from tare.records import Analysis, Estimate, Overhead, Verdict, Word
+from tare.records import Analysis, Answer, Estimate, Overhead, Verdict, Word
 from tare.report import arrange
 from tare.report.arrange import MetricSection
 from tare.units import MINUS, TIMES_FROM
@@ -31,6 +32,27 @@ _KEYS = {
 _BUSY = "busy"
 
 _Column = tuple[str, MetricSection]
+
+
+def json(analysis: Analysis) -> dict[str, Any]:
+    """Answers in ``tare show --json``, as docs/json.md describes them."""
+    return {"answers": [_answer(answer) for answer in analysis.answers]}
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    return {
+        "environment": answer.environment,
+        "layout": answer.layout,
+        "sentence": answer.sentence,
+        "parts": [
+            {
+                "word": part.word and part.word.name.lower(),
+                "metrics": list(part.metrics),
+                "text": part.text,
+            }
+            for part in answer.parts
+        ],
+    }
 
 
 def print_answers(analysis: Analysis, console: Console) -> None:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A paper's own figures beside Tare's, with what is known against them."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,51 +45,51 @@ NOTE = (
 _NAME_WIDTH = 14
 
 
-def print_replications(
-    found: Sequence[Replication], treatment: Treatment, console: Console, *, show_all: bool
+def table(
+    replications: Sequence[Replication], treatment: Treatment, console: Console, *, show_all: bool
 ) -> None:
     """Print one table per cell and metric; without ``show_all`` the primary metrics alone."""
     console.print(Text(f"As {treatment.value} did: {WHAT[treatment]}", style="bold"))
     console.print(Text(NOTE))
     console.print(Text(f"Warning: {AGAINST[treatment]}", style="yellow"))
     groups: dict[tuple[Cell, str, str], list[Replication]] = {}
-    for each in found:
+    for each in replications:
         if each.primary or show_all:
             groups.setdefault((each.cell, each.metric, each.unit), []).append(each)
     if not groups:
         console.print(Text("\nno metric has enough complete blocks for it"))
     for (cell, metric, _), rows in groups.items():
         console.print(Text(f"\n{arrange.place(cell)}: {one_line(metric)}", style="bold"))
-        console.print(_table(rows))
+        console.print(_figures_table(rows))
 
 
-def replications_json(found: Sequence[Replication], treatment: Treatment) -> dict[str, Any]:
-    """The same for programs."""
+def json(replications: Sequence[Replication], treatment: Treatment) -> dict[str, Any]:
+    """What ``tare show --treatment --json`` prints, as docs/json.md describes it."""
     return {
         "schema": SCHEMA,
         "treatment": treatment.value,
         "what": WHAT[treatment],
         "warning": AGAINST[treatment],
-        "replications": [_replication(each) for each in found],
+        "replications": [_replication(each) for each in replications],
     }
 
 
-def _table(rows: Sequence[Replication]) -> Table:
+def _figures_table(rows: Sequence[Replication]) -> Table:
     treatment = rows[0].treatment
     scale, unit = prefixed(rows[0].native.value, rows[0].unit)
     best = treatment is Treatment.L12
-    table = ruled_table()
-    table.add_column("arm", overflow="fold", width=_NAME_WIDTH)
+    printed = ruled_table()
+    printed.add_column("arm", overflow="fold", width=_NAME_WIDTH)
     spread = {Treatment.R15: "95 % interval", Treatment.B17: "sd, CV"}.get(treatment, "sd")
     for title in (one_line(unit), spread, "runs", "of native" if best else "overhead"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("by Tare", justify="right")
-    table.add_row("native", *_figures(rows[0].native, scale), "", "")
+        printed.add_column(title, justify="right", no_wrap=True)
+    printed.add_column("by Tare", justify="right")
+    printed.add_row("native", *_figures(rows[0].native, scale), "", "")
     for each in rows:
         theirs = f"{each.percent_of_native:.1f} %" if best else f"{signed(f'{100 * each.overhead:.1f}')} %"
         ours = f"{point_percent(each.ours)} ({interval_percent(each.ours)})"
-        table.add_row(Text(one_line(each.environment)), *_figures(each.here, scale), theirs, ours)
-    return table
+        printed.add_row(Text(one_line(each.environment)), *_figures(each.here, scale), theirs, ours)
+    return printed
 
 
 def _figures(figure: ArmFigure, scale: float) -> tuple[str, str, str]:
@@ -108,30 +107,26 @@ def _spread(figure: ArmFigure, scale: float) -> str:
 
 def _replication(each: Replication) -> dict[str, Any]:
     return {
-        "cell": {"workload": each.cell.workload, "layout": each.cell.layout},
+        "cell": in_json.cell(each.cell),
         "environment": each.environment,
         "metric": each.metric,
         "unit": each.unit,
         "primary": each.primary,
         "native": _figure(each.native),
         "here": _figure(each.here),
-        "percent_of_native": _number(each.percent_of_native),
-        "overhead": _number(each.overhead),
+        "percent_of_native": in_json.number(each.percent_of_native),
+        "overhead": in_json.number(each.overhead),
         "typical": in_json.estimate(each.ours),
     }
 
 
 def _figure(figure: ArmFigure) -> dict[str, Any]:
     return {
-        "value": _number(figure.value),
-        "low": _number(figure.low),
-        "high": _number(figure.high),
-        "deviation": _number(figure.deviation),
-        "variation": _number(figure.variation),
+        "value": in_json.number(figure.value),
+        "low": in_json.number(figure.low),
+        "high": in_json.number(figure.high),
+        "deviation": in_json.number(figure.deviation),
+        "variation": in_json.number(figure.variation),
         "runs": figure.runs,
         "used": figure.used,
     }
-
-
-def _number(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
