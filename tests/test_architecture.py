@@ -137,7 +137,7 @@ def test_the_table_itself_has_no_circle() -> None:
 def offenders(judge: Callable[[Path], set[str]], parts: Callable[[str], bool]) -> dict[str, set[str]]:
     """Each file of these parts that breaks a rule, and with what."""
     judged = {str(path.relative_to(SOURCE)): judge(path) for path in FILES if parts(part_of(path))}
-    assert judged, "no file is looked at"
+    assert judged, "no file was checked"
     return {name: broken for name, broken in judged.items() if broken}
 
 

@@ -110,11 +110,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     order = list(Turn)
     items.sort(key=lambda item: order.index(turn_of(item)))
     for item in items:
-        if item.get_closest_marker("root") or _REAL.intersection(getattr(item, "fixturenames", ())):
+        turn = turn_of(item)
+        if turn not in _FREE or _REAL.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.real)
         if item.path.stem in _SLOW:
             item.add_marker(pytest.mark.slow)
-        turn = turn_of(item)
         item.add_marker(pytest.mark.xdist_group(item.path.stem if turn in _FREE else turn.value))
 
 

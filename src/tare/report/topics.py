@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The topics of a result in the order of each output; where one is told is decided here alone."""
+"""The topics of a result in the order of each output; nothing else decides where a topic appears."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
