@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node's description survives the way over JSON, whatever stands in it, without pydantic."""
+"""A node's description survives the way over JSON, whatever it holds, without pydantic."""
 
 import json
 from dataclasses import dataclass, field, fields

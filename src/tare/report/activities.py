@@ -74,14 +74,14 @@ def told_activities(analysis: Analysis) -> tuple[Activity, ...]:
 
 def unseen_said(analysis: Analysis) -> str:
     """Such as "No time at all went into I/O", empty where all took some."""
-    told = told_activities(analysis)
-    names = [NAMES[activity] for activity in Activity if activity not in told]
+    reported = told_activities(analysis)
+    names = [NAMES[activity] for activity in Activity if activity not in reported]
     return f"No time at all went into {' and '.join(names)}" if names else ""
 
 
-def of(split: ActivitySplit, told: Iterable[Activity]) -> list[ActivityEstimate]:
+def of(split: ActivitySplit, reported: Iterable[Activity]) -> list[ActivityEstimate]:
     """The activities to show, in their order."""
-    shown = set(told)
+    shown = set(reported)
     return [one for one in split.activities if one.activity in shown]
 
 
@@ -122,16 +122,16 @@ def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # n
     """Print a table per cell; nothing where nothing was profiled."""
     if not analysis.activities:
         return
-    told = told_activities(analysis)
+    reported = told_activities(analysis)
     console.print(Text(f"\n{TITLE}", style="bold"))
     for sentence in filter(None, (EXPLANATION, AGAINST, unseen_said(analysis))):
         console.print(Text(f"{sentence}."))
     for cell, splits in splits_by_cell(analysis).items():
         console.print(Text(f"\n{place(cell)}", style="bold"))
-        console.print(_cell_table(splits, told), *_against_native(splits, told), sep="\n")
+        console.print(_cell_table(splits, reported), *_against_native(splits, reported), sep="\n")
 
 
-def _cell_table(splits: Sequence[ActivitySplit], told: Sequence[Activity]) -> Table:
+def _cell_table(splits: Sequence[ActivitySplit], reported: Sequence[Activity]) -> Table:
     level = least_level(split.whole_s for split in splits)
     printed = ruled_table()
     printed.add_column("", overflow="fold", width=16)
@@ -140,7 +140,7 @@ def _cell_table(splits: Sequence[ActivitySplit], told: Sequence[Activity]) -> Ta
     printed.add_column("n", justify="right", no_wrap=True, min_width=3)
     for split in splits:
         printed.add_row(Text(one_line(split.summary.environment), style="bold"))
-        for one in of(split, told):
+        for one in of(split, reported):
             shares = (share_said(one.share), interval_percent(one.share))
             printed.add_row(f"  {NAMES[one.activity]}", *shares, *_time(one.time_s))
         printed.add_row(f"  {WHOLE}", "", "", *_time(split.whole_s))
@@ -151,11 +151,11 @@ def _time(time_s: Estimate) -> tuple[str, str, str]:
     return quantity(time_s.point, "s"), quantity_interval(time_s, "s"), str(time_s.n)
 
 
-def _against_native(splits: Iterable[ActivitySplit], told: Sequence[Activity]) -> Iterator[Text]:
+def _against_native(splits: Iterable[ActivitySplit], reported: Sequence[Activity]) -> Iterator[Text]:
     for split in splits:
         parts = [
             f"{NAMES[one.activity]} {point_percent(one.overhead)}, interval {interval_percent(one.overhead)}"
-            for one in of(split, told)
+            for one in of(split, reported)
             if one.overhead
         ]
         if parts:
@@ -167,8 +167,8 @@ def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:
     """All cells in one picture, and all figures."""
     if not analysis.activities:
         return [MISSING]
-    cells, told = splits_by_cell(analysis), told_activities(analysis)
-    described = activities_described(cells, told)
+    cells, reported = splits_by_cell(analysis), told_activities(analysis)
+    described = activities_described(cells, reported)
     shown = section(
         "activities",
         TITLE,
@@ -176,21 +176,21 @@ def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:
         explanation=EXPLANATION,
         against=AGAINST,
         unseen=unseen_said(analysis),
-        figure=artist.rows(lambda frame: activity_chart(cells, told, frame), TITLE, described),
-        key={NAMES[activity]: LOOKS[activity] for activity in told},
+        figure=artist.rows(lambda frame: activity_chart(cells, reported, frame), TITLE, described),
+        key={NAMES[activity]: LOOKS[activity] for activity in reported},
         names=NAMES,
         whole=WHOLE,
         splits=analysis.activities,
-        cells={cell: [(split, of(split, told)) for split in splits] for cell, splits in cells.items()},
+        cells={cell: [(split, of(split, reported)) for split in splits] for cell, splits in cells.items()},
     )
     return [shown]
 
 
-def activities_described(cells: Mapping[Cell, Sequence[ActivitySplit]], told: Sequence[Activity]) -> str:
+def activities_described(cells: Mapping[Cell, Sequence[ActivitySplit]], reported: Sequence[Activity]) -> str:
     """The picture in words, for those who hear the page."""
     return "; ".join(
         f"{one_line(split.summary.environment)}, {place(cell)}: "
-        + ", ".join(f"{NAMES[one.activity]} {share_said(one.share)}" for one in of(split, told))
+        + ", ".join(f"{NAMES[one.activity]} {share_said(one.share)}" for one in of(split, reported))
         + f", n = {split.whole_s.n}"
         for cell, splits in cells.items()
         for split in splits
@@ -210,11 +210,11 @@ class _Drawing:
 
 
 def activity_chart(
-    cells: Mapping[Cell, Sequence[ActivitySplit]], told: Sequence[Activity], frame: Frame
+    cells: Mapping[Cell, Sequence[ActivitySplit]], reported: Sequence[Activity], frame: Frame
 ) -> Specification:
     """Describe the chart in Vega-Lite: for each environment a bar, below the heading of its cell.
 
-    Each activity's interval is a line from the bar's own beginning, so it tells how long that part may be; the lines
+    Each activity's interval is a line from the bar's own beginning, so it shows how long that part may be; the lines
     of one bar lie one below the other.
     """
     drawing = _Drawing()
@@ -224,7 +224,7 @@ def activity_chart(
         drawing.height_px += 1.2 * frame.row_px
         top = drawing.height_px
         for split in splits:
-            _add(split, told, frame, drawing)
+            _add(split, reported, frame, drawing)
         drawing.spans.append((top, drawing.height_px))
     ends = (row["x2"] for row in (*drawing.bars, *drawing.whiskers))
     canvas = Canvas(Axis(low=0, high=max(1.0, *ends)), Axis(low=drawing.height_px, high=0), frame.font_px)
@@ -232,7 +232,7 @@ def activity_chart(
     canvas.bars(drawing.bars)
     canvas.lines([{**row, "stroke": "var(--paper)"} for row in drawing.whiskers], stroke_px=3.4)
     canvas.lines([{**row, "stroke": "var(--ink)"} for row in drawing.whiskers], stroke_px=1.4)
-    _labels(canvas, drawing, told, frame)
+    _labels(canvas, drawing, reported, frame)
     head = frame.figures_px or drawing.height_px > TALL_PX
     padding = {"left": frame.gutter_px, "right": frame.figures_px or 22.0, "bottom": TICKS_PX}
     return canvas.specification(
@@ -240,8 +240,8 @@ def activity_chart(
     )
 
 
-def _add(split: ActivitySplit, told: Sequence[Activity], frame: Frame, drawing: _Drawing) -> None:
-    summary, shown = split.summary, of(split, told)
+def _add(split: ActivitySplit, reported: Sequence[Activity], frame: Frame, drawing: _Drawing) -> None:
+    summary, shown = split.summary, of(split, reported)
     middle, bar_px = drawing.height_px + frame.row_px / 2, _BAR * frame.row_px
     top, begin = middle - bar_px / 2, 0.0
     for lane, one in enumerate(shown):
@@ -279,7 +279,7 @@ def _scales(canvas: Canvas, drawing: _Drawing) -> None:
         canvas.texts(labels, y_px=-13, align="center")
 
 
-def _labels(canvas: Canvas, drawing: _Drawing, told: Sequence[Activity], frame: Frame) -> None:
+def _labels(canvas: Canvas, drawing: _Drawing, reported: Sequence[Activity], frame: Frame) -> None:
     character_px = CHARACTER_EM * frame.font_px
     widest = int((frame.gutter_px + frame.plot_px + frame.figures_px) / character_px)
     headings = [{**row, "text": cut(row["text"], widest)} for row in drawing.headings]
@@ -287,7 +287,7 @@ def _labels(canvas: Canvas, drawing: _Drawing, told: Sequence[Activity], frame: 
     longest = int((frame.gutter_px - 12) / character_px)
     _column(canvas, [{**row, "name": cut(row["name"], longest)} for row in drawing.rows], "name", -12.0)
     right_px = frame.plot_px
-    columns = [*((NAMES[activity], _COLUMNS_PX[activity]) for activity in told), ("n", _COUNT_PX)]
+    columns = [*((NAMES[activity], _COLUMNS_PX[activity]) for activity in reported), ("n", _COUNT_PX)]
     for column, width_px in columns if frame.figures_px else ():
         right_px += width_px
         _column(canvas, drawing.rows, column, right_px)

@@ -34,8 +34,8 @@ _Row = tuple[str, Sequence[str]]
 
 def told_helper_costs(analysis: Analysis) -> tuple[HelperCost, ...]:
     """All of them, or none where no trial tells of helpers."""
-    told = any(cost.cpu_s or cost.summary.helpers is not None for cost in analysis.helper_costs)
-    return analysis.helper_costs if told else ()
+    known = any(cost.cpu_s or cost.summary.helpers is not None for cost in analysis.helper_costs)
+    return analysis.helper_costs if known else ()
 
 
 def _missing_said(cost: HelperCost) -> str:

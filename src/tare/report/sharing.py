@@ -143,8 +143,8 @@ def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:
     if any(metric.several for metric in shown):
         console.print(Text(f"\n{_FAIRNESS}", style="dim"))
     if hidden := len(metrics) - len(shown):
-        told = f"sharing by {counted(hidden, 'other metric')} hidden; --all shows every row"
-        console.print(Text(f"\n{told}", style="dim"))
+        hint = f"sharing by {counted(hidden, 'other metric')} hidden; --all shows every row"
+        console.print(Text(f"\n{hint}", style="dim"))
 
 
 def _title(metric: SharedMetric) -> Text:
