@@ -9,6 +9,7 @@ from rich.console import Console
 
 from tare.records import Calibration
 from tare.report import calibration as report
+from tare.report import shape
 from tare.report.calibration import NONE, citation, ending
 from tests.calibrate.example import CALIBRATION, FAILED, SKIPPED
 
@@ -59,7 +60,9 @@ def test_the_last_line_says_whether_it_passed() -> None:
 
 
 def test_the_json_holds_every_gate_and_no_nan() -> None:
-    found = json.loads(json.dumps(report.json(with_gate(FAILED)), allow_nan=False))
+    found = json.loads(
+        json.dumps(shape.printed(report.PrintedCalibration, with_gate(FAILED)), allow_nan=False)
+    )
     assert found["passed"] is False
     assert [gate["passing"] for gate in found["gates"]] == ["passed", "passed", "failed"]
     assert found["gates"][0]["count"] == 2

@@ -350,7 +350,7 @@ def test_programs_get_every_point_with_unit_count_and_interval() -> None:
 
 
 def test_every_key_of_a_curve_is_documented() -> None:
-    section = DOCUMENTATION.read_text(encoding="utf-8").split("### `curves`")[1].split("###")[0]
+    section = DOCUMENTATION.read_text(encoding="utf-8").split("### `curves[]`")[1].split("\n### ")[0]
     (first, *_) = to_json(analysis())["curves"]
     keys = set(first) | set(first["points"][0])
     assert keys <= set(re.findall(r"`(\w+)`", section))

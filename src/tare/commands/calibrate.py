@@ -21,8 +21,9 @@ from tare.host.paths import calibrations_directory
 from tare.journal.calibrations import keep_calibration, write_calibration
 from tare.plan.budget import BudgetPlan
 from tare.plan.problems import nearest
-from tare.records import SCHEMA, Calibration, Gate, Outcome, Passing, Status
+from tare.records import Calibration, Gate, Outcome, Passing, Status
 from tare.report import calibration as report
+from tare.report.shape import printed
 
 _LINE_EVERY_S = 30.0
 
@@ -79,7 +80,7 @@ def _again(asked: CalibrationRequest) -> str:
 
 def _show(calibration: Calibration, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({"schema": SCHEMA, **report.json(calibration)}, indent=2, allow_nan=False))
+        print(json.dumps(printed(report.PrintedCalibration, calibration), indent=2, allow_nan=False))
         return
     report.table(calibration.gates, PlainConsole())
     print(f"\n{report.ending(calibration)}")

@@ -20,7 +20,8 @@ from tare.measure.kept import kept_campaign
 from tare.nodes.provider import Provider
 from tare.plan.interventions import Choice, Toggle
 from tare.plan.knobs import KNOBS
-from tare.records import SCHEMA, Analysis
+from tare.records import Analysis
+from tare.report.shape import printed
 from tare.units import format_duration
 
 _BLIND = "nothing speaks for it, nor against it"
@@ -221,8 +222,7 @@ def _print(analysis: Analysis, *, as_json: bool, whole: bool) -> None:
     from tare.report import causes
 
     if as_json:
-        printed = {"schema": SCHEMA, "campaign": analysis.campaign, **causes.json(analysis)}
-        print(json.dumps(printed, indent=2, allow_nan=False))
+        print(json.dumps(printed(causes.PrintedExplanations, analysis), indent=2, allow_nan=False))
         return
     from tare.commands.console import PlainConsole
 

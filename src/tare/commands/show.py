@@ -71,7 +71,7 @@ def _print_as_the_paper(
 
     treated = replications([verdict.overhead for verdict in analysis.verdicts], treatment)
     if as_json:
-        shown = {**replication.json(treated, treatment), "journal": integrity.json(analysis.integrity)}
+        shown = replication.json(treated, treatment, analysis.integrity)
         print(json.dumps(shown, indent=2, allow_nan=False))
     else:
         console = PlainConsole()

@@ -3,7 +3,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -17,10 +16,10 @@ from tare.drawing.marks import MarkStyle
 from tare.drawing.table import ruled_table
 from tare.drawing.words import interval_percent, least_level, point_percent, quantity, quantity_interval
 from tare.foreign import one_line
-from tare.records import Activity, ActivityEstimate, ActivitySplit, Analysis, Cell, Estimate
-from tare.report import in_json
+from tare.records import Activity, ActivityEstimate, ActivitySplit, ActivitySummary, Analysis, Cell, Estimate
 from tare.report.arrange import place
 from tare.report.page import MISSING, PageSection, section
+from tare.report.shape import CellShape, EstimateShape, JsonShape, Number, Seconds, key
 
 TITLE = "Where the time goes"
 EXPLANATION = (
@@ -89,33 +88,53 @@ def share_said(share: Estimate) -> str:
     return point_percent(share).removeprefix("+")
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """The part of ``tare show --json`` that is about activities, as docs/json.md describes it."""
-    return {"activities": [_split(split) for split in analysis.activities]}
+class ActivityShape(JsonShape):
+    """An activity; one without any time is 0."""
+
+    activity: Activity = key("in this order")
+    time_s: Seconds = key("median over blocks of its time, in the mean over the ranks")
+    share: EstimateShape = key(
+        "median over blocks of that time as a fraction of the whole. In each block the shares add up to 1; their "
+        "medians do so except for the last digits"
+    )
+    overhead: EstimateShape | None = key(
+        "of its time against native, as `typical` in the verdict on that metric; `null` for native, and where there is "
+        "no such verdict"
+    )
 
 
-def _split(split: ActivitySplit) -> dict[str, Any]:
-    summary = split.summary
-    return {
-        "cell": in_json.cell(summary.cell),
-        "environment": summary.environment,
-        "activities": [
-            {
-                "activity": one.activity.value,
-                "time_s": in_json.estimate(one.time_s, "s"),
-                "share": in_json.estimate(one.share),
-                "overhead": one.overhead and in_json.estimate(one.overhead),
-            }
-            for one in split.activities
-        ],
-        "whole_s": in_json.estimate(split.whole_s, "s"),
-        "blocks": [
-            {"block": block, "times_s": [in_json.number(time_s) for time_s in times_s]}
-            for block, times_s in zip(
-                summary.blocks, zip(*summary.times_s.values(), strict=True), strict=True
-            )
-        ],
-    }
+class TimesShape(JsonShape):
+    """The times of one block."""
+
+    block: int = key("its number")
+    times_s: list[Number] = key("seconds of each activity, in order; for native the mean of its two slots")
+
+
+class SplitShape(JsonShape):
+    """One object per cell and environment, native included, whose workload has `profile = true`.
+
+    [npb.md](npb.md) shows an example, [profiler.md](profiler.md) defines the activities.
+    """
+
+    cell: CellShape = key("where", "summary.cell")
+    environment: str = key("as in a verdict", "summary.environment")
+    activities: list[ActivityShape] = key("one object for each activity")
+    whole_s: Seconds = key("of all activities together, from MPI_Init to MPI_Finalize")
+    blocks: list[TimesShape] = key("the values themselves", lambda of: _blocks(of.summary))
+
+
+def _blocks(summary: ActivitySummary) -> list[TimesShape]:
+    by_block = zip(*summary.times_s.values(), strict=True)
+    return [
+        TimesShape(block=block, times_s=times_s)
+        for block, times_s in zip(summary.blocks, by_block, strict=True)
+    ]
+
+
+class Json(JsonShape):
+    activities: list[SplitShape] = key(
+        "where the time of profiled programs went; empty where nothing was profiled"
+    )
 
 
 def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # noqa: ARG001 - as every topic's

@@ -3,7 +3,6 @@
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -14,9 +13,10 @@ from tare.analyze.answers import bounds
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import MARK, NO_VALUE, STYLE, interval_percent
 from tare.foreign import one_line
-from tare.records import Analysis, Answer, Estimate, Overhead, Verdict, Word
+from tare.records import Analysis, Estimate, Overhead, Verdict, Word
 from tare.report import arrange
 from tare.report.arrange import MetricSection
+from tare.report.shape import ByName, JsonShape, key
 from tare.units import MINUS, TIMES_FROM
 
 _HEADING_WIDTH = 14
@@ -34,25 +34,27 @@ _BUSY = "busy"
 _Column = tuple[str, MetricSection]
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """Answers in ``tare show --json``, as docs/json.md describes them."""
-    return {"answers": [_answer(answer) for answer in analysis.answers]}
+class AnswerPartShape(JsonShape):
+    """A part of an answer: a statement on one or several metrics."""
+
+    word: ByName[Word] | None = key("as in a verdict; `null` without a result")
+    metrics: list[str] = key("named as in `text`")
+    text: str = key("the part in words")
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
-    return {
-        "environment": answer.environment,
-        "layout": answer.layout,
-        "sentence": answer.sentence,
-        "parts": [
-            {
-                "word": part.word and part.word.name.lower(),
-                "metrics": list(part.metrics),
-                "text": part.text,
-            }
-            for part in answer.parts
-        ],
-    }
+class AnswerShape(JsonShape):
+    """One object for each environment and layout with a verdict on a primary metric."""
+
+    environment: str = key("its name in the campaign")
+    layout: str = key("where")
+    sentence: str = key("the answer in words")
+    parts: list[AnswerPartShape] = key(
+        "its parts in order: losses first, then metrics that are like native, then the rest"
+    )
+
+
+class Json(JsonShape):
+    answers: list[AnswerShape] = key("the verdict on each environment over all primary metrics")
 
 
 def print_answers(analysis: Analysis, console: Console) -> None:

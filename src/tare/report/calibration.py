@@ -2,7 +2,6 @@
 """A calibration in words, as a table for a terminal, and as JSON; and how a report cites one."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -10,6 +9,7 @@ from rich.text import Text
 from tare.drawing.table import ruled_table
 from tare.drawing.words import moment
 from tare.records import Calibration, Gate, Passing
+from tare.report.shape import ByName, JsonShape, Versioned, key
 
 NONE = "not calibrated on this host with this version: `tare calibrate` shows whether known truths are found here"
 _STYLE = {
@@ -76,32 +76,40 @@ def ending(calibration: Calibration) -> str:
     return f"calibration {word}: {said} ({calibration.size}, {calibration.estimator}, {moment(calibration.ended_utc)})"
 
 
-def json(calibration: Calibration) -> dict[str, Any]:
-    """What ``tare calibrate --json`` prints, and the JSON of a result that cites the calibration."""
-    return {
-        "passed": calibration.passed,
-        "complete": calibration.complete,
-        "size": calibration.size,
-        "estimator": calibration.estimator,
-        "started_utc": calibration.started_utc,
-        "ended_utc": calibration.ended_utc,
-        "tare_version": calibration.tare_version,
-        "image_digest": calibration.image_digest,
-        "host_identity": calibration.host_identity,
-        "host": dict(calibration.host),
-        "measured": dict(calibration.measured),
-        "repeated": list(calibration.repeated),
-        "gates": [
-            {
-                "phase": gate.phase,
-                "name": gate.name,
-                "claim": gate.claim,
-                "passing": gate.passing.name.lower(),
-                "seen": gate.seen,
-                "count": gate.count,
-                "of": gate.of,
-                "allowed": gate.allowed,
-            }
-            for gate in calibration.gates
-        ],
-    }
+class GateShape(JsonShape):
+    """One claim about Tare, and what was seen."""
+
+    phase: str = key("`P0` to `P8`")
+    name: str = key("unique in its phase")
+    claim: str = key("the requirement, in words")
+    passing: ByName[Passing] = key("noted: recorded without a requirement")
+    seen: str = key("the figures, with their units and counts, or why there are none")
+    count: int | None = key("how often something happened; `null`: the gate is not about a count")
+    of: int | None = key("out of how many")
+    allowed: int | None = key("the largest count that passes")
+
+
+class CalibrationShape(JsonShape):
+    """A calibration ([calibration.md](calibration.md) explains the gates)."""
+
+    passed: bool = key("whether all judged gates passed")
+    complete: bool = key("whether all phases were judged")
+    size: str = key('`"full"` or `"quick"`')
+    estimator: str = key('`"aligned-ranks"`, or the name of a broken one that must fail')
+    started_utc: str = key("when it began")
+    ended_utc: str = key("when it ended")
+    tare_version: str = key("the version that measured it")
+    image_digest: str = key("digest of the image that it ran")
+    host_identity: str = key("a digest that identifies the host without revealing anything about it")
+    host: dict[str, str] = key("the host's facts: label \N{RIGHTWARDS ARROW} text")
+    measured: dict[str, float] = key(
+        "figures of the host on which the phases relied: `fixed_share_...` (the share of a run that is no work), "
+        "`noise_...` (standard deviation of the logarithms of runs), `pressure` and `steal` (shares of the time before "
+        "P6)"
+    )
+    repeated: list[str] = key("phases that were run twice and judged together")
+    gates: list[GateShape] = key("one object for each gate")
+
+
+class PrintedCalibration(CalibrationShape, Versioned):
+    """The object that `tare calibrate --json` prints."""

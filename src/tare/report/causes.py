@@ -2,7 +2,6 @@
 """Why an environment is slower: causes by intervention, candidates, signals; for programs, a terminal and the page."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -18,14 +17,27 @@ from tare.records import (
     Attribution,
     Clue,
     Estimate,
-    Explanation,
     Ground,
     InterventionVerdict,
-    Suspicion,
+    Role,
+    Scope,
+    Shift,
+    Strength,
 )
-from tare.report import arrange, in_json
+from tare.report import arrange
 from tare.report.page import MISSING, PageSection, section
 from tare.report.reasons import reasons
+from tare.report.shape import (
+    ByName,
+    CampaignShape,
+    CellShape,
+    EstimateShape,
+    JsonShape,
+    Number,
+    Seconds,
+    in_unit,
+    key,
+)
 
 TITLE = "Why"
 EXPLANATION = (
@@ -42,105 +54,150 @@ def explained(analysis: Analysis) -> tuple[Attribution, ...]:
     return tuple(each for each in analysis.attributions if each.established)
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """What ``tare show --json`` and ``tare explain --json`` have about causes, as docs/json.md describes it."""
-    return {
-        "explanations": [_explanation(explanation) for explanation in analysis.explanations],
-        "suspicions": [_suspicion(suspicion) for suspicion in analysis.suspicions],
-        "attributions": [_attribution(attribution) for attribution in analysis.attributions],
-        "interventions": [_intervention(verdict) for verdict in analysis.interventions],
-    }
+class ExplanationShape(JsonShape):
+    """One object per claim (slower or faster, beyond the noise floor), on primary metrics or not.
+
+    [causes.md](causes.md) explains the words.
+    """
+
+    cell: CellShape = key("the claim's place")
+    environment: str = key("as in a verdict")
+    metric: str = key("as in a verdict")
+    primary: bool = key("as in a verdict")
+    claim: str = key('such as `"25 to 28 % slower"`')
+    standing: Attributed = key("cause: confirmed by an intervention; candidate: suspected")
+    cause: str | None = key(
+        "name of the known cause, or of the knob that was turned by hand; `null` if none is known"
+    )
+    title: str | None = key("the cause in words", lambda of: of.title or None)
+    grounds: str | None = key("why it is suspected, in words", lambda of: of.grounds or None)
+    cure: str | None = key(
+        "what the technology's user writes; for a gain, how native gets it too", lambda of: of.cure or None
+    )
+    knob: str | None = key("the knob that confirmed it")
+    before: EstimateShape | None = key("the overhead as it is, in the intervention's own blocks")
+    after: EstimateShape | None = key("the overhead with the knob turned, in the intervention's own blocks")
+    further: list[str] = key("other causes of the same claim, in words")
+    tried: list[str] = key("what was turned and is no cause of it, in words")
+    undecided: list[str] = key("what was turned and was undecided, in words")
+    absent: bool = key(
+        "whether the difference was not seen again in the blocks of an intervention", "is_absent"
+    )
 
 
-def _explanation(explanation: Explanation) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(explanation.cell),
-        "environment": explanation.environment,
-        "metric": explanation.metric,
-        "primary": explanation.primary,
-        "claim": explanation.claim,
-        "standing": explanation.standing.value,
-        "cause": explanation.cause,
-        "title": explanation.title or None,
-        "grounds": explanation.grounds or None,
-        "cure": explanation.cure or None,
-        "knob": explanation.knob,
-        "before": explanation.before and in_json.estimate(explanation.before),
-        "after": explanation.after and in_json.estimate(explanation.after),
-        "further": list(explanation.further),
-        "tried": list(explanation.tried),
-        "undecided": list(explanation.undecided),
-        "absent": explanation.is_absent,
-    }
+class SuspicionShape(JsonShape):
+    """A known cause of a claim that has evidence; claim by claim, the strongest first."""
+
+    cell: CellShape = key("the claim's place")
+    environment: str = key("as in a verdict")
+    metric: str = key("as in a verdict")
+    cause: str = key("name of the known cause")
+    strength: ByName[Strength] = key("how much speaks for it")
+    grounds: str = key("why it is suspected, in words")
 
 
-def _suspicion(suspicion: Suspicion) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(suspicion.cell),
-        "environment": suspicion.environment,
-        "metric": suspicion.metric,
-        "cause": suspicion.cause,
-        "strength": suspicion.strength.name.lower(),
-        "grounds": suspicion.grounds,
-    }
+class CorrelationShape(JsonShape):
+    """Spearman's correlation of the overhead and a signal over blocks."""
+
+    r: Number = key("the coefficient")
+    chance: Number = key("probability of so large a value for any signal if all were unrelated")
+    n: int = key("how many blocks")
 
 
-def _attribution(attribution: Attribution) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(attribution.cell),
-        "environment": attribution.environment,
-        "metric": attribution.metric,
-        "n": attribution.n,
-        "standing": attribution.standing and attribution.standing.value,
-        "lost": attribution.lost_s and in_json.estimate(attribution.lost_s, "s"),
-        "unexplained": attribution.unexplained and in_json.estimate(attribution.unexplained),
-        "signals": [_clue(rank, clue) for rank, clue in enumerate(attribution.clues, start=1)],
-        "missing": dict(attribution.missing),
-        "sentence": attribution.sentence,
-    }
+class ClueShape(JsonShape):
+    """What one signal says about one overhead."""
+
+    rank: int = key("from 1, candidates first")
+    signal: str = key("its name ([signals.md](signals.md))")
+    title: str = key("the signal in words")
+    scope: Scope = key("what was counted")
+    standing: Attributed = key("whether it is a candidate")
+    grounds: list[ByName[Ground]] = key("why it is a candidate; empty if it is none")
+    after: str | None = key("the signal that it contains or follows from")
+    excess: EstimateShape = key(
+        "how much more than natively, per trial", lambda of: in_unit(of.excess, of.unit)
+    )
+    native: Number = key("native's median per trial, in the same unit")
+    share: EstimateShape | None = key(
+        "share of the time lost; `null` for neither seconds of waiting nor events of a known cost"
+    )
+    chance: Number = key("probability of such an excess by chance, adjusted for all signals")
+    correlation: CorrelationShape | None = key("`null` below 10 blocks, or for a signal that never changes")
 
 
-def _intervention(verdict: InterventionVerdict) -> dict[str, Any]:
-    own = verdict.intervention
-    return {
-        "cell": in_json.cell(verdict.cell),
-        "environment": own.environment,
-        "changed": verdict.turned.changed,
-        "knob": verdict.turned.knob,
-        "cause": verdict.turned.cause,
-        "metric": verdict.metric,
-        "standing": verdict.standing.value,
-        "role": verdict.role.name.lower(),
-        "shift": verdict.shift.name.lower(),
-        "before": in_json.estimate(verdict.before),
-        "after": in_json.estimate(verdict.after),
-        "change": in_json.estimate(verdict.change),
-        "chance": in_json.number(verdict.chance),
-        "parent": {"path": own.parent, "campaign": own.parent_campaign, "session": own.parent_session},
-        "sentence": verdict.sentence,
-    }
+class AttributionShape(JsonShape):
+    """One object per environment, cell and metric, for primary metrics and claims.
+
+    [causes.md](causes.md) explains the words.
+    """
+
+    cell: CellShape = key("the overhead's place")
+    environment: str = key("as in a verdict")
+    metric: str = key("as in a verdict")
+    n: int = key("the number of blocks")
+    standing: Attributed | None = key(
+        "whether any signal is a candidate; `null` if there is no overhead to explain"
+    )
+    lost: Seconds | None = key("wall time per trial beyond native", "lost_s")
+    unexplained: EstimateShape | None = key(
+        "the share of it that no candidate accounts for; `null` if it is not certain that wall time is lost"
+    )
+    signals: list[ClueShape] = key(
+        "the signals by rank",
+        lambda of: [ClueShape.taken(clue, rank=rank) for rank, clue in enumerate(of.clues, start=1)],
+    )
+    missing: dict[str, str] = key(
+        "signal \N{RIGHTWARDS ARROW} why the trials lack it", lambda of: dict(of.missing)
+    )
+    sentence: str = key("the same in words")
 
 
-def _clue(rank: int, clue: Clue) -> dict[str, Any]:
-    return {
-        "rank": rank,
-        "signal": clue.signal,
-        "title": clue.title,
-        "scope": clue.scope.value,
-        "standing": clue.standing.value,
-        "grounds": [ground.name.lower() for ground in clue.grounds],
-        "after": clue.after,
-        "excess": in_json.estimate(clue.excess, clue.unit),
-        "native": in_json.number(clue.native),
-        "share": clue.share and in_json.estimate(clue.share),
-        "chance": in_json.number(clue.chance),
-        "correlation": clue.correlation
-        and {
-            "r": in_json.number(clue.correlation.r),
-            "chance": in_json.number(clue.correlation.chance),
-            "n": clue.correlation.n,
-        },
-    }
+class ParentShape(JsonShape):
+    """The result that an intervention explains."""
+
+    path: str = key("its folder, from the folder of the intervention", "parent")
+    campaign: str = key("its campaign's name", "parent_campaign")
+    session: str = key("identity of its first session", "parent_session")
+
+
+class InterventionShape(JsonShape):
+    """One object per knob and metric.
+
+    A result that was explained contains the interventions of the results below it, for primary metrics and claims.
+    """
+
+    cell: CellShape = key("where")
+    environment: str = key("as in a verdict", "intervention.environment")
+    changed: str = key("the environment with the knob turned", "turned.changed")
+    knob: str = key("the knob's name", "turned.knob")
+    cause: str | None = key("the known cause that it tests; `null` by hand", "turned.cause")
+    metric: str = key("as in a verdict")
+    standing: Attributed = key("whether the knob is a cause")
+    role: ByName[Role] = key(
+        "the knob's part in the difference; absent: there was none in the intervention's own blocks"
+    )
+    shift: ByName[Shift] = key("how the overhead changes; same: by less than the margin")
+    before: EstimateShape = key("the overhead as it is")
+    after: EstimateShape = key("the overhead with the knob turned")
+    change: EstimateShape = key("change of the time per unit of work; below 0 is time gained")
+    chance: Number = key(
+        "the probability of such a change by chance, for all knobs and claimed metrics together"
+    )
+    parent: ParentShape = key("the result that it explains", "intervention")
+    sentence: str = key("the same in words")
+
+
+class Json(JsonShape):
+    explanations: list[ExplanationShape] = key(
+        "why each claim is true: cause, suspicion or neither, and the cure"
+    )
+    suspicions: list[SuspicionShape] = key("the known causes that have evidence")
+    attributions: list[AttributionShape] = key("why an environment is slower, as far as signals show")
+    interventions: list[InterventionShape] = key("what turning one knob did to an overhead")
+
+
+class PrintedExplanations(Json, CampaignShape):
+    """The object that `tare explain RESULT --json` prints."""
 
 
 def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # noqa: ARG001 - as every topic's

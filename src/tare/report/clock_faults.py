@@ -3,12 +3,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tare.drawing.words import counted
 from tare.foreign import one_line
-from tare.records import Analysis, Cell, Outcome, Status
-from tare.report import in_json
+from tare.records import Cell, Outcome, Status
+from tare.report.shape import CellShape, JsonShape, TrialShape, key
 from tare.treat.pairing import cell_of
 
 
@@ -75,22 +74,34 @@ def _inverted(own: Sequence[Outcome], trials: int) -> str:
     )
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """Wrong clocks and impossible CPU times in ``tare show --json``, as docs/json.md describes them."""
-    return {
-        "clock_faults": [_clock_fault(outcome) for outcome in analysis.outcomes if outcome.clock_fault],
-        "timer_inversions": [_inversions(remark) for remark in timer_inversions(analysis.outcomes)],
-    }
+class ClockFaultShape(TrialShape):
+    """One object per trial whose nodes had a wrong clock; [method.md](method.md) gives the rule.
+
+    Its `wall_s` is the host's, and it has no other metric except `cpu_s`.
+    """
+
+    status: Status = key("ok unless something else went wrong too")
+    fault: str = key("the finding, in words", "clock_fault")
 
 
-def _clock_fault(outcome: Outcome) -> dict[str, Any]:
-    return {**in_json.trial(outcome), "status": outcome.status.value, "fault": outcome.clock_fault}
+class InversionsShape(JsonShape):
+    """One object per cell and environment whose nodes reported more CPU time than there was."""
+
+    cell: CellShape = key("where")
+    environment: str = key("as in a verdict")
+    inverted: int = key(
+        "the number of trials in which a node reported more CPU time than its processors had in their wall time",
+        lambda of: len(of.blocks),
+    )
+    of: int = key("the number of trials that ended well", "trials")
 
 
-def _inversions(remark: ClockRemark) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(remark.cell),
-        "environment": remark.environment,
-        "inverted": len(remark.blocks),
-        "of": remark.trials,
-    }
+class Json(JsonShape):
+    clock_faults: list[ClockFaultShape] = key(
+        "trials in nodes with a wrong clock, timed by the host",
+        lambda analysis: [outcome for outcome in analysis.outcomes if outcome.clock_fault],
+    )
+    timer_inversions: list[InversionsShape] = key(
+        "environments whose nodes reported more CPU time than there was",
+        lambda analysis: timer_inversions(analysis.outcomes),
+    )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The clocks of the nodes: wrong ones, their quality, and CPU time over wall time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,10 @@ from tare.drawing.artist import Artist
 from tare.drawing.words import counted, interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Analysis, Cell, ClockQuality, ClockTest, Outcome, TimerAgreement
-from tare.report import in_json
 from tare.report.arrange import place
 from tare.report.clock_faults import clock_faults, timer_inversions
 from tare.report.page import MISSING, PageSection, section
+from tare.report.shape import CellShape, EstimateShape, JsonShape, key
 
 TITLE = "Clocks of the nodes"
 EXPLANATION = (
@@ -118,48 +118,58 @@ def _timers_said(timers: TimerAgreement) -> str:
     )
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """The parts that are about what the clocks are, as docs/json.md describes them."""
-    return {
-        "cpu_over_wall": [
-            {
-                "cell": in_json.cell(timers.summary.cell),
-                "environment": timers.summary.environment,
-                "difference": in_json.estimate(timers.difference),
-                "band": in_json.estimate(timers.band),
-                "disagrees": timers.disagrees,
-            }
-            for timers in analysis.timers
-        ],
-        "clock_tests": [
-            _quality(outcome, quality) for outcome in analysis.outcomes for quality in outcome.clock_quality
-        ],
-    }
+class TimersShape(JsonShape):
+    """One object per cell and environment: CPU time over wall time, as the node reports both."""
+
+    cell: CellShape = key("where", "summary.cell")
+    environment: str = key("as in a verdict", "summary.environment")
+    difference: EstimateShape = key("against native's; above 0 is more CPU time")
+    band: EstimateShape = key("the same for native against native")
+    disagrees: bool = key("true when the interval of the difference lies outside the band")
 
 
-def _quality(outcome: Outcome, quality: ClockQuality) -> dict[str, Any]:
-    return {
-        "trial": outcome.trial.identity,
-        "environment": outcome.trial.environment.name,
-        "node": quality.node,
-        "own_clock": quality.own_clock,
-        "source": quality.source,
-        "tsc_flags": quality.tsc_flags and list(quality.tsc_flags),
-        "invariant_tsc": quality.invariant_tsc,
-        "clocks": {
-            name: {
-                "resolution_ns": clock.resolution_ns,
-                "least_step_ns": clock.least_step_ns,
-                "readings": clock.readings,
-                "backward_steps": clock.backward_steps,
-            }
-            for name, clock in quality.clocks.items()
-        },
-        "pairs": quality.pairs,
-        "exchanges": quality.exchanges,
-        "backward_exchanges": quality.backward_exchanges,
-        "worst_backward_ns": quality.worst_backward_ns,
-    }
+class ClockTestShape(JsonShape):
+    """A clock that one thread read repeatedly."""
+
+    resolution_ns: int | None = key("as the system claims; `null`: it makes no claim")
+    least_step_ns: int | None = key("smallest difference between two readings; `null`: all were equal")
+    readings: int = key("how many")
+    backward_steps: int = key("how many of them were below the one before")
+
+
+class ClockQualityShape(JsonShape):
+    """A test of a node's clocks, once per environment, layout and session."""
+
+    trial: str = key("the trial's identity")
+    environment: str = key("the trial's environment")
+    node: int = key("its place among the trial's nodes, from 0")
+    own_clock: bool = key("whether the node keeps a clock of its own")
+    source: str | None = key("its kernel's clock source; `null` if none is shown")
+    tsc_flags: list[str] | None = key("what its kernel reports about the time stamp counter; `null`: nothing")
+    invariant_tsc: bool | None = key(
+        "what its processor reports about the time stamp counter; `null`: nothing"
+    )
+    clocks: dict[str, ClockTestShape] = key("name, such as `CLOCK_MONOTONIC` \N{RIGHTWARDS ARROW} its test")
+    pairs: int = key("how many pairs of processors passed readings to each other")
+    exchanges: int = key("how many readings they passed; 0: they could not")
+    backward_exchanges: int = key("how many of these were below the reading that was passed on")
+    worst_backward_ns: int = key("by how much at most")
+
+
+def _qualities(outcome: Outcome) -> Iterator[dict[str, Any]]:
+    trial = outcome.trial
+    for quality in outcome.clock_quality:
+        yield ClockQualityShape.taken(quality, trial=trial.identity, environment=trial.environment.name)
+
+
+class Json(JsonShape):
+    cpu_over_wall: list[TimersShape] = key(
+        "whether the ratio of CPU time to wall time is as natively", "timers"
+    )
+    clock_tests: list[ClockQualityShape] = key(
+        "what the clocks of nodes are, tested once per environment, layout and session",
+        lambda analysis: [quality for outcome in analysis.outcomes for quality in _qualities(outcome)],
+    )
 
 
 def remarks(analysis: Analysis) -> Iterable[Text]:

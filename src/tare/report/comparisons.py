@@ -2,7 +2,6 @@
 """Environments and workloads against each other: rankings and geometric means, for every output."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from markupsafe import Markup
 from rich.console import Console
@@ -12,10 +11,11 @@ from tare.drawing.artist import Artist
 from tare.drawing.table import figures_table, print_heading
 from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
-from tare.records import Analysis, PairDifference, Ranked, Ranking
-from tare.report import in_json, trust
+from tare.records import Analysis, Direction, Ranked, Ranking
+from tare.report import trust
 from tare.report.arrange import place
 from tare.report.page import PageSection, rendered
+from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, Number, in_unit, key
 
 RANKING_TITLE = "Ranking on the primary metric"
 SAME_LETTER = "Same letter: not distinguished, not equal."
@@ -49,49 +49,86 @@ def shown_rankings(analysis: Analysis) -> tuple[Ranking, ...]:
     return tuple(ranking for ranking in analysis.rankings if len(ranking.places) > 2)  # noqa: PLR2004
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """Comparisons and spreads in ``tare show --json``, as docs/json.md describes them."""
-    return {
-        "rankings": [_ranking(ranking) for ranking in analysis.rankings],
-        "across_workloads": [
-            {
-                "environment": each.environment,
-                "layout": each.layout,
-                "workloads": list(each.workloads),
-                "overhead": in_json.estimate(each.overhead),
-            }
-            for each in analysis.across_workloads
-        ],
-        **trust.json(analysis),
-    }
+class PlaceShape(JsonShape):
+    """An environment's place in a ranking."""
+
+    environment: str = key("its name in the campaign, or `native`")
+    letters: str = key("two that share one are not distinguished, which does not make them equal")
+    overhead: EstimateShape | None = key("against native; `null` for native")
 
 
-def _ranking(ranking: Ranking) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(ranking.cell),
-        "metric": ranking.metric,
-        "places": [
-            {
-                "environment": ranked.environment,
-                "letters": ranked.letters,
-                "overhead": ranked.overhead and in_json.estimate(ranked.overhead),
-            }
-            for ranked in ranking.places
-        ],
-        "pairs": [_pair(pair) for pair in ranking.pairs],
-    }
+class PairShape(JsonShape):
+    """Two environments of a ranking."""
+
+    first: str = key("an environment")
+    second: str = key("another")
+    difference: EstimateShape = key("how much more time the second takes; its interval holds by itself")
+    adjusted_p: float = key('p-value of "no difference" among all pairs of the ranking')
+    adjusted_equivalence_p: float = key('p-value of "not within the margin" among all pairs of the ranking')
+    distinguished: bool = key("whether they differ")
+    equal: bool = key("shown to lie within the margin of each other")
 
 
-def _pair(pair: PairDifference) -> dict[str, Any]:
-    return {
-        "first": pair.first,
-        "second": pair.second,
-        "difference": in_json.estimate(pair.difference),
-        "adjusted_p": pair.adjusted_p,
-        "adjusted_equivalence_p": pair.adjusted_equivalence_p,
-        "distinguished": pair.distinguished,
-        "equal": pair.equal,
-    }
+class RankingShape(JsonShape):
+    """One object per cell with an environment, on its primary metric."""
+
+    cell: CellShape = key("where")
+    metric: str = key("as in a verdict")
+    places: list[PlaceShape] = key("the fastest first, native included")
+    pairs: list[PairShape] = key("each two of them")
+
+
+class AcrossShape(JsonShape):
+    """One object per environment and layout with several workloads."""
+
+    environment: str = key("as in a verdict")
+    layout: str = key("where")
+    workloads: list[str] = key("their names")
+    overhead: EstimateShape = key(
+        "geometric mean of the primary metrics' overheads; its `n` counts blocks that are complete for all of them"
+    )
+
+
+class VarianceShape(JsonShape):
+    """Variances of ln(time per unit of work): one object per cell and environment, on the primary metric.
+
+    A point below 0 means that nothing was seen.
+    """
+
+    cell: CellShape = key("where")
+    environment: str = key("as in a verdict")
+    metric: str = key("as in a verdict")
+    between_blocks: EstimateShape = key("common to all arms of a block")
+    between_starts: EstimateShape = key("from start to start")
+    between_iterations: EstimateShape | None = key("within a start; `null` when each start had one")
+    iterations: float = key("per start, harmonic mean")
+    best_iterations: int | None = key("the number per start that uses the time best; `null`: not known")
+    start_cost_s: Number = key("seconds of a start with its stop; `null`: not known")
+    iteration_cost_s: Number = key("seconds of one iteration; `null`: not known")
+
+
+class SpreadShape(JsonShape):
+    """One object per cell, metric and arm, native included."""
+
+    cell: CellShape = key("where")
+    environment: str = key("as in a verdict; native is one of the environments")
+    metric: str = key("as in a verdict")
+    unit: str = key("as in a verdict")
+    direction: ByName[Direction] = key("as in a verdict")
+    primary: bool = key("as in a verdict")
+    p50: EstimateShape = key("the median", lambda of: in_unit(of.p50, of.unit))
+    p95: Number = key("the 95th percentile of time per unit of work, in `unit`; `null` below 20 runs")
+    slowest: Number = key("the slowest run, in `unit`")
+    n: int = key("how many runs")
+
+
+class Json(JsonShape):
+    rankings: list[RankingShape] = key("the environments of each cell against each other")
+    across_workloads: list[AcrossShape] = key(
+        "geometric means over the workloads of a layout; empty with one workload"
+    )
+    variances: list[VarianceShape] = key("at which level the noise arises")
+    spreads: list[SpreadShape] = key("how single runs spread")
 
 
 def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:

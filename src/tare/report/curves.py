@@ -4,7 +4,6 @@
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -14,7 +13,7 @@ from tare.drawing.table import add_name_column, name_cell, name_width, ruled_tab
 from tare.drawing.words import NO_VALUE, counted, least_level, prefixed, quantity
 from tare.foreign import one_line
 from tare.records import NATIVE, Analysis, Cell, CurveEstimate, Direction, Estimate, PointEstimate
-from tare.report import in_json
+from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, Number, in_unit, key
 from tare.units import DASH, KIBIBYTE, MEBIBYTE, format_byte, parse_byte
 
 POINTWISE = (
@@ -165,28 +164,43 @@ def point_said(curve: CurveEstimate, point: PointEstimate) -> str:
     return f"{value}; {against}, n = {point.overhead.n}"
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """Curves in ``tare show --json``, as docs/json.md describes them."""
-    return {"curves": [_curve(curve) for curve in analysis.curves]}
+class PointShape(JsonShape):
+    """A point with a complete block, by rising x.
+
+    Its intervals hold individually, not for the whole curve together.
+    """
+
+    x: Number = key("such as the size of a message, in `x_unit`")
+    value: EstimateShape = key("in the metric's own unit")
+    overhead: EstimateShape | None = key(
+        "against native, as `typical` in a verdict; `null` for native itself"
+    )
 
 
-def _curve(estimate: CurveEstimate) -> dict[str, Any]:
-    curve = estimate.curve
-    return {
-        "cell": in_json.cell(curve.cell),
-        "environment": curve.environment,
-        "metric": curve.metric,
-        "direction": curve.direction.name.lower(),
-        "x_unit": curve.x_unit,
-        "points": [
-            {
-                "x": in_json.number(point.x),
-                "value": in_json.estimate(point.value, curve.unit),
-                "overhead": point.overhead and in_json.estimate(point.overhead),
-            }
-            for point in estimate.points
-        ],
-    }
+class CurveShape(JsonShape):
+    """One object per cell, metric and environment, native included.
+
+    [netpipe.md](netpipe.md) explains how to read them.
+    """
+
+    cell: CellShape = key("where", "curve.cell")
+    environment: str = key("as in a verdict", "curve.environment")
+    metric: str = key("as in a verdict", "curve.metric")
+    direction: ByName[Direction] = key("as in a verdict", "curve.direction")
+    x_unit: str = key('unit of every `x`, such as `"B"`', "curve.x_unit")
+    points: list[PointShape] = key(
+        "the points", lambda of: [_point(point, of.curve.unit) for point in of.points]
+    )
+
+
+def _point(point: PointEstimate, unit: str) -> PointShape:
+    return PointShape(x=point.x, value=in_unit(point.value, unit), overhead=point.overhead)
+
+
+class Json(JsonShape):
+    curves: list[CurveShape] = key(
+        "metrics that were measured over an x, such as a message size; empty where there are none"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -15,6 +14,7 @@ from tare.drawing.table import add_name_column, name_cell, name_width, ruled_tab
 from tare.foreign import one_line
 from tare.records import NATIVE, Analysis, Outcome
 from tare.report.page import MISSING, PageSection, section
+from tare.report.shape import JsonShape, key
 
 TITLE = "What the commands ran under"
 OWN_EXPLANATION = (
@@ -83,20 +83,38 @@ def _only(texts: Mapping[str, str], labels: AbstractSet[str]) -> dict[str, str]:
     return {label: text for label, text in texts.items() if label in labels}
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """Each environment's confinement, and the labels that differ and must not, as docs/json.md describes them."""
-    parity = parity_table(analysis)
-    return {"parity": parity and _parity(parity, _read(analysis))}
+class ConditionsShape(JsonShape):
+    """What one environment's trials ran under; different texts of its trials are joined by ` / `."""
+
+    own: dict[str, str] = key("what the technology gives its payload: label \N{RIGHTWARDS ARROW} text")
+    host: dict[str, str] = key("what must match native: label \N{RIGHTWARDS ARROW} text")
 
 
-def _parity(parity: ParityTable, read: Iterable[Outcome]) -> dict[str, Any]:
-    return {
-        "environments": {
-            name: {kind: _texts(read, name, kind=kind) for kind in ("own", "host")}
-            for name in parity.environments
-        },
-        "unequal": [row.label for row in parity.unequal],
+class ParityShape(JsonShape):
+    """What the commands ran under ([environments.md](environments.md#equal-arms))."""
+
+    environments: dict[str, ConditionsShape] = key("name \N{RIGHTWARDS ARROW} its conditions")
+    unequal: list[str] = key(
+        "the labels of `host` that did not match native in some environment, whose trials are then void"
+    )
+
+
+def _parity(analysis: Analysis) -> ParityShape | None:
+    if (parity := parity_table(analysis)) is None:
+        return None
+    read = _read(analysis)
+    environments = {
+        name: ConditionsShape(own=_texts(read, name, kind="own"), host=_texts(read, name, kind="host"))
+        for name in parity.environments
     }
+    return ParityShape(environments=environments, unequal=[row.label for row in parity.unequal])
+
+
+class Json(JsonShape):
+    parity: ParityShape | None = key(
+        "what the commands ran under; `null` in results of earlier versions",
+        _parity,
+    )
 
 
 def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:

@@ -2,7 +2,6 @@
 """Times beside the trials' own: of the environments' helpers, and of waiting for one of the host's processors."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -12,9 +11,9 @@ from tare.drawing.artist import Artist
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import interval_percent, point_percent, quantity, quantity_interval
 from tare.records import Analysis, Cell, Estimate, HelperCost, TimeEstimate, WaitCost
-from tare.report import in_json
 from tare.report.arrange import place
 from tare.report.page import MISSING, PageSection, section
+from tare.report.shape import CellShape, EstimateShape, JsonShape, Seconds, key
 
 TITLE = "CPU time of the environment's own helpers on the host"
 WAITING_TITLE = "Time in which virtual processors waited for one of the host's"
@@ -43,33 +42,61 @@ def _missing_said(cost: HelperCost) -> str:
     return "none" if cost.summary.helpers == 0 else "not known"
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """The parts of ``tare show --json`` that are about helpers and waiting, as docs/json.md describes them."""
-    return {
-        "helper_cost": [_helper_cost(cost) for cost in analysis.helper_costs],
-        "waiting": [_wait_cost(cost) for cost in analysis.wait_costs],
-    }
+class HelperCostShape(JsonShape):
+    """One object per cell and environment other than native.
+
+    The threads of a virtual machine's monitor that are the machine's processors do not count as a helper's time.
+    """
+
+    cell: CellShape = key("where", "summary.cell")
+    environment: str = key("as in a verdict", "summary.environment")
+    helpers: int | None = key(
+        "how many processes served the nodes from outside; 0 means that the environment has none, `null` that it is "
+        "not known",
+        "summary.helpers",
+    )
+    cpu_s: Seconds | None = key(
+        "median over blocks of their CPU time per trial; `null` where there are none or it is not known"
+    )
+    share: EstimateShape | None = key(
+        "median over blocks of that time as a fraction of the trial's own CPU time, in which it is not counted except "
+        "for gVisor's kernel and a virtual machine's monitor, which are in the node's own group"
+    )
 
 
-def _helper_cost(cost: HelperCost) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(cost.summary.cell),
-        "environment": cost.summary.environment,
-        "helpers": cost.summary.helpers,
-        "cpu_s": cost.cpu_s and in_json.estimate(cost.cpu_s, "s"),
-        "share": cost.share and in_json.estimate(cost.share),
-    }
+class WaitCostShape(JsonShape):
+    """One object per cell and environment whose nodes are virtual machines.
+
+    Their processors are threads that the host can distinguish, or their guests count steal.
+    """
+
+    cell: CellShape = key("where", "summary.cell")
+    environment: str = key("as in a verdict", "summary.environment")
+    vcpu_wait_s: Seconds | None = key(
+        "median over blocks of the time per trial in which the threads that are the nodes' processors were runnable "
+        "and did not run, all together, as the host counts it; `null` where it is not known",
+        lambda of: of.vcpu_wait and of.vcpu_wait.time_s,
+    )
+    vcpu_wait_share: EstimateShape | None = key(
+        "median over blocks of that time as a fraction of the time that the nodes' processors had",
+        lambda of: of.vcpu_wait and of.vcpu_wait.share,
+    )
+    steal_s: Seconds | None = key(
+        "the same as `vcpu_wait_s`, as the guests' kernels count it; `null` if one of them never counted any",
+        lambda of: of.steal and of.steal.time_s,
+    )
+    steal_share: EstimateShape | None = key(
+        "the same as `vcpu_wait_share`, as the guests' kernels count it",
+        lambda of: of.steal and of.steal.share,
+    )
 
 
-def _wait_cost(cost: WaitCost) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(cost.summary.cell),
-        "environment": cost.summary.environment,
-        "vcpu_wait_s": cost.vcpu_wait and in_json.estimate(cost.vcpu_wait.time_s, "s"),
-        "vcpu_wait_share": cost.vcpu_wait and cost.vcpu_wait.share and in_json.estimate(cost.vcpu_wait.share),
-        "steal_s": cost.steal and in_json.estimate(cost.steal.time_s, "s"),
-        "steal_share": cost.steal and cost.steal.share and in_json.estimate(cost.steal.share),
-    }
+class Json(JsonShape):
+    helper_cost: list[HelperCostShape] = key("CPU time of the environments' own helpers", "helper_costs")
+    waiting: list[WaitCostShape] = key(
+        "how long virtual processors waited for one of the host's; empty without virtual machines",
+        "wait_costs",
+    )
 
 
 def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # noqa: ARG001 - as every topic's

@@ -3,16 +3,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from rich.text import Text
 
 from tare.drawing.words import counted
 from tare.foreign import one_line
-from tare.records import Analysis, Cell, Exclusions, Outcome, Overhead, Skipped, Status
-from tare.report import in_json
+from tare.records import Analysis, Cell, Exclusions, Outcome, Overhead, Rule, Skipped, Status
 from tare.report.arrange import place
 from tare.report.page import PageSection, section
+from tare.report.shape import CellShape, JsonShape, TrialShape, key
 from tare.treat.pairing import cell_of
 
 _NAMED_REPEATS = 5
@@ -110,40 +109,39 @@ def warnings_said(analysis: Analysis) -> tuple[tuple[Cell, str], ...]:
     return tuple(dict.fromkeys(warnings))
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """Lost trials in ``tare show --json``, as docs/json.md describes them."""
-    return {
-        "lost": [_lost(outcome) for outcome in analysis.outcomes if outcome.status is not Status.OK],
-        "exclusions": [_exclusions(each) for each in analysis.exclusions],
-    }
+class LostShape(TrialShape):
+    """One object per failed or invalid trial."""
+
+    status: Status = key("failed or invalid")
+    excluded_by: Rule | None = key("the rule that made it invalid; `null` if none did")
+    reason: str | None = key("why, as a sentence")
+    excerpt: str | None = key("a piece of output that shows why")
 
 
-def _lost(outcome: Outcome) -> dict[str, Any]:
-    return {
-        **in_json.trial(outcome),
-        "status": outcome.status.value,
-        "excluded_by": outcome.excluded_by and outcome.excluded_by.value,
-        "reason": outcome.reason,
-        "excerpt": outcome.excerpt,
-    }
+class ExclusionsShape(JsonShape):
+    """One object per cell and environment, native included; [signals.md](signals.md) explains the rules."""
+
+    cell: CellShape = key("where")
+    environment: str = key("as in a verdict")
+    trials: int = key("all that were run")
+    excluded: dict[Rule, int] = key("rule \N{RIGHTWARDS ARROW} how many trials it excluded; empty if none")
 
 
-def _exclusions(arm: Exclusions) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(arm.cell),
-        "environment": arm.environment,
-        "trials": arm.trials,
-        "excluded": {rule.value: count for rule, count in arm.excluded.items()},
-    }
+class SkippedShape(JsonShape):
+    """An environment that did not run, or not in all blocks."""
+
+    environment: str = key("its name in the campaign")
+    reason: str = key("why")
+    remedy: str = key("what to do about it")
+    blocks: int | None = key("how many blocks ran without it; `null`: it never ran")
 
 
-def skipped_json(skipped: Skipped) -> dict[str, Any]:
-    return {
-        "environment": skipped.environment,
-        "reason": skipped.reason,
-        "remedy": skipped.remedy,
-        "blocks": skipped.blocks,
-    }
+class Json(JsonShape):
+    lost: list[LostShape] = key(
+        "failed and invalid trials",
+        lambda analysis: [outcome for outcome in analysis.outcomes if outcome.status is not Status.OK],
+    )
+    exclusions: list[ExclusionsShape] = key("how many trials of each environment were excluded by rules")
 
 
 def remarks(analysis: Analysis) -> Iterator[Text]:

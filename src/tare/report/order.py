@@ -2,7 +2,6 @@
 """Order experiments and the courses of iterations: for programs, for a terminal, for the page."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -12,10 +11,17 @@ from tare.drawing.artist import Artist
 from tare.drawing.table import ruled_table
 from tare.drawing.words import counted, interval_percent, point_percent
 from tare.foreign import one_line
-from tare.records import Analysis, IterationCourse, OrderVerdict, OrderWord, Steadiness
-from tare.report import in_json
+from tare.records import (
+    Analysis,
+    IterationCourse,
+    Ordering,
+    OrderVerdict,
+    OrderWord,
+    Steadiness,
+)
 from tare.report.arrange import place
 from tare.report.page import MISSING, PageSection, section
+from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, key
 
 ORDER_TITLE = "Does state accumulate within one start?"
 ORDER_EXPLANATION = (
@@ -66,59 +72,80 @@ def courses_said(steadiness: Steadiness) -> str:
     return f"{counted(steadiness.iterations, 'iteration')} in each of {starts}: {courses}"
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """The parts of ``tare show --json`` that are about several runs within one start (docs/json.md)."""
-    return {
-        "orders": [_order(verdict) for verdict in analysis.orders],
-        "iterations": [
-            {
-                "cell": in_json.cell(steadiness.cell),
-                "environment": steadiness.environment,
-                "metric": steadiness.metric,
-                "iterations": steadiness.iterations,
-                "starts": steadiness.starts,
-                "courses": {course.value: count for course, count in steadiness.counts.items()},
-            }
-            for steadiness in analysis.steadiness
-        ],
-    }
+class VariedValueShape(JsonShape):
+    """A value of the option that was varied."""
+
+    value: float = key("the option's value")
 
 
-def _order(verdict: OrderVerdict) -> dict[str, Any]:
-    summary = verdict.summary
-    return {
-        "cell": in_json.cell(summary.cell),
-        "environment": summary.environment,
-        "option": summary.option,
-        "metric": summary.metric,
-        "growth": in_json.estimate(verdict.growth),
-        "span_s": verdict.span_s,
-        "permutation_p": verdict.permutation_p,
-        "margin": verdict.margin,
-        "word": verdict.word.name.lower(),
-        "sentence": verdict.sentence,
-        "late_over_early": [
-            {"value": contrast.value, **in_json.estimate(contrast.late_over_early)}
-            for contrast in verdict.contrasts
-        ],
-        "blocks": [
-            {
-                "block": block.block,
-                "starts": [
-                    {
-                        "order": start.ordering.value,
-                        "runs": [
-                            {"value": run.value, "uptime_s": run.uptime_s, "log_time": run.log_time}
-                            for run in start.runs
-                        ],
-                    }
-                    for start in block.starts
-                ],
-            }
-            for block in summary.blocks
-        ],
-        "dropped_blocks": summary.dropped_blocks,
-    }
+class ContrastShape(EstimateShape, VariedValueShape):
+    """The time of one value at its latest place over its time at the earliest."""
+
+
+class OrderedRunShape(VariedValueShape):
+    """A run of a series."""
+
+    uptime_s: float = key("seconds from the end of the nodes' start to the start of the run")
+    log_time: float = key("natural logarithm of its time per unit of work")
+
+
+class OrderedStartShape(JsonShape):
+    """A series of runs within one start."""
+
+    order: Ordering = key("the order of the values", "ordering")
+    runs: list[OrderedRunShape] = key("in sequence")
+
+
+class OrderedBlockShape(JsonShape):
+    """A block of an order experiment."""
+
+    block: int = key("its number")
+    starts: list[OrderedStartShape] = key("one for each order")
+
+
+class OrderShape(JsonShape):
+    """One object per cell, environment and metric of an order experiment ([order.md](order.md))."""
+
+    cell: CellShape = key("`workload`, and `layout` without the order", "summary.cell")
+    environment: str = key("as in a verdict; native is one of the environments", "summary.environment")
+    option: str = key("the option that was varied", "summary.option")
+    metric: str = key("as in a verdict", "summary.metric")
+    growth: EstimateShape = key(
+        "how much more time the same work takes at the end of a series than at its beginning"
+    )
+    span_s: float = key("median time from the first run's start in a series to the last run's")
+    permutation_p: float = key("probability of so large a slope if the order made no difference")
+    margin: float = key("growth that counts as none, as a fraction")
+    word: ByName[OrderWord] = key("within: no material state")
+    sentence: str = key("the verdict in words")
+    late_over_early: list[ContrastShape] = key(
+        "for each value, rising",
+        lambda of: [ContrastShape.taken(each.late_over_early, value=each.value) for each in of.contrasts],
+    )
+    blocks: list[OrderedBlockShape] = key("the values themselves", "summary.blocks")
+    dropped_blocks: int = key("blocks begun that lack a run", "summary.dropped_blocks")
+
+
+class IterationsShape(JsonShape):
+    """One object per cell, environment and metric with iterations.
+
+    Metrics whose name ends in ` (first)` describe the first run of each start; the others describe all later
+    ones.
+    """
+
+    cell: CellShape = key("where")
+    environment: str = key("as in a verdict; native is one of the environments")
+    metric: str = key("as in a verdict")
+    iterations: int = key("the largest number of runs within a start, including the first")
+    starts: int = key("the number of complete starts")
+    courses: dict[IterationCourse, int] = key("how many of them took each course", "counts")
+
+
+class Json(JsonShape):
+    orders: list[OrderShape] = key("what order experiments showed; empty without one")
+    iterations: list[IterationsShape] = key(
+        "the course of the runs within one start; empty without iterations", "steadiness"
+    )
 
 
 def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # noqa: ARG001 - as every topic's

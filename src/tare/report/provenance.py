@@ -3,11 +3,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tare.drawing.words import counted, moment
-from tare.records import NATIVE, Analysis, Bounds, OptionValue, Outcome, Session
+from tare.records import NATIVE, Analysis, Bounds, OptionValue, Outcome
 from tare.report.calibration import citation
+from tare.report.shape import JsonShape, key
 from tare.units import format_byte, format_duration
 
 _MOST_VALUES = 4
@@ -174,27 +175,43 @@ def _unique(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """Evidence and sessions in ``tare show --json``, as docs/json.md describes them."""
-    return {
-        "evidence": [_evidence(label, values) for label, values in seen_values(analysis.outcomes).items()],
-        "sessions": [_session(session) for session in analysis.sessions],
-    }
+class ValueShape(JsonShape):
+    """A value that some trial reported."""
+
+    value: str = key("the text")
+    environments: list[str] = key("the environments whose trials reported it")
 
 
-def _evidence(label: str, values: SeenValues) -> dict[str, Any]:
-    shown = [{"value": value, "environments": environments_of(arms)} for value, arms in values.items()]
-    return {"label": label, "values": shown}
+class EvidenceShape(JsonShape):
+    """One object for each label. The report folds values that differ from trial to trial."""
+
+    label: str = key("what was observed")
+    values: list[ValueShape] = key("every value that a trial reported")
 
 
-def _session(session: Session) -> dict[str, Any]:
-    return {
-        "identity": session.identity,
-        "started_utc": session.started_utc,
-        "tare_version": session.tare_version,
-        "seed": session.seed,
-        "image_name": session.image_name,
-        "image_digest": session.image_digest,
-        "host": dict(session.host),
-        "planned_trials": session.planned_trials,
-    }
+class SessionShape(JsonShape):
+    """A start of the runner."""
+
+    identity: str = key("the session's identity")
+    started_utc: str = key("when it began")
+    tare_version: str = key("the version that ran")
+    seed: int = key("the seed of the random order")
+    image_name: str = key("the image's name")
+    image_digest: str = key("the image's digest")
+    host: dict[str, str] = key("the host's facts: label \N{RIGHTWARDS ARROW} text")
+    planned_trials: int = key("how many trials it planned")
+
+
+def _evidence(outcomes: Iterable[Outcome]) -> Iterator[EvidenceShape]:
+    for label, values in seen_values(outcomes).items():
+        shown = [
+            ValueShape(value=value, environments=environments_of(arms)) for value, arms in values.items()
+        ]
+        yield EvidenceShape(label=label, values=shown)
+
+
+class Json(JsonShape):
+    evidence: list[EvidenceShape] = key(
+        "the facts of the trials beside their samples", lambda analysis: list(_evidence(analysis.outcomes))
+    )
+    sessions: list[SessionShape] = key("the starts of the runner")

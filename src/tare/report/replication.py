@@ -11,8 +11,10 @@ from rich.text import Text
 from tare.drawing.table import ruled_table
 from tare.drawing.words import NO_VALUE, interval_percent, point_percent, prefixed
 from tare.foreign import one_line
-from tare.records import SCHEMA, ArmFigure, Cell, Replication, Treatment
-from tare.report import arrange, in_json
+from tare.records import SCHEMA, ArmFigure, Cell, Integrity, Replication, Treatment
+from tare.report import arrange
+from tare.report.integrity import JournalShape
+from tare.report.shape import CellShape, EstimateShape, JsonShape, Number, Versioned, key, printed
 from tare.units import signed
 
 WHAT = {
@@ -63,15 +65,54 @@ def table(
         console.print(_figures_table(rows))
 
 
-def json(replications: Sequence[Replication], treatment: Treatment) -> dict[str, Any]:
-    """What ``tare show --treatment --json`` prints, as docs/json.md describes it."""
-    return {
-        "schema": SCHEMA,
-        "treatment": treatment.value,
-        "what": WHAT[treatment],
-        "warning": AGAINST[treatment],
-        "replications": [_replication(each) for each in replications],
-    }
+class ArmShape(JsonShape):
+    """An arm's figure as the paper computes it, in the metric's own unit."""
+
+    value: Number = key("the figure")
+    low: Number = key("lower end of the interval, where the paper gives one")
+    high: Number = key("upper end of the interval, where the paper gives one")
+    deviation: Number = key("standard deviation; `null` below two runs")
+    variation: Number = key("coefficient of variation, a fraction, where the paper gives one")
+    runs: int = key("how many runs there were")
+    used: int = key("how many of them the figure rests on")
+
+
+class ReplicationShape(JsonShape):
+    """One object per cell, metric and environment."""
+
+    cell: CellShape = key("where")
+    environment: str = key("as in a verdict")
+    metric: str = key("as in a verdict")
+    unit: str = key("as in a verdict")
+    primary: bool = key("as in a verdict")
+    native: ArmShape = key("native's figure")
+    here: ArmShape = key("the environment's figure")
+    percent_of_native: Number = key("the environment's figure in percent of native's")
+    overhead: Number = key("the overhead by the paper's figures, as a fraction, without an interval")
+    typical: EstimateShape = key("Tare's estimate of the same overhead", "ours")
+
+
+class PrintedReplications(Versioned):
+    """The object that `tare show RESULT --treatment PAPER --json` prints."""
+
+    treatment: Treatment = key("the paper's short name")
+    what: str = key("what it does")
+    warning: str = key("what speaks against it")
+    replications: list[ReplicationShape] = key("the paper's figures beside Tare's")
+    journal: JournalShape = key("whether the journal is as it was written")
+
+
+def json(replications: Sequence[Replication], treatment: Treatment, integrity: Integrity) -> dict[str, Any]:
+    """Give the object of ``tare show --treatment --json``."""
+    shown = PrintedReplications(
+        schema_version=SCHEMA,
+        treatment=treatment,
+        what=WHAT[treatment],
+        warning=AGAINST[treatment],
+        replications=replications,
+        journal=integrity,
+    )
+    return printed(PrintedReplications, shown)
 
 
 def _figures_table(rows: Sequence[Replication]) -> Table:
@@ -103,30 +144,3 @@ def _spread(figure: ArmFigure, scale: float) -> str:
         return NO_VALUE
     variation = "" if figure.variation is None else f", {100 * figure.variation:.1f} %"
     return f"{figure.deviation / scale:.3g}{variation}"
-
-
-def _replication(each: Replication) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(each.cell),
-        "environment": each.environment,
-        "metric": each.metric,
-        "unit": each.unit,
-        "primary": each.primary,
-        "native": _figure(each.native),
-        "here": _figure(each.here),
-        "percent_of_native": in_json.number(each.percent_of_native),
-        "overhead": in_json.number(each.overhead),
-        "typical": in_json.estimate(each.ours),
-    }
-
-
-def _figure(figure: ArmFigure) -> dict[str, Any]:
-    return {
-        "value": in_json.number(figure.value),
-        "low": in_json.number(figure.low),
-        "high": in_json.number(figure.high),
-        "deviation": in_json.number(figure.deviation),
-        "variation": in_json.number(figure.variation),
-        "runs": figure.runs,
-        "used": figure.used,
-    }

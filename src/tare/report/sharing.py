@@ -3,7 +3,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -26,10 +25,10 @@ from tare.drawing.words import (
     point_percent,
 )
 from tare.foreign import one_line
-from tare.records import NATIVE, Analysis, Direction, SharedCell, SharingLoss, Word
-from tare.report import in_json
+from tare.records import NATIVE, Analysis, Direction, SharedCell, SharingLoss, SharingSummary, Withheld, Word
 from tare.report.arrange import layout_of, place
 from tare.report.page import MISSING, PageSection, section
+from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, Number, key, without_interval
 
 EXPLANATION = (
     "How much more time the same work takes an instance with company than by itself, "
@@ -88,43 +87,71 @@ def skew_said(loss: SharingLoss) -> str:
     return f"{1000 * loss.skew_s:.2f}, {1000 * loss.longest_skew_s:.2f}"
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """The part of ``tare show --json`` that is about sharing, as docs/json.md describes it."""
-    return {"sharing": [_loss(loss) for loss in analysis.sharing]}
+class SkewShape(JsonShape):
+    """How much later than the first an instance's program began, once executed."""
+
+    median: EstimateShape = key("without interval, in seconds; `n` counts trials")
+    maximum: Number = key("in seconds")
 
 
-def _loss(loss: SharingLoss) -> dict[str, Any]:
-    summary = loss.summary
-    return {
-        "cell": in_json.cell(summary.cells.shared),
-        "alone": in_json.cell(summary.cells.alone),
-        "environment": summary.environment,
-        "metric": summary.metric,
-        "direction": summary.direction.name.lower(),
-        "primary": summary.primary,
-        "loss": in_json.estimate(loss.typical),
-        "word": loss.word.name.lower(),
-        "withheld": loss.withheld and loss.withheld.value,
-        "each": [in_json.estimate(each) for each in loss.each],
-        "beyond_native": loss.beyond_native and in_json.estimate(loss.beyond_native),
-        "spread": loss.spread and in_json.estimate(loss.spread),
-        "jain_index": loss.jain_index and in_json.estimate(loss.jain_index),
-        "barrier_skew": _skew(loss),
-        "blocks": [
-            {"block": block, "log_losses": [in_json.number(value) for value in values]}
-            for block, values in zip(summary.blocks, summary.log_losses, strict=True)
-        ],
-        "dropped_blocks": summary.dropped_blocks,
-    }
+class LossesShape(JsonShape):
+    """The losses of one block."""
+
+    block: int = key("its number")
+    log_losses: list[Number] = key("for each instance, ln of the ratio of the times per work")
 
 
-def _skew(loss: SharingLoss) -> dict[str, Any] | None:
+def _skew(loss: SharingLoss) -> SkewShape | None:
     if loss.skew_s is None:
         return None
-    return {
-        "median": in_json.without_interval(loss.skew_s, "s", len(loss.summary.skews_s)),
-        "maximum": in_json.number(loss.longest_skew_s),
-    }
+    median = without_interval(loss.skew_s, "s", len(loss.summary.skews_s))
+    return SkewShape(median=median, maximum=loss.longest_skew_s)
+
+
+def _blocks(summary: SharingSummary) -> list[LossesShape]:
+    return [
+        LossesShape(block=block, log_losses=losses)
+        for block, losses in zip(summary.blocks, summary.log_losses, strict=True)
+    ]
+
+
+class LossShape(JsonShape):
+    """One object per cell with company, metric and environment, native included.
+
+    [sharing.md](sharing.md) defines the figures.
+    """
+
+    cell: CellShape = key("the cell with company", "summary.cells.shared")
+    alone: CellShape = key("the cell of the instance alone", "summary.cells.alone")
+    environment: str = key("as in a verdict", "summary.environment")
+    metric: str = key("as in a verdict", "summary.metric")
+    direction: ByName[Direction] = key("as in a verdict", "summary.direction")
+    primary: bool = key("as in a verdict", "summary.primary")
+    loss: EstimateShape = key(
+        "how much more time the same work takes with company, all instances joined; above 0 is a loss",
+        "typical",
+    )
+    word: ByName[Word] = key("as in a verdict")
+    withheld: Withheld | None = key("as in a verdict")
+    each: list[EstimateShape] = key("the same for each instance, by its number")
+    beyond_native: EstimateShape | None = key("how much more is lost than natively; `null` for native")
+    spread: EstimateShape | None = key(
+        "median of (most - least) / mean of the instances' times per work; `null` with one instance"
+    )
+    jain_index: EstimateShape | None = key(
+        "median of Jain's index of the instances' rates; `null` with one instance"
+    )
+    barrier_skew: SkewShape | None = key(
+        "how much later than the first an instance began; `null` with one instance", _skew
+    )
+    blocks: list[LossesShape] = key("the values themselves", lambda of: _blocks(of.summary))
+    dropped_blocks: int = key(
+        "blocks begun that lack a trial of this environment, with company or alone", "summary.dropped_blocks"
+    )
+
+
+class Json(JsonShape):
+    sharing: list[LossShape] = key("what company costs an instance; empty without a sharing experiment")
 
 
 def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:

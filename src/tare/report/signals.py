@@ -7,9 +7,9 @@ from typing import Any
 
 from tare.drawing.artist import Artist
 from tare.drawing.words import quantity
-from tare.records import Analysis, Cell, Outcome, Scope, SignalDifference, SignalTable
-from tare.report import in_json
+from tare.records import Analysis, Cell, Outcome, Rule, Scope, SignalDifference, SignalTable
 from tare.report.page import MISSING, PageSection, section
+from tare.report.shape import CellShape, EstimateShape, JsonShape, Number, TrialShape, in_unit, key
 from tare.units import MINUS
 
 TITLE = "Signals beside the runs"
@@ -89,48 +89,79 @@ def _difference(value: float, unit: str) -> str:
     return f"{sign}{quantity(abs(value), unit)}"
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """Signals of every trial, and of each environment against native, as docs/json.md describes them."""
+class KindShape(JsonShape):
+    """A signal that some trial has."""
+
+    unit: str = key("unit of its values")
+    lost_time: bool = key("whether it is time in which the command itself waited")
+
+
+class TrialSignalsShape(TrialShape):
+    """The counts of one trial."""
+
+    excluded_by: Rule | None = key("as in `lost`")
+    values: dict[str, Number] = key(
+        "signal \N{RIGHTWARDS ARROW} what was counted, `null` if this trial lacks it"
+    )
+    of_the_host: list[str] = key(
+        "the signals whose counts are the host's and not the nodes' own",
+        lambda of: sorted(signal.name for signal in of.signals if signal.scope is Scope.HOST),
+    )
+
+
+class NativeSignalShape(JsonShape):
+    """Native's value of a signal: the median over blocks."""
+
+    point: Number = key("the value")
+    unit: str = key("its unit")
+    n: int = key("how many blocks")
+
+
+class DifferenceShape(JsonShape):
+    """One signal of one environment against native."""
+
+    signal: str = key("its name", "name")
+    scope: Scope = key("what was counted")
+    native: NativeSignalShape = key(
+        "native's value", lambda of: NativeSignalShape(point=of.native, unit=of.unit, n=of.difference.n)
+    )
+    difference: EstimateShape = key(
+        "the median over blocks of how much more it was than natively",
+        lambda of: in_unit(of.difference, of.unit),
+    )
+
+
+class EnvironmentSignalsShape(JsonShape):
+    """One object per cell and environment."""
+
+    cell: CellShape = key("where")
+    environment: str = key("as in a verdict")
+    differences: list[DifferenceShape] = key("one object for each signal")
+    missing: dict[str, str] = key("signal \N{RIGHTWARDS ARROW} why no trial has it")
+
+
+class SignalsShape(JsonShape):
+    """Names and meanings are in [signals.md](signals.md)."""
+
+    kinds: dict[str, KindShape] = key("signal \N{RIGHTWARDS ARROW} what it is; signals that some trial has")
+    trials: list[TrialSignalsShape] = key("one object for each trial with signals")
+    environments: list[EnvironmentSignalsShape] = key("the environments against native", "signals")
+
+
+def _signals(analysis: Analysis) -> dict[str, Any]:
     kinds = {signal.name: signal for outcome in analysis.outcomes for signal in outcome.signals}
-    signals = {
-        "kinds": {
-            name: {"unit": kind.unit, "lost_time": kind.lost_time} for name, kind in sorted(kinds.items())
-        },
-        "trials": [_trial(outcome, sorted(kinds)) for outcome in analysis.outcomes if outcome.signals],
-        "environments": [_environment(table) for table in analysis.signals],
-    }
-    return {"signals": signals}
+    names = sorted(kinds)
+    trials = [_trial(outcome, names) for outcome in analysis.outcomes if outcome.signals]
+    return SignalsShape.taken(analysis, kinds={name: kinds[name] for name in names}, trials=trials)
 
 
 def _trial(outcome: Outcome, names: Sequence[str]) -> dict[str, Any]:
-    own = {signal.name: signal for signal in outcome.signals}
-    return {
-        **in_json.trial(outcome),
-        "excluded_by": outcome.excluded_by and outcome.excluded_by.value,
-        "values": {name: in_json.number(own[name].value) if name in own else None for name in names},
-        "of_the_host": sorted(name for name, signal in own.items() if signal.scope == "host"),
-    }
+    own = {signal.name: signal.value for signal in outcome.signals}
+    return TrialSignalsShape.taken(outcome, values={name: own.get(name) for name in names})
 
 
-def _environment(signals: SignalTable) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(signals.cell),
-        "environment": signals.environment,
-        "differences": [
-            {
-                "signal": difference.name,
-                "scope": difference.scope.value,
-                "native": {
-                    "point": in_json.number(difference.native),
-                    "unit": difference.unit,
-                    "n": difference.difference.n,
-                },
-                "difference": in_json.estimate(difference.difference, difference.unit),
-            }
-            for difference in signals.differences
-        ],
-        "missing": dict(signals.missing),
-    }
+class Json(JsonShape):
+    signals: SignalsShape = key("what was counted beside the trials", _signals)
 
 
 def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: ARG001 - as every topic's

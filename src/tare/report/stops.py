@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which environments were stopped early and why, and what ``--fail-if`` was answered."""
 
-from typing import Any
-
 from tare.drawing.words import counted, interval_percent
 from tare.foreign import one_line
-from tare.records import Analysis, Decision, Look, Overhead, Ruling, Stop
-from tare.report import arrange, in_json
+from tare.records import Analysis, Look, Overhead, Ruling, Stop
+from tare.report import arrange
+from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, key
 
 _EARLY = {Stop.PRECISE, Stop.EQUIVALENT, Stop.DECIDED}
 MARK = {Ruling.EXCEEDED: "fail", Ruling.KEPT: "pass", Ruling.UNDECIDED: "undecided"}
@@ -54,31 +53,32 @@ def _interval(look: Look) -> str:
     return "no interval" if look.estimate.low is None else interval_percent(look.estimate)
 
 
-def look_json(look: Look) -> dict[str, Any]:
-    """One look with its interval."""
-    return {
-        "blocks": look.blocks,
-        "n": look.n,
-        "spent": look.spent,
-        "own_level": look.level,
-        "interval": in_json.estimate(look.estimate),
-    }
+class LookShape(JsonShape):
+    """What a look that was reached showed."""
+
+    blocks: int = key("how many blocks had been run")
+    n: int = key("how many of them are complete")
+    spent: float = key("the share of the permitted error that is used up")
+    own_level: float = key("the level of this look's interval by itself", "level")
+    interval: EstimateShape = key(
+        "the overhead; the intervals of all looks hold together at its level", "estimate"
+    )
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """Answers to ``--fail-if`` in ``tare show --json``, as docs/json.md describes them."""
-    return {"decisions": [_decision(decision) for decision in analysis.decisions]}
+class DecisionShape(JsonShape):
+    """The answer to one condition of `--fail-if` for one environment."""
+
+    condition: str = key("the condition as written", "condition.text")
+    threshold: float = key("its threshold as a fraction", "condition.threshold")
+    cell: CellShape | None = key("what it is about; `null` if the environment never ran")
+    environment: str = key("its name in the campaign")
+    metric: str | None = key("what it is about; `null` if the environment has no such metric")
+    ruling: ByName[Ruling] = key("kept: not exceeded")
+    interval: EstimateShape | None = key(
+        "the overhead by the decision's own boundary, at the look that decided, otherwise the last; `null` without one"
+    )
+    sentence: str = key("the answer in words, with what is missing if undecided")
 
 
-def _decision(decision: Decision) -> dict[str, Any]:
-    cell = decision.cell
-    return {
-        "condition": decision.condition.text,
-        "threshold": decision.condition.threshold,
-        "cell": cell and in_json.cell(cell),
-        "environment": decision.environment,
-        "metric": decision.metric,
-        "ruling": decision.ruling.name.lower(),
-        "interval": decision.interval and in_json.estimate(decision.interval),
-        "sentence": decision.sentence,
-    }
+class Json(JsonShape):
+    decisions: list[DecisionShape] = key("the answers to `--fail-if`; empty without a condition")

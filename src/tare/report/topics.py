@@ -2,7 +2,7 @@
 """The topics of a result in the order of each output; nothing else decides where a topic appears."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from rich.console import Console
 
@@ -26,12 +26,7 @@ from tare.report import (
     verdicts,
 )
 from tare.report.page import PageSection
-
-
-class InJson(Protocol):
-    """A topic with keys of its own in ``tare show --json``."""
-
-    def json(self, analysis: Analysis, /) -> dict[str, Any]: ...
+from tare.report.shape import JsonShape
 
 
 class InTables(Protocol):
@@ -46,26 +41,29 @@ class OnPage(Protocol):
     def html(self, analysis: Analysis, artist: Artist, /) -> Sequence[PageSection]: ...
 
 
-class Topic(InJson, InTables, OnPage, Protocol):
+class Topic(InTables, OnPage, Protocol):
     """A topic of every output."""
+
+    @property
+    def Json(self) -> type[JsonShape]: ...  # noqa: N802 - a class of the topic's
 
 
 TOPICS: tuple[Topic, ...] = (sharing, activities, helpers)
 """Together and in this order in every output: a new topic joins them."""
-JSON_ORDER: tuple[InJson, ...] = (
-    stops,
-    answers,
-    verdicts,
-    curves,
-    *TOPICS,
-    causes,
-    comparisons,
-    clock_faults,
-    order,
-    clocks,
-    losses,
-    equal_arms,
-    signals,
+JSON_ORDER: tuple[type[JsonShape], ...] = (
+    stops.Json,
+    answers.Json,
+    verdicts.Json,
+    curves.Json,
+    *(topic.Json for topic in TOPICS),
+    causes.Json,
+    comparisons.Json,
+    clock_faults.Json,
+    order.Json,
+    clocks.Json,
+    losses.Json,
+    equal_arms.Json,
+    signals.Json,
 )
 TABLE_ORDER: tuple[InTables, ...] = (*TOPICS, order, equal_arms, causes, comparisons)
 PAGE_ORDER: tuple[OnPage, ...] = (comparisons, causes, *TOPICS, order, clocks)

@@ -19,13 +19,10 @@ from tare.records import (
     Effect,
     Estimate,
     Family,
-    Finding,
-    Standing,
     VarianceSplit,
     Verdict,
     Word,
 )
-from tare.report import in_json
 from tare.report.arrange import place
 from tare.units import DASH
 
@@ -112,79 +109,6 @@ def iterations_said(split: VarianceSplit) -> str:
         return NO_VALUE
     costs = f"start {quantity(split.start_cost_s, 's')}, run {quantity(split.iteration_cost_s, 's')}"
     return f"{split.best_iterations} ({costs})"
-
-
-def claim_json(verdict: Verdict) -> dict[str, Any]:
-    """A verdict's family, and the findings of its checks."""
-    return {
-        "alone": verdict.alone and verdict.alone.name.lower(),
-        "standing": verdict.standing and _standing(verdict.standing),
-        "findings": [_finding(finding) for finding in verdict.findings],
-    }
-
-
-def _standing(standing: Standing) -> dict[str, Any]:
-    return {
-        "family": standing.family.value,
-        "size": standing.size,
-        "difference_p": standing.difference_p,
-        "adjusted_difference_p": standing.adjusted_difference_p,
-        "equivalence_p": standing.equivalence_p,
-        "adjusted_equivalence_p": standing.adjusted_equivalence_p,
-        "together": standing.together and in_json.estimate(standing.together),
-    }
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {
-        "check": finding.check.value,
-        "effect": finding.effect.name.lower(),
-        "statistic": in_json.number(finding.statistic),
-        "limit": in_json.number(finding.limit),
-        "p": in_json.number(finding.p),
-        "n": finding.n,
-        "found": finding.found,
-        "sentence": finding.sentence,
-    }
-
-
-def json(analysis: Analysis) -> dict[str, Any]:
-    """Levels of noise and spreads in ``tare show --json``, as docs/json.md describes them."""
-    return {
-        "variances": [_variance(split) for split in analysis.variances],
-        "spreads": [_spread(spread) for spread in analysis.spreads],
-    }
-
-
-def _variance(split: VarianceSplit) -> dict[str, Any]:
-    inner = split.between_iterations
-    return {
-        "cell": in_json.cell(split.cell),
-        "environment": split.environment,
-        "metric": split.metric,
-        "between_blocks": in_json.estimate(split.between_blocks),
-        "between_starts": in_json.estimate(split.between_starts),
-        "between_iterations": inner and in_json.estimate(inner),
-        "iterations": split.iterations,
-        "best_iterations": split.best_iterations,
-        "start_cost_s": in_json.number(split.start_cost_s),
-        "iteration_cost_s": in_json.number(split.iteration_cost_s),
-    }
-
-
-def _spread(spread: ArmSpread) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(spread.cell),
-        "environment": spread.environment,
-        "metric": spread.metric,
-        "unit": spread.unit,
-        "direction": spread.direction.name.lower(),
-        "primary": spread.primary,
-        "p50": in_json.estimate(spread.p50, spread.unit),
-        "p95": in_json.number(spread.p95),
-        "slowest": in_json.number(spread.slowest),
-        "n": spread.n,
-    }
 
 
 def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:

@@ -11,84 +11,163 @@ from rich.text import Text
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
 from tare.foreign import one_line
-from tare.records import Analysis, Overhead, Verdict, Word
-from tare.report import arrange, in_json, trust
+from tare.records import Check, Direction, Effect, Family, Overhead, Stop, Verdict, Withheld, Word
+from tare.report import arrange, trust
 from tare.report.arrange import MetricSection
-from tare.report.stops import look_json
-from tare.treat import InstanceFigure, per_instance
+from tare.report.shape import (
+    FRACTION,
+    ByName,
+    CellShape,
+    EstimateShape,
+    JsonShape,
+    Number,
+    key,
+    without_interval,
+)
+from tare.report.stops import LookShape
+from tare.treat import per_instance
 
 _FIGURES_WIDTH = 64
 
 
-def json(analysis: Analysis) -> dict[str, Any]:
-    """Verdicts, controls and instances in ``tare show --json``, as docs/json.md describes them."""
-    return {
-        "verdicts": [_verdict(verdict) for verdict in analysis.verdicts],
-        "controls": [_control(control) for control in analysis.controls],
-        "instances": [_instance(figure) for figure in per_instance(analysis.outcomes)],
-    }
+class BlockShape(JsonShape):
+    """The values of one block, in the metric's unit."""
+
+    block: int = key("its number")
+    native: list[Number] = key("the two slots")
+    environment: Number = key("the environment's run")
 
 
-def _overhead(overhead: Overhead) -> dict[str, Any]:
-    summary = overhead.summary
-    n = len(summary.blocks)
-    return {
-        "cell": in_json.cell(summary.cell),
-        "environment": summary.environment,
-        "metric": summary.metric,
-        "unit": summary.unit,
-        "direction": summary.direction.name.lower(),
-        "primary": summary.primary,
-        "typical": in_json.estimate(overhead.typical),
-        "mean": in_json.estimate(overhead.mean),
-        "tail_cost": overhead.tail_cost,
-        "spike_rate": in_json.without_interval(overhead.spike_rate, in_json.FRACTION, n),
-        "native_spike_rate": in_json.without_interval(overhead.native_spike_rate, in_json.FRACTION, 2 * n),
-        "native_median": in_json.without_interval(overhead.native_median, summary.unit, n),
-        "noise_floor": in_json.estimate(overhead.noise_floor),
-        "looks": [look_json(look) for look in overhead.looks],
-        "stopped": overhead.stopped and overhead.stopped.name.lower(),
-        "blocks": [
-            {
-                "block": block.block,
-                "native": [in_json.number(value) for value in block.native],
-                "environment": in_json.number(block.environment),
-            }
-            for block in summary.blocks
-        ],
-        "dropped_blocks": summary.dropped_blocks,
-    }
+class OverheadShape(JsonShape):
+    """One overhead: of a verdict, or of a control. A control is native against native."""
+
+    cell: CellShape = key("the cell that was compared", "summary.cell")
+    environment: str = key('its name in the campaign; `"native again"` in a control', "summary.environment")
+    metric: str = key("the sample's name", "summary.metric")
+    unit: str = key("the sample's unit", "summary.unit")
+    direction: ByName[Direction] = key("which is better", "summary.direction")
+    primary: bool = key(
+        "true for the workload's metrics that were declared before the start; all others are exploratory",
+        "summary.primary",
+    )
+    typical: EstimateShape = key("the overhead, by aligned ranks; above 0 is slower")
+    mean: EstimateShape = key("the mean overhead, with the t interval")
+    tail_cost: bool = key("true when the two differ by more than half the interval's width")
+    spike_rate: EstimateShape = key(
+        "without interval: share of runs above 1.2 times their own median",
+        lambda of: without_interval(of.spike_rate, FRACTION, len(of.summary.blocks)),
+    )
+    native_spike_rate: EstimateShape = key(
+        "the same for native, of two runs in each block",
+        lambda of: without_interval(of.native_spike_rate, FRACTION, 2 * len(of.summary.blocks)),
+    )
+    native_median: EstimateShape = key(
+        "without interval: native's absolute value in `unit`; its `n` counts blocks, of two runs each",
+        lambda of: without_interval(of.native_median, of.summary.unit, len(of.summary.blocks)),
+    )
+    noise_floor: EstimateShape = key("native against native in the same blocks")
+    looks: list[LookShape] = key("each look that was reached; the last one is `typical`")
+    stopped: ByName[Stop] | None = key("why no further blocks are run; `null`: more may come")
+    blocks: list[BlockShape] = key("the values themselves", "summary.blocks")
+    dropped_blocks: int = key(
+        "blocks begun that lack this environment or a native slot", "summary.dropped_blocks"
+    )
 
 
-def _control(control: Overhead) -> dict[str, Any]:
-    return _overhead(control) | {"native_p": in_json.number(control.native_p)}
+class ControlShape(OverheadShape):
+    """Native judged against native: the keys of an overhead, and one more."""
+
+    native_p: Number = key(
+        'the p-value of "both natives are alike", adjusted among all controls; at 0.05 or less native differs from '
+        "itself"
+    )
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    return _overhead(verdict.overhead) | {
-        "word": verdict.word.name.lower(),
-        "within": in_json.number(verdict.within),
-        "at_most": in_json.number(verdict.at_most),
-        "sentence": verdict.sentence,
-        "withheld": verdict.withheld and verdict.withheld.value,
-        "more_blocks": verdict.more_blocks,
-        "below_noise_floor": verdict.below_noise_floor,
-        "warnings": list(verdict.warnings),
-        **trust.claim_json(verdict),
-    }
+class StandingShape(JsonShape):
+    """A claim among all claims of its family ([method.md](method.md), "Many comparisons")."""
+
+    family: Family = key("primary claims were declared before the start")
+    size: int = key("how many claims it has")
+    difference_p: float = key('p-value of "no difference", by itself')
+    adjusted_difference_p: float = key("the same among all claims of the family")
+    equivalence_p: float = key('p-value of "not within the margin", by itself')
+    adjusted_equivalence_p: float = key("the same among all claims of the family")
+    together: EstimateShape | None = key(
+        "the overhead with an interval that holds with those of the family; `null` for an exploratory comparison that "
+        "is not claimed"
+    )
 
 
-def _instance(figure: InstanceFigure) -> dict[str, Any]:
-    return {
-        "cell": in_json.cell(figure.cell),
-        "environment": figure.environment,
-        "metric": figure.metric,
-        "instance": figure.instance,
-        "direction": figure.direction.name.lower(),
-        "median": in_json.without_interval(figure.median, figure.unit, figure.n),
-        "minimum": in_json.number(figure.minimum),
-        "maximum": in_json.number(figure.maximum),
-    }
+class FindingShape(JsonShape):
+    """A check of the values behind an interval for which there were enough blocks."""
+
+    check: Check = key("what was looked for")
+    effect: ByName[Effect] = key(
+        "the consequence of a finding: it widens the interval, qualifies the verdict, or is only stored"
+    )
+    statistic: Number = key("the check's statistic")
+    limit: Number = key("the largest statistic that is not remarkable; `null` where `p` decides")
+    p: Number = key("its p-value; `null` where `limit` decides")
+    n: int = key("how many values were checked")
+    found: bool = key("whether it found anything")
+    sentence: str = key("the finding in words; empty when nothing was found")
+
+
+class VerdictShape(OverheadShape):
+    """The conclusion about one overhead."""
+
+    word: ByName[Word] = key("bounded: costs at most `at_most`")
+    within: Number = key("the narrowest of the nested margins that holds, as a fraction; `null` if none does")
+    at_most: Number = key("the upper bound of a bounded cost, as a fraction; otherwise `null`")
+    sentence: str = key("the verdict in words")
+    withheld: Withheld | None = key(
+        "why no claim is made although there are figures: the host was busy in more than a quarter of the blocks, or "
+        "native against itself differs by more than the claim; `null`: nothing is withheld. The word is then "
+        '`"undecided"`, and so is `alone` ([method.md](method.md))'
+    )
+    more_blocks: int | None = key(
+        "about how many further blocks would decide; `null` when decided or not estimable"
+    )
+    below_noise_floor: bool = key(
+        "true when the whole interval lies within what native against native showed"
+    )
+    warnings: list[str] = key(
+        "sentences on the trials behind it: many excluded by rules, another program, another BLAS kernel; mostly empty"
+    )
+    alone: ByName[Word] | None = key(
+        "the word of this claim if it were the campaign's only one; `null`: not determined"
+    )
+    standing: StandingShape | None = key("the claim among all claims of its family; `null`: not determined")
+    findings: list[FindingShape] = key("the checks of the values behind the interval")
+
+    @classmethod
+    def taken(cls, record: Any, **given: Any) -> dict[str, Any]:
+        """Take the keys that every overhead has from the verdict's overhead."""
+        return super().taken(record, **OverheadShape.taken(record.overhead), **given)
+
+
+class InstanceShape(JsonShape):
+    """The values of one of several instances, over all trials of one environment, native included."""
+
+    cell: CellShape = key("where")
+    environment: str = key("its name in the campaign")
+    metric: str = key("as in a verdict")
+    instance: int = key("its number, from 0")
+    direction: ByName[Direction] = key("as in a verdict")
+    median: EstimateShape = key(
+        "without interval; `n` counts trials", lambda of: without_interval(of.median, of.unit, of.n)
+    )
+    minimum: Number = key("in the same unit")
+    maximum: Number = key("in the same unit")
+
+
+class Json(JsonShape):
+    verdicts: list[VerdictShape] = key("one object per cell, metric and environment")
+    controls: list[ControlShape] = key("native judged against native, one object per cell and metric")
+    instances: list[InstanceShape] = key(
+        "the figures of each of several instances; empty with one instance",
+        lambda analysis: per_instance(analysis.outcomes),
+    )
 
 
 def print_metrics(metrics: Sequence[MetricSection], console: Console, *, show_all: bool) -> None:
