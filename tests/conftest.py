@@ -23,6 +23,7 @@ from tests.machine import HOLDER, Machine
 from tests.turns import (  # noqa: F401 - pytest finds its hooks here
     pytest_collection_finish,
     pytest_collection_modifyitems,
+    pytest_ignore_collect,
     pytest_runtest_protocol,
 )
 

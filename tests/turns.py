@@ -60,6 +60,8 @@ _SLOW = {
     "test_analyze_looks",
     "test_analyze_ranking",
     "test_analyze_simulation",
+    "test_analyze_simulation_equal",
+    "test_analyze_slow_runs",
     "test_analyze_steadiness",
     "test_calibrate_truth",
     "test_docs",
@@ -67,12 +69,13 @@ _SLOW = {
     "test_hostile_parsers",
     "test_image_unity",
     "test_journal_bounded",
+    "test_plan_broken_files",
     "test_report_browser",
     "test_report_curves",
     "test_statistics_coverage",
     "test_statistics_sharper",
 }
-"""Files that simulate many campaigns, drive a browser or try thousands of inputs."""
+"""Files that simulate many campaigns, drive a browser or try thousands of inputs; single tests have the mark."""
 _DOOR, _ROOM = Path(__file__), Path(__file__).with_name("machine.py")
 """Files that both processes have, to be locked."""
 
@@ -96,12 +99,24 @@ def turn_of(item: pytest.Item) -> Turn:
     if "machine" in getattr(item, "fixturenames", ()):
         return Turn.MACHINE
     folder, file = item.path.parent.name, item.path.stem
-    starts_nodes = folder not in _BESIDE or file in _NODES or file.endswith("_real")
-    if not starts_nodes or file in _FAKED:
+    if not _starts_nodes(item.path):
         return Turn.REST if folder in _REST else Turn.BESIDE
     parameter = item.name.partition("[")[2]
     names = (folder, file.removeprefix(_FILE_PREFIX), parameter)
     return Turn.GUESTS if any(name.startswith(_GUESTS) for name in names) else Turn.NODES
+
+
+def _starts_nodes(file: Path) -> bool:
+    if file.stem in _FAKED:
+        return False
+    return file.parent.name not in _BESIDE or file.stem in _NODES or file.stem.endswith("_real")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even read a file of real tests where none of them is wanted; ``None``: let others decide."""
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    unwanted = "not real" in str(config.getoption("markexpr"))
+    return True if unwanted and is_test and _starts_nodes(collection_path) else None
 
 
 @pytest.hookimpl(tryfirst=True)

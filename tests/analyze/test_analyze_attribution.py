@@ -65,6 +65,7 @@ def plant_of(cause: str, blocks: int = 10) -> Plant:
     return Plant(slowdown=slowdown, signals={**BACKGROUND, **signals}, blocks=blocks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cause", CAUSES)
 def test_a_planted_cause_is_ranked_first_in_9_of_10_campaigns(cause: str) -> None:
     attributions = [attributed(plant_of(cause), seed) for seed in range(30)]
@@ -74,11 +75,13 @@ def test_a_planted_cause_is_ranked_first_in_9_of_10_campaigns(cause: str) -> Non
     assert first.count(cause) >= 27
 
 
+@pytest.mark.slow
 def test_native_under_another_name_gets_no_candidate_in_19_of_20_campaigns() -> None:
     named = [bool(attributed(Plant(), seed).candidates) for seed in range(100)]
     assert sum(named) <= 5
 
 
+@pytest.mark.slow
 def test_a_loss_that_no_signal_goes_with_is_unexplained_and_not_blamed_on_what_a_longer_run_collects() -> (
     None
 ):

@@ -172,6 +172,7 @@ def test_nothing_that_remains_claimed_lies_below_the_noise_floor(word: Word) -> 
         assert "native against native" not in result.sentence or result.word is Word.UNDECIDED
 
 
+@pytest.mark.slow
 def test_a_clear_overhead_on_a_quiet_host_is_never_withheld_and_the_smallest_visible_one_seldom() -> None:
     """docs/method.md has the table: 5 % at 1 % of noise never, what is seen in four of five campaigns in a fifth."""
     generator, kept = np.random.default_rng(2), {0.05: [0, 0], 0.0125: [0, 0]}
@@ -186,6 +187,7 @@ def test_a_clear_overhead_on_a_quiet_host_is_never_withheld_and_the_smallest_vis
     assert kept[0.0125][1] >= 0.7 * kept[0.0125][0]
 
 
+@pytest.mark.slow
 def test_an_equivalence_on_a_quiet_host_is_seldom_withheld() -> None:
     generator, claimed, stays = np.random.default_rng(3), 0, 0
     for _ in range(150):

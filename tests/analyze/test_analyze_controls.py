@@ -2,6 +2,7 @@
 """When native differs from itself, among all rows that ask."""
 
 import numpy as np
+import pytest
 from tests.analyze.looks_example import summary_of
 
 from tare.analyze import controls
@@ -28,6 +29,7 @@ def alike(seed: int) -> list[Summary]:
     return [natives(tuple(values), f"metric {number}") for number, values in enumerate(noise)]
 
 
+@pytest.mark.slow
 def test_among_28_metrics_native_differs_from_itself_in_at_most_one_good_campaign_of_twenty() -> None:
     campaigns = [controls(alike(seed)) for seed in range(CAMPAIGNS)]
     alone = np.mean([any(leaves_out_0(row.typical) for row in rows) for rows in campaigns])

@@ -75,6 +75,7 @@ def test_values_at_the_end_of_the_floats_are_survived() -> None:
     assert math.isfinite(point.overhead.point)
 
 
+@pytest.mark.slow
 def test_planted_ratios_are_within_nearly_all_intervals() -> None:
     analysis = curve_analysis(blocks=12)
     inside = []

@@ -40,6 +40,7 @@ def found(values: Sequence[float], check: Check, before: Sequence[str] | None = 
     return next(finding.found for finding in findings(values, before) if finding.check is check)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [lognormal, spiking])
 @pytest.mark.parametrize("n", [10, 32])
 def test_clean_series_seldom_raise_an_alarm(noise: object, n: int) -> None:

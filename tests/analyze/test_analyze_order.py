@@ -84,6 +84,7 @@ def test_planted_growth_is_found_each_time() -> None:
     assert words(range(200), growth=0.02) == [OrderWord.ACCUMULATES] * 200
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_planted_growth_of_a_series() -> None:
     truth = 1.02 ** (len(VALUES) - 1) - 1
     covered = 0
@@ -95,6 +96,7 @@ def test_the_interval_covers_the_planted_growth_of_a_series() -> None:
     assert covered >= 0.94 * 400  # the promised level at n = 6 is 96.9 %
 
 
+@pytest.mark.slow
 def test_without_state_at_most_one_alarm_in_twenty() -> None:
     assert words(range(400)).count(OrderWord.ACCUMULATES) <= 20
 

@@ -42,6 +42,7 @@ def coverage(estimates: Iterator[Estimate], truth: float) -> float:
     return sum((estimate.low or 0) <= truth <= (estimate.high or 0) for estimate in estimates) / CAMPAIGNS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "truth"), [("native", 0.04), ("docker", 0.10), ("lxc", LXC)])
 def test_the_interval_of_a_loss_covers_what_was_planted_as_often_as_it_says(
     campaigns: list[dict[str, SharingLoss]], name: str, truth: float

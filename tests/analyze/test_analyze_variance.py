@@ -51,6 +51,7 @@ def test_each_level_gets_back_what_was_planted_in_it() -> None:
     assert np.mean(inner) == pytest.approx(0.01**2, rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "truth"), [("between_blocks", 0.03), ("between_starts", 0.02), ("between_iterations", 0.01)]
 )

@@ -113,6 +113,7 @@ NOISES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("blocks", [6, 10, 30])
 @pytest.mark.parametrize("error", [0.05, 0.01])

@@ -50,11 +50,13 @@ def test_the_t_version_agrees_with_the_specification_to_its_last_digit_but_one()
     assert floats == pytest.approx([3.71, 3.00, 2.50, 2.21], abs=0.04)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("looks", LOOKS)
 def test_the_intervals_of_all_looks_hold_together(looks: tuple[int, ...]) -> None:
     assert always_covered(looks, boundary(looks, shares(looks))) >= 0.945
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("looks", LOOKS)
 def test_those_of_a_decision_hold_together_too(looks: tuple[int, ...]) -> None:
     assert always_covered(looks, boundary(looks, constant_spending(looks))) >= 0.945
