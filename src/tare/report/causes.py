@@ -110,7 +110,7 @@ class ClueShape(JsonShape):
     rank: int = key("from 1, candidates first")
     signal: str = key("its name ([signals.md](signals.md))")
     title: str = key("the signal in words")
-    scope: Scope = key("what was counted")
+    scope: Scope = key("where it was counted: in the nodes, or on the whole host")
     standing: Attributed = key("whether it is a candidate")
     grounds: list[ByName[Ground]] = key("why it is a candidate; empty if it is none")
     after: str | None = key("the signal that it contains or follows from")

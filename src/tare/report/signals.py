@@ -121,7 +121,7 @@ class DifferenceShape(JsonShape):
     """One signal of one environment against native."""
 
     signal: str = key("its name", "name")
-    scope: Scope = key("what was counted")
+    scope: Scope = key("where it was counted: in the nodes, or on the whole host")
     native: NativeSignalShape = key(
         "native's value", lambda of: NativeSignalShape(point=of.native, unit=of.unit, n=of.difference.n)
     )

@@ -75,7 +75,7 @@ class OverheadShape(JsonShape):
 
 
 class ControlShape(OverheadShape):
-    """Native judged against native: the keys of an overhead, and one more."""
+    """Native judged against native."""
 
     native_p: Number = key(
         'the p-value of "both natives are alike", adjusted among all controls; at 0.05 or less native differs from '
