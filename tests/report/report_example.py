@@ -5,6 +5,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from tare.analyze import answers, controls, verdicts
@@ -71,6 +72,19 @@ def example(
     losing: bool = True,
 ) -> Analysis:
     """An analysis of one cell; with ``losing`` a few trials failed or are invalid."""
+    return _example(blocks, instances, tuple(figures), tuple(environments), workload, losing=losing)
+
+
+@cache
+def _example(
+    blocks: int,
+    instances: int,
+    figures: tuple[Figure, ...],
+    environments: tuple[str, ...],
+    workload: str,
+    *,
+    losing: bool,
+) -> Analysis:
     chance = random.Random(7)  # noqa: S311 - samples, not secrets
     layout = Layout(nodes=1, processors=2, instances=instances)
     arms = [(NATIVE, 0), (NATIVE, 1), *((name, 0) for name in environments)]
@@ -88,7 +102,7 @@ def example(
                 workload=Workload(name=workload, kind=workload, options={"problem_size": 2880}),
                 limits=Limits(memory_byte=2 << 30, shm_byte=256 << 20),
             )
-            overhead_index = None if name == NATIVE else list(environments).index(name)
+            overhead_index = None if name == NATIVE else environments.index(name)
             outcomes.append(_outcome(chance, trial, figures, overhead_index))
     if losing:
         outcomes = _with_losses(outcomes)
