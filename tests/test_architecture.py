@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -83,8 +84,13 @@ def part_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def imported(text: str) -> Iterator[str]:
+@cache
+def imported(text: str) -> frozenset[str]:
     """Every module that a source text imports, anywhere in it; ``from a import b`` counts as ``a.b`` too."""
+    return frozenset(_imported(text))
+
+
+def _imported(text: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -99,10 +105,11 @@ def own_parts(text: str) -> set[str]:
     return {name.split(".")[1] for name in imported(text) if name.startswith("tare.")} - {"__version__"}
 
 
-def calls(text: str) -> set[str]:
+@cache
+def calls(text: str) -> frozenset[str]:
     """Names called, ``open`` or ``os.fork``."""
     nodes = (node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
-    return {ast.unparse(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute)}
+    return frozenset(ast.unparse(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute))
 
 
 def against_the_flow(part: str, text: str) -> set[str]:

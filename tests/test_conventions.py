@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,11 @@ def name(path: Path) -> str:
     return str(path.relative_to(REPOSITORY))
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def is_source(path: Path) -> bool:
     if path.suffix in SOURCES or path.name in SOURCE_NAMES:
         return True
@@ -89,7 +95,7 @@ def test_no_source_file_is_longer_than_a_reader_can_hold() -> None:
 
 def test_every_module_of_the_program_says_what_it_is_for() -> None:
     modules = [path for path in PYTHON if path.is_relative_to(REPOSITORY / "src")]
-    assert [name(path) for path in modules if ast.get_docstring(ast.parse(path.read_text())) is None] == []
+    assert [name(path) for path in modules if ast.get_docstring(parsed(path)) is None] == []
 
 
 def test_no_two_classes_of_the_program_have_one_name() -> None:
@@ -97,7 +103,7 @@ def test_no_two_classes_of_the_program_have_one_name() -> None:
     defined: dict[str, list[str]] = {}
     for path in PYTHON:
         if path.is_relative_to(REPOSITORY / "src"):
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in ast.walk(parsed(path)):
                 if isinstance(node, ast.ClassDef) and node.name != A_TOPICS_KEYS:
                     defined.setdefault(node.name, []).append(name(path))
     assert {value: places for value, places in defined.items() if len(places) > 1} == {}
