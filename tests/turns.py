@@ -113,10 +113,13 @@ def _starts_nodes(file: Path) -> bool:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even read a file of real tests where none of them is wanted; ``None``: let others decide."""
-    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
-    unwanted = "not real" in str(config.getoption("markexpr"))
-    return True if unwanted and is_test and _starts_nodes(collection_path) else None
+    """Leave files unread of which no test is wanted, where the expression says so plainly; ``None``: others decide."""
+    if not collection_path.match("test_*.py"):
+        return None
+    expression = config.getoption("markexpr")
+    plain = [] if " or " in expression or "(" in expression else expression.split(" and ")
+    unreal = "not real" in plain and _starts_nodes(collection_path)
+    return unreal or ("not slow" in plain and collection_path.stem in _SLOW) or None
 
 
 @pytest.hookimpl(tryfirst=True)

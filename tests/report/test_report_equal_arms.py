@@ -89,7 +89,7 @@ def test_what_an_environment_sets_on_purpose_is_shown_beside_natives_and_not_cal
 
 
 def parity_shown(analysis: Analysis) -> Any:
-    return shape.printed(equal_arms.Json, analysis)["parity"]
+    return shape.printed(equal_arms.EqualArmsJson, analysis)["parity"]
 
 
 def test_what_was_unequal_is_shown_in_the_short_form_too() -> None:

@@ -21,7 +21,6 @@ from tare.nodes.provider import Provider
 from tare.plan.interventions import Choice, Toggle
 from tare.plan.knobs import KNOBS
 from tare.records import Analysis
-from tare.report.shape import printed
 from tare.units import format_duration
 
 _BLIND = "nothing speaks for it, nor against it"
@@ -222,6 +221,8 @@ def _print(analysis: Analysis, *, as_json: bool, whole: bool) -> None:
     from tare.report import causes
 
     if as_json:
+        from tare.report.shape import printed
+
         print(json.dumps(printed(causes.PrintedExplanations, analysis), indent=2, allow_nan=False))
         return
     from tare.commands.console import PlainConsole

@@ -131,7 +131,7 @@ def _blocks(summary: ActivitySummary) -> list[TimesShape]:
     ]
 
 
-class Json(JsonShape):
+class ActivitiesJson(JsonShape):
     activities: list[SplitShape] = key(
         "where the time of profiled programs went; empty where nothing was profiled"
     )

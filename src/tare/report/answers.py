@@ -53,7 +53,7 @@ class AnswerShape(JsonShape):
     )
 
 
-class Json(JsonShape):
+class AnswersJson(JsonShape):
     answers: list[AnswerShape] = key("the verdict on each environment over all primary metrics")
 
 

@@ -187,7 +187,7 @@ class InterventionShape(JsonShape):
     sentence: str = key("the same in words")
 
 
-class Json(JsonShape):
+class CausesJson(JsonShape):
     explanations: list[ExplanationShape] = key(
         "why each claim is true: cause, suspicion or neither, and the cure"
     )
@@ -196,7 +196,7 @@ class Json(JsonShape):
     interventions: list[InterventionShape] = key("what turning one knob did to an overhead")
 
 
-class PrintedExplanations(Json, CampaignShape):
+class PrintedExplanations(CausesJson, CampaignShape):
     """The object that `tare explain RESULT --json` prints."""
 
 

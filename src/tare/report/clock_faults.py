@@ -96,7 +96,7 @@ class InversionsShape(JsonShape):
     of: int = key("the number of trials that ended well", "trials")
 
 
-class Json(JsonShape):
+class ClockFaultsJson(JsonShape):
     clock_faults: list[ClockFaultShape] = key(
         "trials in nodes with a wrong clock, timed by the host",
         lambda analysis: [outcome for outcome in analysis.outcomes if outcome.clock_fault],

@@ -162,7 +162,7 @@ def _qualities(outcome: Outcome) -> Iterator[dict[str, Any]]:
         yield ClockQualityShape.taken(quality, trial=trial.identity, environment=trial.environment.name)
 
 
-class Json(JsonShape):
+class ClocksJson(JsonShape):
     cpu_over_wall: list[TimersShape] = key(
         "whether the ratio of CPU time to wall time is as natively", "timers"
     )

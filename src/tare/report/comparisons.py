@@ -122,7 +122,7 @@ class SpreadShape(JsonShape):
     n: int = key("how many runs")
 
 
-class Json(JsonShape):
+class ComparisonsJson(JsonShape):
     rankings: list[RankingShape] = key("the environments of each cell against each other")
     across_workloads: list[AcrossShape] = key(
         "geometric means over the workloads of a layout; empty with one workload"

@@ -197,7 +197,7 @@ def _point(point: PointEstimate, unit: str) -> PointShape:
     return PointShape(x=point.x, value=in_unit(point.value, unit), overhead=point.overhead)
 
 
-class Json(JsonShape):
+class CurvesJson(JsonShape):
     curves: list[CurveShape] = key(
         "metrics that were measured over an x, such as a message size; empty where there are none"
     )

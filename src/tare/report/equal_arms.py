@@ -110,7 +110,7 @@ def _parity(analysis: Analysis) -> ParityShape | None:
     return ParityShape(environments=environments, unequal=[row.label for row in parity.unequal])
 
 
-class Json(JsonShape):
+class EqualArmsJson(JsonShape):
     parity: ParityShape | None = key(
         "what the commands ran under; `null` in results of earlier versions",
         _parity,

@@ -91,7 +91,7 @@ class WaitCostShape(JsonShape):
     )
 
 
-class Json(JsonShape):
+class HelpersJson(JsonShape):
     helper_cost: list[HelperCostShape] = key("CPU time of the environments' own helpers", "helper_costs")
     waiting: list[WaitCostShape] = key(
         "how long virtual processors waited for one of the host's; empty without virtual machines",

@@ -136,7 +136,7 @@ class SkippedShape(JsonShape):
     blocks: int | None = key("how many blocks ran without it; `null`: it never ran")
 
 
-class Json(JsonShape):
+class LossesJson(JsonShape):
     lost: list[LostShape] = key(
         "failed and invalid trials",
         lambda analysis: [outcome for outcome in analysis.outcomes if outcome.status is not Status.OK],

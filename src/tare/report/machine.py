@@ -79,7 +79,7 @@ class Remarks(JsonShape):
     )
 
 
-class PrintedResult(provenance.Json, Remarks, *reversed(JSON_ORDER), Head):  # type: ignore[misc]
+class PrintedResult(provenance.ProvenanceJson, Remarks, *reversed(JSON_ORDER), Head):  # type: ignore[misc]
     """The object that `tare show RESULT --json` prints."""
 
 

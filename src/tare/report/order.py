@@ -141,7 +141,7 @@ class IterationsShape(JsonShape):
     courses: dict[IterationCourse, int] = key("how many of them took each course", "counts")
 
 
-class Json(JsonShape):
+class OrderJson(JsonShape):
     orders: list[OrderShape] = key("what order experiments showed; empty without one")
     iterations: list[IterationsShape] = key(
         "the course of the runs within one start; empty without iterations", "steadiness"

@@ -210,7 +210,7 @@ def _evidence(outcomes: Iterable[Outcome]) -> Iterator[EvidenceShape]:
         yield EvidenceShape(label=label, values=shown)
 
 
-class Json(JsonShape):
+class ProvenanceJson(JsonShape):
     evidence: list[EvidenceShape] = key(
         "the facts of the trials beside their samples", lambda analysis: list(_evidence(analysis.outcomes))
     )

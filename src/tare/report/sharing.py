@@ -150,7 +150,7 @@ class LossShape(JsonShape):
     )
 
 
-class Json(JsonShape):
+class SharingJson(JsonShape):
     sharing: list[LossShape] = key("what company costs an instance; empty without a sharing experiment")
 
 

@@ -160,7 +160,7 @@ def _trial(outcome: Outcome, names: Sequence[str]) -> dict[str, Any]:
     return TrialSignalsShape.taken(outcome, values={name: own.get(name) for name in names})
 
 
-class Json(JsonShape):
+class SignalsJson(JsonShape):
     signals: SignalsShape = key("what was counted beside the trials", _signals)
 
 

@@ -80,5 +80,5 @@ class DecisionShape(JsonShape):
     sentence: str = key("the answer in words, with what is missing if undecided")
 
 
-class Json(JsonShape):
+class StopsJson(JsonShape):
     decisions: list[DecisionShape] = key("the answers to `--fail-if`; empty without a condition")

@@ -44,26 +44,25 @@ class OnPage(Protocol):
 class Topic(InTables, OnPage, Protocol):
     """A topic of every output."""
 
-    @property
-    def Json(self) -> type[JsonShape]: ...  # noqa: N802 - a class of the topic's
-
 
 TOPICS: tuple[Topic, ...] = (sharing, activities, helpers)
-"""Together and in this order in every output: a new topic joins them."""
+"""Together and in this order in every output: a new topic joins them, and ``JSON_ORDER``."""
 JSON_ORDER: tuple[type[JsonShape], ...] = (
-    stops.Json,
-    answers.Json,
-    verdicts.Json,
-    curves.Json,
-    *(topic.Json for topic in TOPICS),
-    causes.Json,
-    comparisons.Json,
-    clock_faults.Json,
-    order.Json,
-    clocks.Json,
-    losses.Json,
-    equal_arms.Json,
-    signals.Json,
+    stops.StopsJson,
+    answers.AnswersJson,
+    verdicts.VerdictsJson,
+    curves.CurvesJson,
+    sharing.SharingJson,
+    activities.ActivitiesJson,
+    helpers.HelpersJson,
+    causes.CausesJson,
+    comparisons.ComparisonsJson,
+    clock_faults.ClockFaultsJson,
+    order.OrderJson,
+    clocks.ClocksJson,
+    losses.LossesJson,
+    equal_arms.EqualArmsJson,
+    signals.SignalsJson,
 )
 TABLE_ORDER: tuple[InTables, ...] = (*TOPICS, order, equal_arms, causes, comparisons)
 PAGE_ORDER: tuple[OnPage, ...] = (comparisons, causes, *TOPICS, order, clocks)

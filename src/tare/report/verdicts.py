@@ -161,7 +161,7 @@ class InstanceShape(JsonShape):
     maximum: Number = key("in the same unit")
 
 
-class Json(JsonShape):
+class VerdictsJson(JsonShape):
     verdicts: list[VerdictShape] = key("one object per cell, metric and environment")
     controls: list[ControlShape] = key("native judged against native, one object per cell and metric")
     instances: list[InstanceShape] = key(
