@@ -123,7 +123,7 @@ def _described(shape: type[JsonShape]) -> str:
 
 
 def _table(shape: type[JsonShape]) -> str:
-    """Give the table of its keys; those of a common object that it extends are described there."""
+    """Give the table of its keys, without the keys of a common object that it extends."""
     parent = next((each for each in COMMON if shape is not each and issubclass(shape, each)), None)
     lines = [f"It has the keys of {_link(parent)}, and these:\n"] if parent else []
     lines.extend(("| key | value | meaning |", "|---|---|---|"))

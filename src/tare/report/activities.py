@@ -19,7 +19,7 @@ from tare.foreign import one_line
 from tare.records import Activity, ActivityEstimate, ActivitySplit, ActivitySummary, Analysis, Cell, Estimate
 from tare.report.arrange import place
 from tare.report.page import MISSING, PageSection, section
-from tare.report.shape import CellShape, EstimateShape, JsonShape, Number, Seconds, key
+from tare.report.shape import EstimateShape, JsonShape, Number, Seconds, SummaryShape, key
 
 TITLE = "Where the time goes"
 EXPLANATION = (
@@ -91,7 +91,7 @@ def share_said(share: Estimate) -> str:
 class ActivityShape(JsonShape):
     """An activity; one without any time is 0."""
 
-    activity: Activity = key("in this order")
+    activity: Activity = key("what the ranks were doing; the objects are in this order")
     time_s: Seconds = key("median over blocks of its time, in the mean over the ranks")
     share: EstimateShape = key(
         "median over blocks of that time as a fraction of the whole. In each block the shares add up to 1; their "
@@ -110,14 +110,12 @@ class TimesShape(JsonShape):
     times_s: list[Number] = key("seconds of each activity, in order; for native the mean of its two slots")
 
 
-class SplitShape(JsonShape):
+class SplitShape(SummaryShape):
     """One object per cell and environment, native included, whose workload has `profile = true`.
 
     [npb.md](npb.md) shows an example, [profiler.md](profiler.md) defines the activities.
     """
 
-    cell: CellShape = key("where", "summary.cell")
-    environment: str = key("as in a verdict", "summary.environment")
     activities: list[ActivityShape] = key("one object for each activity")
     whole_s: Seconds = key("of all activities together, from MPI_Init to MPI_Finalize")
     blocks: list[TimesShape] = key("the values themselves", lambda of: _blocks(of.summary))

@@ -46,7 +46,7 @@ class AnswerShape(JsonShape):
     """One object for each environment and layout with a verdict on a primary metric."""
 
     environment: str = key("its name in the campaign")
-    layout: str = key("where")
+    layout: str = key("the layout")
     sentence: str = key("the answer in words")
     parts: list[AnswerPartShape] = key(
         "its parts in order: losses first, then metrics that are like native, then the rest"

@@ -79,10 +79,10 @@ def ending(calibration: Calibration) -> str:
 class GateShape(JsonShape):
     """One claim about Tare, and what was seen."""
 
-    phase: str = key("`P0` to `P8`")
+    phase: str = key("the phase, `P0` to `P8`")
     name: str = key("unique in its phase")
     claim: str = key("the requirement, in words")
-    passing: ByName[Passing] = key("noted: recorded without a requirement")
+    passing: ByName[Passing] = key("the outcome; noted: recorded without a requirement")
     seen: str = key("the figures, with their units and counts, or why there are none")
     count: int | None = key("how often something happened; `null`: the gate is not about a count")
     of: int | None = key("out of how many")
@@ -94,8 +94,8 @@ class CalibrationShape(JsonShape):
 
     passed: bool = key("whether all judged gates passed")
     complete: bool = key("whether all phases were judged")
-    size: str = key('`"full"` or `"quick"`')
-    estimator: str = key('`"aligned-ranks"`, or the name of a broken one that must fail')
+    size: str = key('how much was run: `"full"` or `"quick"`')
+    estimator: str = key('what was calibrated: `"aligned-ranks"`, or the name of a broken one that must fail')
     started_utc: str = key("when it began")
     ended_utc: str = key("when it ended")
     tare_version: str = key("the version that measured it")

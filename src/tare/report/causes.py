@@ -33,6 +33,7 @@ from tare.report.shape import (
     CellShape,
     EstimateShape,
     JsonShape,
+    MetricShape,
     Number,
     Seconds,
     in_unit,
@@ -54,18 +55,15 @@ def explained(analysis: Analysis) -> tuple[Attribution, ...]:
     return tuple(each for each in analysis.attributions if each.established)
 
 
-class ExplanationShape(JsonShape):
+class ExplanationShape(MetricShape):
     """One object per claim (slower or faster, beyond the noise floor), on primary metrics or not.
 
     [causes.md](causes.md) explains the words.
     """
 
-    cell: CellShape = key("the claim's place")
-    environment: str = key("as in a verdict")
-    metric: str = key("as in a verdict")
     primary: bool = key("as in a verdict")
     claim: str = key('such as `"25 to 28 % slower"`')
-    standing: Attributed = key("cause: confirmed by an intervention; candidate: suspected")
+    standing: Attributed = key("what is known; cause: confirmed by an intervention; candidate: suspected")
     cause: str | None = key(
         "name of the known cause, or of the knob that was turned by hand; `null` if none is known"
     )
@@ -79,18 +77,15 @@ class ExplanationShape(JsonShape):
     after: EstimateShape | None = key("the overhead with the knob turned, in the intervention's own blocks")
     further: list[str] = key("other causes of the same claim, in words")
     tried: list[str] = key("what was turned and is no cause of it, in words")
-    undecided: list[str] = key("what was turned and was undecided, in words")
+    undecided: list[str] = key("what was turned without a decision, in words")
     absent: bool = key(
         "whether the difference was not seen again in the blocks of an intervention", "is_absent"
     )
 
 
-class SuspicionShape(JsonShape):
+class SuspicionShape(MetricShape):
     """A known cause of a claim that has evidence; claim by claim, the strongest first."""
 
-    cell: CellShape = key("the claim's place")
-    environment: str = key("as in a verdict")
-    metric: str = key("as in a verdict")
     cause: str = key("name of the known cause")
     strength: ByName[Strength] = key("how much speaks for it")
     grounds: str = key("why it is suspected, in words")
@@ -119,21 +114,20 @@ class ClueShape(JsonShape):
     )
     native: Number = key("native's median per trial, in the same unit")
     share: EstimateShape | None = key(
-        "share of the time lost; `null` for neither seconds of waiting nor events of a known cost"
+        "share of the time lost; `null` if the signal is neither seconds of waiting nor events of a known cost"
     )
     chance: Number = key("probability of such an excess by chance, adjusted for all signals")
-    correlation: CorrelationShape | None = key("`null` below 10 blocks, or for a signal that never changes")
+    correlation: CorrelationShape | None = key(
+        "with the overhead; `null` below 10 blocks, or for a signal that never changes"
+    )
 
 
-class AttributionShape(JsonShape):
+class AttributionShape(MetricShape):
     """One object per environment, cell and metric, for primary metrics and claims.
 
     [causes.md](causes.md) explains the words.
     """
 
-    cell: CellShape = key("the overhead's place")
-    environment: str = key("as in a verdict")
-    metric: str = key("as in a verdict")
     n: int = key("the number of blocks")
     standing: Attributed | None = key(
         "whether any signal is a candidate; `null` if there is no overhead to explain"
@@ -166,11 +160,13 @@ class InterventionShape(JsonShape):
     A result that was explained contains the interventions of the results below it, for primary metrics and claims.
     """
 
-    cell: CellShape = key("where")
+    cell: CellShape = key("the cell")
     environment: str = key("as in a verdict", "intervention.environment")
     changed: str = key("the environment with the knob turned", "turned.changed")
     knob: str = key("the knob's name", "turned.knob")
-    cause: str | None = key("the known cause that it tests; `null` by hand", "turned.cause")
+    cause: str | None = key(
+        "the known cause that it tests; `null` if the knob was chosen by hand", "turned.cause"
+    )
     metric: str = key("as in a verdict")
     standing: Attributed = key("whether the knob is a cause")
     role: ByName[Role] = key(

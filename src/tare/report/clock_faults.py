@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tare.drawing.words import counted
 from tare.foreign import one_line
 from tare.records import Cell, Outcome, Status
-from tare.report.shape import CellShape, JsonShape, TrialShape, key
+from tare.report.shape import ArmShape, JsonShape, TrialShape, key
 from tare.treat.pairing import cell_of
 
 
@@ -80,15 +80,13 @@ class ClockFaultShape(TrialShape):
     Its `wall_s` is the host's, and it has no other metric except `cpu_s`.
     """
 
-    status: Status = key("ok unless something else went wrong too")
+    status: Status = key("how it ended; ok unless something else went wrong too")
     fault: str = key("the finding, in words", "clock_fault")
 
 
-class InversionsShape(JsonShape):
+class InversionsShape(ArmShape):
     """One object per cell and environment whose nodes reported more CPU time than there was."""
 
-    cell: CellShape = key("where")
-    environment: str = key("as in a verdict")
     inverted: int = key(
         "the number of trials in which a node reported more CPU time than its processors had in their wall time",
         lambda of: len(of.blocks),

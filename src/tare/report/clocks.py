@@ -14,7 +14,7 @@ from tare.records import Analysis, Cell, ClockQuality, ClockTest, Outcome, Timer
 from tare.report.arrange import place
 from tare.report.clock_faults import clock_faults, timer_inversions
 from tare.report.page import MISSING, PageSection, section
-from tare.report.shape import CellShape, EstimateShape, JsonShape, key
+from tare.report.shape import EstimateShape, JsonShape, SummaryShape, key
 
 TITLE = "Clocks of the nodes"
 EXPLANATION = (
@@ -118,11 +118,9 @@ def _timers_said(timers: TimerAgreement) -> str:
     )
 
 
-class TimersShape(JsonShape):
+class TimersShape(SummaryShape):
     """One object per cell and environment: CPU time over wall time, as the node reports both."""
 
-    cell: CellShape = key("where", "summary.cell")
-    environment: str = key("as in a verdict", "summary.environment")
     difference: EstimateShape = key("against native's; above 0 is more CPU time")
     band: EstimateShape = key("the same for native against native")
     disagrees: bool = key("true when the interval of the difference lies outside the band")
@@ -153,7 +151,7 @@ class ClockQualityShape(JsonShape):
     pairs: int = key("how many pairs of processors passed readings to each other")
     exchanges: int = key("how many readings they passed; 0: they could not")
     backward_exchanges: int = key("how many of these were below the reading that was passed on")
-    worst_backward_ns: int = key("by how much at most")
+    worst_backward_ns: int = key("by how many nanoseconds at most")
 
 
 def _qualities(outcome: Outcome) -> Iterator[dict[str, Any]]:
@@ -163,9 +161,7 @@ def _qualities(outcome: Outcome) -> Iterator[dict[str, Any]]:
 
 
 class ClocksJson(JsonShape):
-    cpu_over_wall: list[TimersShape] = key(
-        "whether the ratio of CPU time to wall time is as natively", "timers"
-    )
+    cpu_over_wall: list[TimersShape] = key("whether CPU time over wall time agrees with native", "timers")
     clock_tests: list[ClockQualityShape] = key(
         "what the clocks of nodes are, tested once per environment, layout and session",
         lambda analysis: [quality for outcome in analysis.outcomes for quality in _qualities(outcome)],

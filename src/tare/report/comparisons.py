@@ -15,7 +15,7 @@ from tare.records import Analysis, Direction, Ranked, Ranking
 from tare.report import trust
 from tare.report.arrange import place
 from tare.report.page import PageSection, rendered
-from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, Number, in_unit, key
+from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, MetricShape, Number, in_unit, key
 
 RANKING_TITLE = "Ranking on the primary metric"
 SAME_LETTER = "Same letter: not distinguished, not equal."
@@ -72,32 +72,29 @@ class PairShape(JsonShape):
 class RankingShape(JsonShape):
     """One object per cell with an environment, on its primary metric."""
 
-    cell: CellShape = key("where")
+    cell: CellShape = key("the cell")
     metric: str = key("as in a verdict")
     places: list[PlaceShape] = key("the fastest first, native included")
-    pairs: list[PairShape] = key("each two of them")
+    pairs: list[PairShape] = key("every pair of them")
 
 
 class AcrossShape(JsonShape):
     """One object per environment and layout with several workloads."""
 
     environment: str = key("as in a verdict")
-    layout: str = key("where")
+    layout: str = key("the layout")
     workloads: list[str] = key("their names")
     overhead: EstimateShape = key(
         "geometric mean of the primary metrics' overheads; its `n` counts blocks that are complete for all of them"
     )
 
 
-class VarianceShape(JsonShape):
+class VarianceShape(MetricShape):
     """Variances of ln(time per unit of work): one object per cell and environment, on the primary metric.
 
     A point below 0 means that nothing was seen.
     """
 
-    cell: CellShape = key("where")
-    environment: str = key("as in a verdict")
-    metric: str = key("as in a verdict")
     between_blocks: EstimateShape = key("common to all arms of a block")
     between_starts: EstimateShape = key("from start to start")
     between_iterations: EstimateShape | None = key("within a start; `null` when each start had one")
@@ -107,12 +104,9 @@ class VarianceShape(JsonShape):
     iteration_cost_s: Number = key("seconds of one iteration; `null`: not known")
 
 
-class SpreadShape(JsonShape):
+class SpreadShape(MetricShape):
     """One object per cell, metric and arm, native included."""
 
-    cell: CellShape = key("where")
-    environment: str = key("as in a verdict; native is one of the environments")
-    metric: str = key("as in a verdict")
     unit: str = key("as in a verdict")
     direction: ByName[Direction] = key("as in a verdict")
     primary: bool = key("as in a verdict")

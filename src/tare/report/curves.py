@@ -183,7 +183,7 @@ class CurveShape(JsonShape):
     [netpipe.md](netpipe.md) explains how to read them.
     """
 
-    cell: CellShape = key("where", "curve.cell")
+    cell: CellShape = key("the cell", "curve.cell")
     environment: str = key("as in a verdict", "curve.environment")
     metric: str = key("as in a verdict", "curve.metric")
     direction: ByName[Direction] = key("as in a verdict", "curve.direction")

@@ -13,7 +13,7 @@ from tare.drawing.words import interval_percent, point_percent, quantity, quanti
 from tare.records import Analysis, Cell, Estimate, HelperCost, TimeEstimate, WaitCost
 from tare.report.arrange import place
 from tare.report.page import MISSING, PageSection, section
-from tare.report.shape import CellShape, EstimateShape, JsonShape, Seconds, key
+from tare.report.shape import EstimateShape, JsonShape, Seconds, SummaryShape, key
 
 TITLE = "CPU time of the environment's own helpers on the host"
 WAITING_TITLE = "Time in which virtual processors waited for one of the host's"
@@ -42,14 +42,12 @@ def _missing_said(cost: HelperCost) -> str:
     return "none" if cost.summary.helpers == 0 else "not known"
 
 
-class HelperCostShape(JsonShape):
+class HelperCostShape(SummaryShape):
     """One object per cell and environment other than native.
 
     The threads of a virtual machine's monitor that are the machine's processors do not count as a helper's time.
     """
 
-    cell: CellShape = key("where", "summary.cell")
-    environment: str = key("as in a verdict", "summary.environment")
     helpers: int | None = key(
         "how many processes served the nodes from outside; 0 means that the environment has none, `null` that it is "
         "not known",
@@ -64,14 +62,12 @@ class HelperCostShape(JsonShape):
     )
 
 
-class WaitCostShape(JsonShape):
+class WaitCostShape(SummaryShape):
     """One object per cell and environment whose nodes are virtual machines.
 
-    Their processors are threads that the host can distinguish, or their guests count steal.
+    Left out where the host cannot distinguish their processors and no guest counts steal.
     """
 
-    cell: CellShape = key("where", "summary.cell")
-    environment: str = key("as in a verdict", "summary.environment")
     vcpu_wait_s: Seconds | None = key(
         "median over blocks of the time per trial in which the threads that are the nodes' processors were runnable "
         "and did not run, all together, as the host counts it; `null` where it is not known",

@@ -11,7 +11,7 @@ from tare.foreign import one_line
 from tare.records import Analysis, Cell, Exclusions, Outcome, Overhead, Rule, Skipped, Status
 from tare.report.arrange import place
 from tare.report.page import PageSection, section
-from tare.report.shape import CellShape, JsonShape, TrialShape, key
+from tare.report.shape import ArmShape, JsonShape, TrialShape, key
 from tare.treat.pairing import cell_of
 
 _NAMED_REPEATS = 5
@@ -112,17 +112,15 @@ def warnings_said(analysis: Analysis) -> tuple[tuple[Cell, str], ...]:
 class LostShape(TrialShape):
     """One object per failed or invalid trial."""
 
-    status: Status = key("failed or invalid")
+    status: Status = key("how it ended: failed or invalid")
     excluded_by: Rule | None = key("the rule that made it invalid; `null` if none did")
     reason: str | None = key("why, as a sentence")
     excerpt: str | None = key("a piece of output that shows why")
 
 
-class ExclusionsShape(JsonShape):
+class ExclusionsShape(ArmShape):
     """One object per cell and environment, native included; [signals.md](signals.md) explains the rules."""
 
-    cell: CellShape = key("where")
-    environment: str = key("as in a verdict")
     trials: int = key("all that were run")
     excluded: dict[Rule, int] = key("rule \N{RIGHTWARDS ARROW} how many trials it excluded; empty if none")
 

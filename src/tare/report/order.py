@@ -21,7 +21,7 @@ from tare.records import (
 )
 from tare.report.arrange import place
 from tare.report.page import MISSING, PageSection, section
-from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, key
+from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, MetricShape, key
 
 ORDER_TITLE = "Does state accumulate within one start?"
 ORDER_EXPLANATION = (
@@ -116,7 +116,7 @@ class OrderShape(JsonShape):
     span_s: float = key("median time from the first run's start in a series to the last run's")
     permutation_p: float = key("probability of so large a slope if the order made no difference")
     margin: float = key("growth that counts as none, as a fraction")
-    word: ByName[OrderWord] = key("within: no material state")
+    word: ByName[OrderWord] = key("the verdict; within: no material state")
     sentence: str = key("the verdict in words")
     late_over_early: list[ContrastShape] = key(
         "for each value, rising",
@@ -126,16 +126,13 @@ class OrderShape(JsonShape):
     dropped_blocks: int = key("blocks begun that lack a run", "summary.dropped_blocks")
 
 
-class IterationsShape(JsonShape):
+class IterationsShape(MetricShape):
     """One object per cell, environment and metric with iterations.
 
     Metrics whose name ends in ` (first)` describe the first run of each start; the others describe all later
     ones.
     """
 
-    cell: CellShape = key("where")
-    environment: str = key("as in a verdict; native is one of the environments")
-    metric: str = key("as in a verdict")
     iterations: int = key("the largest number of runs within a start, including the first")
     starts: int = key("the number of complete starts")
     courses: dict[IterationCourse, int] = key("how many of them took each course", "counts")

@@ -14,7 +14,15 @@ from tare.foreign import one_line
 from tare.records import SCHEMA, ArmFigure, Cell, Integrity, Replication, Treatment
 from tare.report import arrange
 from tare.report.integrity import JournalShape
-from tare.report.shape import CellShape, EstimateShape, JsonShape, Number, Versioned, key, printed
+from tare.report.shape import (
+    EstimateShape,
+    JsonShape,
+    MetricShape,
+    Number,
+    Versioned,
+    key,
+    printed,
+)
 from tare.units import signed
 
 WHAT = {
@@ -65,7 +73,7 @@ def table(
         console.print(_figures_table(rows))
 
 
-class ArmShape(JsonShape):
+class FigureShape(JsonShape):
     """An arm's figure as the paper computes it, in the metric's own unit."""
 
     value: Number = key("the figure")
@@ -77,16 +85,13 @@ class ArmShape(JsonShape):
     used: int = key("how many of them the figure rests on")
 
 
-class ReplicationShape(JsonShape):
+class ReplicationShape(MetricShape):
     """One object per cell, metric and environment."""
 
-    cell: CellShape = key("where")
-    environment: str = key("as in a verdict")
-    metric: str = key("as in a verdict")
     unit: str = key("as in a verdict")
     primary: bool = key("as in a verdict")
-    native: ArmShape = key("native's figure")
-    here: ArmShape = key("the environment's figure")
+    native: FigureShape = key("native's figure")
+    here: FigureShape = key("the environment's figure")
     percent_of_native: Number = key("the environment's figure in percent of native's")
     overhead: Number = key("the overhead by the paper's figures, as a fraction, without an interval")
     typical: EstimateShape = key("Tare's estimate of the same overhead", "ours")
@@ -96,8 +101,8 @@ class PrintedReplications(Versioned):
     """The object that `tare show RESULT --treatment PAPER --json` prints."""
 
     treatment: Treatment = key("the paper's short name")
-    what: str = key("what it does")
-    warning: str = key("what speaks against it")
+    what: str = key("what the paper's treatment does")
+    warning: str = key("what is known against the treatment")
     replications: list[ReplicationShape] = key("the paper's figures beside Tare's")
     journal: JournalShape = key("whether the journal is as it was written")
 

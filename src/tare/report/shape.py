@@ -109,12 +109,32 @@ class CellShape(JsonShape):
     layout: str = key("`NcMpKi`, and after a `+` the neighbour, if there is one")
 
 
+class ArmShape(JsonShape):
+    """What was seen of one environment in one cell."""
+
+    cell: CellShape = key("the cell")
+    environment: str = key("its name in the campaign, or `native`")
+
+
+class SummaryShape(ArmShape):
+    """The same, where the record holds it in its summary."""
+
+    cell: CellShape = key("the cell", "summary.cell")
+    environment: str = key("its name in the campaign, or `native`", "summary.environment")
+
+
+class MetricShape(ArmShape):
+    """What was seen of one metric there."""
+
+    metric: str = key("the sample's name")
+
+
 class TrialShape(JsonShape):
     """Which trial it was."""
 
     trial: str = key("its identity", "trial.identity")
     block: int = key("its block's number", "trial.block")
-    cell: CellShape = key("where", cell_of)
+    cell: CellShape = key("the cell", cell_of)
     environment: str = key("as in a verdict", "trial.environment.name")
 
 

@@ -88,7 +88,7 @@ def skew_said(loss: SharingLoss) -> str:
 
 
 class SkewShape(JsonShape):
-    """How much later than the first an instance's program began, once executed."""
+    """How much later than the first another instance's program began."""
 
     median: EstimateShape = key("without interval, in seconds; `n` counts trials")
     maximum: Number = key("in seconds")

@@ -9,7 +9,7 @@ from tare.drawing.artist import Artist
 from tare.drawing.words import quantity
 from tare.records import Analysis, Cell, Outcome, Rule, Scope, SignalDifference, SignalTable
 from tare.report.page import MISSING, PageSection, section
-from tare.report.shape import CellShape, EstimateShape, JsonShape, Number, TrialShape, in_unit, key
+from tare.report.shape import ArmShape, EstimateShape, JsonShape, Number, TrialShape, in_unit, key
 from tare.units import MINUS
 
 TITLE = "Signals beside the runs"
@@ -131,17 +131,15 @@ class DifferenceShape(JsonShape):
     )
 
 
-class EnvironmentSignalsShape(JsonShape):
+class EnvironmentSignalsShape(ArmShape):
     """One object per cell and environment."""
 
-    cell: CellShape = key("where")
-    environment: str = key("as in a verdict")
     differences: list[DifferenceShape] = key("one object for each signal")
     missing: dict[str, str] = key("signal \N{RIGHTWARDS ARROW} why no trial has it")
 
 
 class SignalsShape(JsonShape):
-    """Names and meanings are in [signals.md](signals.md)."""
+    """What was counted beside the trials; [signals.md](signals.md) gives names and meanings."""
 
     kinds: dict[str, KindShape] = key("signal \N{RIGHTWARDS ARROW} what it is; signals that some trial has")
     trials: list[TrialSignalsShape] = key("one object for each trial with signals")

@@ -73,7 +73,7 @@ class DecisionShape(JsonShape):
     cell: CellShape | None = key("what it is about; `null` if the environment never ran")
     environment: str = key("its name in the campaign")
     metric: str | None = key("what it is about; `null` if the environment has no such metric")
-    ruling: ByName[Ruling] = key("kept: not exceeded")
+    ruling: ByName[Ruling] = key("the answer; kept: the threshold is not exceeded")
     interval: EstimateShape | None = key(
         "the overhead by the decision's own boundary, at the look that decided, otherwise the last; `null` without one"
     )

@@ -20,6 +20,7 @@ from tare.report.shape import (
     CellShape,
     EstimateShape,
     JsonShape,
+    MetricShape,
     Number,
     key,
     without_interval,
@@ -45,7 +46,7 @@ class OverheadShape(JsonShape):
     environment: str = key('its name in the campaign; `"native again"` in a control', "summary.environment")
     metric: str = key("the sample's name", "summary.metric")
     unit: str = key("the sample's unit", "summary.unit")
-    direction: ByName[Direction] = key("which is better", "summary.direction")
+    direction: ByName[Direction] = key("whether less or more is better", "summary.direction")
     primary: bool = key(
         "true for the workload's metrics that were declared before the start; all others are exploratory",
         "summary.primary",
@@ -86,15 +87,15 @@ class ControlShape(OverheadShape):
 class StandingShape(JsonShape):
     """A claim among all claims of its family ([method.md](method.md), "Many comparisons")."""
 
-    family: Family = key("primary claims were declared before the start")
+    family: Family = key("the claim's family; primary claims were declared before the start")
     size: int = key("how many claims it has")
     difference_p: float = key('p-value of "no difference", by itself')
     adjusted_difference_p: float = key("the same among all claims of the family")
     equivalence_p: float = key('p-value of "not within the margin", by itself')
     adjusted_equivalence_p: float = key("the same among all claims of the family")
     together: EstimateShape | None = key(
-        "the overhead with an interval that holds with those of the family; `null` for an exploratory comparison that "
-        "is not claimed"
+        "the overhead with an interval that holds together with the others of its family; `null` for an exploratory "
+        "comparison that is not claimed"
     )
 
 
@@ -116,7 +117,7 @@ class FindingShape(JsonShape):
 class VerdictShape(OverheadShape):
     """The conclusion about one overhead."""
 
-    word: ByName[Word] = key("bounded: costs at most `at_most`")
+    word: ByName[Word] = key("the verdict; bounded: it costs at most `at_most`")
     within: Number = key("the narrowest of the nested margins that holds, as a fraction; `null` if none does")
     at_most: Number = key("the upper bound of a bounded cost, as a fraction; otherwise `null`")
     sentence: str = key("the verdict in words")
@@ -146,12 +147,9 @@ class VerdictShape(OverheadShape):
         return super().taken(record, **OverheadShape.taken(record.overhead), **given)
 
 
-class InstanceShape(JsonShape):
+class InstanceShape(MetricShape):
     """The values of one of several instances, over all trials of one environment, native included."""
 
-    cell: CellShape = key("where")
-    environment: str = key("its name in the campaign")
-    metric: str = key("as in a verdict")
     instance: int = key("its number, from 0")
     direction: ByName[Direction] = key("as in a verdict")
     median: EstimateShape = key(
