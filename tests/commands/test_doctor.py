@@ -5,7 +5,6 @@ import fcntl
 import json
 import os
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,7 +42,7 @@ class Stub(Provider):
 
     def probe(self) -> Probe:
         if self.wait is not None:
-            self.wait.wait(30)
+            self.wait.wait()
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
@@ -106,9 +105,7 @@ def test_what_a_tool_said_forges_no_line_and_fills_no_screen(capsys: pytest.Capt
 
 
 def test_a_probe_that_hangs_is_given_up_at_the_limit(hanging: Stub) -> None:
-    begun = time.monotonic()
     found = probe_all(providers(Stub("native"), hanging), limit_s=0.2)
-    assert time.monotonic() - begun < 5
     assert found["native"].usable
     assert not found["lxc"].usable
     assert "within 0.2 s" in found["lxc"].reason

@@ -34,7 +34,6 @@ def test_a_fork_bomb_is_one_failed_trial_that_leaves_nothing(
         context = ready(fake_context(tmp_path, programs), image, provider)
         outcome = run(context, *bomb(name, mark), time_s=time_s)
     assert (outcome.status, outcome.samples) == (Status.FAILED, ())
-    assert outcome.elapsed_s < 30
     assert outcome.facts["process limit"] == "64 processes"
     assert "not stopped cleanly" not in outcome.facts
     reason = outcome.reason or ""

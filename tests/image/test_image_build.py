@@ -137,10 +137,9 @@ def test_too_little_space_is_said_with_what_is_needed(
 
 
 def test_a_tool_that_never_ends_is_ended() -> None:
-    before = time.monotonic()
     with pytest.raises(ImageError, match=r"sleep did not end within 0\.2 s"):
-        run_tool(["sleep", "60"], limit_s=0.2)
-    assert time.monotonic() - before < 5
+        run_tool(["sleep", "64.0625"], limit_s=0.2)
+    assert wait_until_nothing_runs(["sleep", "64.0625"], time.monotonic() + 5)
 
 
 @pytest.mark.root
@@ -156,10 +155,11 @@ def test_the_cage_ends_children_and_mounts(tmp_path: Path) -> None:
 @pytest.mark.root
 class TestDefaultImage:
     def test_it_verifies_within_a_second_or_so(self, image: Image) -> None:
+        """It is so before every campaign. Processor time is meant, whoever else may read the disk."""
         verify(image)
-        before = time.monotonic()
+        before_s = time.process_time()
         verify(image)
-        assert time.monotonic() - before < 3
+        assert time.process_time() - before_s < 3
 
     def test_its_blas_is_openblas_and_its_tools_run(self, image: Image) -> None:
         link = (image.root / "etc/alternatives/libblas.so.3-x86_64-linux-gnu").readlink()

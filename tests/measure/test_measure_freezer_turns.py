@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 from tests.measure.freezer_arms import arms_of, with_changes
+from tests.measure.measure_nodes import wait_until
 
 from tare.errors import NodeError
-from tare.measure.freezer_turns import stopwatch_limit_s, take_turns
+from tare.measure.freezer_turns import FrozenArm, stopwatch_limit_s, take_turns
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.thawed import cpu_s, unsuited
 
@@ -115,13 +116,15 @@ def test_an_interrupt_leaves_nothing_frozen(programs: Path, tmp_path: Path) -> N
     def interrupt() -> None:
         raise KeyboardInterrupt
 
-    begun = time.monotonic()
-    with (
-        arms_of(programs, tmp_path, [python("while True: pass")] * 2) as arms,
-        pytest.raises(KeyboardInterrupt),
-    ):
-        take_turns(arms, DRAW, TURN_S, interrupt)
-    assert time.monotonic() - begun < 5, "what was frozen would not have ended"
+    with arms_of(programs, tmp_path, [python("while True: pass")] * 2) as arms:
+        with pytest.raises(KeyboardInterrupt):
+            take_turns(arms, DRAW, TURN_S, interrupt)
+        before_s = [used_s(arm) for arm in arms]
+        wait_until(lambda: all(used_s(arm) > before for arm, before in zip(arms, before_s, strict=True)))
+
+
+def used_s(arm: FrozenArm) -> float:
+    return sum(group.cpu_s() or 0.0 for group in arm.groups)
 
 
 def test_two_instances_of_an_arm_run_together_and_have_a_record_each(programs: Path, tmp_path: Path) -> None:
@@ -131,7 +134,7 @@ def test_two_instances_of_an_arm_run_together_and_have_a_record_each(programs: P
         both = with_changes(arms[0], stopwatches=stopwatches, freezers=freezers, groups=groups)
         pair, single = take_turns([both, arms[2]], DRAW, TURN_S)
     assert [run.instance for run in pair.runs] == [0, 1]
-    assert all(run.start_offset_s < 0.05 for run in pair.runs)
+    assert max(run.start_offset_s for run in pair.runs) < min(run.clocks.wall_s for run in pair.runs)
     assert cpu_s(pair.turns) == pytest.approx(2 * BURN_S, rel=0.3)
     assert single.runs[0].exit_code == 3
 

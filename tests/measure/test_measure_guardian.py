@@ -16,6 +16,7 @@ from tests.measure.measure_nodes import AS_ROOT, campaign_file, node_spec, state
 from tare.environments.fake import Fake
 from tare.host import mounts
 from tare.image.store import Image
+from tare.measure import guardian, lock
 from tare.measure.guardian import guarded
 from tare.measure.lock import host_lock
 from tare.node_life import start_node
@@ -48,12 +49,17 @@ def is_waiting(pid: int) -> bool:
         return False
 
 
+@pytest.fixture
+def patient_runner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It waits for its guardian's end longer than a test may take."""
+    monkeypatch.setattr(guardian, "_START_LIMIT_S", 600.0)
+
+
+@pytest.mark.usefixtures("patient_runner")
 def test_after_a_clean_end_it_is_gone_at_once(state: Path) -> None:
     with host_lock("any") as descriptor:
         with guarded(descriptor):
             wait_until(lambda: guardians(state))
-            begun = time.monotonic()
-        assert time.monotonic() - begun < 3
         assert guardians(state) == []
 
 
@@ -80,13 +86,11 @@ def test_while_it_waits_it_uses_no_processor(state: Path) -> None:
         assert cpu_ticks(pid) == before
 
 
+@pytest.mark.usefixtures("patient_runner")
 def test_its_own_death_does_not_hold_up_the_runner(state: Path) -> None:
-    with host_lock("any") as descriptor:
-        with guarded(descriptor):
-            wait_until(lambda: guardians(state))
-            os.kill(guardians(state)[0], signal.SIGKILL)
-            begun = time.monotonic()
-        assert time.monotonic() - begun < 3
+    with host_lock("any") as descriptor, guarded(descriptor):
+        wait_until(lambda: guardians(state))
+        os.kill(guardians(state)[0], signal.SIGKILL)
     with host_lock("next"):
         pass
 
@@ -109,6 +113,7 @@ sys.path.insert(0, {repository!r})
 from tests.measure.measure_nodes import node_spec
 from tare.environments.fake import Fake
 from tare.host.paths import state_directory
+from tare.measure import guardian, lock
 from tare.measure.guardian import guarded
 from tare.measure.lock import host_lock
 from tare.node_life import start_node
@@ -180,17 +185,15 @@ class TestRealNode:
             name = node.name
             groups = [folder for folder in Path("/sys/fs/cgroup").glob(f"**/tare/{name}") if folder.is_dir()]
             assert groups
-            begun = time.monotonic()
         finally:
             runner.kill()
             runner.wait(timeout=10)
-        wait_until(lambda: not list((state / "nodes").iterdir()), 5)
-        assert time.monotonic() - begun < 5
+        wait_until(lambda: not list((state / "nodes").iterdir()))
         assert mounts.mounts_below(state) == []
         assert not any(folder.exists() for folder in groups)
         wait_until(lambda: not guardians(state), 5)
         with pytest.MonkeyPatch.context() as patched:
             patched.setenv("TARE_STATE", str(state))
-            begun = time.monotonic()
+            patched.setattr(lock, "_CLEAN_UP_LIMIT_S", -1.0)  # who would have to wait is refused
             with host_lock("next"):
-                assert time.monotonic() - begun < 1
+                pass

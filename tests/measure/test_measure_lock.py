@@ -69,13 +69,13 @@ def test_the_host_is_free_after_an_error() -> None:
         pass
 
 
-def test_the_host_is_free_at_once_when_its_holder_is_killed() -> None:
+def test_the_host_is_free_at_once_when_its_holder_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     with holder() as other:
         other.kill()
         other.wait(timeout=10)
-        begun = time.monotonic()
+        monkeypatch.setattr(module, "_CLEAN_UP_LIMIT_S", -1.0)  # who would have to wait is refused
         with host_lock("next"):
-            assert time.monotonic() - begun < 1
+            pass
 
 
 @contextmanager
@@ -93,11 +93,16 @@ def guardian_of_a_dead_run(state: Path, pid: int) -> Iterator[int]:
 
 def test_the_guardian_of_a_dead_run_is_waited_for(state: Path) -> None:
     with guardian_of_a_dead_run(state, 4194305) as descriptor:
-        timer = threading.Timer(0.4, fcntl.flock, (descriptor, fcntl.LOCK_UN))
+        gone = threading.Event()
+
+        def go() -> None:
+            gone.set()
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+        timer = threading.Timer(0.4, go)
         timer.start()
-        begun = time.monotonic()
         with host_lock("next"):
-            assert 0.3 < time.monotonic() - begun < 3
+            assert gone.is_set()
         timer.join()
 
 
@@ -164,17 +169,16 @@ def test_a_full_disk_is_an_error_in_words(monkeypatch: pytest.MonkeyPatch) -> No
 
 class TestTools:
     def test_a_tool_at_work_holds_the_lock_and_another_run_waits_for_it(self, tmp_path: Path) -> None:
-        note = tmp_path / "begun"
+        begun, note = tmp_path / "begun", tmp_path / "done"
         with tools_lock():
-            tool = threading.Thread(target=process.run, args=(["sh", "-c", f"echo > {note}; sleep 0.5"],))
+            script = f"echo > {begun}; sleep 0.5; echo > {note}"
+            tool = threading.Thread(target=process.run, args=(["sh", "-c", script],))
             tool.start()
-            while not note.exists():
+            while not begun.exists():
                 time.sleep(0.01)
-        begun = time.monotonic()
         clean_up()
-        waited_s = time.monotonic() - begun
+        assert note.exists()
         tool.join()
-        assert 0.2 < waited_s < 5
 
     def test_a_tool_of_a_killed_runner_is_waited_for(self, tmp_path: Path) -> None:
         begun, note = tmp_path / "begun", tmp_path / "done"
@@ -195,7 +199,7 @@ class TestTools:
         with tools_lock():
             begun = time.monotonic()
             clean_up()
-            assert 0.1 < time.monotonic() - begun < 3
+            assert time.monotonic() - begun > 0.1
 
     def test_no_tool_inherits_the_lock_afterwards(self, state: Path) -> None:
         with tools_lock():

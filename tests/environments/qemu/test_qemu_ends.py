@@ -95,7 +95,7 @@ class TestInMidTrial:
                     if Path(f"/proc/{pid}/comm").read_text().strip() == victim:
                         os.kill(pid, signal.SIGKILL)
 
-        result = outcome(image, tmp_path, watched, ["sleep", "50"], kill)
+        result = outcome(image, tmp_path, watched, ["sleep", "600"], kill)
         assert result.status is Status.FAILED
         assert result.reason is not None
         why = {
@@ -103,7 +103,7 @@ class TestInMidTrial:
             "qemu-system-x86": "the guest is gone: qemu-system-x86_64 ended by signal 9",
         }
         assert why[victim] in result.reason
-        assert result.elapsed_s < 40
+        assert "time limit" not in result.reason
         assert "not stopped cleanly" not in result.facts
         assert watched.left() == []
 

@@ -110,7 +110,7 @@ def test_there_is_no_network_where_none_was_asked_for(guest: Node) -> None:
 
 
 def test_entering_takes_milliseconds(guest: Node) -> None:
-    """Below 10 ms on an idle machine; this one may be busy with other tests."""
+    """Below 10 ms on an idle machine, which this need not be; whatever began anew in the guest would take longer."""
     took = []
     for _ in range(15):
         begun = time.monotonic()

@@ -2,7 +2,6 @@
 """A program of one's own takes turns: by lines, or frozen in between; natively, for real."""
 
 import os
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +34,7 @@ WORK = "print(sum(range(4000000)))"
 
 
 def outcomes_of(
-    workload: Workload, folder: Path, *, rounds: int = 4, **changes: Any
+    workload: Workload, folder: Path, *, rounds: int = 4, time_s: float = 20.0, **changes: Any
 ) -> tuple[tuple[Outcome, ...], list[str]]:
     campaign = replace(
         fake_campaign(
@@ -43,7 +42,7 @@ def outcomes_of(
             workload=workload,
             **{"blocks": 1, **changes},
         ),
-        limits=Limits(memory_byte=1 << 28, shm_byte=1 << 20, time_s=20.0),
+        limits=Limits(memory_byte=1 << 28, shm_byte=1 << 20, time_s=time_s),
         turns=Turns(slice_s=0.02, rounds=rounds, processes=1),
     )
     listener, result = Listener(), ResultFolder(folder)
@@ -125,10 +124,8 @@ def test_arms_are_looked_at_while_all_are_frozen(tmp_path: Path, monkeypatch: py
 @pytest.mark.usefixtures("image")
 def test_commands_that_the_budget_ends_before_they_have_run_once_count_as_not_begun(tmp_path: Path) -> None:
     long = command(Way.FREEZER, "python3", "-c", "while True: pass")
-    begun = time.monotonic()
-    outcomes, _ = outcomes_of(long, tmp_path / "result", budget_s=3.0)
+    outcomes, _ = outcomes_of(long, tmp_path / "result", budget_s=3.0, time_s=600.0)
     assert outcomes == ()
-    assert time.monotonic() - begun < 12, "the limit of each command is 20 s"
 
 
 @pytest.mark.usefixtures("image")
