@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "init/attend.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -204,9 +205,12 @@ int attend(const std::optional<std::string>& socket) {
     ::sigfillset(&every);
     ::sigprocmask(SIG_SETMASK, &every, nullptr);
     static_cast<void>(std::signal(SIGCHLD, SIG_DFL));  // where it is ignored, nobody learns how a child ended
+    const bool heard = ::fcntl(STDOUT_FILENO, F_GETFD) != -1;  // else its number is soon another file's
     Attendant attendant{socket ? keeper::listen_at(*socket) : FileDescriptor{}};
     // Nobody may be reading; a node works without.
-    static_cast<void>(write_all(STDOUT_FILENO, "READY\n", ready_limit));
+    if (heard) {
+        static_cast<void>(write_all(STDOUT_FILENO, "READY\n", ready_limit));
+    }
     attendant.attend();
     return 0;
 }
