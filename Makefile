@@ -57,7 +57,7 @@ run: setup
 
 test: setup-test
 	ctest --test-dir build/native --output-on-failure
-	scripts/with-dockerd $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	scripts/with-dockerd $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder --durations=25
 
 # What needs neither root nor anything of the set-up but Python's packages.
 test-quick:

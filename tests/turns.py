@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which tests run at once, and which belong to ``make test-quick``: what a test starts decides both.
 
-``make test`` has two processes. Nodes that share the host's kernel are tested in one process, guests and hosts reached
-by ssh in another, and what starts no node in whichever is free. A test that looks whether anything was left on the
-machine needs it alone.
+``make test`` has three processes, on two processors as well, since tests of nodes wait for most of their time. Nodes
+that share the host's kernel are tested in one process, guests and hosts reached by ssh in another, and what starts no
+node in whichever is free. A test that looks whether anything was left on the machine needs it alone.
 """
 
 import fcntl
@@ -77,7 +77,7 @@ _SLOW = {
 }
 """Files that simulate many campaigns, drive a browser or try thousands of inputs; single tests have the mark."""
 _DOOR, _ROOM = Path(__file__), Path(__file__).with_name("machine.py")
-"""Files that both processes have, to be locked."""
+"""Files that all processes have, to be locked."""
 
 
 class Turn(StrEnum):
@@ -85,8 +85,8 @@ class Turn(StrEnum):
 
     MACHINE = "machine"
     BESIDE = "beside"
-    GUESTS = "guests"
     NODES = "nodes"
+    GUESTS = "guests"
     REST = "rest"
     """As BESIDE: for whoever is done."""
 
