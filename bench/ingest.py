@@ -60,7 +60,7 @@ from tare import pipeline
 from tare.journal.result import ResultFolder
 try:
     from tare.journal import large
-    from tare.measure.kept import kept_campaign
+    from tare.measure.continued import kept_campaign
 except ImportError:
     from tare.measure.campaign import kept_campaign
     large = pipeline

@@ -25,10 +25,10 @@ from bench.quiet import Quiet
 from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import ResultFolder
 from tare.measure import prepared
-from tare.measure.beforehand import facts_beforehand
 from tare.measure.campaign import Request, measure_campaign
 from tare.measure.context import Context
 from tare.measure.instances import Instance
+from tare.measure.prepared import facts_beforehand
 from tare.nodes.provider import Node
 from tare.plan.campaign import Campaign, load_preset
 from tare.records import Environment, Layout, Outcome, Status, Trial

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tare.environments.fake import Fake
-from tare.measure import code_paths
+from tare.measure import usable
 from tare.measure.campaign import Request
 from tare.nodes.provider import Probe
 from tare.pipeline import analyse_result, run_campaign
@@ -222,7 +222,7 @@ def test_who_lacks_what_the_code_paths_were_pinned_to_stays_out_and_it_is_said_w
     result = Result(tmp_path / "result", STEADY, LATE, blocks=2)
     result.session(late=False, trials=3)
     monkeypatch.setattr(
-        code_paths, "lacking_flags", lambda asked, _: {entry.name: ("avx512f",) for entry in asked}
+        usable, "lacking_flags", lambda asked, _: {entry.name: ("avx512f",) for entry in asked}
     )
     after, _ = result.session(late=True)
     (skipped,) = after.skipped

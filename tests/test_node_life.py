@@ -18,7 +18,7 @@ from tare.errors import NodeError
 from tare.host import mounts
 from tare.host.cgroups import own_group
 from tare.image.store import Image
-from tare.measure.leftovers import remove_leftovers, remove_quarantined
+from tare.measure.clean import remove_leftovers, remove_quarantined
 from tare.measure.running import NodeTimes, running_nodes
 from tare.node_life import start_node, stop_node
 from tare.nodes.provider import Bind, Node, NodeSpec
@@ -315,7 +315,7 @@ def test_what_a_record_says_is_what_is_stopped(state: Path) -> None:
     provider = Remembering()
     start_node(spec, provider)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("tare.measure.leftovers.PROVIDERS", {"fake": provider})
+        patched.setattr("tare.measure.clean.PROVIDERS", {"fake": provider})
         remove_leftovers()
     assert provider.stopped == spec
 

@@ -19,7 +19,7 @@ from tare.environments.fake import Fake
 from tare.environments.native import Chroot
 from tare.errors import ImageError, NodeError
 from tare.image.store import Image
-from tare.measure.leftovers import remove_leftovers
+from tare.measure.clean import remove_leftovers
 from tare.network.reach import NetworkFinding
 from tare.nodes.provider import Node, NodeSpec, Probe, Provider
 from tare.records import NetworkKind

@@ -23,7 +23,7 @@ from tare.host import mounts, process
 from tare.host.cgroups import named_groups
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure.leftovers import remove_leftovers
+from tare.measure.clean import remove_leftovers
 from tare.measure.running import NodeTimes, running_nodes
 from tare.node_life import start_node, stop_node
 from tare.nodes.provider import Node, NodeNetwork, NodeSpec, Probe

@@ -14,7 +14,7 @@ from tests.environments.transcripts import only_tools, parse, replayed
 from tare.environments import PROVIDERS, openvz
 from tare.errors import NodeError
 from tare.host import mounts
-from tare.measure.leftovers import remove_leftovers
+from tare.measure.clean import remove_leftovers
 from tare.node_life import start_node, stop_node
 from tare.nodes import layer
 from tare.nodes.provider import Bind, Node, NodeSpec

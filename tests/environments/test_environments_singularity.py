@@ -17,7 +17,7 @@ from tests.environments.transcripts import only_tools, parse, replayed
 from tare.environments import PROVIDERS, singularity
 from tare.errors import NodeError
 from tare.host import cgroups, mounts
-from tare.measure.leftovers import remove_leftovers
+from tare.measure.clean import remove_leftovers
 from tare.node_life import start_node, stop_node
 from tare.nodes import layer
 from tare.nodes.provider import Bind, Node, NodeNetwork, NodeSpec

@@ -16,7 +16,7 @@ from tests.environments.loopback_sshd import Sshd
 
 from tare.errors import NodeError
 from tare.image.store import Image
-from tare.measure.leftovers import remove_leftovers
+from tare.measure.clean import remove_leftovers
 from tare.node_life import start_node, stop_node
 from tare.nodes.provider import Bind, NodeSpec
 
@@ -68,7 +68,7 @@ class TestEnds:
         self, spec_on_far: NodeSpec, far: Path
     ) -> None:
         start_node(spec_on_far, PROVIDER)
-        script = "from tare.measure.leftovers import remove_leftovers; print(remove_leftovers().removed)"
+        script = "from tare.measure.clean import remove_leftovers; print(remove_leftovers().removed)"
         done = subprocess.run(
             [sys.executable, "-c", script],
             capture_output=True,

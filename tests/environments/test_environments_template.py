@@ -67,7 +67,7 @@ def provider(image: Image, monkeypatch: pytest.MonkeyPatch) -> Provider:
     if not probe.usable:
         pytest.skip(f"{probe.reason}; {probe.remedy}")
     result.prepare(image.root, image.digest)
-    monkeypatch.setattr("tare.measure.leftovers.PROVIDERS", {**PROVIDERS, "unshare": result})
+    monkeypatch.setattr("tare.measure.clean.PROVIDERS", {**PROVIDERS, "unshare": result})
     return result
 
 

@@ -14,15 +14,14 @@ from tare.journal import lines
 from tare.measure import protocol
 from tare.measure.agent import parse_request
 from tare.measure.attempt import Attempt
-from tare.measure.call_table import parse_calls
 from tare.measure.clock_line import ClockProbe
-from tare.measure.clock_quality import quality_of
 from tare.measure.clocks import compare, host_start_ns
+from tare.measure.inspection import quality_of
 from tare.measure.instances import record
 from tare.measure.node_pipe import NodePipe
+from tare.measure.observation import add_costs
 from tare.measure.parity import read_parity
 from tare.measure.signals import FAMILIES
-from tare.measure.signals.beside import add_costs
 from tare.measure.signals.disks import Disks
 from tare.measure.signals.family import SignalFamily
 from tare.measure.signals.numa import near_line
@@ -30,6 +29,7 @@ from tare.measure.signals.place import Place
 from tare.measure.signals.watch import Found, _figures
 from tare.measure.steal import parse_schedstat
 from tare.measure.stopwatch import Stopwatch
+from tare.measure.strace import parse_calls
 from tare.measure.turns.slices import answer_of
 from tare.measure.verify_limits import _facts
 from tare.nodes.provider import Node

@@ -13,9 +13,9 @@ from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_
 from tare.environments.fake import Fake
 from tare.errors import NodeError
 from tare.journal.reader import read_journal
-from tare.measure import campaign, code_paths
+from tare.measure import campaign, usable
 from tare.measure.campaign import measure_campaign
-from tare.measure.code_paths import lacking_flags
+from tare.measure.usable import lacking_flags
 from tare.records import Environment, OptionValue
 from tare.workloads import KINDS
 from tare.workloads.kind import Job, Options, Shape
@@ -45,7 +45,7 @@ def lesser(name: str, lacking: OptionValue) -> Environment:
 
 @pytest.fixture(autouse=True)
 def host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_paths, "cpu_flags", lambda: HOST)
+    monkeypatch.setattr(usable, "cpu_flags", lambda: HOST)
 
 
 def test_only_the_hosts_flags_on_which_a_code_path_depends_are_asked_for() -> None:

@@ -10,10 +10,10 @@ from tests.measure.measure_nodes import node_spec
 from tare.environments.fake import Fake
 from tare.errors import WrongOutput
 from tare.measure import instances as module
-from tare.measure import raw_output
+from tare.measure import trial
 from tare.measure.instances import Instance
-from tare.measure.raw_output import keep
 from tare.measure.seats import Seat
+from tare.measure.trial import keep
 from tare.measure.ways import Ways
 from tare.nodes.files import opened_inside
 from tare.nodes.provider import Node
@@ -81,7 +81,7 @@ def test_a_long_output_loses_its_middle_and_says_so(instance: Instance, tmp_path
     (printed_in(instance) / "stdout").write_bytes(b"A" * MEBIBYTE + b"B" * MEBIBYTE)
     text = kept(instance, tmp_path)["i1.stdout"]
     half = MEBIBYTE // 2
-    assert text == b"A" * half + raw_output._CUT + b"B" * half
+    assert text == b"A" * half + trial._CUT + b"B" * half
 
 
 def test_output_of_the_longest_kept_size_is_whole(instance: Instance, tmp_path: Path) -> None:

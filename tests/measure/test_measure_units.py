@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tests.fake_campaign import fake_campaign
 
-from tare.measure.units import units
+from tare.measure.session import units
 from tare.plan.trials import plan_trials
 from tare.records import Way, Workload
 

@@ -21,7 +21,7 @@ from tare.host import mounts, process
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import online_processors
 from tare.image.store import Image
-from tare.measure.leftovers import remove_leftovers
+from tare.measure.clean import remove_leftovers
 from tare.measure.running import NodeTimes, running_nodes
 from tare.network.reach import TRANSFER_BYTE, try_reach
 from tare.nodes.provider import Node, NodeSpec, Provider

@@ -18,9 +18,9 @@ from tests.measure.measure_nodes import node_spec, state_with
 
 from tare.environments import PROVIDERS
 from tare.image.store import Image
+from tare.measure.clean import remove_leftovers
 from tare.measure.clocks import disagreement
 from tare.measure.freezer_turns import FrozenArm, take_turns
-from tare.measure.leftovers import remove_leftovers
 from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.thawed import unsuited

@@ -6,8 +6,7 @@ import sys
 from dataclasses import asdict
 
 from tare.errors import ExitCode
-from tare.measure.clean import clean_up
-from tare.measure.leftovers import remove_quarantined
+from tare.measure.clean import clean_up, remove_quarantined
 from tare.measure.lock import host_lock
 from tare.records import SCHEMA
 

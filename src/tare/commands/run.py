@@ -12,7 +12,7 @@ from tare.errors import ExitCode, InputError
 from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.measure.campaign import Request
-from tare.measure.kept import kept_campaign
+from tare.measure.continued import kept_campaign
 from tare.measure.users import root_said
 from tare.plan.campaign import Campaign, resolve, with_overrides
 from tare.records import Analysis, Ruling, Status

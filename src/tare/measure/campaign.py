@@ -21,9 +21,7 @@ from tare.journal.reader import Journal, campaign_digest
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder, journal_name
 from tare.journal.writer import JournalWriter
 from tare.measure import idle_ranks
-from tare.measure.budget import Budget
 from tare.measure.clean import clean_up
-from tare.measure.code_paths import cannot_join, lacking_flags
 from tare.measure.context import Context
 from tare.measure.continued import refuse_another, settled
 from tare.measure.folder_lock import folder_lock
@@ -33,12 +31,11 @@ from tare.measure.lock import host_lock, tools_lock
 from tare.measure.machine_lock import machine_lock
 from tare.measure.others import look_before_start, said
 from tare.measure.parity import expected_parity
-from tare.measure.pilot import remember_peak, run_pilot
-from tare.measure.rescue import rescue
-from tare.measure.session import Watcher, interruptible, run_trials
+from tare.measure.session import Budget, Watcher, interruptible, remember_peak, run_pilot, run_trials
 from tare.measure.stopping import Stopping, Wanted, cell_of, never
 from tare.measure.turns.together import WHOLE
-from tare.measure.usable import Wants, skipped_environments
+from tare.measure.unforeseen import rescue
+from tare.measure.usable import Wants, cannot_join, lacking_flags, skipped_environments
 from tare.measure.users import USER_LABEL, stranger, user_of, user_words
 from tare.nodes.provider import Provider
 from tare.plan.binds import parse_bind

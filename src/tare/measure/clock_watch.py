@@ -6,12 +6,13 @@ waits for the answer, so that the command's end is not noticed late. Where arms 
 answered between two turns, so that no arm's turn pays for another node's answer.
 """
 
+import statistics
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from tare.measure.clock_line import ClockProbe
-from tare.measure.clock_relations import READINGS, host_readings, relations
+from tare.measure.clock_line import MILLION, ClockProbe
 from tare.measure.clock_verdict import ClockFindings, findings
 from tare.measure.clocks import PROBES, host_ns
 from tare.measure.inspection import idle_stopwatch
@@ -23,6 +24,12 @@ from tare.nodes.provider import Node, Provider
 _READY_LIMIT_S = 30.0
 _PAUSE_NS = 900_000_000
 """Minimum time between two questions while a command runs; ticks trigger them each second, and at each end."""
+READINGS = 5
+"""Number of readings at each end; their medians count, as a reader may be interrupted between two clocks."""
+_LEAST_SPAN_NS = 1_000_000_000
+_LEAST_STEP_NS = 1_000_000
+
+_Readings = Mapping[str, int]
 
 
 class NodeClocks:
@@ -153,3 +160,44 @@ def watched_clocks(provider: Provider, nodes: Sequence[Node], ways: Ways) -> Ite
 def _called(node: Node, count: int) -> str:
     """A label that is the same in every trial, unlike the node's name."""
     return "the node" if count == 1 else f"node {node.spec.index}"
+
+
+def host_readings() -> list[_Readings]:
+    """The host's clocks, read in direct succession, several times."""
+    return [
+        {
+            "monotonic_raw_ns": time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW),
+            "monotonic_ns": time.clock_gettime_ns(time.CLOCK_MONOTONIC),
+            "realtime_ns": time.clock_gettime_ns(time.CLOCK_REALTIME),
+        }
+        for _ in range(READINGS)
+    ]
+
+
+def relations(before: Sequence[_Readings], after: Sequence[_Readings]) -> dict[str, str]:
+    """Facts from readings at the beginning and at the end of a trial; none without readings.
+
+    CLOCK_REALTIME and CLOCK_MONOTONIC are disciplined alike, so that only a step separates them;
+    CLOCK_MONOTONIC_RAW is not disciplined at all, so that CLOCK_MONOTONIC's rate against it is the discipline
+    (clock_gettime(2)).
+    """
+    if not before or not after:
+        return {}
+    span_ns = _median(after, "monotonic_raw_ns") - _median(before, "monotonic_raw_ns")
+    gained_ns = _offset(after, "monotonic_raw_ns") - _offset(before, "monotonic_raw_ns")
+    step_ns = _offset(before, "realtime_ns") - _offset(after, "realtime_ns")
+    stepped = abs(step_ns) > _LEAST_STEP_NS
+    facts = {"step of CLOCK_REALTIME": f"{step_ns * 1e-6:+.3f} ms" if stepped else "none"}
+    if span_ns >= _LEAST_SPAN_NS:
+        rate = f"{gained_ns / span_ns * MILLION:+.1f} ppm"
+        facts["rate of CLOCK_MONOTONIC against CLOCK_MONOTONIC_RAW"] = rate
+    return facts
+
+
+def _offset(readings: Sequence[_Readings], other: str) -> float:
+    """How far CLOCK_MONOTONIC is ahead of another clock."""
+    return statistics.median(reading["monotonic_ns"] - reading[other] for reading in readings)
+
+
+def _median(readings: Sequence[_Readings], name: str) -> float:
+    return statistics.median(reading[name] for reading in readings)

@@ -95,7 +95,7 @@ class Context:
     programs: dict[Arm, Mapping[str, str]] = field(default_factory=dict)
     """Facts about the measured program."""
     evidence: dict[Arm, Mapping[str, str]] = field(default_factory=dict)
-    """The job's evidence, for arms with a tested launch (``measure.beforehand``)."""
+    """The job's evidence, for arms with a tested launch (``measure.prepared``)."""
 
     process_stats: ProcessStats = field(default_factory=ProcessStats)
     """Statistics of all processes of this host, to see who uses the processors beside a trial."""

@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A check of a node before any measurement in it: its way in, its limits, its standing, its clock's age."""
+"""A check of a node before any measurement in it: its way in, its limits, its standing, its clock's age and quality."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
-from tare.measure.command_limits import command_limits
-from tare.measure.context import minimal_variables
+from pydantic import TypeAdapter, ValidationError
+
+from tare.errors import NodeError
+from tare.measure.context import Context, minimal_variables
 from tare.measure.instances import output_owner
 from tare.measure.parity import read_parity
+from tare.measure.protocol import nonsense
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.verify_limits import verify
 from tare.measure.ways import Ways
 from tare.nodes.files import make_folder
 from tare.nodes.provider import Node, NodeGroup, Provider
-from tare.records import Parity
+from tare.nodes.unprivileged.limits import command_limits
+from tare.records import ClockQuality, Parity, Trial
 
 LEAST_CLOCK_NS = 2_000_000_000
 """Minimum reading of a node's own CLOCK_MONOTONIC before a benchmark begins.
@@ -25,6 +29,9 @@ is wrong. A node's own clock, as in gVisor, begins with the node.
 """
 _READY_LIMIT_S = 60.0
 _FOLDER = ".inspection"
+CLOCKS_FACT = "test of the clocks"
+_QUALITY_LIMIT_S = 30.0
+_QUALITY: TypeAdapter[ClockQuality] = TypeAdapter(ClockQuality)
 
 
 class Inspected(NamedTuple):
@@ -75,3 +82,35 @@ def idle_stopwatch(provider: Provider, node: Node, ways: Ways) -> AbstractContex
         resource_limits=command_limits(node.spec.bounds),
     )
     return ways.stopwatch(provider, node, command, f"{node.work_directory}/{_FOLDER}")
+
+
+def tested_clocks(
+    context: Context, trial: Trial, provider: Provider, nodes: Sequence[Node], ways: Ways
+) -> tuple[tuple[ClockQuality, ...], dict[str, str]]:
+    """The quality of each node's clocks, or a fact if they could not be tested; empty if already tested."""
+    key = trial.environment.name, trial.setting
+    if key in context.tested_clocks:
+        return (), {}
+    context.tested_clocks.add(key)
+    try:
+        return tuple(_tested_clocks(provider, node, ways) for node in nodes), {}
+    except NodeError as error:  # the trial can do without
+        return (), {CLOCKS_FACT: f"not possible: {error}"}
+
+
+def _tested_clocks(provider: Provider, node: Node, ways: Ways) -> ClockQuality:
+    with idle_stopwatch(provider, node, ways) as stopwatch:
+        stopwatch.wait_ready(_QUALITY_LIMIT_S)
+        return quality_of(stopwatch.quality(), node.spec.index, own_clock=node.own_kernel)
+
+
+def quality_of(said: Mapping[str, Any], node: int, *, own_clock: bool) -> ClockQuality:
+    """The record of a stopwatch's report; ``NodeError`` if it makes no sense."""
+    try:
+        clocks = {
+            clock["name"]: {key: value for key, value in clock.items() if key != "name"}
+            for clock in said["clocks"]
+        }
+        return _QUALITY.validate_python({**said, "clocks": clocks, "node": node, "own_clock": own_clock})
+    except (ValidationError, LookupError, TypeError, AttributeError):
+        raise nonsense(str(said).encode()) from None

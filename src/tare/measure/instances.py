@@ -11,12 +11,12 @@ from typing import Any
 from tare.errors import ClockFault, NodeError, WrongOutput
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import compare, host_start_ns
-from tare.measure.command_limits import command_limits
 from tare.measure.protocol import RUN_FIELDS
 from tare.measure.seats import Seat
 from tare.measure.stopwatch import Beside, Command, Stopwatch, go_together, wait_all
 from tare.nodes.files import make_folder, opened_inside
 from tare.nodes.provider import Node
+from tare.nodes.unprivileged.limits import command_limits
 from tare.records import Clocks, InstanceRun, User
 from tare.workloads.kind import Job, Options, Output, WorkloadKind
 from tare.workloads.mpi import CLOCK_FAULT, last_words, without_chatter

@@ -17,10 +17,10 @@ from tare.host.cgroups.path import parent_of, path_settings
 from tare.host.kernel_files import read_text
 from tare.host.privileges import ordinary_user
 from tare.host.standing import resource_limits, standing
-from tare.measure.command_limits import command_limits
 from tare.measure.instances import Instance
 from tare.measure.stopwatch import Stopwatch
 from tare.nodes.provider import Node, Provider
+from tare.nodes.unprivileged.limits import command_limits
 from tare.records import ROOT, Bounds, Parity
 
 _SCHEDULERS = {0: "other", 1: "fifo", 2: "round robin", 3: "batch", 5: "idle", 6: "deadline"}

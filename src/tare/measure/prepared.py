@@ -2,19 +2,18 @@
 """From a trial to commands that wait for GO: nodes up and inspected, instances seated, neighbours ready."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from tare import network
 from tare.errors import NodeError
 from tare.measure.attempt import Measured
-from tare.measure.beforehand import facts_beforehand
-from tare.measure.clock_quality import tested_clocks
-from tare.measure.context import Context
+from tare.measure.context import Arm, Context
 from tare.measure.counted import Watched, victims
 from tare.measure.idle_ranks import idle_ranks_fact
-from tare.measure.inspection import inspect
+from tare.measure.inspection import inspect, tested_clocks
+from tare.measure.instances import UNKNOWN, Instance, gather_evidence, run_aside, run_preflight
 from tare.measure.iterations import Repetition, repetitions, starts_by_turns
 from tare.measure.neighbours import Neighbours, ready_neighbours
 from tare.measure.parity import require_equal, require_one_parent, require_user
@@ -23,8 +22,12 @@ from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.seats import Placed, seated
 from tare.measure.ways import Ways
 from tare.nodes.provider import Node, NodeGroup, Provider
-from tare.records import Trial, Turns
+from tare.records import PROGRAM, Trial, Turns
 from tare.workloads import KINDS
+
+_OUTPUT = ".program"
+_DIGEST = 'found=$(command -v -- "$1") && exec sha256sum -- "$found"'
+_HEXADECIMAL = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,3 +127,46 @@ def _inspect(
             groups.append(group)
     require_one_parent(nodes, context.expected)
     return groups
+
+
+def facts_beforehand(
+    context: Context, trial: Trial, nodes: Sequence[Node], instances: Sequence[Instance]
+) -> Mapping[str, str]:
+    """The job's evidence and its program's digest, once for each arm of a session: neither can change.
+
+    They are repeated after a trial of the arm that did not count, and for missing evidence. A node with its own kernel
+    starts its clock anew, with nothing read from files, at each start: there the launch and the evidence precede every
+    command. ``NodeError`` if the launch cannot work, ``ClockFault`` if MPI's clock is wrong here.
+    """
+    arm = arm_of(trial)
+    if arm not in context.evidence or any(node.own_kernel for node in nodes):
+        for instance in instances:
+            run_preflight(instance)
+        context.evidence[arm] = {}
+    evidence = context.evidence[arm] or gather_evidence(instances[0])
+    if not any(text.startswith(UNKNOWN) for text in evidence.values()):
+        context.evidence[arm] = evidence
+    if arm not in context.programs:
+        context.programs[arm] = program_digest(instances[0])
+    return {**evidence, **context.programs[arm]}
+
+
+def forget(context: Context, trial: Trial) -> None:
+    """Repeat the checks in the next trial of this arm, as this one did not count."""
+    context.evidence.pop(arm_of(trial), None)
+    context.programs.pop(arm_of(trial), None)
+
+
+def arm_of(trial: Trial) -> Arm:
+    """Its environment, workload and setting: trials of one arm launch alike."""
+    return trial.environment.name, trial.workload.name, trial.setting
+
+
+def program_digest(instance: Instance) -> dict[str, str]:
+    """The fact ``PROGRAM``: SHA-256 of the file, by the node's own sha256sum(1), or why it is not known."""
+    program = instance.job.program or instance.job.argv[0]
+    said = run_aside(instance, ("sh", "-c", _DIGEST, "sh", program), _OUTPUT)
+    digest = (instance.printed(_OUTPUT, "stdout") or "").partition(" ")[0].lstrip("\\")
+    if said["exit_code"] == 0 and len(digest) == _HEXADECIMAL:
+        return {PROGRAM: f"sha256:{digest}"}
+    return {PROGRAM: f"not known: {program} cannot be read in the node by sha256sum"}

@@ -126,7 +126,7 @@ def complaint(line: bytes) -> str:
 
 
 def quality(line: bytes) -> Mapping[str, Any]:
-    """The test of the clocks, from which ``tare.measure.clock_quality`` makes a record."""
+    """The test of the clocks, from which ``tare.measure.inspection`` makes a record."""
     try:
         return object_from_json(line)
     except ValueError as error:

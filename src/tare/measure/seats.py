@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from tare import network
 from tare.measure.agent import AgentServer, explain
-from tare.measure.command_limits import command_limits
 from tare.measure.context import Context, minimal_variables
 from tare.measure.placement import NodePlace
 from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.ways import Ways
 from tare.nodes.provider import WORK_DIRECTORY, Node, NodeNetwork, NodeSpec, Provider
+from tare.nodes.unprivileged.limits import command_limits
 from tare.records import Layout, NetworkKind, Trial
 from tare.units import MEBIBYTE
 from tare.workloads.kind import Shape, Span

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trials of one session, in order, each in the journal before the next begins."""
+"""The trials of one session, in order, each in the journal before the next begins; first a pilot."""
 
+import math
 import signal
 import threading
 import time
@@ -9,13 +10,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from tare.errors import HostError, InputError
 from tare.measure.context import Context
 from tare.measure.stopping import cell_of
 from tare.measure.trial import run_trial
 from tare.measure.turns.frozen import BudgetSpentError
 from tare.measure.turns.together import WHOLE, run_together
-from tare.measure.units import units, wanted_of
-from tare.records import Outcome, Trial
+from tare.plan.budget import next_block_fits
+from tare.plan.campaign import Campaign
+from tare.records import NATIVE, Outcome, Rule, Status, Trial, Way
+from tare.units import format_duration
+
+_Key = tuple[int, str, str]
 
 
 class Watcher(Protocol):
@@ -133,3 +139,100 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class Budget:
+    """The remaining time over all sessions of the result: the trials' own time, and this session's clock."""
+
+    def __init__(self, campaign: Campaign, planned: Sequence[Trial], outcomes: Sequence[Outcome]) -> None:
+        """``outcomes`` grows as trials end."""
+        self.outcomes = outcomes
+        self.is_wanted: Callable[[Trial], bool] = lambda _: True
+        spent_s = sum(outcome.elapsed_s for outcome in outcomes)
+        self._left_s = None if campaign.budget_s is None else campaign.budget_s - spent_s
+        self._begun = time.monotonic()
+        self._planned = planned
+        self._allowed_block: int | None = None
+
+    def remaining(self) -> float | None:
+        return None if self._left_s is None else max(0.0, self._left_s - (time.monotonic() - self._begun))
+
+    def allowance(self) -> Allowance:
+        return Allowance(may_begin=self._may_begin, remaining_s=self._remaining_or_endless)
+
+    def _remaining_or_endless(self) -> float:
+        remaining = self.remaining()
+        return math.inf if remaining is None else remaining
+
+    def _may_begin(self, trial: Trial) -> bool:
+        """Judge a whole block at its beginning, and within it only whether any time is left."""
+        remaining = self.remaining()
+        if trial.block != self._allowed_block:
+            done = {outcome.trial.identity for outcome in self.outcomes}
+            block = (
+                planned
+                for planned in self._planned
+                if planned.block == trial.block and self.is_wanted(planned)
+            )
+            rest = [trial for trial in block if trial.identity not in done]
+            if not next_block_fits(rest, self.outcomes, remaining):
+                return False
+            self._allowed_block = trial.block
+        return remaining is None or remaining > 0
+
+
+def units(trials: Sequence[Trial]) -> Iterator[tuple[Trial, ...]]:
+    """The units, each with its trials in order, at the position of its first trial.
+
+    Resident programs of one block and layout share the starts of their nodes; any other workload has its own.
+    """
+    together: dict[_Key, list[Trial]] = {}
+    for trial in trials:
+        if trial.turns is not None:
+            together.setdefault(_key(trial), []).append(trial)
+    for trial in trials:
+        if trial.turns is None:
+            yield (trial,)
+        elif members := together.pop(_key(trial), None):
+            yield tuple(members)
+
+
+def _key(trial: Trial) -> _Key:
+    resident = trial.workload.way is Way.SLICES
+    return trial.block, trial.setting, "" if resident else trial.workload.name
+
+
+def wanted_of(unit: Sequence[Trial], is_wanted: Callable[[Trial], bool]) -> tuple[Trial, ...]:
+    """Its trials whose arms have not stopped."""
+    return tuple(trial for trial in unit if is_wanted(trial))
+
+
+def run_pilot(context: Context, planned: Sequence[Trial], remaining_s: float) -> None:
+    """Run natively once: a command that fails here would fail everywhere, so say it at once; the budget applies.
+
+    Raises ``InputError``, or ``HostError`` if native itself is no valid reference.
+    """
+    trial = next(trial for trial in planned if trial.environment.name == NATIVE)
+    outcome = run_within(context, trial, remaining_s)
+    if outcome is None:
+        raise InputError(
+            f"the first native run did not end within the {format_duration(remaining_s)} that are left of the budget: "
+            "give a larger --budget, or a shorter command"
+        )
+    if outcome.excluded_by is Rule.UNEQUAL:
+        raise HostError(f"nothing can be compared with native as it is here: {outcome.reason}")
+    remember_peak(context, outcome)
+    if outcome.status is Status.FAILED:
+        said = f"\n{outcome.excerpt.strip()}" if outcome.excerpt else ""
+        who = "" if context.user is None else f"; it ran as {context.user}, see --as in docs/security.md"
+        raise InputError(f"the command does not run natively in the image: {outcome.reason}{who}{said}")
+
+
+def remember_peak(context: Context, outcome: Outcome) -> None:
+    """Record the memory of a native command, as if each of its processors had a process of that size."""
+    trial = outcome.trial
+    if trial.environment.name == NATIVE and outcome.instances:
+        largest_byte = max(run.maximum_rss_byte for run in outcome.instances)
+        seen_byte = trial.layout.total_processors * largest_byte
+        known_byte = context.peak_byte.get(trial.workload.name, 0)
+        context.peak_byte[trial.workload.name] = max(known_byte, seen_byte)

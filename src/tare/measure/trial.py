@@ -2,23 +2,30 @@
 """One trial in, one outcome out: separate nodes, commands from start to end."""
 
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
 
 from tare.errors import NodeError, WrongOutput
+from tare.journal.own_result import make_trial_folder
+from tare.journal.whole import open_new
 from tare.measure.attempt import EXCERPT_CHARACTERS, Attempt, Measured
-from tare.measure.beforehand import forget
 from tare.measure.context import Context
 from tare.measure.failures import explain_failure, refuse_victims
-from tare.measure.instances import OUTPUT
+from tare.measure.instances import OUTPUT, Instance
 from tare.measure.iterations import Gathered, Repetition, run_repetitions
 from tare.measure.look import looked_at
-from tare.measure.prepared import Prepared, nodes_up, prepared
-from tare.measure.raw_output import keep
+from tare.measure.prepared import Prepared, forget, nodes_up, prepared
+from tare.nodes.files import opened_inside
 from tare.records import Outcome, Trial
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
+
+_KEPT_BYTE = 1 << 20
+_CUT = b"\n[... cut by tare: the middle of a long output ...]\n"
 
 
 def run_trial(context: Context, trial: Trial) -> Outcome:
@@ -104,3 +111,31 @@ def parse(kind: WorkloadKind, repetition: Repetition, measured: Measured) -> Non
         measured.samples += [
             replace(sample, instance=instance.number, iteration=repetition.number) for sample in samples
         ]
+
+
+def keep(directory: Path, instances: Sequence[Instance]) -> None:
+    """Copy the non-empty outputs into ``directory``, without the middle of anything longer than 1 MiB.
+
+    Nothing is stored if the result folder, two levels up, no longer exists: the journal's writer reports that.
+    """
+    if not directory.parent.parent.exists():
+        return
+    for instance in instances:
+        left = (f"{instance.name}/{name}" for name in instance.job.collect)
+        for name in (*instance.printed_names(), *left):
+            target = directory / f"{instance.name}.{Path(name).name}"
+            with opened_inside(instance.work, name) as opened:
+                if opened is not None and (text := _ends(opened)):
+                    make_trial_folder(directory)
+                    with open_new(target) as kept:
+                        kept.write(text)
+
+
+def _ends(opened: BinaryIO) -> bytes:
+    """The whole content, or its beginning and end; never more, even if it still grows."""
+    size_byte = os.fstat(opened.fileno()).st_size
+    if size_byte <= _KEPT_BYTE:
+        return opened.read(_KEPT_BYTE)
+    head = opened.read(_KEPT_BYTE // 2)
+    opened.seek(size_byte - _KEPT_BYTE // 2)
+    return head + _CUT + opened.read(_KEPT_BYTE // 2)

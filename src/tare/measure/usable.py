@@ -1,19 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of a campaign's environments run here now, with import of the image where needed."""
+"""Which of a campaign's environments run here now, after import of the image, and what their processors lack."""
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 
-from tare.errors import HostError
+from tare.errors import HostError, NodeError
+from tare.host.facts import cpu_flags
 from tare.host.privileges import ordinary_user
 from tare.image.store import Image
+from tare.journal.reader import Journal
 from tare.measure.unforeseen import in_words
 from tare.nodes.provider import Probe, Provider
 from tare.nodes.unprivileged import NETWORKS
 from tare.nodes.unprivileged.limits import quota_obstacle
 from tare.nodes.unprivileged.provider import AlsoUnprivileged
 from tare.records import NATIVE, Environment, NetworkKind, Skipped
+from tare.workloads import blas
+from tare.workloads.npb import simd
+
+FLAGS = blas.KERNELS.flags | simd.VARIANTS.flags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,3 +87,48 @@ def _refused(provider: Provider, environment: Environment, wants: Wants) -> Prob
 def _skipped(name: str, future: Future[Probe]) -> Skipped:
     probe = future.result()
     return Skipped(environment=name, reason=probe.reason, remedy=probe.remedy)
+
+
+def lacking_flags(
+    environments: Iterable[Environment], providers: Mapping[str, Provider]
+) -> dict[str, tuple[str, ...]]:
+    """Environment → the CPU flags of the host that its nodes lack and a code path needs; omitted if there are none.
+
+    An environment that cannot be asked is omitted too: if it lacks any, its trials fail and say so.
+    """
+    wanted, lacking_by_environment = FLAGS & cpu_flags(), {}
+    for environment in environments:
+        provider = providers[environment.technology].configured(environment.options)
+        with suppress(NodeError, OSError):
+            if lacking := provider.lacking_flags(wanted):
+                lacking_by_environment[environment.name] = tuple(sorted(lacking))
+    return lacking_by_environment
+
+
+def cannot_join(
+    environments: Iterable[Environment],
+    providers: Mapping[str, Provider],
+    journal: Journal,
+    absent: AbstractSet[str],
+) -> tuple[Skipped, ...]:
+    """Environments that were missing when the code paths were chosen, and cannot run them."""
+    if not journal.outcomes:
+        return ()
+    avoided = {
+        flag
+        for session in journal.sessions[-1:]
+        for flags in session.lacking_flags.values()
+        for flag in flags
+    }
+    missed = {skipped.environment for session in journal.sessions for skipped in session.skipped}
+    late = [environment for environment in environments if environment.name in missed - absent]
+    lacking = lacking_flags(late, providers)
+    return tuple(
+        Skipped(
+            environment=name,
+            reason=f"its processors lack {', '.join(flags)}, and it was missing when the code paths were chosen",
+            remedy="begin a new result",
+        )
+        for name, flags in lacking.items()
+        if not avoided.issuperset(flags)
+    )

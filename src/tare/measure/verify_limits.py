@@ -6,10 +6,10 @@ from typing import Any
 
 from tare.errors import NodeError
 from tare.host.cgroups import can_bound_processes, format_processors
-from tare.measure.command_limits import command_limits
 from tare.measure.verify_unprivileged import PROCESSES, near, same, verify_held
 from tare.nodes.provider import Chosen, Node, NodeGroup, NodeSpec
 from tare.nodes.unprivileged.group import UserGroup
+from tare.nodes.unprivileged.limits import command_limits
 
 _QUOTA_TOLERANCE = 0.011
 """Quotas are written in whole microseconds per 100 ms, and Docker rounds."""

@@ -28,8 +28,8 @@ from tare.environments.qemu.devices import CHANNEL, GENERATION
 from tare.errors import NodeError
 from tare.host import process
 from tare.image.store import Image
+from tare.measure.clean import remove_leftovers
 from tare.measure.context import Context
-from tare.measure.leftovers import remove_leftovers
 from tare.measure.running import NodeTimes, running_nodes
 from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
 from tare.records import NetworkKind, OptionValue, Storage

@@ -16,8 +16,8 @@ from tare.environments import PROVIDERS
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
 from tare.image.store import Image
+from tare.measure.clean import remove_leftovers
 from tare.measure.context import Context
-from tare.measure.leftovers import remove_leftovers
 from tare.measure.trial import run_trial
 from tare.node_life import start_node, stop_node
 from tare.nodes.provider import NodeNetwork, NodeSpec

@@ -3,7 +3,7 @@
 
 import pytest
 
-from tare.measure.signals.beside import add_costs
+from tare.measure.observation import add_costs
 from tare.measure.signals.watch import Found
 from tare.records import Scope
 

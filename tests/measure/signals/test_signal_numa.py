@@ -11,7 +11,7 @@ from tests.measure.signals.signal_texts import PLACE, text
 from tare.host.cgroups import Group
 from tare.host.cgroups.hierarchies import V1, V2
 from tare.measure.signals.family import Unreadable, keyed
-from tare.measure.signals.host_memory import HostMemory
+from tare.measure.signals.memory import HostMemory
 from tare.measure.signals.numa import RemoteMemory, near_line, numa_nodes
 from tare.measure.signals.place import Place
 from tare.measure.signals.watch import watched_signals

@@ -7,12 +7,10 @@ from tests.measure.signals.signal_texts import PLACE, text
 from tare.measure.signals.disks import Disks
 from tare.measure.signals.family import keyed
 from tare.measure.signals.hardware import Energy, Frequency, Temperature
-from tare.measure.signals.host_memory import HostMemory
-from tare.measure.signals.memory import MemoryLimit, NodeMemory
-from tare.measure.signals.network import Interfaces, Switch, Tcp, TcpExtended
+from tare.measure.signals.memory import HostMemory, MemoryLimit, NodeMemory
+from tare.measure.signals.network import Interfaces, Queues, Switch, Tcp, TcpExtended
 from tare.measure.signals.pressure import HostPressure, NodePressure
 from tare.measure.signals.processors import Processors, SoftInterrupts, parse_times
-from tare.measure.signals.queues import Queues
 from tare.measure.signals.quota import Quota
 
 

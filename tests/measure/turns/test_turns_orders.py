@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.measure.turns.orders import orders, williams
+from tare.measure.turns.slices import orders, williams
 
 
 @given(arms=st.integers(1, 12), rounds=st.integers(0, 30), seed=st.integers())

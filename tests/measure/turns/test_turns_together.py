@@ -21,7 +21,7 @@ from tare.measure.clocks import PROBES
 from tare.measure.context import Context
 from tare.measure.counted import CpuUsage
 from tare.measure.inspection import Inspected
-from tare.measure.turns import glances
+from tare.measure.turns import player
 from tare.measure.turns.allotment import FEWEST_ROUNDS
 from tare.measure.turns.player import Player
 from tare.measure.turns.together import run_together
@@ -182,7 +182,7 @@ def test_clocks_and_levels_of_all_arms_are_looked_at_between_turns_and_never_in_
 
     monkeypatch.setattr(Player, "turn", turn)
     monkeypatch.setattr(Player, "glance", look)
-    monkeypatch.setattr(glances, "PAUSE_S", 0.0)
+    monkeypatch.setattr(player, "PAUSE_S", 0.0)
     own_clock = fake_environment("guest", clock="honest")
     campaign = replace(campaign_of(resident(), blocks=1), environments=(own_clock,))
     outcomes = outcomes_of(campaign, tmp_path / "result")
@@ -195,7 +195,7 @@ def test_clocks_and_levels_of_all_arms_are_looked_at_between_turns_and_never_in_
 def test_arms_are_looked_at_once_a_second_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[str] = []
     monkeypatch.setattr(Player, "glance", lambda self: looks.append(self.name))
-    monkeypatch.setattr(glances, "PAUSE_S", 3600.0)
+    monkeypatch.setattr(player, "PAUSE_S", 3600.0)
     outcomes_of(campaign_of(resident(), blocks=1), tmp_path / "result")
     assert sorted(looks) == ["native", "native", "slow"]
 

@@ -8,16 +8,13 @@ turn a missing value into 0.
 from collections.abc import Mapping
 
 from tare.measure.signals.disks import Disks
-from tare.measure.signals.exits import Exits
 from tare.measure.signals.family import SignalFamily
-from tare.measure.signals.hardware import Energy, Frequency, Temperature, Throttling
-from tare.measure.signals.host_memory import HostMemory
-from tare.measure.signals.memory import MemoryLimit, NodeMemory
-from tare.measure.signals.network import Interfaces, Switch, Tcp, TcpExtended
+from tare.measure.signals.hardware import Energy, Exits, Frequency, Temperature, Throttling
+from tare.measure.signals.memory import HostMemory, MemoryLimit, NodeMemory
+from tare.measure.signals.network import Interfaces, Queues, Switch, Tcp, TcpExtended
 from tare.measure.signals.numa import RemoteMemory
 from tare.measure.signals.pressure import HostPressure, NodePressure
 from tare.measure.signals.processors import Processors, SoftInterrupts
-from tare.measure.signals.queues import Queues
 from tare.measure.signals.quota import Quota
 
 FAMILIES: tuple[SignalFamily, ...] = (

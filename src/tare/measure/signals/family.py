@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every family of signals provides: the texts it is read from, and a pure parser of one of them."""
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
+from tare.host.cgroups.hierarchies import UNIFIED, V1
 from tare.host.kernel_files import read_whole
 from tare.measure.signals.place import Place
 from tare.records import Scope
@@ -95,3 +97,20 @@ def _lines_of(names: tuple[str, ...]) -> re.Pattern[bytes]:
     """A pattern for these lines: a table may have two hundred, of which ten are needed in every trial."""
     wanted = b"|".join(re.escape(name.encode()) for name in names)
     return re.compile(rb"^(%s)%s" % (wanted, _NUMBER), re.MULTILINE)
+
+
+def group_files(place: Place, controller: str, name: str, *, unified: bool = False) -> Sequence[TextSource]:
+    """This file of each node's group; ``unified``: the one of version 2, which a hybrid host has too.
+
+    ``Unreadable`` if a node has no such file.
+    """
+    if not place.groups:
+        raise Unreadable("no control group of this host holds the nodes")
+    text_sources: list[TextSource] = []
+    for group in place.groups:
+        directory = group.path(UNIFIED if unified and group.version == V1 else controller)
+        path = f"{directory}/{name}"
+        if directory is None or not os.path.exists(path):  # noqa: PTH110 - eight of each node, in every trial
+            raise Unreadable(f"the nodes' control group has no {name}")
+        text_sources.append(File(path, f"the control group's {name}"))
+    return text_sources

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readings of the processors themselves: frequency, temperature, energy. Most virtual machines see none of them."""
+"""Readings of the processors: frequency, temperature, energy, guests' exits. Most virtual machines see none of them."""
 
 import os
 import re
@@ -107,3 +107,24 @@ class Energy(SignalFamily):
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
         return {"energy_j": number(text) * _MICROJOULE}
+
+
+class Exits(SignalFamily):
+    kinds = (Kind(name="kvm_exits", unit="1", scope=Scope.HOST),)
+
+    def __init__(self, path: Path = Path("/sys/kernel/debug/kvm/exits")) -> None:
+        self._path = path
+
+    def sources(self, place: Place) -> Sequence[TextSource]:
+        if not place.own_kernel:
+            raise Unreadable("the nodes are no guests")
+        try:
+            there = self._path.exists()
+        except PermissionError:
+            there = False
+        if not there:
+            raise Unreadable("this host shows no count of KVM's exits (debugfs, as root, with KVM in use)")
+        return [File(str(self._path))]
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        return {"kvm_exits": number(text)}

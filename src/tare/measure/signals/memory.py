@@ -1,20 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Page faults and reclaimed pages in the nodes' control groups: memory.stat, and how often the limit was hit.
+"""Page faults and reclaimed pages: in the nodes' control groups (memory.stat, the limit's hits), and on the host.
 
 Version 1 has ``total_pgfault`` for the group and its subgroups, version 2 ``pgfault`` (the kernel's cgroup-v1/
-memory.rst and cgroup-v2.rst). Version 1 does not count reclaimed pages; the host does (``host_memory``).
+memory.rst and cgroup-v2.rst). Version 1 does not count reclaimed pages; the host does (``HostMemory``).
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from tare.host.cgroups.hierarchies import V1
-from tare.measure.signals.family import Kind, SignalFamily, TextSource, Unreadable, keyed
-from tare.measure.signals.groups import group_files
+from tare.measure.signals.family import File, Kind, SignalFamily, TextSource, Unreadable, group_files, keyed
 from tare.measure.signals.place import Place
 from tare.records import Scope
 
 _BOTH = ("pgfault", "pgmajfault", "workingset_refault_anon", "workingset_refault_file")
 _KEYS = (*_BOTH, *(f"total_{key}" for key in _BOTH), "pgsteal")
+_HOST_KEYS = {
+    "host_minor_faults": ("pgfault",),
+    "host_major_faults": ("pgmajfault",),
+    "host_pages_reclaimed": ("pgsteal_anon", "pgsteal_file"),
+    "pages_swapped_in": ("pswpin",),
+    "pages_swapped_out": ("pswpout",),
+    "huge_pages_allocated": ("thp_fault_alloc",),
+    "huge_page_fallbacks": ("thp_fault_fallback",),
+    "huge_pages_split": ("thp_split_page", "thp_split_pmd"),
+    "compaction_stalls": ("compact_stall",),
+    "numa_pages_migrated": ("numa_pages_migrated",),
+    "numa_hint_faults": ("numa_hint_faults",),
+}
 
 
 class NodeMemory(SignalFamily):
@@ -63,3 +76,25 @@ class MemoryLimit(SignalFamily):
             return {"memory_limit_hits": int(text)}
         counts = keyed(text, ["max"])
         return {"memory_limit_hits": counts["max"]} if "max" in counts else {}
+
+
+class HostMemory(SignalFamily):
+    """Events of the host's memory: /proc/vmstat (the kernel's filesystems/proc.rst, mm/transhuge.rst).
+
+    ``pgsteal_anon`` and ``pgsteal_file`` include reclaim by control groups; ``pgsteal_direct`` and the like do not.
+    """
+
+    kinds = tuple(Kind(name=name, unit="1", scope=Scope.HOST) for name in _HOST_KEYS)
+
+    def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - the same for every place
+        return [File("/proc/vmstat")]
+
+    def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
+        counts = keyed(text, chain.from_iterable(_HOST_KEYS.values()))
+        figures: dict[str, float] = {}
+        for name, keys in _HOST_KEYS.items():
+            if all(key in counts for key in keys):
+                figures[name] = sum(counts[key] for key in keys)
+        if "host_major_faults" in figures and "host_minor_faults" in figures:
+            figures["host_minor_faults"] -= figures["host_major_faults"]
+        return figures

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.host.cgroups import parse_processors
-from tare.measure.signals.family import Kind, SignalFamily, TextSource, Unreadable
-from tare.measure.signals.groups import group_files
+from tare.measure.signals.family import Kind, SignalFamily, TextSource, Unreadable, group_files
 from tare.measure.signals.place import Place
 from tare.records import Scope
 

@@ -7,8 +7,7 @@ It is the union over tasks: two that wait together for a second count one. ``ful
 
 from collections.abc import Mapping, Sequence
 
-from tare.measure.signals.family import File, Kind, SignalFamily, TextSource
-from tare.measure.signals.groups import group_files
+from tare.measure.signals.family import File, Kind, SignalFamily, TextSource, group_files
 from tare.measure.signals.place import Place
 from tare.records import Scope
 

@@ -8,8 +8,7 @@ time that all tasks of the group waited for a processor; kernels count it if sch
 
 from collections.abc import Mapping, Sequence
 
-from tare.measure.signals.family import Kind, SignalFamily, TextSource, keyed
-from tare.measure.signals.groups import group_files
+from tare.measure.signals.family import Kind, SignalFamily, TextSource, group_files, keyed
 from tare.measure.signals.place import Place
 from tare.records import Scope
 

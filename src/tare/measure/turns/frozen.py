@@ -21,8 +21,7 @@ from tare.measure.freezer_turns import ArmRun, FrozenArm, stopwatch_limit_s, tak
 from tare.measure.iterations import MOST_RUNS
 from tare.measure.stopping import cell_of
 from tare.measure.thawed import Turn, cpu_s, freezing, unsuited
-from tare.measure.turns.glances import Glances
-from tare.measure.turns.player import Player
+from tare.measure.turns.player import Glances, Player
 from tare.nodes.freezer import node_freezer
 from tare.nodes.provider import Node
 from tare.records import NATIVE, Trial, Turns, TurnsTaken, Way

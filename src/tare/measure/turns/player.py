@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One arm's trial while it takes turns: its resident program and its counts."""
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -33,6 +34,8 @@ MOST_WAITING_SHARE_OF_GUESTS = 0.05
 """The same for nodes with their own kernels, whose timers alone took 2 to 4 % of an emulated processor."""
 _LEAST_JUDGED_S = 1.0
 """Minimum waiting time to judge; below it a hundredth equals the return to sleep of a few turns."""
+PAUSE_S = 1.0
+"""Minimum time between two glances; whole trials have them equally often."""
 
 
 class Player:
@@ -239,3 +242,23 @@ def _player(
     with attempt.guarded():
         looks.append(stack.enter_context(looked_at(context, ready, attempt.measured, others)))
     return Player(attempt, ready, looks[0]) if looks else None
+
+
+class Glances:
+    """Glances at the arms of one workload and block.
+
+    A glance at all arms about once a second, between two turns, so that its cost falls into no turn.
+    """
+
+    def __init__(self, context: Context, ready: Sequence[Player]) -> None:
+        self._context, self._ready = context, ready
+        self._last_s = -math.inf
+
+    def between_turns(self) -> None:
+        """Glance if it is time; call this whenever no arm has its turn."""
+        if time.monotonic() - self._last_s < PAUSE_S:
+            return
+        self._context.tick()
+        for player in self._ready:
+            player.glance()
+        self._last_s = time.monotonic()

@@ -7,18 +7,17 @@ The amount of work is determined once, on native, and is the same in all arms an
 import random
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from tare.errors import WrongOutput
 from tare.measure.context import Context
 from tare.measure.turns.allotment import FEWEST_ROUNDS
-from tare.measure.turns.glances import Glances
-from tare.measure.turns.orders import orders
-from tare.measure.turns.player import Player
+from tare.measure.turns.player import Glances, Player
 from tare.records import NATIVE, Direction, Sample, Turns, TurnsTaken, Way
 from tare.workloads import pieces_of
 from tare.workloads.kind import Piece
@@ -202,3 +201,37 @@ def fitting_count(wall_s: Callable[[int], float | None], start: int, target_s: f
         count = max(count + 1, round(count * min(_MOST_GROWTH, target_s / max(took, target_s / 100))))
     last = [took for _ in range(_LAST_TRIES) if (took := wall_s(count)) is not None]
     return max(1, round(count * target_s / statistics.median(last))) if last else count
+
+
+def orders(arms: int, rounds: int, source: random.Random) -> list[tuple[int, ...]]:
+    """One order of the arms 0 .. ``arms`` - 1 for each round: random squares, their rows in random order.
+
+    The order in which the arms take their turns: every arm after every other equally often.
+
+    Williams, Australian Journal of Scientific Research A 2 (1949) 149-168: a Latin square in which each arm follows
+    each other exactly once; two squares if the number of arms is odd. Whatever the previous arm leaves in caches or
+    queues then affects all arms equally.
+    """
+    return list(islice(_rows(arms, source), rounds))
+
+
+def _rows(arms: int, source: random.Random) -> Iterator[tuple[int, ...]]:
+    while True:
+        names = list(range(arms))
+        source.shuffle(names)
+        square = williams(arms)
+        source.shuffle(square)
+        for row in square:
+            yield tuple(names[place] for place in row)
+
+
+def williams(arms: int) -> list[tuple[int, ...]]:
+    """The rows of the square, or of the two squares if ``arms`` is odd; ``arms`` is 1 or more."""
+    first = _zigzag(arms)
+    rows = [tuple((place + shift) % arms for place in first) for shift in range(arms)]
+    return rows if arms % 2 == 0 or arms == 1 else [*rows, *(row[::-1] for row in rows)]
+
+
+def _zigzag(arms: int) -> list[int]:
+    """0, 1, n-1, 2, n-2, ...: each difference of neighbours, modulo n, occurs once."""
+    return [(place + 1) // 2 if place % 2 else (arms - place // 2) % arms for place in range(arms)]

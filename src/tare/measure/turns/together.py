@@ -9,9 +9,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from tare.measure.attempt import Attempt
-from tare.measure.beforehand import forget
 from tare.measure.context import Context
-from tare.measure.prepared import Up, nodes_up
+from tare.measure.prepared import Up, forget, nodes_up
 from tare.measure.stopping import cell_of
 from tare.measure.turns.frozen import play_frozen, too_large, unfit
 from tare.measure.turns.player import players

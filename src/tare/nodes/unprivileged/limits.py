@@ -138,3 +138,8 @@ def hold_self(processors: Iterable[int], memory_byte: int | None) -> None:
             resource.setrlimit(resource.RLIMIT_DATA, (memory_byte, memory_byte))
     except (OSError, ValueError) as error:
         raise NodeError(f"cannot limit the node to its processors and memory: {error}") from error
+
+
+def command_limits(bounds: Bounds) -> Mapping[str, int]:
+    """Name, in lower case → maximum for a process."""
+    return {**bounds.resource_limits, **process_limit(bounds)}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tare.errors import NodeError
-from tare.measure.clock_quality import quality_of
-from tare.measure.clock_relations import host_readings, relations
+from tare.measure.clock_watch import host_readings, relations
+from tare.measure.inspection import quality_of
 
 SECOND_NS = 10**9
 SAID: dict[str, Any] = {

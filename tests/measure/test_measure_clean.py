@@ -21,8 +21,8 @@ from tare.environments.fake import Fake
 from tare.errors import NodeError
 from tare.host import quarantine
 from tare.measure.campaign import measure_campaign
+from tare.measure.clean import remove_leftovers, remove_quarantined
 from tare.measure.guardian import watch
-from tare.measure.leftovers import remove_leftovers, remove_quarantined
 from tare.node_life import start_node
 from tare.nodes.provider import NodeSpec
 from tare.nodes.record import RECORD, read_record
@@ -97,7 +97,7 @@ class TestWhatWorkloadsLeave:
 
         specs = sorted((left(state) for _ in range(3)), key=lambda spec: spec.name)
         bad = specs[1]
-        monkeypatch.setattr("tare.measure.leftovers.PROVIDERS", {"fake": Broken()})
+        monkeypatch.setattr("tare.measure.clean.PROVIDERS", {"fake": Broken()})
         cleaned = remove_leftovers()
         assert cleaned.removed == [specs[0].name, specs[2].name]
         assert [(kept.name, kept.may_run, kept.place) for kept in cleaned.kept] == [

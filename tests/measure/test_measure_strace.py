@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tare.errors import NodeError
-from tare.measure.call_table import parse_calls
+from tare.measure.strace import parse_calls
 
 OUTPUTS = Path(__file__).resolve().parents[1] / "outputs" / "calls"
 HEAD = "syscall              calls    errors\n---------------- --------- ---------\n"

@@ -10,7 +10,7 @@ import pytest
 from tests.measure.measure_nodes import MEBIBYTE, node_spec
 
 from tare.errors import NodeError
-from tare.measure.disk_room import DiskRoom
+from tare.measure.look import DiskRoom
 from tare.nodes.provider import Elsewhere, Node
 from tare.records import USUAL_BOUNDS, Bounds, Storage
 
