@@ -260,10 +260,8 @@ def test_a_providers_file_imports_no_other_provider() -> None:
         "engine_images",
         "fake_clock",
         "gvisor_node",
-        "oci_bundle",
         "oci_runtime",
         "outline",
-        "placeholders",
         "planted",
         "podman_network",
     }

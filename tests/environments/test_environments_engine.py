@@ -14,7 +14,7 @@ from tests.environments.environment_example import described
 
 from tare.environments import engine, engine_images
 from tare.environments.libvirt import monitor
-from tare.environments.virtualbox import host_process
+from tare.environments.virtualbox import machine
 from tare.errors import NodeError
 from tare.host import kernel_files
 from tare.nodes.provider import Bind
@@ -44,7 +44,7 @@ class TestNamesOfProcesses:
             assert not engine.is_called(child.pid, "dockerd")
             assert engine._parent(child.pid) == os.getpid()
             assert kernel_files.inner_numbers(child.pid)[0] == child.pid
-            assert host_process.threads(child.pid).keys() == {child.pid}
+            assert machine.threads(child.pid).keys() == {child.pid}
             assert monitor.processor_threads(child.pid) == []
 
     def test_every_process_is_asked_for_its_name_once_however_many_names_are_looked_for(

@@ -13,8 +13,8 @@ from tests.environments.transcripts import only_tools, parse, replayed
 
 from tare.environments import PROVIDERS
 from tare.environments.qemu import inside
-from tare.environments.xen import boot, configuration, own, xl
-from tare.environments.xen.domain import BroughtXenDomain
+from tare.environments.xen import configuration, own, xl
+from tare.environments.xen.brought import BroughtXenDomain
 from tare.errors import NodeError
 from tare.guests import channel
 from tare.guests.kernel import GuestKernel
@@ -175,10 +175,10 @@ class TestOwn:
             assert (spec.name, list(before), socket) == ("tare-1", [], Path("/run/tare-1-channel"))
             return 1
 
-        monkeypatch.setattr(boot, "find_kernel", lambda _: kernel)
         monkeypatch.setattr(own, "find_kernel", lambda _: kernel)
-        monkeypatch.setattr(boot, "needed_modules", lambda *_: [])
-        monkeypatch.setattr(boot, "image_disk", lambda *_: Path("/disks/a.erofs"))
+        monkeypatch.setattr(own, "find_kernel", lambda _: kernel)
+        monkeypatch.setattr(own, "needed_modules", lambda *_: [])
+        monkeypatch.setattr(own, "image_disk", lambda *_: Path("/disks/a.erofs"))
         monkeypatch.setattr(channel, "keep_connected", connected)
         monkeypatch.setattr(inside, "look", lambda _: {"block_devices": [{"drivers": ["vbd"]}]})
         return spec_of(folder, image_root=tmp_path / "image")
@@ -211,11 +211,11 @@ class TestOwn:
 
     def test_an_hvm_domain_needs_a_kernel_that_it_can_start(self, spec: NodeSpec) -> None:
         with pytest.raises(NodeError, match="bzImage"):
-            boot.make(replace(spec, options={"type": "hvm"}))
+            own.make(replace(spec, options={"type": "hvm"}))
 
     def test_what_is_written_can_lie_on_a_disk(self, spec: NodeSpec, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(boot, "layer_disk", lambda path, _: path.touch())
-        domain = boot.make(replace(spec, storage=Storage.DISK))
+        monkeypatch.setattr(own, "layer_disk", lambda path, _: path.touch())
+        domain = own.make(replace(spec, storage=Storage.DISK))
         assert domain.settings()["disk"] == [
             "format=raw, vdev=xvda, access=ro, target=/disks/a.erofs",
             f"format=raw, vdev=xvdb, access=rw, target={spec.directory}/layer.img",

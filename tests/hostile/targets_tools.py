@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tare.environments import custom, docker, oci_runtime, openvz, singularity
+from tare.environments import qemu as qemu_provider
+from tare.environments import vmware as vmware_provider
 from tare.environments.libvirt import once, virsh
 from tare.environments.qemu import host as qemu_host
-from tare.environments.qemu import inside, monitor, processor, threads
-from tare.environments.qemu import provider as qemu_provider
+from tare.environments.qemu import inside, monitor, processor
 from tare.environments.virtualbox import machine as virtualbox
 from tare.environments.virtualbox import vboxmanage
 from tare.environments.vmware import described as vmware
-from tare.environments.vmware import provider as vmware_provider
-from tare.environments.vmware.host import EsxiHost
+from tare.environments.vmware.machine import EsxiHost
 from tare.environments.xen import own as xen
 from tare.environments.xen import xl
 from tare.errors import NodeError, TareError
@@ -245,7 +245,7 @@ class _Connection:
 def _monitor(text: bytes) -> None:
     asked = monitor.Monitor(_Connection(text))  # type: ignore[arg-type]
     asked.greet()
-    threads.virtual_processors(asked)
+    monitor.virtual_processors(asked)
     qemu_provider._base_memory_byte(asked)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of a ``custom`` environment: their allowed content, and their words for one node."""
 
-from collections.abc import Mapping
+import string
+from collections.abc import Collection, Mapping, Sequence
 
-from tare.environments import placeholders
 from tare.errors import NodeError
 from tare.host import cgroups
 from tare.nodes.provider import NodeSpec
@@ -64,7 +64,7 @@ def _complaint(name: str, value: OptionValue) -> str | None:
         return None if isinstance(value, str) and value else f"must be a text, but is {value!r}"
     if not isinstance(value, list) or not value or not value[0]:
         return f"must be a list of words, the program first, but is {value!r}"
-    return placeholders.complaint(value, _PLACEHOLDERS[name])
+    return complaint(value, _PLACEHOLDERS[name])
 
 
 def words(options: Mapping[str, OptionValue], name: str) -> list[str]:
@@ -74,23 +74,23 @@ def words(options: Mapping[str, OptionValue], name: str) -> list[str]:
 
 
 def for_image(options: Mapping[str, OptionValue], name: str, image_root: str, image_digest: str) -> list[str]:
-    return placeholders.fill(words(options, name), {"image": image_root, "image_digest": image_digest})
+    return fill(words(options, name), {"image": image_root, "image_digest": image_digest})
 
 
 def for_node(spec: NodeSpec, name: str, init_pid: int | None = None) -> list[str]:
     """The command for this node; empty without one. ``NodeError`` if it needs a process id that is not known."""
     argv = words(spec.options, name)
-    if init_pid is None and placeholders.mentions(argv, "init_pid"):
+    if init_pid is None and mentions(argv, "init_pid"):
         raise NodeError(
             f"{name}: {{init_pid}} is known only with an init_pid command or control_group = true, "
             "while the node's first process lives"
         )
-    return placeholders.fill(argv, {**_values(spec), "init_pid": str(init_pid)})
+    return fill(argv, {**_values(spec), "init_pid": str(init_pid)})
 
 
 def joins_network(spec: NodeSpec) -> bool:
     """Whether the start command mentions the node's network."""
-    return placeholders.mentions(words(spec.options, "start"), "network_namespace")
+    return mentions(words(spec.options, "start"), "network_namespace")
 
 
 def _values(spec: NodeSpec) -> dict[str, str | None]:
@@ -111,3 +111,43 @@ def _values(spec: NodeSpec) -> dict[str, str | None]:
         "network_namespace": None if spec.network.namespace is None else str(spec.network.namespace),
         "address": spec.network.address,
     }
+
+
+def complaint(argv: Sequence[str], known: Collection[str]) -> str | None:
+    """What is wrong with the placeholders of ``argv``; ``None`` when all are among ``known``."""
+    for word in argv:
+        try:
+            names = [name for _, name in _parts(word) if name is not None]
+        except ValueError as error:
+            return f"{word!r}: {error}; write {{{{ and }}}} for braces that are no placeholder's"
+        for name in names:
+            if name not in known:
+                return f"unknown placeholder {name!r} in {word!r}; known: {', '.join(sorted(known))}"
+    return None
+
+
+def fill(argv: Sequence[str], values: Mapping[str, str | None]) -> list[str]:
+    """Fill in each word separately; a word with a placeholder without a value (``None``) is left out.
+
+    ``KeyError`` for a placeholder that ``complaint`` would have named.
+    """
+    filled = []
+    for word in argv:
+        parts = [(literal, "" if name is None else values[name]) for literal, name in _parts(word)]
+        if all(value is not None for _, value in parts):
+            filled.append("".join(f"{literal}{value}" for literal, value in parts))
+    return filled
+
+
+def mentions(argv: Sequence[str], name: str) -> bool:
+    return any(placeholder == name for word in argv for _, placeholder in _parts(word))
+
+
+def _parts(word: str) -> list[tuple[str, str | None]]:
+    """Literal text, and the placeholder after it if any; ``ValueError`` for unbalanced braces."""
+    parts = []
+    for literal, name, form, conversion in string.Formatter().parse(word):
+        if form or conversion:
+            raise ValueError("a placeholder is a name in braces and nothing else")
+        parts.append((literal, name))
+    return parts

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from tare.environments import engine, gvisor_node, oci_bundle
+from tare.environments import engine, gvisor_node, oci_runtime
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.host.removal import remove_what_goes
@@ -107,7 +107,7 @@ class Gvisor(Provider):
         layer.prepare(spec)
         bundle = configuration(spec, layer.mount_root(spec))
         _make_link(spec)
-        oci_bundle.run(replace(spec, bounds=with_sandbox(spec.bounds)), bundle, runsc.run(spec))
+        oci_runtime.run(replace(spec, bounds=with_sandbox(spec.bounds)), bundle, runsc.run(spec))
         return Node(
             spec=spec,
             init_pid=process_id(_pid_file(spec).read_text(errors="replace"), "runsc"),
@@ -143,7 +143,7 @@ def configuration(spec: NodeSpec, root: Path) -> dict[str, Any]:
         "root": {"path": str(root)},
         "hostname": spec.name,
         "mounts": _mounts(spec, root),
-        "linux": {"namespaces": [*({"type": kind} for kind in _NAMESPACES), *oci_bundle.network(spec)]},
+        "linux": {"namespaces": [*({"type": kind} for kind in _NAMESPACES), *oci_runtime.network(spec)]},
     }
 
 
@@ -157,8 +157,8 @@ def _mounts(spec: NodeSpec, root: Path) -> list[dict[str, Any]]:
     ]
     if not engine.has_own_storage(spec.options) and _is_plain_folder(root / "tmp"):
         # An empty /tmp would get a file system in gVisor's own memory, and so another medium than the rest.
-        mounted.append(oci_bundle.bind(root / "tmp", "/tmp", writable=True))
-    return [*mounted, *oci_bundle.shared_mounts(spec)]
+        mounted.append(oci_runtime.bind(root / "tmp", "/tmp", writable=True))
+    return [*mounted, *oci_runtime.shared_mounts(spec)]
 
 
 def _is_plain_folder(path: Path) -> bool:

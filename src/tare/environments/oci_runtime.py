@@ -5,21 +5,54 @@ A runtime's ``spec`` writes the configuration that people start with: namespaces
 the node's root and directories, and enforces the limits itself.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
-from tare.environments import oci_bundle
-from tare.host import process
+from tare.host import cgroups, process
 from tare.host.told import told
 from tare.nodes import attended, confined, layer
-from tare.nodes.provider import MADE_NETWORKS, Node, NodeSpec, Probe, Provider
+from tare.nodes.provider import MADE_NETWORKS, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.records import NetworkKind
 
 _BECOMING = ("CAP_CHOWN", "CAP_KILL", "CAP_SETGID", "CAP_SETUID")
 """The capabilities that a node's process needs to become the commands' user; the commands have none of them."""
 _GRANTED = ("bounding", "effective", "permitted")
+
+
+def run(spec: NodeSpec, configuration: dict[str, Any], runtime: Sequence[str]) -> cgroups.Group:
+    """Write the bundle and let ``runtime``, the argv of its ``run``, start the node in Tare's own control group."""
+    configuration_file(spec).write_text(json.dumps(configuration))
+    group = confined.create_group(spec)
+    process.start_idle([*confined.begin(spec, group), *runtime], log=spec.directory / "init.log")
+    return group
+
+
+def configuration_file(spec: NodeSpec) -> Path:
+    """The file in the bundle, which is the node's own folder."""
+    return spec.directory / "config.json"
+
+
+def network(spec: NodeSpec) -> list[dict[str, str]]:
+    """The namespace made for the node, the host's, or the runtime's default: a new and empty one."""
+    if spec.network.namespace is not None:
+        return [{"type": "network", "path": str(spec.network.namespace)}]
+    return [] if spec.network.kind is NetworkKind.HOST else [{"type": "network"}]
+
+
+def shared_mounts(spec: NodeSpec) -> list[dict[str, Any]]:
+    """The work directory and the user's bound directories."""
+    bound = [
+        bind(source, str(each.path), writable=each.writable) for source, each in layer.bound_sources(spec)
+    ]
+    return [bind(spec.work, WORK_DIRECTORY, writable=True), *bound]
+
+
+def bind(source: Path, target: str, *, writable: bool) -> dict[str, Any]:
+    options = ["rbind", "rw" if writable else "ro"]
+    return {"destination": target, "type": "bind", "source": str(source), "options": options}
 
 
 class OwnProcess(TypedDict):
@@ -67,7 +100,7 @@ class OciRuntime(Provider):
         layer.prepare(spec)
         configuration = completed(self._own_configuration(spec), spec, layer.mount_root(spec))
         words = ["run", "--detach", f"--bundle={spec.directory}", spec.name]
-        group = oci_bundle.run(spec, configuration, [*self.runtime(spec), *words])
+        group = run(spec, configuration, [*self.runtime(spec), *words])
         attended.withdraw(spec)
         return Node(spec=spec, init_pid=confined.first_process(group))
 
@@ -79,7 +112,7 @@ class OciRuntime(Provider):
 
     def _own_configuration(self, spec: NodeSpec) -> OwnConfiguration:
         process.run_checked([self.technology, "spec", f"--bundle={spec.directory}"])
-        return parse(oci_bundle.configuration_file(spec).read_bytes(), self.technology)
+        return parse(configuration_file(spec).read_bytes(), self.technology)
 
 
 def parse(text: str | bytes, runtime: str) -> OwnConfiguration:
@@ -104,8 +137,8 @@ def completed(own: OwnConfiguration, spec: NodeSpec, root: Path) -> dict[str, An
         },
         "root": {"path": str(root)},
         "hostname": spec.name,
-        "mounts": [*map(partial(_sized, spec), own["mounts"]), *oci_bundle.shared_mounts(spec)],
-        "linux": {**own["linux"], "namespaces": [*namespaces, *oci_bundle.network(spec)]},
+        "mounts": [*map(partial(_sized, spec), own["mounts"]), *shared_mounts(spec)],
+        "linux": {**own["linux"], "namespaces": [*namespaces, *network(spec)]},
     }
 
 

@@ -20,7 +20,7 @@ from tare.environments import PROVIDERS
 from tare.environments.libvirt.daemon import OwnDaemon
 from tare.environments.libvirt.once import processor_count
 from tare.environments.libvirt.virsh import Virsh
-from tare.environments.managed import wait_for
+from tare.environments.managed.machine import wait_for
 from tare.errors import NodeError
 from tare.host import process
 from tare.image.store import Image

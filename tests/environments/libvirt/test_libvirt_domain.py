@@ -8,7 +8,7 @@ from tests.environments.environment_example import described
 from tests.environments.transcripts import only_tools, parse, replayed
 
 from tare.environments import PROVIDERS
-from tare.environments.libvirt.domain import BroughtLibvirtDomain
+from tare.environments.libvirt.brought import BroughtLibvirtDomain
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
 from tare.nodes.provider import NodeSpec

@@ -4,8 +4,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from tare.environments.managed import INSIDE_OPTIONS, Machine, Managed
-from tare.environments.managed.options import machine_memory_byte
+from tare.environments.managed.machine import Machine
+from tare.environments.managed.options import INSIDE_OPTIONS, machine_memory_byte
+from tare.environments.managed.provider import Managed
 from tare.host.cgroups import Settings
 from tare.nodes.provider import NodeSpec, Probe
 

@@ -9,14 +9,14 @@ import pytest
 from tests.environments.environment_example import described
 from tests.environments.managed.sleeping_machine import SleepingMachine
 
-from tare.environments.managed import wait_for
-from tare.environments.managed.group import ManagedMachineGroup
+from tare.environments.managed.machine import wait_for
 from tare.environments.managed.options import (
     far_options,
     inside_complaints,
     machine_memory_byte,
     one_of,
 )
+from tare.environments.managed.provider import ManagedMachineGroup
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
 from tare.records import OptionValue

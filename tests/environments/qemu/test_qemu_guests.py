@@ -21,7 +21,7 @@ from tests.environments.qemu.qemu_guests import (
 from tests.network.namespaces import AS_ROOT
 from tests.real_environments import lend_guest_parts
 
-from tare.environments.qemu import Qemu, boot, threads
+from tare.environments.qemu import Qemu, boot, monitor
 from tare.environments.qemu import inside as seen_inside
 from tare.environments.qemu.options import Devices, QemuOptions
 from tare.errors import NodeError
@@ -92,7 +92,7 @@ def test_the_limits_are_verified_as_in_every_environment(guest: Node) -> None:
 
 def test_each_processor_is_a_thread_on_one_of_the_hosts(guest: Node) -> None:
     virtual_processors = Qemu().virtual_processors(guest)
-    assert [threads.run_on([thread]) for thread in virtual_processors] == [
+    assert [monitor.run_on([thread]) for thread in virtual_processors] == [
         (processor,) for processor in guest.spec.processors
     ]
     assert guest.init_pid is not None
@@ -156,7 +156,7 @@ def test_disk_layer_user_network_and_bound_folders_of_odd_names_work(
         others = set(map(int, os.listdir(f"/proc/{node.init_pid}/task"))) - set(  # noqa: PTH208 - names are wanted
             provider.virtual_processors(node)
         )
-        assert threads.run_on(sorted(others)) == (first,)
+        assert monitor.run_on(sorted(others)) == (first,)
         inspected(provider, node)
     assert times.problems == []
     assert (binds[1].path / "new").exists()

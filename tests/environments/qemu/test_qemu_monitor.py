@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tare.environments.qemu.monitor import connected
-from tare.environments.qemu.threads import virtual_processors
+from tare.environments.qemu.monitor import connected, virtual_processors
 from tare.errors import NodeError
 
 GREETING = (

@@ -21,8 +21,8 @@ from tests.environments.qemu.test_qemu_clock import outcome_of
 from tests.environments.qemu.test_qemu_command import machine, models, values
 from tests.machine import Machine as Host
 
+from tare.environments import qemu as qemu_provider
 from tare.environments.qemu import Qemu, boot, snapshot
-from tare.environments.qemu import provider as qemu_provider
 from tare.environments.qemu.command import QemuMachine, argv
 from tare.environments.qemu.devices import CHANNEL, GENERATION
 from tare.errors import NodeError

@@ -51,7 +51,7 @@ class TestLife:
         self, spec: NodeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         document = places(spec)
-        monkeypatch.setattr("tare.environments.virtualbox.host_process.keep_to", lambda *_: None)
+        monkeypatch.setattr("tare.environments.virtualbox.machine.keep_to", lambda *_: None)
         with (
             running_machine(str(document["uuid"])) as pid,
             replayed(monkeypatch, tmp_path / "bin", "virtualbox/copy-life.txt", **document),

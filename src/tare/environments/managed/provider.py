@@ -1,28 +1,88 @@
 # SPDX-License-Identifier: Apache-2.0
 """The life of a node in a machine that the user provides: on, reached by ssh, the node inside, off again."""
 
+import time
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from tare.environments.managed.answering import wait_until_it_answers
-from tare.environments.managed.group import ManagedMachineGroup
-from tare.environments.managed.machine import Machine
-from tare.environments.managed.options import boot_limit_s, far_options, inside_complaints, is_pinned
-from tare.environments.managed.waiting import wait_for
+from tare.environments.managed.machine import Machine, wait_for
+from tare.environments.managed.options import (
+    boot_limit_s,
+    far_options,
+    inside_complaints,
+    is_pinned,
+    machine_memory_byte,
+)
 from tare.environments.remote import code
-from tare.environments.remote.connection import Far
+from tare.environments.remote.connection import Far, unreachable, variables
 from tare.environments.ssh import Ssh
 from tare.errors import NodeError
+from tare.host import process
+from tare.host.cgroups import Settings
 from tare.host.removal import remove_what_goes
 from tare.nodes.provider import Node, NodeGroup, NodeSpec, Provider
 from tare.records import OptionValue
 
 _END_LIMIT_S = 60.0
 _SSH = Ssh()
+_TRY_LIMIT_S = 60.0
+_PAUSE_S = 0.5
+_SSH_FAILED = 255
+_BOOTING = (
+    *("Connection refused", "timed out", "No route to host", "Network is unreachable", "Host is down"),
+    *("Connection reset", "Connection closed", "kex_exchange_identification", "System is booting up"),
+)
+"""ssh's messages while a system is not yet up; waiting does not change any other."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManagedMachineGroup:
+    """A ``NodeGroup`` (``tare.nodes.provider``).
+
+    The hypervisor enforces the processors, counts the CPU time, and gives the machine its memory; the control group
+    inside says how much of that the node may have.
+    """
+
+    machine: Machine
+    inside: NodeGroup
+
+    def settings(self) -> Settings:
+        """``NodeError`` if the machine lacks the processors and the memory that its node was promised."""
+        spec, held, inside = self.machine.spec, self.machine.holds(), self.inside.settings()
+        own = self.machine.own_processors
+        if inside.processors != own:
+            raise NodeError(
+                f"{self.machine.name} should have the processors {own}, and has {inside.processors}"
+            )
+        wanted = machine_memory_byte(spec.options, spec.memory_byte)
+        if held.memory_byte != wanted:
+            raise NodeError(
+                f"{self.machine.name} should have {wanted} byte of memory, and has {held.memory_byte}"
+            )
+        processors = held.processors if is_pinned(spec.options) else spec.processors
+        return Settings(
+            processors=processors,
+            memory_byte=inside.memory_byte,
+            cpu_quota=held.cpu_quota,
+            processes=inside.processes,
+        )
+
+    def cpu_s(self) -> float | None:
+        """The hypervisor's count; the machine's own kernel does not measure what the host spent."""
+        return self.machine.cpu_s()
+
+    def memory_kills(self) -> int | None:
+        return self.inside.memory_kills()
+
+    def refused_processes(self) -> int | None:
+        return self.inside.refused_processes()
+
+    def lacks(self, inner_pid: int) -> list[str] | None:
+        return self.inside.lacks(inner_pid)
 
 
 class Managed(Provider):
@@ -156,3 +216,29 @@ def _leave(spec: NodeSpec, machine: Machine) -> None:
 
 def _reached(spec: NodeSpec, machine: Machine) -> dict[str, OptionValue]:
     return far_options(spec.options, None if "host" in spec.options else machine.address())
+
+
+def wait_until_it_answers(
+    options: Mapping[str, OptionValue], index: int, limit_s: float, is_on: Callable[[], bool]
+) -> None:
+    """``NodeError`` when it refuses, when the machine ends, or when it stays silent until the limit."""
+    far, deadline = Far.of(options, index), time.monotonic() + limit_s
+    while (refusal := _refusal(far)) is not None:
+        if not is_on():
+            raise NodeError(f"the machine ended before {far.host} answered ssh; see its console")
+        if time.monotonic() > deadline:
+            raise NodeError(
+                f"{refusal}; that is {limit_s:.0f} s after it was switched on (option boot_limit)"
+            )
+        time.sleep(_PAUSE_S)
+
+
+def _refusal(far: Far) -> NodeError | None:
+    """Why it cannot be reached yet; ``None`` if it can be; raises if it never will."""
+    done = process.run([*far.ssh(), "true"], timeout_s=_TRY_LIMIT_S, variables=variables())
+    if done.code != _SSH_FAILED:
+        return None
+    node_error = unreachable(far, done.stderr)
+    if not any(words in done.stderr for words in _BOOTING):
+        raise node_error
+    return node_error

@@ -4,11 +4,11 @@
 import fcntl
 import json
 import os
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 
 from tare.environments.qemu.command import PROGRAM, accelerator_words
-from tare.environments.qemu.first_program import WORD, first_program
 from tare.environments.qemu.options import Accelerator
 from tare.environments.qemu.processor import DIES_WITH_US
 from tare.errors import NodeError
@@ -29,6 +29,13 @@ _DEVICE = Path("/dev/kvm")
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _KERNEL_WORDS = "console=ttyS0 quiet panic=-1 no_timer_check"
 _MEMORY = "256M"
+WORD = b"TARE GUEST RUNS\n"
+
+_BASE = 0x400000
+_HEADERS_BYTE = 64 + 56
+_WRITE, _REBOOT = 1, 169
+_MAGIC, _MAGIC_2, _POWER_OFF = 0xFEE1DEAD, 672274793, 0x4321FEDC
+_EXECUTABLE, _X86_64, _LOAD, _READ_AND_EXECUTE = 2, 62, 1, 5
 
 
 def kvm_obstacle(kernel: GuestKernel, qemu_version: str) -> str | None:
@@ -111,3 +118,36 @@ def _told(text: str, key: Sequence[str | int]) -> dict[str, object] | None:
     except ValueError:
         return None
     return record if record.get("key") == list(key) and isinstance(record.get("boots"), bool) else None
+
+
+def first_program() -> bytes:
+    """The whole file.
+
+    The smallest first process of a guest: prints that it runs, and switches the machine off.
+
+    It can test KVM before there is an image. An ELF file of one segment (elf(5)) with x86-64 code that makes two
+    system calls (syscall(2)): write to the console, then reboot(2) with LINUX_REBOOT_CMD_POWER_OFF.
+    """
+    code = _code()
+    size = _HEADERS_BYTE + len(code)
+    identity = b"\x7fELF\x02\x01\x01" + bytes(9)
+    entry = _BASE + _HEADERS_BYTE
+    header = identity + struct.pack(
+        *("<HHIQQQIHHHHHH", _EXECUTABLE, _X86_64, 1, entry, 64, 0, 0, 64, 56, 1, 64, 0, 0)
+    )
+    segment = struct.pack("<IIQQQQQQ", _LOAD, _READ_AND_EXECUTE, 0, _BASE, _BASE, size, size, 0x1000)
+    return header + segment + code
+
+
+def _code() -> bytes:
+    """write(1, WORD, its length); reboot(MAGIC, MAGIC_2, POWER_OFF); then nothing, forever."""
+    off = _call(_REBOOT, _MAGIC, _MAGIC_2, _POWER_OFF) + b"\xeb\xfe"
+    length = len(_call(_WRITE, 1, 0, 0))
+    word = _BASE + _HEADERS_BYTE + length + len(off)
+    return _call(_WRITE, 1, word, len(WORD)) + off + WORD
+
+
+def _call(number: int, first: int, second: int, third: int) -> bytes:
+    """Four mov instructions, to eax, edi, esi and edx; then syscall."""
+    loads = zip((0xB8, 0xBF, 0xBE, 0xBA), (number, first, second, third), strict=True)
+    return b"".join(struct.pack("<BI", code, value) for code, value in loads) + b"\x0f\x05"

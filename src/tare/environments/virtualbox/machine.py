@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """One machine of VirtualBox on this host."""
 
+import os
+import re
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 
 from tare.environments.managed.copied import CopiedMachine
+from tare.environments.managed.machine import wait_for
 from tare.environments.managed.options import is_pinned, machine_memory_byte
-from tare.environments.managed.waiting import wait_for
-from tare.environments.virtualbox import host_process, vboxmanage
+from tare.environments.virtualbox import vboxmanage
 from tare.errors import NodeError
-from tare.host.cgroups import Settings
+from tare.host.cgroups import Settings, format_processors
 from tare.nodes.provider import NodeSpec
 from tare.units import MEBIBYTE
 
@@ -27,12 +31,17 @@ _SETTINGS = {
     "ioapic": "ioapic",
 }
 """Setting of ``modifyvm`` → its key in ``showvminfo``."""
+_PROCESSES = Path("/proc")
+_VIRTUAL_PROCESSOR = re.compile(r"EMT(-\d+)?")
+"""VirtualBox calls the threads that run guests "emulation threads"."""
+_ROUNDS = 20
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
 class VirtualboxMachine(CopiedMachine):
     @property
     def _pid(self) -> int | None:
-        return host_process.machine_process(self._told()["UUID"])
+        return machine_process(self._told()["UUID"])
 
     def _told(self) -> dict[str, str]:
         if (information := vboxmanage.information(self.name)) is None:
@@ -81,7 +90,7 @@ class VirtualboxMachine(CopiedMachine):
         """Its process is a child of VirtualBox's server, not ours, so its processors are set once it exists."""
         vboxmanage.ask("startvm", self.name, "--type", "headless", limit_s=_POWER_LIMIT_S)
         if is_pinned(self.spec.options):
-            host_process.keep_to(self._running(), self.spec.processors)
+            keep_to(self._running(), self.spec.processors)
 
     def _running(self) -> int:
         return wait_for(lambda: self._pid, _POWER_LIMIT_S, f"the process of {self.name}")
@@ -105,19 +114,19 @@ class VirtualboxMachine(CopiedMachine):
         cap = vboxmanage.number(now, "cpuexecutioncap")
         whole = vboxmanage.number(now, "cpus") / _FULL_PER_CENT
         return Settings(
-            processors=None if pid is None else host_process.processors_of(pid),
+            processors=None if pid is None else processors_of(pid),
             memory_byte=vboxmanage.number(now, "memory") * MEBIBYTE,
             cpu_quota=None if cap == _FULL_PER_CENT else cap * whole,
         )
 
     def cpu_s(self) -> float | None:
-        return None if (pid := self._pid) is None else host_process.cpu_s(pid)
+        return None if (pid := self._pid) is None else cpu_s(pid)
 
     def helpers(self) -> list[int]:
         return [] if (pid := self._pid) is None else [pid]
 
     def virtual_processors(self) -> list[int]:
-        return [] if (pid := self._pid) is None else host_process.virtual_processors(pid)
+        return [] if (pid := self._pid) is None else virtual_processors(pid)
 
     def facts(self) -> Mapping[str, str]:
         """The facts; ``NodeError`` if VirtualBox offers the guest another paravirtual interface than requested."""
@@ -162,3 +171,72 @@ def _cap_per_cent(spec: NodeSpec) -> int:
 
 def _flags(settings: Mapping[str, str]) -> list[str]:
     return [word for name, value in settings.items() for word in (f"--{name}", value)]
+
+
+def machine_process(identity: str) -> int | None:
+    """The process started for the machine with this UUID; VirtualBox's server starts it with these words."""
+    for path in _PROCESSES.glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = path.read_bytes().decode(errors="replace").split("\0")
+            if "--startvm" in words[:-1] and words[words.index("--startvm") + 1] == identity:
+                return int(path.parent.name)
+    return None
+
+
+def threads(pid: int) -> dict[int, str]:
+    """Id → name; none when it has ended."""
+    names = {}
+    for path in _PROCESSES.glob(f"{pid}/task/[0-9]*/comm"):
+        with suppress(OSError):
+            names[int(path.parent.name)] = path.read_text(errors="replace").strip()
+    return names
+
+
+def virtual_processors(pid: int) -> list[int]:
+    """The threads that run the guest."""
+    return [number for number, name in sorted(threads(pid).items()) if _VIRTUAL_PROCESSOR.fullmatch(name)]
+
+
+def keep_to(pid: int, processors: tuple[int, ...]) -> None:
+    """Pin all its threads to these processors, also threads started meanwhile (sched_setaffinity(2)).
+
+    A thread inherits the processors of the thread that starts it, so each round leaves fewer to move.
+    """
+    for _ in range(_ROUNDS):
+        if processors_of(pid) == processors:
+            return
+        for number in threads(pid):
+            _keep_thread_to(number, processors)
+    raise NodeError(
+        f"the threads of process {pid} cannot be kept to processors {format_processors(processors)}"
+    )
+
+
+def _keep_thread_to(number: int, processors: tuple[int, ...]) -> None:
+    try:
+        os.sched_setaffinity(number, processors)
+    except ProcessLookupError:
+        return
+    except OSError as error:
+        raise NodeError(
+            f"thread {number} of the machine cannot be kept to processors "
+            f"{format_processors(processors)}: {error.strerror}"
+        ) from error
+
+
+def processors_of(pid: int) -> tuple[int, ...] | None:
+    """All processors on which any of its threads may run; ``None`` when it has ended."""
+    processors: set[int] = set()
+    for number in threads(pid):
+        with suppress(ProcessLookupError):
+            processors |= os.sched_getaffinity(number)
+    return tuple(sorted(processors)) or None
+
+
+def cpu_s(pid: int) -> float | None:
+    """The CPU time for itself and the guest (proc(5), stat: utime and stime); ``None`` when it has ended."""
+    try:
+        fields = (_PROCESSES / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) * _TICK_S

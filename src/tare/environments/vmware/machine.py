@@ -2,23 +2,57 @@
 """One machine of vCenter or ESXi, by govc."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
 
 from tare.environments.managed.copied import CopiedMachine
 from tare.environments.managed.options import is_pinned, machine_memory_byte
 from tare.environments.vmware import described
-from tare.environments.vmware.described import AFFINITY, Described
+from tare.environments.vmware.described import AFFINITY, Described, properties
 from tare.environments.vmware.govc import Govc
-from tare.environments.vmware.host import EsxiHost
 from tare.errors import NodeError
 from tare.host.cgroups import Settings, format_processors
+from tare.host.told import part
 from tare.nodes.provider import NodeSpec
 from tare.units import MEBIBYTE
 
+_PROPERTIES = ("summary.hardware.cpuMhz", "summary.config.product.fullName", "parent")
+_CLUSTER = "ClusterComputeResource"
 _COPY_LIMIT_S = 3600.0
 _POWER_LIMIT_S = 300.0
 _MEMORY_STEP_MEBIBYTE = 4
 _PLACES = {"pool": "-pool", "datastore": "-ds", "folder": "-folder", "network": "-net"}
 _NO_LIMIT = "-1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EsxiHost:
+    """One ESXi host."""
+
+    megahertz: int
+    """One processor's speed: the unit of vSphere's limits."""
+    product: str
+    moves_machines: bool
+    """Whether it is in a cluster that moves machines by itself (DRS), which cannot keep them to processors."""
+
+    @classmethod
+    def of(cls, govc: Govc, reference: str) -> Self:
+        """Read it; ``NodeError`` if it does not report its properties."""
+        known = properties(govc.ask("object.collect", "-json", reference, *_PROPERTIES))
+        megahertz = part(int, known.get(_PROPERTIES[0]), f"{reference} of its processors' speed")
+        parent = part(dict[str, Any], known.get("parent"), f"{reference} of where it belongs")
+        cluster = f"{_CLUSTER}:{parent.get('value')}" if parent.get("type") == _CLUSTER else None
+        return cls(
+            megahertz=megahertz,
+            product=str(known.get(_PROPERTIES[1]) or "ESXi"),
+            moves_machines=cluster is not None and _has_drs(govc, cluster),
+        )
+
+
+def _has_drs(govc: Govc, cluster: str) -> bool:
+    known = properties(govc.ask("object.collect", "-json", cluster, "configurationEx")).get("configurationEx")
+    settings = known.get("drsConfig") if isinstance(known, dict) else None
+    return isinstance(settings, dict) and settings.get("enabled") is True
 
 
 class VmwareMachine(CopiedMachine):

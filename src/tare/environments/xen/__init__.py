@@ -5,6 +5,17 @@ Written from xl(1), xl.cfg(5), xl-disk-configuration(5) and the tool's sources, 
 through transcripts based on these (docs/xen.md).
 """
 
-from tare.environments.xen.provider import Xen
+from collections.abc import Mapping
 
-__all__ = ["Xen"]
+from tare.environments.managed import Either
+from tare.environments.xen.brought import BroughtXenDomains
+from tare.environments.xen.own import OwnXenDomains
+
+
+class Xen(Either):
+    technology = "xen"
+    bounds_processes = False
+    own = OwnXenDomains()
+    brought = BroughtXenDomains()
+    option_names: Mapping[str, str] = {**brought.option_names, **own.option_names}
+    networks = own.networks | brought.networks

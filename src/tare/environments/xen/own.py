@@ -3,25 +3,34 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from tare.environments import engine
 from tare.environments.qemu import inside
-from tare.environments.xen import boot, xl
+from tare.environments.xen import xl
 from tare.environments.xen.brought import probe_xen
-from tare.environments.xen.configuration import HVM, KINDS, text
+from tare.environments.xen.configuration import HVM, KINDS, OwnDomain, text
 from tare.errors import NodeError
 from tare.guests import channel
+from tare.guests.boot import Boot, DiskLayer, MemoryLayer, SerialChannel
+from tare.guests.disk import image_disk, layer_disk
 from tare.guests.group import parse_kills
-from tare.guests.kernel import find_kernel
+from tare.guests.initramfs import write_initramfs
+from tare.guests.kernel import GuestKernel, find_kernel, needed_modules
 from tare.guests.provider import GuestProvider
 from tare.host import process
 from tare.host.cgroups import Settings
-from tare.nodes.provider import Node, NodeGroup, NodeSpec, Probe
-from tare.records import NetworkKind, OptionValue
+from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeGroup, NodeSpec, Probe
+from tare.records import NetworkKind, OptionValue, Storage
 
 _LIMIT_S = 30.0
 _MEBIBYTE = 1 << 20
+_WORDS = "{console} quiet panic=-1{emulated} -- guest"
+_LAYER_BYTE = 16 << 30
+"""Apparent size of the disk for a guest's writes; its file takes only as much as is written."""
+_PARAVIRTUAL = ("xen-blkfront", "erofs", "overlay", "ext4")
+_EMULATED = ("ata_piix", "sd_mod", "erofs", "overlay", "ext4")
 
 
 class OwnXenDomains(GuestProvider):
@@ -57,16 +66,16 @@ class OwnXenDomains(GuestProvider):
         if not probe.usable:
             return probe
         try:
-            boot.kernel_of(self._options)
+            kernel_of(self._options)
         except NodeError as error:
             return Probe(usable=False, reason=str(error), remedy="tare image kernel, or the option kernel")
         return probe
 
     def start(self, spec: NodeSpec) -> Node:
         engine.require(self.check_options(spec.options))
-        boot.refuse(spec)
+        refuse(spec)
         spec.work.mkdir(parents=True, exist_ok=True)
-        domain = boot.make(spec)
+        domain = make(spec)
         configuration = spec.directory / "xl.cfg"
         configuration.write_text(text(domain.settings()))
         xl.create(str(configuration))
@@ -75,7 +84,7 @@ class OwnXenDomains(GuestProvider):
         verify(domain.kind, seen)
         information = xl.parse_info(xl.ask("info"))
         version = f"{information.get('xen_version')}, scheduler {information.get('xen_scheduler')}, type {domain.kind}"
-        release = find_kernel(boot.asked_kernel(spec.options)).release
+        release = find_kernel(asked_kernel(spec.options)).release
         facts = {"Xen": version, "guest's kernel": release, "disk driver": ", ".join(_drivers(seen))}
         return Node(spec=spec, init_pid=None, facts=facts, own_kernel=True, machine=True)
 
@@ -87,7 +96,7 @@ class OwnXenDomains(GuestProvider):
         if (spec.directory / "xl.cfg").exists():
             xl.destroy(spec.name)
         channel.release(spec)
-        boot.channel_of(spec).unlink(missing_ok=True)
+        channel_of(spec).unlink(missing_ok=True)
         process.reap_idle()
 
 
@@ -131,3 +140,81 @@ def verify(kind: str, seen: Mapping[str, Any]) -> None:
 
 def _drivers(seen: Mapping[str, Any]) -> list[str]:
     return sorted({str(name) for disk in seen["block_devices"] or () for name in disk["drivers"]})
+
+
+def asked_kernel(options: Mapping[str, OptionValue]) -> str | None:
+    release = options.get("kernel")
+    return None if release is None else str(release)
+
+
+def kind_of(options: Mapping[str, OptionValue]) -> str:
+    return str(options.get("type", KINDS[0]))
+
+
+def kernel_of(options: Mapping[str, OptionValue]) -> GuestKernel:
+    """The kernel; ``NodeError`` when there is none, or none that this kind of domain can start."""
+    guest_kernel = find_kernel(asked_kernel(options))
+    if kind_of(options) == HVM and guest_kernel.direct:
+        raise NodeError(
+            f"an HVM domain starts no ELF file as {guest_kernel.image} is: name a bzImage by the option kernel"
+        )
+    return guest_kernel
+
+
+def refuse(spec: NodeSpec) -> None:
+    """Raise ``NodeError`` for a domain of Tare's own that cannot exist."""
+    if spec.network.kind is not NetworkKind.NONE:
+        raise NodeError(f"a Xen domain of Tare's own has no network {spec.network.kind}; choose none")
+    if spec.binds:
+        raise NodeError("a Xen domain of Tare's own cannot see a directory of the host: leave binds out")
+
+
+def make(spec: NodeSpec) -> OwnDomain:
+    """Write everything that the domain boots from into the node's folder."""
+    kind, kernel = kind_of(spec.options), kernel_of(spec.options)
+    layer = spec.directory / "layer.img" if spec.storage is Storage.DISK else None
+    if layer is not None:
+        layer_disk(layer, _LAYER_BYTE)
+    modules = needed_modules(kernel, _EMULATED if kind == HVM else _PARAVIRTUAL)
+    disk = "/dev/sd" if kind == HVM else "/dev/xvd"
+    boot = Boot(
+        channel=SerialChannel(device="/dev/ttyS1" if kind == HVM else "/dev/hvc1"),
+        modules=modules,
+        root_device=f"{disk}a",
+        layer=MemoryLayer(size_byte=spec.memory_byte) if layer is None else DiskLayer(device=f"{disk}b"),
+        shm_byte=spec.shm_byte,
+        name=spec.name,
+    )
+    initramfs = spec.directory / "initramfs"
+    program = Path(f"{spec.image_root}{TOOLS_DIRECTORY}/init")
+    write_initramfs(initramfs, init=program, modules=modules, boot=boot.text())
+    image = image_disk(spec.image_root, spec.image_digest)
+    return OwnDomain(
+        spec=spec,
+        kind=kind,
+        kernel=kernel.image,
+        initramfs=initramfs,
+        command_line=_command_line(kind),
+        image=_layered(spec, image) if kind == HVM else image,
+        layer=layer,
+        channel=channel_of(spec),
+    )
+
+
+def channel_of(spec: NodeSpec) -> Path:
+    """A short path, since it is a socket's (unix(7): 107 bytes)."""
+    return Path("/run") / f"{spec.name}-channel"
+
+
+def _command_line(kind: str) -> str:
+    """``xen_emul_unplug``: otherwise the kernel removes the emulated disk when it finds Xen's own."""
+    if kind == HVM:
+        return _WORDS.format(console="console=ttyS0", emulated=" nopv xen_emul_unplug=never")
+    return _WORDS.format(console="console=hvc0", emulated="")
+
+
+def _layered(spec: NodeSpec, disk: Path) -> Path:
+    """A layer over the image's disk: an emulated disk cannot be read-only (qemu-img(1))."""
+    made = spec.directory / "image.qcow2"
+    process.run_checked(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", str(disk), str(made)])
+    return made

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.environments.placeholders import complaint, fill, mentions
+from tare.environments.custom_commands import complaint, fill, mentions
 
 VALUES = {"name": "tare-1", "root": "/a b/c", "cpu_quota": None}
 
