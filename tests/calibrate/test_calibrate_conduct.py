@@ -13,8 +13,7 @@ from tare.calibrate.evidence import Evidence
 from tare.calibrate.gates import Named
 from tare.calibrate.phases.phase import Phase
 from tare.errors import HostError
-from tare.host.facts import host_facts
-from tare.host.identity import host_identity
+from tare.host.facts import host_facts, host_identity
 from tare.journal.reader import read_journal
 from tare.records import Gate, Outcome, Passing, Status
 from tests.calibrate.fake_bench import FAKE_BENCH, TINY, Heard

@@ -10,8 +10,7 @@ from tests.fake_campaign import Listener, fake_campaign, fake_request
 
 from tare import __version__
 from tare.errors import JournalError
-from tare.host.facts import host_facts
-from tare.host.identity import host_identity
+from tare.host.facts import host_facts, host_identity
 from tare.host.paths import calibrations_directory
 from tare.journal.calibrations import (
     keep_calibration,

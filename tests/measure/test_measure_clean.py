@@ -19,7 +19,7 @@ from tests.unprivileged.ordinary_user import USER
 from tare.cli import main
 from tare.environments.fake import Fake
 from tare.errors import NodeError
-from tare.host import quarantine
+from tare.host import removal
 from tare.measure.campaign import measure_campaign
 from tare.measure.clean import remove_leftovers, remove_quarantined
 from tare.measure.guardian import watch
@@ -81,7 +81,7 @@ class TestWhatWorkloadsLeave:
         spec = left(state)
         deep_folder(spec.work / "deep", 1500)
         assert remove_leftovers().removed == [spec.name]
-        assert quarantine.quarantined() == []
+        assert removal.quarantined() == []
 
     @pytest.mark.parametrize(
         "problem", [RecursionError("deep"), KeyError("x"), OSError(5, "broken"), NodeError("no")]
@@ -130,7 +130,7 @@ class TestQuarantine:
         assert [kept.name for kept in remove_quarantined().kept] == [stuck.name]
         subprocess.run(["umount", str(kept.place / "layer" / "work" / "busy")], check=True)
         assert remove_quarantined().removed == [stuck.name]
-        assert quarantine.quarantined() == []
+        assert removal.quarantined() == []
 
     @pytest.mark.usefixtures("fake_image")
     def test_a_run_says_so_and_goes_on(self, stuck: NodeSpec, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ class TestQuarantine:
     def test_what_cannot_be_moved_either_is_passed_over(
         self, stuck: NodeSpec, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("tare.host.quarantine.put_away", lambda _: os.rename("/absent", "/absent"))  # noqa: PTH104
+        monkeypatch.setattr("tare.host.removal.put_away", lambda _: os.rename("/absent", "/absent"))  # noqa: PTH104
         (kept,) = remove_leftovers().kept
         assert kept.place == stuck.directory
 
@@ -167,8 +167,8 @@ class TestQuarantine:
         places = set()
         for _ in range(2):
             (tmp_path / ".new").mkdir()
-            places.add(quarantine.put_away(tmp_path / ".new"))
-        assert set(quarantine.quarantined()) == places
+            places.add(removal.put_away(tmp_path / ".new"))
+        assert set(removal.quarantined()) == places
         assert (state / "quarantine").stat().st_mode & 0o777 == 0o700
 
 

@@ -17,7 +17,7 @@ from tare.calibrate.phases import STAGES, p0_noise, p6_quota
 from tare.calibrate.phases.phase import Phase
 from tare.calibrate.sizes import Size
 from tare.errors import HostError
-from tare.host.identity import host_identity
+from tare.host.facts import host_identity
 from tare.host.own_files import read_plain
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tare.errors import NodeError
-from tare.host import cgroups, devices, mounts, process
+from tare.host import cgroups, mounts, process
 from tare.host.privileges import ordinary_user
 from tare.nodes import layer, root_mounts
 from tare.nodes.provider import (
@@ -182,7 +182,7 @@ class _Vzctl(_Tool):
         _make_first(root)
         process.run_checked(["vzctl", "set", container, "--save", *_vzctl_settings(spec)])
         process.run_checked(["vzctl", "mount", container])
-        devices.populate(mounted / "dev", spec.shm_byte)
+        root_mounts.populate_dev(mounted / "dev", spec.shm_byte)
         root_mounts.mount_shared(spec, mounted)
         process.run_checked(["vzctl", "start", container, "--skip-remount"], timeout_s=120)
 

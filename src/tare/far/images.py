@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.far.locks import lock
-from tare.host import quarantine
+from tare.host import removal
 from tare.host.mounts import mounts_below
 from tare.host.removal import said
 from tare.image import digest as tree_digest
@@ -86,6 +86,6 @@ def _remove(folder: Path) -> None:
     if mounts_below(folder):
         raise NodeError(f"something is mounted below {folder}; unmount it, then try again")
     try:
-        quarantine.remove(folder)
+        removal.remove_or_put_away(folder)
     except OSError as error:
         raise NodeError(said(error)) from error

@@ -5,8 +5,9 @@ Read from files below /proc, /sys and /etc, without starting a process. A fact t
 """
 
 import functools
+import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tare.errors import HostError
@@ -17,6 +18,12 @@ from tare.units import format_byte, format_duration
 ROOT = Path("/")
 _CPU = "sys/devices/system/cpu"
 _CLOCK = "sys/devices/system/clocksource/clocksource0"
+_LABELS = (
+    *("kernel", "distribution", "processor", "microcode", "processors online", "SMT", "NUMA nodes"),
+    *("governor", "turbo", "virtualization", "container", "clocksource", "control groups", "mitigations"),
+)
+"""The labels of ``host_facts`` that do not change while the host stays as it is."""
+_MACHINE_ID = Path("/etc/machine-id")
 
 
 @functools.cache
@@ -210,3 +217,13 @@ def lacking_memory(arms: int, limit_byte: int, meminfo: Path = Path("/proc/memin
         f"{arms} nodes of {format_byte(limit_byte)} at the same time need {format_byte(arms * limit_byte)}, and this "
         f"host has {format_byte(available_byte)} available; give them less memory, or run them one after the other"
     )
+
+
+def host_identity(facts: Mapping[str, str], machine_id: Path = _MACHINE_ID) -> str:
+    """A digest of the host's lasting facts and its machine-id(5), from which neither can be recovered."""
+    try:
+        own = machine_id.read_text().strip()
+    except OSError:
+        own = ""
+    text = "\n".join((f"tare calibrate {own}", *(f"{label}: {facts.get(label, '')}" for label in _LABELS)))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Removing a folder that a hostile user may have filled.
+"""Removing a folder that a hostile user may have filled, or putting it out of the way.
 
 It may be 100,000 levels deep, hold links to anywhere, folders that nobody may read, attributes that keep even root
 from removing a file, and more files than there is time for. So everything in it is reached only by its folder's
@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from tare.host.mounts import mounts_below
+from tare.host.paths import quarantine_directory
+from tare.host.trust import made
 
 LIMIT_S = 60.0
 """Enough for some million files."""
@@ -229,3 +231,27 @@ def _place(folder: int, name: str) -> str:
         path = f".../{name}"
     shown = "".join(text if text.isprintable() else text.encode("unicode_escape").decode() for text in path)
     return shown if len(shown) <= _LONGEST_NAME else f"{shown[:_LONGEST_NAME]}..."
+
+
+def remove_or_put_away(path: Path) -> None:
+    """Remove what is no longer needed, or move it out of the way; ``OSError`` when neither can be done."""
+    try:
+        remove_tree(path)
+    except OSError:
+        put_away(path)
+
+
+def put_away(path: Path) -> Path:
+    """Move it to the quarantine, under its name or a similar one; return where. ``OSError`` when it cannot be moved."""
+    place = made(quarantine_directory(), 0o700) / path.name.lstrip(".")
+    if place.exists():
+        place = place.with_name(f"{place.name}-{secrets.token_hex(4)}")
+    path.rename(place)
+    return place
+
+
+def quarantined() -> list[Path]:
+    """The entries of the quarantine, by name: what could not be removed, until ``tare clean`` tries again."""
+    with suppress(OSError):
+        return sorted(quarantine_directory().iterdir())
+    return []

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tare.errors import HostError, ImageError, InputError, LockedError
-from tare.host import quarantine
+from tare.host import removal
 from tare.host.own_files import open_own_lock, open_plain
 from tare.host.paths import disks_directory, distrusted_system, images_directories, images_directory
 from tare.host.privileges import ordinary_user
@@ -192,7 +192,7 @@ def _replace(final: Path, staged: Path, progress: Callable[[str], None], *, alon
     old = final.with_name(f".old-{final.name}")
     remove_tree(old)
     if final.exists() and not alone:
-        place = quarantine.put_away(final)
+        place = removal.put_away(final)
         progress(f"another user runs the image that is replaced: it stays in {place} until `tare clean`")
     elif final.exists():
         final.rename(old)
@@ -228,7 +228,7 @@ def remove_tree(path: Path) -> None:
             f"{path} is left over, but has mounts in it. Unmount first: umount -l {' '.join(mounted)}"
         )
     try:
-        quarantine.remove(path)
+        removal.remove_or_put_away(path)
     except OSError as error:
         raise ImageError(f"{path} is left over: {said(error)}.") from error
 

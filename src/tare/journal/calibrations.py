@@ -9,8 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tare import __version__
 from tare.errors import JournalError
-from tare.host.facts import host_facts
-from tare.host.identity import host_identity
+from tare.host.facts import host_facts, host_identity
 from tare.host.own_files import read_plain
 from tare.host.paths import calibrations_directory
 from tare.journal.result import ResultFolder

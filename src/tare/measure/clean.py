@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tare.environments import PROVIDERS
 from tare.errors import TareError
-from tare.host import quarantine, scratch
+from tare.host import removal, scratch
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.paths import nodes_directory
 from tare.host.removal import remove_folder, said
@@ -95,7 +95,7 @@ def remove_leftovers() -> Cleaned:
 def remove_quarantined() -> Cleaned:
     """Try again to remove what stayed before."""
     removed, kept = [], []
-    for place in quarantine.quarantined():
+    for place in removal.quarantined():
         try:
             remove_folder(place, RECORD, limit_s=AGAIN_S)
             removed.append(place.name)
@@ -124,5 +124,5 @@ def _put_away(folder: Path, problem: OSError) -> Kept:
     """Move it away; if that fails it stays where it is, as no other node has its name."""
     place = folder
     with suppress(OSError, TareError):
-        place = quarantine.put_away(folder)
+        place = removal.put_away(folder)
     return Kept(name=folder.name, place=place, why=said(problem), may_run=False)

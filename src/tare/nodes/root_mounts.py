@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mounts that Tare makes in a node's root, for technologies that accept a plain directory."""
 
+import os
+import stat
 from pathlib import Path
 
-from tare.host import devices, mounts, network_namespace
+from tare.host import mounts, network_namespace
 from tare.nodes import layer
 from tare.nodes.provider import WORK_DIRECTORY, NodeSpec
+
+_NODES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
+_LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2", "ptmx": "pts/ptmx"}
 
 
 def mount_system(spec: NodeSpec, root: Path) -> None:
     """Mount /proc, /sys, and a separate /dev with its own /dev/shm."""
     mounts.mount("proc", root / "proc", "proc", mounts.MS_NOSUID | mounts.MS_NODEV | mounts.MS_NOEXEC)
     _mount_sysfs(spec, root / "sys")
-    devices.populate(root / "dev", spec.shm_byte)
+    populate_dev(root / "dev", spec.shm_byte)
 
 
 def mount_shared(spec: NodeSpec, root: Path) -> None:
@@ -32,3 +37,29 @@ def _mount_sysfs(spec: NodeSpec, target: Path) -> None:
         mount()
     else:
         network_namespace.inside(spec.network.namespace, mount)
+
+
+def populate_dev(dev: Path, shm_byte: int) -> None:
+    """Mount a minimal /dev with its own pts and its own shm of the given size.
+
+    The host's is never shared: a node that replaces /dev/null must harm nobody else.
+    """
+    mounts.mount("tare", dev, "tmpfs", mounts.MS_NOSUID | mounts.MS_NOEXEC, "size=64k,mode=755")
+    before = os.umask(0)
+    try:
+        for name, (major, minor) in _NODES.items():
+            os.mknod(f"{dev}/{name}", stat.S_IFCHR | 0o666, os.makedev(major, minor))
+    finally:
+        os.umask(before)
+    for name, target in _LINKS.items():
+        os.symlink(target, f"{dev}/{name}")  # noqa: PTH211 - for every node, as everything here
+    for name in ("pts", "shm"):
+        os.mkdir(f"{dev}/{name}")  # noqa: PTH102
+    mounts.mount(
+        "tare",
+        dev / "pts",
+        "devpts",
+        mounts.MS_NOSUID | mounts.MS_NOEXEC,
+        "newinstance,ptmxmode=0666,mode=620",
+    )
+    mounts.mount("tare", dev / "shm", "tmpfs", mounts.MS_NOSUID, f"size={shm_byte},mode=1777")

@@ -119,7 +119,7 @@ def _mount_sysfs(point: Path, *, own_network: bool) -> None:
 
 
 def _mount_devices(spec: NodeSpec, dev: Path) -> None:
-    """As for root (``tare.host.devices``), but binding the host's device nodes one by one: none can be made here."""
+    """As root's nodes (``root_mounts``), but binding the host's device nodes one by one: none can be made here."""
     mounts.mount(spec.name, dev, "tmpfs", mounts.MS_NOSUID | mounts.MS_NOEXEC, "size=64k,mode=755")
     for name in _DEVICES:
         (dev / name).touch()
