@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tare.host import cgroups
 from tare.image.store import remove_tree
-from tare.image.together import together
+from tare.image.tool import together
 
 GROUP = f"setup-cost-{os.getpid()}"
 LIMIT_S = 3600

@@ -11,9 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tare.image import prebuilt, recipe
-from tare.image.apt_lists import Origin
+from tare.image import native, recipe
 from tare.image.native import builder_origin, native_programs, programs_key
+from tare.image.packages import Origin
 from tare.image.store import building
 
 STAGE, RESULT = Path("build/wheel"), Path("build/dist")
@@ -41,7 +41,7 @@ def stage(programs: Path, key: str, origin: Origin) -> None:
     shutil.copytree("src/tare", STAGE / "src/tare", ignore=shutil.ignore_patterns("__pycache__"))
     for name in TAKEN:
         shutil.copy(name, STAGE)
-    prebuilt.put(programs, key, origin, STAGE / PROGRAMS)
+    native.put(programs, key, origin, STAGE / PROGRAMS)
     (STAGE / "setup.cfg").write_text(f"[bdist_wheel]\nplat_name = linux_{os.uname().machine}\n")
 
 

@@ -12,10 +12,10 @@ import pytest
 from tare.commands.image import run_list
 from tare.errors import InputError
 from tare.image import Image, recipe
-from tare.image.apt_lists import Origin, Package, read_origin
 from tare.image.build import build_image
 from tare.image.debian import _mmdebstrap
 from tare.image.lock import BASE, BUILDER, FOLDER, Lock, differences, lock_text, parse_lock, read_lock
+from tare.image.packages import Origin, Package, read_origin
 from tests.image.stand_ins import quiet, sources
 
 LOCKS = sorted(FOLDER.iterdir())

@@ -11,15 +11,13 @@ from tare.errors import ImageError, InputError
 from tare.host.paths import images_directory
 from tare.host.privileges import ordinary_user
 from tare.image import layout, recipe, unprivileged
-from tare.image.apt_lists import Origin
 from tare.image.debian import base, origin, staging
 from tare.image.digest import digest, list_tree
 from tare.image.lock import BASE, BUILDER, differences, read_lock
 from tare.image.native import builder_origin, native_programs, programs_key
-from tare.image.packages import read_packages
+from tare.image.packages import Origin, read_packages
 from tare.image.store import DEFAULT_NAME, Image, building, find_image, image_directory, install
-from tare.image.together import together
-from tare.image.tool import Progress, run_tool
+from tare.image.tool import Progress, run_tool, together
 
 COPY_LIMIT_S = 600
 SHOWN_DIFFERENCES = 10

@@ -10,7 +10,7 @@ from pathlib import Path
 from tare.host.paths import state_directory
 from tare.host.privileges import ordinary_user
 from tare.image import layout, recipe, rights, unprivileged
-from tare.image.apt_lists import ARCHIVES, LISTS, Origin, read_origin
+from tare.image.packages import ARCHIVES, LISTS, Origin, read_origin
 from tare.image.store import remove_tree
 from tare.image.tool import CAGE, Progress, require_space, require_tools, run_tool
 

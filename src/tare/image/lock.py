@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.image.apt_lists import Origin, Package
+from tare.image.packages import Origin, Package
 from tare.records import SCHEMA
 
 FOLDER = Path(__file__).parent / "locks"

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tare's own programs: native/ compiled in the builder, to fit the image's own libraries, or a wheel's programs."""
 
+import hashlib
 import json
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from tare.errors import ImageError
 from tare.host.privileges import ordinary_user
-from tare.image import layout, prebuilt, recipe, unprivileged
-from tare.image.apt_lists import Origin
+from tare.image import layout, recipe, unprivileged
 from tare.image.debian import BUILD, ORIGIN, PROGRAMS, SOURCES, builder, cache_directory
+from tare.image.packages import Origin
 from tare.image.store import remove_tree
 from tare.image.tool import Progress, require_tools, run_tool
+from tare.records import SCHEMA
 
 COMPILE_LIMIT_S = 900
 HOST_TOOLS = {"cmake": "cmake", "ninja": "ninja-build", "g++": "g++"}
@@ -20,16 +25,19 @@ STEPS = (
     ("cmake", "--build", BUILD),
     ("cmake", "--install", BUILD, "--prefix", PROGRAMS, "--strip"),
 )
+FOLDER = Path(__file__).parent / "programs"
+"""Only in what a wheel installed; a checkout has sources."""
+_BIN, _ABOUT = "bin", "about.json"
 
 
 def programs_key(source: Path | None) -> str:
     """The key of the programs' sources: the files of ``source``, or the files from which a wheel's were compiled."""
-    return recipe.native_key(source) if source else prebuilt.prebuilt_key()
+    return recipe.native_key(source) if source else prebuilt_key()
 
 
 def native_programs(source: Path | None, progress: Progress) -> Path:
     """The folder of Tare's own programs; without ``source`` a wheel's. Call it within ``building()``."""
-    return _compiled(source, progress) if source else prebuilt.prebuilt_programs()
+    return _compiled(source, progress) if source else prebuilt_programs()
 
 
 def _compiled(source: Path, progress: Progress) -> Path:
@@ -58,7 +66,7 @@ def _compiled(source: Path, progress: Progress) -> Path:
 def builder_origin(source: Path | None) -> Origin | None:
     """The packages of the present programs' builder; ``None`` where this host's own compiler was used instead."""
     if source is None:
-        return prebuilt.prebuilt_origin()
+        return prebuilt_origin()
     file = cache_directory() / "native" / ORIGIN
     document: Origin | None = json.loads(file.read_bytes()) if file.is_file() else None
     return document
@@ -107,3 +115,55 @@ def _in_builder(root: Path, source: Path, work: Path, step: Sequence[str]) -> li
         *("--setenv", "PATH", "/usr/bin:/bin", "--setenv", "LC_ALL", "C", "--"),
         *step,
     ]
+
+
+def put(programs: Path, key: str, origin: Origin, folder: Path) -> None:
+    """Fill a wheel's ``folder``: the programs in bin/, and about.json, which says of what and where they were made."""
+    shutil.copytree(programs, folder / _BIN)
+    about = {"schema": SCHEMA, "architecture": os.uname().machine, "key": key, "origin": origin}
+    (folder / _ABOUT).write_text(
+        json.dumps(about | {"sha256": _sums(folder)}, indent=1, sort_keys=True) + "\n"
+    )
+
+
+def prebuilt_programs() -> Path:
+    """Their folder; ``ImageError`` when they are for another processor, or differ from the wheel's."""
+    about = _about()
+    if about["architecture"] != os.uname().machine:
+        raise ImageError(
+            f"Tare was installed with programs for {about['architecture']}, and this host is {os.uname().machine}. "
+            "Install its wheel for this processor, or run Tare from its repository."
+        )
+    if about["sha256"] != _sums(FOLDER):
+        raise ImageError(
+            f"The programs in {FOLDER} are not the programs that Tare was installed with. Install it again."
+        )
+    return FOLDER / _BIN
+
+
+def prebuilt_key() -> str:
+    """The key of their sources and builder; ``ImageError`` where there are none."""
+    return str(_about()["key"])
+
+
+def prebuilt_origin() -> Origin | None:
+    """The packages of that builder."""
+    origin: Origin | None = _about()["origin"]
+    return origin
+
+
+def _about() -> dict[str, Any]:
+    try:
+        about: dict[str, Any] = json.loads((FOLDER / _ABOUT).read_bytes())
+    except (OSError, ValueError):
+        raise ImageError(
+            f"Tare has neither the sources of its own programs here nor programs in {FOLDER}. Run it from its "
+            "repository, or install a wheel that `make wheel` made."
+        ) from None
+    return about
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    return {
+        file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted((folder / _BIN).iterdir())
+    }

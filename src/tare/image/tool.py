@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the programs that make an image: one argv, a time limit, and the last lines kept for the message."""
 
+import os
 import shutil
+import signal
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from tare.errors import HostError, ImageError
-from tare.image.together import ended_with_the_others, kill_group
 from tare.units import format_byte
 
 Progress: TypeAlias = Callable[[str], None]
@@ -22,6 +26,7 @@ CAGE = (
 )
 """Put before a command: all its processes and mounts end with this process, even when that is killed
 (namespaces(7), PR_SET_PDEATHSIG in prctl(2))."""
+Result = TypeVar("Result")
 
 
 def run_tool(
@@ -92,3 +97,67 @@ def require_space(directory: Path, needed_byte: int) -> None:
             f"An image needs {format_byte(needed_byte)} free at {existing}, which has {format_byte(free_byte)}: "
             "free some, or set TARE_STATE to a directory on a larger disk."
         )
+
+
+class _Tools:
+    """The processes that steps wait for; a process that starts after the end is ended at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[str]] = set()
+        self._is_over = False
+
+    @contextmanager
+    def holding(self, process: subprocess.Popen[str]) -> Iterator[None]:
+        with self._lock:
+            self._running.add(process)
+            if self._is_over:
+                kill_group(process)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.remove(process)
+
+    def end(self) -> None:
+        with self._lock:
+            self._is_over = True
+            for process in self._running:
+                kill_group(process)
+
+
+_tools: ContextVar[_Tools | None] = ContextVar("_tools", default=None)
+
+
+def together(*steps: Callable[[], Result]) -> list[Result]:
+    """The steps' results, in their order; raises the exception of the first to fail, once the others have ended."""
+    tools = _Tools()
+
+    def run(step: Callable[[], Result]) -> Result:
+        _tools.set(tools)
+        return step()
+
+    with ThreadPoolExecutor(len(steps)) as pool:
+        futures = [pool.submit(run, step) for step in steps]
+        try:
+            for done in as_completed(futures):
+                done.result()
+        except BaseException:
+            tools.end()
+            raise
+    return [future.result() for future in futures]
+
+
+def kill_group(process: subprocess.Popen[str]) -> None:
+    """Kill a session leader and what it started: a surviving compiler would hold the pipe that is read."""
+    if process.returncode is None:  # else its number may be another's
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextmanager
+def ended_with_the_others(process: subprocess.Popen[str]) -> Iterator[None]:
+    """Kill the group of ``process`` when another step of the same ``together`` fails; elsewhere do nothing."""
+    tools = _tools.get()
+    with tools.holding(process) if tools else nullcontext():
+        yield

@@ -9,9 +9,9 @@ import pytest
 from scripts.supply import wheel
 
 from tare.errors import ImageError
-from tare.image import prebuilt, recipe
-from tare.image.apt_lists import Origin
+from tare.image import native, recipe
 from tare.image.build import build_image
+from tare.image.packages import Origin
 from tests.conftest import REPOSITORY
 from tests.image.stand_ins import quiet, sources
 
@@ -28,8 +28,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     compiled, folder = tmp_path / "compiled here", tmp_path / "programs"
     compiled.mkdir()
     (compiled / "init").write_text("program\n")
-    prebuilt.put(compiled, KEY, ORIGIN, folder)
-    monkeypatch.setattr(prebuilt, "FOLDER", folder)
+    native.put(compiled, KEY, ORIGIN, folder)
+    monkeypatch.setattr(native, "FOLDER", folder)
     monkeypatch.setattr(recipe, "native_source", lambda: None)
     return folder
 
@@ -71,7 +71,7 @@ class TestBuild:
     def test_neither_sources_nor_programs_is_said_with_the_ways_out(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(prebuilt, "FOLDER", tmp_path / "nowhere")
+        monkeypatch.setattr(native, "FOLDER", tmp_path / "nowhere")
         with pytest.raises(ImageError, match="Run it from its repository, or install a wheel"):
             build_image(progress=quiet)
 
@@ -114,5 +114,5 @@ def test_no_wheel_is_made_of_what_a_hosts_own_compiler_made(
 
 
 def test_a_checkout_has_sources_and_no_programs_of_a_wheel() -> None:
-    assert not prebuilt.FOLDER.exists()
+    assert not native.FOLDER.exists()
     assert recipe.native_source() == REPOSITORY / "native"

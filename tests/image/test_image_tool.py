@@ -6,8 +6,7 @@ import pytest
 
 from tare.errors import ImageError
 from tare.image.build import build_image
-from tare.image.together import together
-from tare.image.tool import run_tool
+from tare.image.tool import run_tool, together
 from tests.image.stand_ins import quiet, sources, write_program
 
 
