@@ -2,23 +2,17 @@
 """From outcomes to summaries: pure functions, no input or output."""
 
 from tare.treat.activities import activity_summaries
-from tare.treat.beside import helper_summaries, wait_summaries
-from tare.treat.blocks_in_order import blocks_out_of_order
 from tare.treat.busy import arm_loads
 from tare.treat.curves import curves
-from tare.treat.exclusions import exclusions
-from tare.treat.finished import finished_blocks
 from tare.treat.instances import InstanceFigure, per_instance
-from tare.treat.levels import levels
+from tare.treat.levels import compared, iteration_series, levels
 from tare.treat.order import order_summaries
 from tare.treat.pairing import summaries
-from tare.treat.predecessors import predecessors
-from tare.treat.repeated import compared, iteration_series
-from tare.treat.sameness import unlike
+from tare.treat.progress import blocks_out_of_order, exclusions, finished_blocks, predecessors
 from tare.treat.sharing import sharing_summaries
 from tare.treat.signals import signal_evidence
-from tare.treat.timers import timer_summaries
-from tare.treat.traits import traits
+from tare.treat.timers import helper_summaries, timer_summaries, wait_summaries
+from tare.treat.traits import traits, unlike
 
 __all__ = [
     "InstanceFigure",

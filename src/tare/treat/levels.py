@@ -2,15 +2,63 @@
 """The primary metrics down to the iterations of each start, and the costs of starts and iterations."""
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tare.records import NATIVE, BlockStarts, Cell, Levels, Outcome, Start, Status
+from tare.records import NATIVE, BlockStarts, Cell, IterationSeries, Levels, Outcome, Sample, Start, Status
 from tare.treat.aggregate import log_time_per_work, whole_trial
 from tare.treat.pairing import blocks_left_out, cell_of
-from tare.treat.repeated import by_iteration
 
+_Key = tuple[Cell, str]
 _Arm = tuple[str, int]
 _NATIVES: tuple[_Arm, _Arm] = ((NATIVE, 0), (NATIVE, 1))
+
+
+def compared(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
+    """All outcomes except order experiments, which are compared with each other."""
+    return tuple(outcome for outcome in outcomes if outcome.trial.series is None)
+
+
+def iteration_series(
+    outcomes: Sequence[Outcome], primary_metrics: Mapping[str, str]
+) -> tuple[IterationSeries, ...]:
+    """Primary metrics of workloads with iterations, ordered by cell and environment; only ``OK`` outcomes count."""
+    series: dict[_Key, list[tuple[float, ...]]] = {}
+    for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
+        metric = primary_metrics.get(outcome.trial.workload.name)
+        if outcome.status is Status.OK and metric and outcome.trial.workload.iterations > 1:
+            starts = series.setdefault((cell_of(outcome), outcome.trial.environment.name), [])
+            starts += _log_times(outcome, metric)
+    return tuple(
+        IterationSeries(
+            cell=cell,
+            environment=name,
+            metric=primary_metrics[cell.workload],
+            starts=tuple(series[cell, name]),
+        )
+        for cell, name in sorted(series, key=_order)
+    )
+
+
+def _order(key: _Key) -> tuple[str, str, str]:
+    return key[0].workload, key[0].layout, key[1]
+
+
+def _log_times(outcome: Outcome, metric: str) -> Iterator[tuple[float, ...]]:
+    """One series, or none when an iteration is missing."""
+    runs = by_iteration(outcome.samples, metric)
+    values = [whole_trial(samples, outcome.trial.layout.instances) for samples in runs]
+    known = [value for value in values if value is not None]
+    if len(known) == outcome.trial.workload.iterations == len(values):
+        yield tuple(log_time_per_work(value, runs[0][0].direction) for value in known)
+
+
+def by_iteration(samples: Iterable[Sample], metric: str) -> list[list[Sample]]:
+    """The samples of one figure, iteration by iteration."""
+    groups: dict[int, list[Sample]] = {}
+    for sample in samples:
+        if sample.name == metric and sample.x is None:
+            groups.setdefault(sample.iteration or 0, []).append(sample)
+    return [groups[iteration] for iteration in sorted(groups)]
 
 
 def levels(outcomes: Sequence[Outcome], primary_metrics: Mapping[str, str]) -> tuple[Levels, ...]:

@@ -15,8 +15,8 @@ from tare.records import (
     Status,
 )
 from tare.treat.aggregate import log_time_per_work, whole_trial
+from tare.treat.levels import by_iteration
 from tare.treat.pairing import OF_THE_HOST
-from tare.treat.repeated import by_iteration
 
 _Arm = tuple[Cell, str, str]
 """Cell, option and environment."""

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conditions under which an environment's trials ran and native's did not."""
+"""Conditions and programs in which an environment's trials differed from native's."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from tare.records import NATIVE, Cell, Outcome, Status, Trait
+from tare.records import BLAS, NATIVE, PROGRAM, Cell, Outcome, Status, Trait, Unlike
 from tare.treat.pairing import cell_of
 
 _Arm = tuple[Cell, str, str]
+_UNKNOWN = "not known"
 
 
 def traits(outcomes: Sequence[Outcome], labels: Collection[str]) -> tuple[Trait, ...]:
@@ -33,3 +34,29 @@ def _differing(usual: Mapping[_Arm, str]) -> list[Trait]:
         for (cell, name, label), value in usual.items()
         if name != NATIVE and value != (native := usual.get((cell, NATIVE, label)))
     ]
+
+
+def unlike(outcomes: Sequence[Outcome]) -> tuple[Unlike, ...]:
+    """Environments where a fact that must equal native's differs in any trial; unknown facts do not count."""
+    facts: dict[tuple[Cell, str, str], dict[str, None]] = {}
+    for outcome in outcomes:
+        for fact in (PROGRAM, BLAS):
+            value = outcome.facts.get(fact)
+            if value is not None and not value.startswith(_UNKNOWN):
+                key = (cell_of(outcome), fact, outcome.trial.environment.name)
+                facts.setdefault(key, {})[value] = None
+    return tuple(_differences(facts))
+
+
+def _differences(facts: dict[tuple[Cell, str, str], dict[str, None]]) -> Iterator[Unlike]:
+    for (cell, fact, environment), values in facts.items():
+        native = facts.get((cell, fact, NATIVE), {})
+        others = [value for value in values if value not in native]
+        if native and others and environment != NATIVE:
+            yield Unlike(
+                cell=cell,
+                environment=environment,
+                fact=fact,
+                native=" | ".join(native),
+                here=" | ".join(others),
+            )
