@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tare.analyze.condensed import UNSEEN
+from tare.analyze.warnings import UNSEEN
 from tare.journal import large
 from tare.journal.result import ResultFolder
 from tare.journal.writer import JournalWriter

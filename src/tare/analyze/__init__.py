@@ -1,28 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Summaries in, overheads and verdicts out: pure functions, no input or output."""
 
-from tare.analyze.activities import activity_splits
 from tare.analyze.answers import answers
-from tare.analyze.attribution import (
-    attributions,
-    claims,
-    explanations,
-    intervention_verdicts,
-    scenes,
-    suspicions,
-)
+from tare.analyze.attribution import attributions
+from tare.analyze.attribution.explained import claims, explanations
+from tare.analyze.attribution.intervention import intervention_verdicts
+from tare.analyze.attribution.suspicions import scenes, suspicions
+from tare.analyze.beside import activity_splits, helper_costs, signal_tables, timer_agreements, wait_costs
 from tare.analyze.busy import busyness
-from tare.analyze.clock_warnings import with_clock_warnings
-from tare.analyze.condensed import with_unseen_iterations
 from tare.analyze.controls import controls
-from tare.analyze.curves import curve_estimates
 from tare.analyze.decisions import decisions
 from tare.analyze.diagnostics import diagnosed
-from tare.analyze.estimation import overhead
+from tare.analyze.estimation import curve_estimates, overhead
 from tare.analyze.families import in_families
 from tare.analyze.foresight import expected_blocks, look_foresights
 from tare.analyze.geometric import across_workloads
-from tare.analyze.helpers import helper_costs, wait_costs
 from tare.analyze.judgement import verdict, verdicts
 from tare.analyze.looks import courses, stopped_arms
 from tare.analyze.order import order_verdicts
@@ -30,11 +22,14 @@ from tare.analyze.papers import replications
 from tare.analyze.percentiles import arm_spreads
 from tare.analyze.ranking import rankings
 from tare.analyze.sharing import sharing_losses
-from tare.analyze.signals import signal_tables
 from tare.analyze.steadiness import steadiness, without_steady_claims
-from tare.analyze.timers import timer_agreements
 from tare.analyze.variance import variance_splits
-from tare.analyze.warnings import with_order_warnings, with_warnings
+from tare.analyze.warnings import (
+    with_clock_warnings,
+    with_order_warnings,
+    with_unseen_iterations,
+    with_warnings,
+)
 from tare.analyze.withholding import (
     without_busy_causes,
     without_busy_claims,

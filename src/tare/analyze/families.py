@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tare.analyze.claims import MOST_BOUND, claim, margins, narrowest
-from tare.analyze.family_words import claim_in_family
-from tare.analyze.judgement import MOST_BLOCKS
+from tare.analyze.judgement import MOST_BLOCKS, MOST_BOUND, claim, margins, narrowest
 from tare.analyze.looks import reach_of, seen
-from tare.analyze.sentence import claim_said
+from tare.analyze.sentence import claim_in_family, claim_said
 from tare.records import Estimate, Family, Standing, Verdict, Word
 from tare.statistics.blocks import fewest_blocks
 from tare.statistics.distributions import normal_quantile

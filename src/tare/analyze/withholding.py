@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tare.analyze.busy import SENTENCE, blocks_said, control_said, drowns, drowns_equivalence, loads_said
-from tare.analyze.claims import margins
-from tare.analyze.family_words import claim_in_family
+from tare.analyze.judgement import margins
 from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, control_at
-from tare.analyze.sentence import claim_said
+from tare.analyze.sentence import claim_in_family, claim_said
 from tare.records import (
     Estimate,
     HostLoad,
