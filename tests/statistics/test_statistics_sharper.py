@@ -17,7 +17,7 @@ from tare.records import Word
 from tare.statistics.aligned_ranks import log_ratios_of
 from tare.statistics.contrasts import Blocks, estimate, widened
 from tare.statistics.evidence import Reach, difference_p, equivalence_p
-from tare.statistics.placements import share_as_far
+from tare.statistics.sharper import share_as_far
 
 Floats = NDArray[np.float64]
 CAMPAIGNS = 3000

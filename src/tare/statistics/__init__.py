@@ -4,12 +4,12 @@
 It imports nothing else of Tare and needs only numpy. Contents:
 
 - one sample: ``signed_rank`` (Hodges and Lehmann's estimate), ``median``, ``student``, ``variance``;
-- one run against the two native runs of its block: ``aligned_ranks``, ``placements``, ``sharper`` (both), ``exchange``;
+- one run against the two native runs of its block: ``aligned_ranks``, ``sharper`` (with placements), ``exchange``;
 - samples with their intervals and p-values: ``contrasts``; to add an interval, write one function, an ``Interval``;
 - several looks at growing data: ``boundary``; p-values and equivalence under looks: ``evidence``;
 - many claims together: ``multiplicity``; letters for what was not distinguished: ``letters``;
 - a series: ``series`` (dependence, drift, jump, carry-over), ``levels``; regardless of order: ``shape``;
-- how many blocks an interval needs: ``blocks``; beneath all: ``distributions``, ``ranks``, ``tails``, ``walsh``.
+- how many blocks an interval needs: ``blocks``; beneath all: ``distributions``, ``tails``.
 
 Start with the functions exported here.
 """

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tare.statistics.blocks import LEAST_BLOCKS, farthest, quantile
-from tare.statistics.ranks import average_ranks
+from tare.statistics.tails import average_ranks
 
 Floats = NDArray[np.float64]
 _SHIFTS = 8

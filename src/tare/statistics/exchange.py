@@ -12,8 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.statistics.ranks import average_ranks
-from tare.statistics.tails import draws_at_most
+from tare.statistics.tails import average_ranks, draws_at_most
 
 MOST_ADDED = 200
 """Blocks up to which all sums are enumerated, in n^2 steps; for more, a chance is an integral (``tails``)."""

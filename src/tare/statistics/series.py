@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from tare.statistics.chance import Floats, drawn, kendall_p, orders, share_at_least
-from tare.statistics.ranks import average_ranks
+from tare.statistics.tails import average_ranks
 
 FEWEST_FOR_LAG = 6
 _WORTH_WIDENING = 0.25

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chances of sums of many ranks, one at a time, where enumerating them would take n^2 or n^3 steps.
+"""Ranks, and chances of sums of many, one at a time, where enumerating them would take n^2 or n^3 steps.
 
 The chance that a sum T of whole numbers is at most c is an integral of its generating function, the mean of e^(zT),
 along a line Re z = s < 0 (Helstrom, IEEE Transactions on Aerospace and Electronic Systems 14 (1978) 630-640, on such
@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tare.statistics.distributions import root
 
@@ -115,3 +115,22 @@ def _at_most(
     z = np.asarray(s + 2j * math.pi / points * np.arange(used + 1), dtype=np.complex128)
     terms = (np.exp(log_generating(z) - z * bound) / (1 - np.exp(z))).real
     return float(terms[0] + 2 * terms[1:].sum()) / points
+
+
+def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
+    """Rank along the last axis, from 1; equal values share the mean of their ranks.
+
+    Ranks with ties shared; SciPy has the same in a package that takes 0.8 s to load.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    rows = array.reshape(-1, array.shape[-1])
+    count, length = rows.shape
+    order = np.argsort(rows, axis=1) + (np.arange(count) * length)[:, None]
+    ordered = rows.ravel()[order]
+    begins = np.ones((count, length), dtype=bool)
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=begins[:, 1:])
+    first = np.flatnonzero(begins)
+    size = np.diff(np.append(first, count * length))
+    ranks = np.empty(count * length)
+    ranks[order.ravel()] = np.repeat(first % max(1, length) + (size + 1) / 2, size)
+    return ranks.reshape(array.shape)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tare.records import Correlation
-from tare.statistics.ranks import average_ranks
+from tare.statistics.tails import average_ranks
 
 FEWEST_BLOCKS = 10
 SHUFFLES = 1999

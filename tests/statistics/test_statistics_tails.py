@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from tare.statistics.ranks import average_ranks
+from tare.statistics.tails import average_ranks
 
 
 @given(arrays(np.float64, array_shapes(min_dims=1, max_dims=3, max_side=8), elements=st.integers(-3, 3)))
