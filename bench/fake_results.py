@@ -11,9 +11,9 @@ from pathlib import Path
 from random import Random
 
 from tare.environments.fake import Fake
+from tare.journal.lines import first_link, seal
 from tare.journal.reader import campaign_digest
 from tare.journal.result import ResultFolder
-from tare.journal.seals import first_link, seal
 from tare.measure.signals import FAMILIES
 from tare.plan.campaign import Campaign
 from tare.plan.trials import plan_trials

@@ -27,7 +27,7 @@ from tare.journal.result import ResultFolder
 from tare.plan.campaign import Campaign
 from tare.plan.trials import plan_trials
 from tare.records import Direction, Environment, Layout, Limits, Outcome, Sample, Trial, Workload
-from tare.records.filled import filled
+from tare.records.columns import filled
 
 MILLION = 1_000_000
 BLOCKS = 32

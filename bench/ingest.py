@@ -22,8 +22,8 @@ from pathlib import Path
 from random import Random
 
 from bench.children import Took, printed, took
+from tare.journal.lines import first_link, seal
 from tare.journal.result import ResultFolder
-from tare.journal.seals import first_link, seal
 from tare.plan.campaign import Campaign
 from tare.plan.trials import plan_trials
 from tare.records import (
@@ -60,7 +60,7 @@ from tare import pipeline
 from tare.journal.result import ResultFolder
 try:
     from tare.journal import large
-    from tare.measure.continued import kept_campaign
+    from tare.measure.kept import kept_campaign
 except ImportError:
     from tare.measure.campaign import kept_campaign
     large = pipeline

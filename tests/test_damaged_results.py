@@ -14,7 +14,7 @@ from tare.journal.lines import encode
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import measure_campaign
-from tare.measure.continued import kept_campaign
+from tare.measure.kept import kept_campaign
 from tare.pipeline import analyse_result, run_campaign
 from tare.records import Fault
 from tare.report.document import render_report

@@ -53,8 +53,8 @@ from tare.journal.calls import read_calls
 from tare.journal.large import read_result
 from tare.journal.reader import Journal, Samples
 from tare.journal.result import ResultFolder
-from tare.measure.continued import kept_campaign
 from tare.measure.joining import plan_now, skipped_in
+from tare.measure.kept import kept_campaign
 from tare.measure.stopping import spared_trials
 from tare.plan.definition import Campaign
 from tare.plan.trials import refuse_misnamed

@@ -12,7 +12,7 @@ from tare.commands import noise, plan, slice_lengths
 from tare.commands.run import run_and_show
 from tare.commands.slice_lengths import Lengths, recommended, try_lengths, with_slices
 from tare.errors import InputError
-from tare.measure.continued import kept_campaign
+from tare.measure.kept import kept_campaign
 from tare.plan.campaign import Campaign
 from tare.plan.turns import turn_s
 from tare.records import SliceLength, Turns, Way, Workload

@@ -209,7 +209,7 @@ def test_a_fault_is_told_even_where_nothing_can_be_kept(
         raise RecursionError
 
     monkeypatch.setattr("tare.commands.clean.run_clean", broken)
-    monkeypatch.setattr("tare.commands.fault._folder", lambda: state / "missing")
+    monkeypatch.setattr("tare.commands.outermost._folder", lambda: state / "missing")
     assert main(["clean"], monkeypatch) == 3
     assert "its traceback cannot be kept: No such file or directory" in capsys.readouterr().err
 

@@ -18,7 +18,7 @@ from tare.image.store import Image
 from tare.measure.running import NodeTimes, running_nodes
 from tare.nodes import confined
 from tare.nodes.provider import Bind, Node, NodeSpec, Provider
-from tare.nodes.unprivileged.provider import AlsoUnprivileged
+from tare.nodes.unprivileged import AlsoUnprivileged
 
 MEBIBYTE = 1 << 20
 REAL = [name for name, value in PROVIDERS.items() if name not in {"fake", *BROUGHT} and not value.takes_tap]

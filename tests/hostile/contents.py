@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 from zlib import crc32
 
-from tare.journal.seals import SEALED_SCHEMA
+from tare.journal.lines import SEALED_SCHEMA
 
 Line: TypeAlias = dict[str, Any]
 Place: TypeAlias = tuple[str | int, ...]

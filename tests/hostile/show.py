@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tare.journal.seals import END
+from tare.journal.lines import END
 from tests.hostile.commands import Ended, ended, fault_of
 from tests.hostile.contents import Line, bare, hostile, sealed
 from tests.hostile.results import campaigns, install_programs, measured

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tare.journal import lines
+from tare.journal.lines import first_link, seal
 from tare.journal.reader import Reading
-from tare.journal.seals import first_link, seal
 from tare.records import Outcome
 from tests.hostile.target import IN_MEMORY, Target
 from tests.journal.journal_example import a_session, an_outcome

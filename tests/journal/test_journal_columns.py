@@ -27,7 +27,7 @@ from tests.journal.journal_example import (
 from tests.journal.one_fault import trials, written
 
 from tare.errors import JournalError
-from tare.journal import column_state, column_writer, columns, large, light, outcome_columns
+from tare.journal import column_state, columns, large, light, outcome_columns
 from tare.journal.large import read_result
 from tare.journal.reader import Journal, read_journal
 from tare.journal.result import ResultFolder
@@ -142,8 +142,8 @@ def test_columns_hold_all_that_the_journal_holds(
 ) -> None:
     folder = write(tmp_path, a_session(), *records)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(column_writer, "ROWS_AT_ONCE", at_once)
-        patch.setattr(column_writer, "OUTCOMES_AT_ONCE", at_once)
+        patch.setattr(columns, "ROWS_AT_ONCE", at_once)
+        patch.setattr(columns, "OUTCOMES_AT_ONCE", at_once)
         first = read_result(folder)
     assert (tmp_path / "derived" / "state.json").is_file()
     expected = read_journal(folder.journal)
@@ -191,7 +191,7 @@ def a_run(minor_faults: int) -> InstanceRun:
 def test_outcomes_with_many_runs_or_signals_wait_for_few_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(column_writer, "ROWS_AT_ONCE", 5)
+    monkeypatch.setattr(columns, "ROWS_AT_ONCE", 5)
     signal = Signal(name="n", unit="s", scope=Scope.HOST, value=0.0)
     long: dict[str, Any] = {"samples": (), "instances": (a_run(1),) * 2, "signals": (signal,)}
     folder = write(tmp_path, a_session(), *(replace(an_outcome(), **long) for _ in range(4)))
@@ -254,20 +254,20 @@ def test_a_later_command_reads_no_record_and_no_sample_of_the_journal(
 def test_a_command_that_condenses_meanwhile_does_not_change_what_this_one_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(column_writer, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(columns, "ROWS_AT_ONCE", 1)
     folder = write(tmp_path, a_session(), an_outcome())
     short = read_journal(folder.journal)
-    finish = column_writer.ColumnWriter.finish
+    finish = columns.ColumnWriter.finish
     others: list[Any] = []
 
-    def with_another(own: column_writer.ColumnWriter, *arguments: Any) -> Any:
+    def with_another(own: columns.ColumnWriter, *arguments: Any) -> Any:
         state = finish(own, *arguments)
         if not others:
             others.append(write(tmp_path, a_session(), *(an_outcome() for _ in range(9))))
             others.append(read_result(folder))
         return state
 
-    monkeypatch.setattr(column_writer.ColumnWriter, "finish", with_another)
+    monkeypatch.setattr(columns.ColumnWriter, "finish", with_another)
     assert same(read_result(folder), short)
     expected = read_journal(folder.journal)
     assert len(expected.outcomes) == 9

@@ -13,7 +13,7 @@ from tare.errors import JournalError
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import measure_campaign
-from tare.measure.continued import kept_campaign
+from tare.measure.kept import kept_campaign
 from tare.pipeline import analyse_result
 from tare.records import Outcome
 

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from tests.journal.journal_example import a_session
 
 from tare.errors import JournalError
-from tare.journal import column_writer, columns, large
-from tare.journal.column_writer import ColumnWriter
-from tare.journal.columns import Condensed, condensed
+from tare.journal import columns, large
+from tare.journal.columns import ColumnWriter, Condensed, condensed
 from tare.journal.lines import encode
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
@@ -194,7 +193,7 @@ def test_what_was_derived_is_made_anew_when_the_journal_has_grown(tmp_path: Path
 def test_samples_of_many_row_groups_stay_with_their_trials(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tare.journal.column_writer.ROWS_AT_ONCE", 5)
+    monkeypatch.setattr("tare.journal.columns.ROWS_AT_ONCE", 5)
     values = np.random.default_rng(1).lognormal(size=(9, 3)).tolist()
     outcomes = [
         outcome(
@@ -224,7 +223,7 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, int]]:
                 raise OSError(number, os.strerror(number), str(folder))
         make_folder(folder)
 
-    monkeypatch.setattr(column_writer, "make_folder", made)
+    monkeypatch.setattr(columns, "make_folder", made)
     return refusals
 
 

@@ -7,8 +7,8 @@ import pytest
 from tests.unprivileged.ordinary_user import AS_ROOT, PYTHON, OrdinaryUser
 
 from tare.environments import PROVIDERS
+from tare.nodes.unprivileged import AlsoUnprivileged
 from tare.nodes.unprivileged.members import members
-from tare.nodes.unprivileged.provider import AlsoUnprivileged
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1]

@@ -126,7 +126,7 @@ def _try_all_networks(
 ) -> dict[str, tuple[NetworkFinding, ...]]:
     if try_network is not None:
         return {name: _try_networks(provider, try_network) for name, provider in providers.items()}
-    from tare.commands.try_networks import held_for_networks
+    from tare.commands.try_nodes import held_for_networks
     from tare.errors import TareError
 
     try:

@@ -13,10 +13,9 @@ from tare.commands.trying import ChosenTries, Subject, Try, subjects
 from tare.drawing.words import counted
 from tare.environments import PROVIDERS
 from tare.errors import ExitCode, InputError
-from tare.journal.own_result import require_own
-from tare.journal.result import ResultFolder
+from tare.journal.result import ResultFolder, require_own
 from tare.measure.campaign import Request
-from tare.measure.continued import kept_campaign
+from tare.measure.kept import kept_campaign
 from tare.nodes.provider import Provider
 from tare.plan.interventions import Choice, Toggle
 from tare.plan.knobs import KNOBS

@@ -13,7 +13,7 @@ from tare.image.store import find_image
 from tare.journal.calls import keep_calls, read_calls
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Audience, Request
-from tare.measure.continued import kept_campaign
+from tare.measure.kept import kept_campaign
 from tare.nodes.provider import Provider
 from tare.plan.campaign import Campaign, with_overrides
 from tare.plan.interventions import (

@@ -21,7 +21,7 @@ from tare.journal.large import read_result
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.journal.whole import write_whole
 from tare.measure.campaign import Audience, Request
-from tare.measure.continued import kept_campaign
+from tare.measure.kept import kept_campaign
 from tare.nodes.provider import Provider
 from tare.pipeline import analyse_result, run_campaign
 from tare.plan.campaign import Campaign

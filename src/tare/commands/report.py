@@ -11,8 +11,7 @@ def run_report(result: Path, output: Path | None) -> ExitCode:
 
     ``JournalError`` if that is in a folder that others could have prepared.
     """
-    from tare.journal.own_result import require_own
-    from tare.journal.result import ResultFolder
+    from tare.journal.result import ResultFolder, require_own
     from tare.pipeline import analyse_result
     from tare.report.document import write_report
 

@@ -3,20 +3,28 @@
 
 import shlex
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from tare.drawing.words import counted
 from tare.errors import ExitCode, InputError
+from tare.foreign import one_line
 from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.measure.campaign import Request
-from tare.measure.continued import kept_campaign
+from tare.measure.kept import kept_campaign
 from tare.measure.users import root_said
 from tare.plan.campaign import Campaign, resolve, with_overrides
-from tare.records import Analysis, Ruling, Status
+from tare.records import NATIVE, Analysis, Ruling, Status
+from tare.report.losses import skip_said
 from tare.units import parse_duration_s
+
+_NAMED = 3
+"""Number of skipped environments that are named; a bare machine skips twenty."""
 
 
 def run_campaign_command(
@@ -126,8 +134,6 @@ def run_and_show(
 
 def _exit_code(analysis: Analysis, request: Request) -> ExitCode:
     """A failed trial comes first; a campaign without any comparison has not done its task."""
-    from tare.commands.uncompared import is_compared, uncompared_said
-
     compared = is_compared(analysis, request.campaign)
     if not compared:
         print(f"tare: {uncompared_said(analysis, request.folder)}", file=sys.stderr)
@@ -152,3 +158,53 @@ def _show(analysis: Analysis, folder: ResultFolder, *, as_json: bool, quiet: boo
     if not quiet:
         print_analysis(analysis, as_json=as_json, show_all=False)
     print(f"report: {folder.report}", file=sys.stderr)
+
+
+def is_compared(analysis: Analysis, campaign: Campaign) -> bool:
+    """Whether at least one block compares an environment with native, or with itself in other company or order.
+
+    For native alone, one trial that counts is enough.
+    """
+    if not campaign.environments:
+        return any(outcome.status is Status.OK for outcome in analysis.outcomes)
+    itself = {loss.summary.environment for loss in analysis.sharing}
+    itself |= {order.summary.environment for order in analysis.orders}
+    return bool(analysis.verdicts) or bool(itself - {NATIVE})
+
+
+def uncompared_said(analysis: Analysis, folder: ResultFolder) -> str:
+    """Say in two sentences why nothing was compared, and how to go on."""
+    reasons = [*_skips(analysis), *_losses(analysis)]
+    if analysis.cut_by_budget:
+        reasons.append("the time budget ended before a block was whole")
+    why = "; ".join(reasons) or "no block is whole"
+    return f"nothing could be compared: {why}. {_next(analysis, folder)}"
+
+
+def _skips(analysis: Analysis) -> Iterator[str]:
+    for skipped in analysis.skipped[:_NAMED]:
+        name, reason, remedy = map(one_line, (skipped.environment, skipped.reason, skipped.remedy))
+        yield f"{name} {skip_said(skipped)} ({reason}; to get it: {remedy})"
+    if (more := len(analysis.skipped) - _NAMED) > 0:
+        yield f"{more} more were skipped (tare doctor says how to get them)"
+
+
+def _losses(analysis: Analysis) -> Iterator[str]:
+    lost = Counter(
+        one_line(outcome.reason or "no reason was recorded")
+        for outcome in analysis.outcomes
+        if outcome.status is not Status.OK
+    )
+    if lost:
+        reason, count = lost.most_common(1)[0]
+        often = "for example" if count == 1 else f"{count} of them as follows"
+        all_trials = counted(len(analysis.outcomes), "trial")
+        yield f"{lost.total()} of {all_trials} do not count{'' if len(lost) == 1 else f', {often}'}: {reason}"
+
+
+def _next(analysis: Analysis, folder: ResultFolder) -> str:
+    if analysis.cut_by_budget:
+        return f"Continue with a larger budget: tare run {folder.path} --budget TIME"
+    if not analysis.outcomes:
+        return f"Then continue: tare run {folder.path}"
+    return f"When that is mended, begin a new result: tare run {folder.path / CAMPAIGN_FILE}"

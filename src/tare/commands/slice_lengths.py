@@ -20,7 +20,7 @@ from tare.host.scratch import scratch_folder
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Audience, Request, measure_campaign
-from tare.measure.continued import kept_campaign
+from tare.measure.kept import kept_campaign
 from tare.nodes.provider import Provider
 from tare.plan.campaign import Campaign
 from tare.plan.turns import turn_s, with_slices_of

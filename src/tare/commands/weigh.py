@@ -11,10 +11,10 @@ from tare.errors import ExitCode, InputError
 from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
-from tare.plan.binds import normal_bind, parse_bind
 from tare.plan.campaign import Campaign, asked_user
 from tare.plan.problems import nearest
 from tare.plan.schema import Host, parse_layout
+from tare.plan.written import normal_bind, parse_bind
 from tare.records import (
     NATIVE,
     USUAL_BOUNDS,

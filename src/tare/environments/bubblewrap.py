@@ -7,9 +7,9 @@ For an ordinary user also with a user namespace, which is how people use bwrap w
 from collections.abc import Mapping
 
 from tare.host.privileges import ordinary_user
-from tare.nodes import attended, confined, layer, unprivileged
+from tare.nodes import confined, layer, unprivileged
 from tare.nodes.provider import MADE_NETWORKS, WORK_DIRECTORY, Node, NodeSpec, Probe
-from tare.nodes.unprivileged.provider import AlsoUnprivileged
+from tare.nodes.unprivileged import AlsoUnprivileged
 from tare.records import NetworkKind
 
 _VERSION = ["bwrap", "--version"]
@@ -32,7 +32,7 @@ class Bubblewrap(AlsoUnprivileged):
         return confined.start(spec, ["bwrap", *_options(spec)], spec.network.namespace)
 
     def prefix(self, node: Node) -> list[str]:
-        return attended.enter(node.spec)
+        return confined.enter_attended(node.spec)
 
 
 def _user_options(spec: NodeSpec) -> list[str]:

@@ -13,7 +13,7 @@ from tare.host import cgroups, mounts, process
 from tare.host.privileges import ordinary_user
 from tare.nodes import confined, layer, root_mounts, unprivileged
 from tare.nodes.provider import MADE_NETWORKS, TOOLS_DIRECTORY, Node, NodeSpec, Probe, Shared
-from tare.nodes.unprivileged.provider import AlsoUnprivileged
+from tare.nodes.unprivileged import AlsoUnprivileged
 from tare.records import NetworkKind
 
 _PACKAGE = "charliecloud-runtime"

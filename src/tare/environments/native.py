@@ -11,9 +11,9 @@ from collections.abc import Mapping
 
 from tare.host import process
 from tare.host.privileges import ordinary_user
-from tare.nodes import attended, confined, layer, root_mounts, unprivileged
+from tare.nodes import confined, layer, root_mounts, unprivileged
 from tare.nodes.provider import MADE_NETWORKS, Node, NodeSpec, Probe, Shared
-from tare.nodes.unprivileged.provider import AlsoUnprivileged
+from tare.nodes.unprivileged import AlsoUnprivileged
 from tare.records import NATIVE, NetworkKind
 
 
@@ -36,9 +36,9 @@ class Native(AlsoUnprivileged):
         group = confined.create_group(spec)
         held = confined.begin(spec, group, spec.network.namespace)
         process.start_idle(
-            [*held, "chroot", str(root), *attended.first_process(spec)], log=spec.directory / "init.log"
+            [*held, "chroot", str(root), *confined.attending_init(spec)], log=spec.directory / "init.log"
         )
-        attended.withdraw(spec)
+        confined.withdraw_socket(spec)
         return Node(spec=spec, init_pid=confined.only_process(group))
 
     def prefix(self, node: Node) -> list[str]:
@@ -48,7 +48,7 @@ class Native(AlsoUnprivileged):
         """
         if ordinary_user():
             return unprivileged.enter_image(node)
-        return attended.enter(node.spec)
+        return confined.enter_attended(node.spec)
 
 
 class Chroot(Native):

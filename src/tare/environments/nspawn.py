@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tare.environments import engine
 from tare.host import standing
-from tare.nodes import attended, confined, layer
+from tare.nodes import confined, layer
 from tare.nodes.provider import MADE_NETWORKS, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.records import NetworkKind, OptionValue
 
@@ -27,7 +27,7 @@ class Nspawn(Provider):
         return confined.start(spec, [*_variables(spec), *_nspawn(spec)])
 
     def prefix(self, node: Node) -> list[str]:
-        return attended.enter(node.spec)
+        return confined.enter_attended(node.spec)
 
     def stop(self, spec: NodeSpec) -> None:
         confined.remove(spec)

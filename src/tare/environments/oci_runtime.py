@@ -13,7 +13,7 @@ from typing import Any, NotRequired, TypedDict
 
 from tare.host import cgroups, process
 from tare.host.told import told
-from tare.nodes import attended, confined, layer
+from tare.nodes import confined, layer
 from tare.nodes.provider import MADE_NETWORKS, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.records import NetworkKind
 
@@ -101,11 +101,11 @@ class OciRuntime(Provider):
         configuration = completed(self._own_configuration(spec), spec, layer.mount_root(spec))
         words = ["run", "--detach", f"--bundle={spec.directory}", spec.name]
         group = run(spec, configuration, [*self.runtime(spec), *words])
-        attended.withdraw(spec)
+        confined.withdraw_socket(spec)
         return Node(spec=spec, init_pid=confined.first_process(group))
 
     def prefix(self, node: Node) -> list[str]:
-        return attended.enter(node.spec)
+        return confined.enter_attended(node.spec)
 
     def stop(self, spec: NodeSpec) -> None:
         confined.remove(spec)
@@ -130,7 +130,7 @@ def completed(own: OwnConfiguration, spec: NodeSpec, root: Path) -> dict[str, An
         **own,
         "process": {
             **own["process"],
-            "args": attended.first_process(spec),
+            "args": confined.attending_init(spec),
             "capabilities": _with_becoming(own["process"]["capabilities"]),
             "rlimits": [],
             "terminal": False,

@@ -23,9 +23,8 @@ from tare.host.removal import remove_what_goes
 from tare.host.told import process_id
 from tare.nodes import confined, layer, unprivileged
 from tare.nodes.provider import MADE_NETWORKS, TOOLS_DIRECTORY, Chosen, Node, NodeSpec, Probe
-from tare.nodes.unprivileged import members
+from tare.nodes.unprivileged import AlsoUnprivileged, members
 from tare.nodes.unprivileged.limits import data_limit_byte
-from tare.nodes.unprivileged.provider import AlsoUnprivileged
 from tare.records import NetworkKind, OptionValue
 from tare.units import MEBIBYTE, format_byte
 

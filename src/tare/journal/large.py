@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A result's journal, read as records, or from columns beside it where it is large."""
 
-from tare.journal.own_result import derived_folder
 from tare.journal.reader import Joining, Journal, read_journal
-from tare.journal.result import ResultFolder
+from tare.journal.result import ResultFolder, derived_folder
 
 LARGE_JOURNAL_BYTE = 256 * 1024 * 1024
 """About thirty thousand trials with their signals, or two million samples; larger journals are read as columns."""

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from tare.journal.outcome_columns import FIELDS, SESSION, TEXTS, TRIAL, Column, read_field
 from tare.journal.reader import Samples
 from tare.records import Outcome, Trial
-from tare.records.filled import filled
+from tare.records.columns import filled
 
 _LONG = {
     "excerpt",

@@ -7,10 +7,8 @@ from typing import BinaryIO
 from zlib import crc32
 
 from tare.errors import JournalError
-from tare.journal.chain import Chain, Numbered, Record
-from tare.journal.faults import Faults
-from tare.journal.lines import MOST_LINE_BYTE, decode
-from tare.journal.seals import has_seal
+from tare.journal.chain import Chain, Faults, Numbered, Record
+from tare.journal.lines import MOST_LINE_BYTE, decode, has_seal
 from tare.records import Fault, Seen, Session
 
 Line = tuple[int, bytes | None]

@@ -15,7 +15,7 @@ import pydantic_core
 from pydantic import TypeAdapter
 
 from tare.records import Clocks, InstanceRun, Outcome, Scope, Signal, Trial
-from tare.records.filled import filled
+from tare.records.columns import filled
 
 Array = np.ndarray[Any, Any]
 _MOST_WHOLE = 2.0**53

@@ -9,8 +9,7 @@ from typing import Protocol
 
 from tare.errors import JournalError
 from tare.host.own_files import read_plain
-from tare.journal.chain import Record
-from tare.journal.faults import Faults
+from tare.journal.chain import Faults, Record
 from tare.journal.one_file import OneFile
 from tare.journal.result import CAMPAIGN_FILE, journal_files
 from tare.records import Damage, Fault, Integrity, Outcome, Sample, Seen, Session

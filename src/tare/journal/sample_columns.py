@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tare.records import Outcome, Sample
-from tare.records.columns import NONE, SampleColumns, SampleKind
-from tare.records.filled import filled
+from tare.records.columns import NONE, SampleColumns, SampleKind, filled
 
 _NUMBERS = ("iteration", "instance", "round", "process")
 SAMPLE_SCHEMA = pa.schema(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from tare.errors import JournalError
-from tare.journal.seals import first_link, seal
+from tare.journal.lines import first_link, seal
 from tare.records import Outcome, Session
 
 _PIECE_BYTE = 1 << 20

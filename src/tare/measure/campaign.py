@@ -38,9 +38,9 @@ from tare.measure.unforeseen import rescue
 from tare.measure.usable import Wants, cannot_join, lacking_flags, skipped_environments
 from tare.measure.users import USER_LABEL, stranger, user_of, user_words
 from tare.nodes.provider import Provider
-from tare.plan.binds import parse_bind
 from tare.plan.budget import BudgetPlan, fits
 from tare.plan.campaign import Campaign
+from tare.plan.written import parse_bind
 from tare.records import HostLoad, Outcome, Parity, Session, Skipped
 
 _ASKED_FACTS = (idle_ranks.FACT, WHOLE)

@@ -8,24 +8,14 @@ from tare.errors import InputError, JournalError
 from tare.host.delegation import PRIVILEGES, privileges
 from tare.journal.reader import Journal
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
+from tare.measure.kept import kept_campaign
 from tare.measure.users import continued_user, settled_user
 from tare.plan.campaign import Campaign, differences, with_overrides
 from tare.plan.trials import refuse_misnamed
 from tare.records import USUAL_BOUNDS, Bounds, Fault, Session
-from tare.untrusted import from_json
 
 _CHANGEABLE = ("budget_s", "undecided_fails")
 """What may differ in a continued result: neither changes what is measured or concluded."""
-
-
-def kept_campaign(folder: ResultFolder) -> Campaign:
-    """The campaign of a result folder; ``InputError`` if it is missing or damaged."""
-    where = str(folder.path / CAMPAIGN_FILE)
-    try:
-        data = from_json(folder.read_campaign())
-    except ValueError:
-        data = None
-    return Campaign.from_json(data, where)
 
 
 def settled(asked: Campaign, folder: ResultFolder) -> Campaign:

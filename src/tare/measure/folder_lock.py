@@ -17,8 +17,7 @@ from pathlib import Path
 
 from tare.errors import JournalError, LockedError
 from tare.host.own_files import open_plain
-from tare.journal.own_result import require_own
-from tare.journal.result import ResultFolder
+from tare.journal.result import ResultFolder, require_own
 from tare.journal.writer import make_folder
 
 _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tare.errors import NodeError, WrongOutput
-from tare.journal.own_result import make_trial_folder
+from tare.journal.result import make_trial_folder
 from tare.journal.whole import open_new
 from tare.measure.attempt import EXCERPT_CHARACTERS, Attempt, Measured
 from tare.measure.context import Context

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from tare.errors import JournalError, LockedError, NodeError, TareError, TrialError
 from tare.host.paths import rescued_directory
-from tare.journal.own_result import make_trial_folder
-from tare.journal.result import ResultFolder
+from tare.journal.result import ResultFolder, make_trial_folder
 from tare.journal.whole import open_new
 from tare.journal.writer import JournalWriter, make_folder
 

@@ -14,9 +14,8 @@ from tare.image.store import Image
 from tare.journal.reader import Journal
 from tare.measure.unforeseen import in_words
 from tare.nodes.provider import Probe, Provider
-from tare.nodes.unprivileged import NETWORKS
+from tare.nodes.unprivileged import NETWORKS, AlsoUnprivileged
 from tare.nodes.unprivileged.limits import quota_obstacle
-from tare.nodes.unprivileged.provider import AlsoUnprivileged
 from tare.records import NATIVE, Environment, NetworkKind, Skipped
 from tare.workloads import blas
 from tare.workloads.npb import simd

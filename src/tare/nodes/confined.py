@@ -2,7 +2,7 @@
 """Code shared by the environments whose control groups Tare manages: native, bubblewrap, systemd-nspawn.
 
 The node's processes start in Tare's own group and then become the technology's. Commands are children of the node's
-first process (``attended``).
+first process: one entered by nsenter(1) would have its namespaces, but the runner's capabilities and no filter.
 """
 
 import os
@@ -12,8 +12,8 @@ from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.host.kernel_files import inner_numbers
 from tare.host.privileges import ordinary_user
-from tare.nodes import attended, layer
-from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
+from tare.nodes import layer
+from tare.nodes.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, Node, NodeSpec, Probe
 
 _PROBE_LIMIT_S = 5.0
 
@@ -64,9 +64,9 @@ def start(spec: NodeSpec, technology: list[str], network: Path | None = None) ->
     layer.prepare(spec)
     layer.mount_root(spec)
     group = create_group(spec)
-    argv = [*begin(spec, group, network), *technology, *attended.first_process(spec)]
+    argv = [*begin(spec, group, network), *technology, *attending_init(spec)]
     process.start_idle(argv, log=spec.directory / "init.log")
-    attended.withdraw(spec)
+    withdraw_socket(spec)
     return Node(spec=spec, init_pid=first_process(group))
 
 
@@ -122,3 +122,29 @@ def remove(spec: NodeSpec) -> None:
     cgroups.named_groups(f"{cgroups.PARENT}/{spec.name}").remove()
     layer.remove(spec)
     process.reap_idle()  # last: a join outside the group ends a moment after its child
+
+
+def attending_init(spec: NodeSpec) -> list[str]:
+    """The argv of the idle init that starts commands: it creates its socket where the host can see it."""
+    return [f"{TOOLS_DIRECTORY}/init", "attend", f"{WORK_DIRECTORY}/{_socket(spec)}"]
+
+
+def withdraw_socket(spec: NodeSpec) -> None:
+    """Move the socket out of the node's sight, so that no command in the node can replace it."""
+    try:
+        (spec.work / _socket(spec)).rename(spec.work / ".." / _socket(spec))
+    except OSError as error:
+        raise NodeError(f"the node's first process made no socket to enter by: {error.strerror}") from error
+
+
+def enter_attended(spec: NodeSpec) -> list[str]:
+    """The argv prefix whose command the node's first process starts.
+
+    A command entered by nsenter(1) has the node's namespaces, but the runner's capabilities and no system-call
+    filter. A child of the first process has everything that the technology gave its payload, and nothing else.
+    """
+    return [f"{spec.image_root}{TOOLS_DIRECTORY}/enter", f"{spec.work}/../{_socket(spec)}", "--"]
+
+
+def _socket(spec: NodeSpec) -> str:
+    return f".{spec.name}"

@@ -10,16 +10,13 @@ from tare.environments import PROVIDERS
 from tare.errors import CampaignError, InputError
 from tare.nodes.provider import Provider
 from tare.plan import entries
-from tare.plan.blocks import MOST_BLOCKS, DecisionTable
+from tare.plan.blocks import MOST_BLOCKS, DecisionTable, parse_fail_if
 from tare.plan.checks import whole_problems
-from tare.plan.comparison import differences
-from tare.plan.definition import Campaign, shape_of
-from tare.plan.fail_if import parse_fail_if
-from tare.plan.order_entries import orders
+from tare.plan.definition import Campaign, differences, shape_of
+from tare.plan.experiments import orders, sharings
 from tare.plan.problems import Problem, failure, nearest, number_problems, printable
 from tare.plan.schema import LARGEST_SEED, CampaignTable, Host
 from tare.plan.sharing import Sharing
-from tare.plan.sharing_entries import sharings
 from tare.plan.source import CampaignSource, preset_names, preset_path, read_source
 from tare.records import Environment, FailIf, Layout, check_user
 from tare.workloads import KINDS

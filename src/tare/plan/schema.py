@@ -18,11 +18,10 @@ from pydantic import (
     model_validator,
 )
 
-from tare.plan.binds import normal_bind
 from tare.plan.blocks import BlocksTable, Count, DecisionTable, StrictTable, one_or_several
 from tare.plan.problems import shown
-from tare.plan.quantities import duration_s, quantity, text_of, whole_ms
 from tare.plan.turns import TurnsTable
+from tare.plan.written import duration_s, normal_bind, quantity, text_of, whole_ms
 from tare.records import (
     ORDINARY,
     USUAL_OPEN_FILES,
@@ -250,7 +249,7 @@ def default_memory_byte(host: Host) -> int:
 
 
 class CampaignTable(StrictTable):
-    """The whole file; its lists of tables are validated one by one in ``entries`` and ``sharing_entries``."""
+    """The whole file; its lists of tables are validated one by one in ``entries`` and ``experiments``."""
 
     name: Slug
     seed: int | None = Field(default=None, ge=0, le=LARGEST_SEED)

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from tare.plan.blocks import StrictTable
 from tare.plan.problems import shown
-from tare.plan.quantities import duration_s
+from tare.plan.written import duration_s
 from tare.records import Turns
 
 _SHORTEST_SLICE_S, _LONGEST_SLICE_S = 0.002, 1.0

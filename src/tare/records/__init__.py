@@ -5,7 +5,6 @@ Raw and derived values never share a record. A value that is missing is ``None``
 Times are seconds, sizes are bytes, overheads are fractions (0.05 is 5 %).
 """
 
-from tare.records.across import AcrossWorkloads, ArmSpread
 from tare.records.activities import Activity, ActivityEstimate, ActivitySplit, ActivitySummary
 from tare.records.analyzed import (
     TOO_BUSY,
@@ -37,20 +36,29 @@ from tare.records.attribution import (
     RunFacts,
     Shift,
     SignalBlock,
+    SignalDifference,
     SignalEvidence,
     SignalSummary,
+    SignalTable,
 )
 from tare.records.busy import BUSY_PROCESSORS, BUSY_SHARE, Busyness, BusyProgram, HostLoad, Withheld
 from tare.records.calibration import Calibration, Gate, Passing
 from tare.records.calls import CallCounts, TracedCalls
 from tare.records.causes import Explanation, Strength, Suspicion, Trait
 from tare.records.clock_quality import ClockQuality, ClockTest
-from tare.records.diagnostics import Check, Effect, Finding, Predecessors
+from tare.records.comparisons import (
+    AcrossWorkloads,
+    ArmSpread,
+    Family,
+    PairDifference,
+    Ranked,
+    Ranking,
+    Standing,
+)
+from tare.records.diagnostics import Check, Effect, Finding, Predecessors, TimerAgreement, TimerSummary
 from tare.records.exclusion import Exclude, Exclusions
-from tare.records.families import Family, Standing
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
 from tare.records.integrity import Damage, Fault, Integrity, Seen
-from tare.records.levels import BlockStarts, Levels, Start, VarianceSplit
 from tare.records.looks import (
     USUAL_MARGIN,
     USUAL_PRECISE_ABSOLUTE,
@@ -99,19 +107,16 @@ from tare.records.planned import (
     Neighbour,
     NetworkKind,
     OptionValue,
+    Ordering,
+    Series,
     Storage,
     Trial,
     User,
     Workload,
     check_user,
 )
-from tare.records.rankings import PairDifference, Ranked, Ranking
 from tare.records.replications import ArmFigure, Replication, Treatment
-from tare.records.series import Ordering, Series
-from tare.records.signal_differences import SignalDifference, SignalTable
 from tare.records.signals import Scope, Signal
-from tare.records.steadiness import IterationCourse, IterationSeries, Steadiness
-from tare.records.timers import TimerAgreement, TimerSummary
 from tare.records.treated import (
     BLAS,
     CONTROL_NAME,
@@ -129,6 +134,15 @@ from tare.records.treated import (
     WaitSummary,
 )
 from tare.records.turns import CPU_TIME, NET_OF_LOAD, Turns, TurnsTaken, Way, is_without_load
+from tare.records.variation import (
+    BlockStarts,
+    IterationCourse,
+    IterationSeries,
+    Levels,
+    Start,
+    Steadiness,
+    VarianceSplit,
+)
 from tare.statistics.estimate import Estimate
 
 __all__ = [

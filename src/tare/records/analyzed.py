@@ -5,25 +5,20 @@ import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from tare.records.across import AcrossWorkloads, ArmSpread
 from tare.records.activities import ActivitySplit
-from tare.records.attribution import Attribution, InterventionVerdict
+from tare.records.attribution import Attribution, InterventionVerdict, SignalTable
 from tare.records.busy import Busyness, Withheld
 from tare.records.calibration import Calibration
 from tare.records.causes import Explanation, Suspicion
-from tare.records.diagnostics import Finding
+from tare.records.comparisons import AcrossWorkloads, ArmSpread, Ranking, Standing
+from tare.records.diagnostics import Finding, TimerAgreement
 from tare.records.exclusion import Exclusions
-from tare.records.families import Standing
 from tare.records.integrity import Integrity
-from tare.records.levels import VarianceSplit
 from tare.records.looks import Decision, Look, Stop
 from tare.records.measured import Outcome, Session, Skipped
 from tare.records.order import OrderVerdict
-from tare.records.rankings import Ranking
-from tare.records.signal_differences import SignalTable
-from tare.records.steadiness import Steadiness
-from tare.records.timers import TimerAgreement
 from tare.records.treated import Curve, HelperSummary, SharingSummary, Summary, WaitSummary
+from tare.records.variation import Steadiness, VarianceSplit
 from tare.statistics.estimate import Estimate
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What may have cost an environment its time: signals beside overheads, their share of the loss, interventions."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -253,3 +254,27 @@ class InterventionVerdict:
     def standing(self) -> Attributed:
         """``CAUSE`` or ``UNEXPLAINED``."""
         return Attributed.CAUSE if self.role is Role.CAUSE else Attributed.UNEXPLAINED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalDifference:
+    """One signal: how much more of it a trial here has than a native one of the same block."""
+
+    name: str
+    unit: str
+    scope: Scope
+    native: float
+    """Median over blocks of the mean of both native slots, in ``unit``."""
+    difference: Estimate
+    """Median over blocks, in ``unit``, with its exact interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalTable:
+    """All signals of one environment in one cell."""
+
+    cell: Cell
+    environment: str
+    differences: tuple[SignalDifference, ...]
+    missing: Mapping[str, str]
+    """Signals that no trial of this environment has → why."""

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the values behind an interval, and their consequences: docs/method.md, "Checks of each interval"."""
+"""Checks of the values behind an interval, and of CPU time against wall time (docs/method.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from tare.records.treated import Cell
+from tare.statistics.estimate import Estimate
 
 
 class Check(StrEnum):
@@ -53,3 +54,29 @@ class Predecessors:
     environment: str
     before: Mapping[int, str]
     """Block → the environment whose trial of this cell ran just before; "nothing": it was the cell's first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerSummary:
+    """One environment in one cell, block by block; only blocks in which all three trials are known."""
+
+    cell: Cell
+    environment: str
+    log_ratios: tuple[float, ...]
+    """ln(rho here) - mean of the natives' ln(rho); rho is the CPU time that the node reports over the wall time of its
+    processors minus their known waiting time."""
+    control_log_ratios: tuple[float, ...]
+    """The same for native's second trial against its first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerAgreement:
+    """Whether CPU time relates to wall time as on native."""
+
+    summary: TimerSummary
+    difference: Estimate
+    """Rho against native's, as a fraction."""
+    band: Estimate
+    """Native against native."""
+    disagrees: bool
+    """The whole interval of the difference lies outside the band's."""

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tare.records.series import Ordering
+from tare.records.planned import Ordering
 from tare.records.treated import Cell
 from tare.statistics.estimate import Estimate
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self, TypeAlias
 
-from tare.records.series import Series
 from tare.records.turns import Turns, Way
 
 NATIVE = "native"
@@ -17,6 +16,25 @@ _LARGEST_ID = (1 << 32) - 2
 """The largest but one of 32 bits: the largest means "leave as it is" (setresuid(2))."""
 
 OptionValue: TypeAlias = str | int | float | bool | list[str]
+
+
+class Ordering(StrEnum):
+    """The order of an order experiment's values within one start."""
+
+    ASCENDING = "ascending"
+    DESCENDING = "descending"
+    RANDOM = "random"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """The runs of a trial of an order experiment: the workload with one value of an option after the other."""
+
+    option: str
+    """An option of the workload."""
+    ordering: Ordering
+    values: tuple[int | float, ...]
+    """The option's values, in the order in which they run."""
 
 
 class NetworkKind(StrEnum):

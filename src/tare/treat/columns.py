@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tare.records import Direction, Outcome, Sample
-from tare.records.columns import NONE, SampleColumns, SampleKind
-from tare.records.filled import filled
+from tare.records.columns import NONE, SampleColumns, SampleKind, filled
 from tare.treat.aggregate import LEAST, MOST
 
 Floats = NDArray[np.float64]

@@ -12,11 +12,12 @@ from pathlib import Path
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.kernel_files import inner_numbers
+from tare.host.privileges import ordinary_user
 from tare.host.told import process_id
 from tare.host.user_namespaces import find_obstacle
-from tare.nodes import attended, confined, layer
-from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeSpec, Probe
-from tare.nodes.unprivileged import limits, members, work
+from tare.nodes import confined, layer
+from tare.nodes.provider import TOOLS_DIRECTORY, Node, NodeGroup, NodeSpec, Probe, Provider
+from tare.nodes.unprivileged import limits, members
 from tare.nodes.unprivileged.group import UserGroup
 from tare.nodes.unprivileged.start_order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, StartOrder
 from tare.records import NetworkKind, Storage
@@ -25,6 +26,7 @@ NETWORKS = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
 """The networks of an ordinary user's nodes: a link between two needs rights in the host's network."""
 _NAMESPACES = {name: f"--{name}" for name in ("user", "uts", "ipc", "net", "pid")} | {"mnt": "--mount"}
 """As proc(5) names them → as nsenter(1) does."""
+_open: dict[str, int] = {}
 
 
 def probe() -> Probe:
@@ -55,7 +57,7 @@ def start(
     with ``system`` also, below that root, /proc, /sys, /dev and everything bound; and the root once more at ``again``.
     A technology makes a PID namespace, or becomes the init itself. With ``limits_memory`` it sets the nodes' processes
     an RLIMIT_DATA (``limits.data_limit_byte``) and is not limited itself. With ``attends`` the init starts the node's
-    commands (``attended``). Raises ``NodeError``.
+    commands (``enter_attended``). Raises ``NodeError``.
     """
     if spec.shared_work is not None:
         raise NodeError("nodes of an ordinary user do not share a work directory; run as root")
@@ -63,7 +65,7 @@ def start(
         (spec.directory / name).mkdir()
     limits.establish(spec)
     order = StartOrder(
-        argv=(*technology, *(attended.first_process(spec) if attends else [f"{TOOLS_DIRECTORY}/init"])),
+        argv=(*technology, *(confined.attending_init(spec) if attends else [f"{TOOLS_DIRECTORY}/init"])),
         in_image=not technology,
         system=system or not technology,
         own_network=spec.network.kind is NetworkKind.NONE,
@@ -72,9 +74,9 @@ def start(
     )
     argv = [*limits.join(spec), *order.command(spec)]
     first = process.start_idle(argv, log=spec.directory / "init.log")
-    work.show(spec, first)
+    show_work(spec, first)
     if attends:
-        attended.withdraw(spec)
+        confined.withdraw_socket(spec)
     return Node(spec=spec, init_pid=_innermost(spec, first), facts=_facts(spec))
 
 
@@ -150,8 +152,46 @@ def remove(spec: NodeSpec) -> None:
     """Remove the whole node: its processes, and with them its mounts, its control group and its files on disk."""
     members.kill(spec.name)
     process.reap_idle()
-    work.forget(spec)
+    forget_work(spec)
     held_by = limits.recall(spec).as_group()
     if held_by is not None:
         held_by.remove()
     layer.remove(spec)
+
+
+def show_work(spec: NodeSpec, first_pid: int) -> None:
+    """Point ``spec.work`` to the working directory of the node's first process; on disk it already exists.
+
+    The runner keeps the directory open, and ``NodeSpec.work`` leads there through the descriptor. So the node's
+    files stay readable until the node is stopped, even when its processes are dead and their namespaces gone.
+    """
+    if spec.storage is Storage.DISK:
+        return
+    try:
+        descriptor = os.open(f"/proc/{first_pid}/cwd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        _open[spec.name] = descriptor
+        spec.work.symlink_to(f"/proc/{os.getpid()}/fd/{descriptor}")
+    except OSError as error:
+        raise NodeError(f"cannot see the work directory of {spec.name}: {error.strerror}") from error
+
+
+def forget_work(spec: NodeSpec) -> None:
+    """Close it, if this is the runner that held it."""
+    descriptor = _open.pop(spec.name, None)
+    if descriptor is not None:
+        os.close(descriptor)
+
+
+class AlsoUnprivileged(Provider):
+    """The half that all of them share: root's nodes use ``confined``, an ordinary user's use ``unprivileged``."""
+
+    makes_namespace = ordinary_user()  # an ordinary user cannot join a network made beforehand
+
+    def group(self, node: Node) -> NodeGroup | None:
+        return group(node) if ordinary_user() else super().group(node)
+
+    def stop(self, spec: NodeSpec) -> None:
+        if ordinary_user():
+            remove(spec)
+        else:
+            confined.remove(spec)

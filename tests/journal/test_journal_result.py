@@ -19,10 +19,9 @@ from tare.commands.report import run_report
 from tare.commands.show import run_show
 from tare.errors import JournalError
 from tare.journal import large as large_journals
-from tare.journal.own_result import distrusted, make_trial_folder
-from tare.journal.result import ResultFolder
+from tare.journal.result import ResultFolder, distrusted, make_trial_folder
 from tare.measure.campaign import measure_campaign
-from tare.measure.continued import kept_campaign
+from tare.measure.kept import kept_campaign
 from tare.measure.unforeseen import TRACE, keep_trace
 from tare.pipeline import analyse_result, run_campaign
 from tare.statistics.blocks import LEAST_BLOCKS

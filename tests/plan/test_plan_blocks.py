@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from tare.errors import CampaignError, InputError
+from tare.plan.blocks import parse_fail_if
 from tare.plan.campaign import Campaign, differences, with_overrides
-from tare.plan.fail_if import parse_fail_if
 from tests.plan.plan_example import GOOD, kept_and_read, load_text
 
 ENVIRONMENTS = ("docker", "small-bottle", "no-op")

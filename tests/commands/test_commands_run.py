@@ -16,8 +16,7 @@ from tests.fake_campaign import (
     fake_workload,
 )
 
-from tare.commands.run import run_and_show
-from tare.commands.uncompared import is_compared
+from tare.commands.run import is_compared, run_and_show
 from tare.environments.fake import Fake
 from tare.measure import observation
 from tare.measure.campaign import Request

@@ -197,7 +197,7 @@ class TestEarlierVersions:
 def test_a_line_that_is_too_long_is_passed_over(
     result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("one_file", "seals"):
+    for module in ("one_file", "lines"):
         monkeypatch.setattr(f"tare.journal.{module}.MOST_LINE_BYTE", 4000)
     journal = faulty(tmp_path, result, FIRST, lambda lines: lines.insert(4, b"x" * 7900 + b"\n"))
     assert [(damage.fault, damage.line) for damage in journal.integrity.damage] == [(Fault.DAMAGED, 5)]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tare.nodes.provider import Bind
-from tare.plan.binds import normal_bind, parse_bind
+from tare.plan.written import normal_bind, parse_bind
 
 
 def test_a_bare_directory_is_bound_read_only_by_its_absolute_path(

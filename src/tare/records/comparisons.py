@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims beside each other: a verdict's family, rankings, and one figure for several workloads (docs/method.md)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tare.records.measured import Direction
+from tare.records.treated import Cell
+from tare.statistics.estimate import Estimate
+
+
+class Family(StrEnum):
+    """The two kinds of claims of a campaign."""
+
+    PRIMARY = "primary"
+    """Claims on a workload's primary metric, declared before the start: Holm's procedure, no false claim at 95 %."""
+    EXPLORATORY = "exploratory"
+    """Claims on any other metric: the Benjamini-Hochberg procedure, about 5 % of the claims are false."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One claim within its family; all p-values agree with the intervals."""
+
+    family: Family
+    size: int
+    """Number of claims in the family: m."""
+    difference_p: float
+    """p-value of "no difference from native" for the claim alone; 1 where the interval does not hold."""
+    adjusted_difference_p: float
+    """The same within the family; a difference is claimed at 0.05 or less."""
+    equivalence_p: float
+    """p-value of "beyond the margin" for the claim alone."""
+    adjusted_equivalence_p: float
+    """The same within the family; "within" is claimed at 0.05 or less."""
+    together: Estimate | None
+    """The overhead, as a fraction, with the interval that holds jointly with the others of the family: level
+    1 - 0.05 / m for a primary claim, 1 - 0.05 k / m for each of the k claimed exploratory ones; ``None`` for an
+    exploratory one that is not claimed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairDifference:
+    """Two environments, native included, on the primary metric in their common blocks."""
+
+    first: str
+    second: str
+    difference: Estimate
+    """How much more time the second takes than the first, as a fraction; the interval holds individually."""
+    adjusted_p: float
+    """p-value of "no difference", by Holm's procedure over the pairs of the ranking."""
+    adjusted_equivalence_p: float
+    """p-value of "beyond the margin", by the same procedure."""
+    distinguished: bool
+    equal: bool
+    """Shown to lie within the margin of each other; not the opposite of ``distinguished``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """One environment's place."""
+
+    environment: str
+    overhead: Estimate | None
+    """Against native; ``None`` for native itself."""
+    letters: str
+    """Two that share a letter are not distinguished."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """All environments of one cell on its primary metric, the fastest first."""
+
+    cell: Cell
+    metric: str
+    places: tuple[Ranked, ...]
+    pairs: tuple[PairDifference, ...]
+    fewest_blocks: int
+    """With fewer common blocks a pair cannot be distinguished, whatever the blocks show."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcrossWorkloads:
+    """The geometric mean of an environment's overheads over the workloads of one layout."""
+
+    environment: str
+    layout: str
+    workloads: tuple[str, ...]
+    overhead: Estimate
+    """Fraction, over the blocks that are complete for all the workloads; n counts blocks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmSpread:
+    """Spread of one arm's runs of one metric, native included, in the metric's unit; descriptive, without a claim."""
+
+    cell: Cell
+    environment: str
+    metric: str
+    unit: str
+    direction: Direction
+    primary: bool
+    p50: Estimate
+    """Median time per unit of work, with the exact interval of a median."""
+    p95: float | None
+    """Time per unit of work that 95 % of the runs do not exceed (for a rate: a low value); ``None`` below 20 runs."""
+    slowest: float
+    n: int
