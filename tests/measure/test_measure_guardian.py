@@ -16,7 +16,7 @@ from tests.measure.measure_nodes import AS_ROOT, campaign_file, node_spec, state
 from tare.environments.fake import Fake
 from tare.host import mounts
 from tare.image.store import Image
-from tare.measure import guardian, lock
+from tare.measure import guardian
 from tare.measure.guardian import guarded
 from tare.measure.lock import host_lock
 from tare.node_life import start_node
@@ -113,7 +113,6 @@ sys.path.insert(0, {repository!r})
 from tests.measure.measure_nodes import node_spec
 from tare.environments.fake import Fake
 from tare.host.paths import state_directory
-from tare.measure import guardian, lock
 from tare.measure.guardian import guarded
 from tare.measure.lock import host_lock
 from tare.node_life import start_node
@@ -194,6 +193,5 @@ class TestRealNode:
         wait_until(lambda: not guardians(state), 5)
         with pytest.MonkeyPatch.context() as patched:
             patched.setenv("TARE_STATE", str(state))
-            patched.setattr(lock, "_CLEAN_UP_LIMIT_S", -1.0)  # who would have to wait is refused
             with host_lock("next"):
                 pass
