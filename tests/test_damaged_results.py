@@ -55,10 +55,12 @@ def test_show_says_first_what_is_wrong_and_the_report_and_the_json_too(
 ) -> None:
     path = journal_of(result)
     change_a_line(path, 5)
-    sentence = f"journal/{path.name}, line 5: not as it was written, not used"
+    sentence = f"journal/{path.name}, line 5: altered since it was written, not used"
     assert run_show(result, as_json=False, show_all=False) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert shown.startswith("Warning: the journal is not as it was written; what is not used counts in no")
+    assert shown.startswith(
+        "Warning: the journal is not as it was written; records that are not used count in no"
+    )
     assert shown.index(f"journal/{path.name}, line 5:") < shown.index("overhead against native")
     assert run_show(result, as_json=True, show_all=False) == 0
     document = json.loads(capsys.readouterr().out)["journal"]
@@ -79,7 +81,7 @@ def test_what_was_lost_is_measured_again(result: Path) -> None:
     change_a_line(path, 5)
     listener = Listener()
     measure_campaign(fake_request(fake_campaign(blocks=3), result), listener)
-    assert f"journal/{path.name}, line 5: not as it was written, not used" in listener.words
+    assert f"journal/{path.name}, line 5: altered since it was written, not used" in listener.words
     assert [outcome.trial for outcome in listener.outcomes] == [whole[2].trial]
     again = analyse_result(result)
     assert {outcome.trial.identity for outcome in again.outcomes} == {

@@ -277,7 +277,7 @@ def test_the_terminal_has_a_row_for_each_environment_and_size_with_value_and_rat
     for name in ENVIRONMENTS:
         assert len(re.findall(rf"^ +{name} +{value} +[\d.]+ +{span} *$", text, re.MULTILINE)) == 5
     assert len(re.findall(rf"^ +native +{value} *$", text, re.MULTILINE)) == 5
-    assert "Each interval is of its own place alone" in text
+    assert "Each interval holds for its own point only" in text
 
 
 @pytest.mark.parametrize("name", ["qemu-paravirtual", "qemu-emulated"])

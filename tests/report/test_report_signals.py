@@ -112,7 +112,7 @@ def test_the_terminal_tells_losses_and_warnings() -> None:
     text = printed(example())
     assert "native 3 of 20 trials (3 for foreign load)" in text
     assert "Warning: " in text
-    assert "taken out by rules" not in printed(plain_example())
+    assert "excluded by rules" not in printed(plain_example())
 
 
 def test_the_page_tells_losses_and_warnings_and_folds_the_signals_away() -> None:

@@ -12,11 +12,11 @@ from tare.untrusted import from_json
 
 _WORDS = {
     Fault.DAMAGED: "damaged, not used",
-    Fault.ALTERED: "not as it was written, not used",
-    Fault.DOUBLED: "there a second time, counted once",
+    Fault.ALTERED: "altered since it was written, not used",
+    Fault.DOUBLED: "present twice, counted once",
     Fault.MOVED: "not in its place, used",
     Fault.FOREIGN: "written to another file, not used",
-    Fault.ORPHANED: "of a session of which nothing is left, not used",
+    Fault.ORPHANED: "its session's record is lost, not used",
 }
 _LOOKED_AT_BYTE = 1 << 20
 """A longer line with a wrong CRC counts as damaged, whether or not it is JSON."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 _MEANING = (
-    "the journal is not as it was written; what is not used counts in no figure, and the next `tare run` of this "
-    "result measures lost trials again"
+    "the journal is not as it was written; records that are not used count in no figure, and the next `tare run` of "
+    "this result measures lost trials again"
 )
 
 

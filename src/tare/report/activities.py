@@ -23,10 +23,10 @@ from tare.report.shape import EstimateShape, JsonShape, Number, Seconds, Summary
 
 TITLE = "Where the time goes"
 EXPLANATION = (
-    "What the ranks of a profiled program are at between MPI_Init and MPI_Finalize, in the mean over the ranks; figures"
-    " are medians over blocks, so that their shares may add up to a little more or less than 100 %"
+    "What the ranks of a profiled program do between MPI_Init and MPI_Finalize, as the mean over the ranks; figures "
+    "are medians over blocks, so their shares may add up to slightly more or less than 100 %"
 )
-AGAINST = "What is said against native is no more than a hint, as of any metric that is not primary"
+AGAINST = "Comparisons with native are only a hint here, as for any metric that is not primary"
 NAMES = {
     Activity.INIT: "init",
     Activity.COMPUTE: "compute",

@@ -122,7 +122,7 @@ def instances_note(cell: Cell) -> str:
     count = layout_of(cell).instances
     if count == 1:
         return ""
-    return f"{count} instances at once: rates are summed, of times the slowest instance's counts"
+    return f"{count} instances at once: rates are summed; for times, the slowest instance counts"
 
 
 def answers(analysis: Analysis) -> tuple[AnswerSection, ...]:

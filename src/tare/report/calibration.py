@@ -11,7 +11,7 @@ from tare.drawing.words import moment
 from tare.records import Calibration, Gate, Passing
 from tare.report.shape import ByName, JsonShape, Versioned, key
 
-NONE = "not calibrated on this host with this version: `tare calibrate` shows whether known truths are found here"
+NONE = "not calibrated on this host with this version: `tare calibrate` shows whether known overheads are detected here"
 _STYLE = {
     Passing.PASSED: "green",
     Passing.FAILED: "bold red",

@@ -42,9 +42,9 @@ from tare.report.shape import (
 
 TITLE = "Why"
 EXPLANATION = (
-    "A cause is what an intervention took away, and the difference with it. A candidate accounts for time lost, or "
-    "came beside the environment more than beside native in equal time, or varies with the overhead. Nothing else is "
-    "named."
+    "A cause was removed by an intervention, and the difference went with it. A candidate accounts for lost time, or "
+    "is more frequent in the environment than in native runs of equal time, or varies with the overhead. Nothing else "
+    "is named."
 )
 STYLE = {Attributed.CAUSE: "bold", Attributed.CANDIDATE: "yellow", Attributed.UNEXPLAINED: "dim"}
 _MINUTE_CHANCE = 0.001
@@ -237,9 +237,9 @@ def _tried(analysis: Analysis) -> Table | None:
     if not analysis.interventions:
         return None
     printed = ruled_table()
-    for title in ("turned", "metric"):
+    for title in ("changed", "metric"):
         printed.add_column(title, overflow="fold", min_width=12)
-    for title in ("as it is", "turned", "so it is"):
+    for title in ("before", "after", "conclusion"):
         printed.add_column(title, justify="right", overflow="fold")
     for verdict in analysis.interventions:
         printed.add_row(*map(one_line, tried_row(verdict, analysis)), style=STYLE[verdict.standing])

@@ -18,15 +18,15 @@ from tare.report.page import PageSection, rendered
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, MetricShape, Number, in_unit, key
 
 RANKING_TITLE = "Ranking on the primary metric"
-SAME_LETTER = "Same letter: not distinguished, not equal."
+SAME_LETTER = "Environments with the same letter are not distinguished, which does not make them equal."
 RANKING_EXPLANATION = (
-    f"{SAME_LETTER} All pairs of a table are compared within blocks and hold together (Holm, 5 %); overlapping "
-    "intervals are not what decides."
+    f"{SAME_LETTER} All pairs of a table are compared within blocks and hold jointly (Holm, 5 %); whether intervals "
+    "overlap decides nothing."
 )
 ACROSS_TITLE = "Geometric mean across workloads"
 ACROSS_EXPLANATION = (
-    "Of the primary metrics' overheads in one layout, each workload counting alike: a mix that nobody runs. The "
-    "interval is over blocks, by itself."
+    "Over the primary metrics' overheads in one layout, each workload with the same weight: a mix that nobody runs. "
+    "The interval is over blocks, and holds individually."
 )
 
 
@@ -41,7 +41,7 @@ def reach_said(ranking: Ranking) -> str:
     needed = ranking.fewest_blocks
     if all(pair.difference.n >= needed for pair in ranking.pairs):
         return ""
-    return f"Among {len(ranking.pairs)} pairs fewer than {needed} common blocks may be too few to tell two apart."
+    return f"With {len(ranking.pairs)} pairs, fewer than {needed} common blocks may be too few to distinguish two."
 
 
 def shown_rankings(analysis: Analysis) -> tuple[Ranking, ...]:

@@ -17,8 +17,8 @@ from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, Numbe
 from tare.units import DASH, KIBIBYTE, MEBIBYTE, format_byte, parse_byte
 
 POINTWISE = (
-    "Each interval is of its own place alone: among many, some miss their true value by chance, so read runs of places,"
-    " not single ones"
+    "Each interval holds for its own point only: among many, some miss their true value by chance, so read runs of "
+    "points, not single ones"
 )
 UNITS = "The ratio is of times for the same work, above 1 is slower; 1 KiB is 1024 B, 1 MB/s a million bytes per second"
 

@@ -20,7 +20,9 @@ TITLE = "What the commands ran under"
 OWN_EXPLANATION = (
     "What each technology gives its payload is part of what is weighed; ≠ marks a difference from native."
 )
-UNEQUAL_EXPLANATION = "What the host gave these commands and not native ones. Such trials are void."
+UNEQUAL_EXPLANATION = (
+    "Settings of the host that differ between these commands and native ones. Such trials are void."
+)
 _HEXADECIMAL = 16
 _SEVERAL = " / "
 _MARK = "≠ "

@@ -16,14 +16,14 @@ from tare.report.page import MISSING, PageSection, section
 from tare.report.shape import EstimateShape, JsonShape, Seconds, SummaryShape, key
 
 TITLE = "CPU time of the environment's own helpers on the host"
-WAITING_TITLE = "Time in which virtual processors waited for one of the host's"
+WAITING_TITLE = "Time that virtual processors waited for a processor of the host"
 _HELPERS_SHARE = (
-    "The share is of the trial's own CPU time, which counts none of them but those in the node's own group: gVisor's "
-    "kernel, a virtual machine's monitor."
+    "The share is relative to the trial's own CPU time, which includes only those helpers that run in the node's own "
+    "group, such as gVisor's kernel or a virtual machine's monitor."
 )
 WAITING_SHARE = (
-    "The share is of the time that the nodes' processors had. Host: the threads that are the processors, runnable and "
-    "not running, a quota's doing included. Guest: what its kernel calls steal."
+    "The share is relative to the time that the nodes' processors had. Host: the virtual processors' threads were "
+    "runnable but did not run, also because of a quota. Guest: steal time, as its kernel counts it."
 )
 _FIGURES_WIDTH = 64
 """What all but the names take, with the longest of the usual figures."""
@@ -90,7 +90,7 @@ class WaitCostShape(SummaryShape):
 class HelpersJson(JsonShape):
     helper_cost: list[HelperCostShape] = key("CPU time of the environments' own helpers", "helper_costs")
     waiting: list[WaitCostShape] = key(
-        "how long virtual processors waited for one of the host's; empty without virtual machines",
+        "how long virtual processors waited for a processor of the host; empty without virtual machines",
         "wait_costs",
     )
 

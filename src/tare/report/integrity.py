@@ -32,8 +32,8 @@ class DamageShape(JsonShape):
 
     file: str = key("its name in the result folder")
     fault: Fault = key(
-        "damaged: no record; altered: not as it was written; foreign: of another file or campaign; orphaned: of a "
-        "session of which nothing is left. A moved or duplicated line counts once, all others do not count"
+        "damaged: no record; altered: not as it was written; foreign: of another file or campaign; orphaned: its "
+        "session's record is lost. A moved or duplicated line counts once, all others do not count"
     )
     line: int | None = key(
         "the first line, from 1, as the file is now; for removed lines the line before them; `null`: the file's end, "

@@ -146,7 +146,7 @@ def remarks(analysis: Analysis) -> Iterator[Text]:
     """The lines at the end of a terminal's tables."""
     yield from _losses_said(analysis)
     for cell, said in exclusions_said(analysis):
-        yield Text(f"taken out by rules, {place(cell)}: {said}")
+        yield Text(f"excluded by rules, {place(cell)}: {said}")
     for cell, warning in warnings_said(analysis):
         yield Text(f"Warning: {place(cell)}: {warning}", style="red")
     if repeated := repeated_said(analysis):

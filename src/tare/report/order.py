@@ -25,14 +25,14 @@ from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, Metri
 
 ORDER_TITLE = "Does state accumulate within one start?"
 ORDER_EXPLANATION = (
-    "Each start ran all values, in rising, falling or random order. Growth: how much more time the same work takes at "
-    "the end of a series than at its beginning, by the time since the start; p: the chance of so much if the order "
-    "made no difference."
+    "Each start ran all values, in rising, falling or random order. Growth: how much longer the same work takes at the "
+    "end of a series than at its beginning, by the time since the start; p: the chance of such a growth, or a larger "
+    "one, if the order made no difference."
 )
 CONTRASTS = "The same value, run late over run early"
 STEADY_TITLE = "Iterations within one start"
 STEADY_EXPLANATION = (
-    "How the runs within a start go on, by change points of the primary metric. The first run is a metric of its own, "
+    "How the runs within a start develop, by change points of the primary metric. The first run is a separate metric, "
     "marked (first)."
 )
 FRESH = "start the environment afresh for each run"

@@ -31,12 +31,12 @@ from tare.report.page import MISSING, PageSection, section
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, Number, key, without_interval
 
 EXPLANATION = (
-    "How much more time the same work takes an instance with company than by itself, "
+    "How much more time the same work takes an instance with company than alone, "
     "in the same environment and block"
 )
 _FAIRNESS = (
     "Spread: (most - least) / mean of the instances' times per work; Jain's index is 1 when all rates are equal; "
-    "noise alone makes some spread. Skew: median and longest start of an instance after the first."
+    "noise alone makes some spread. Skew: median and longest delay of an instance's start after the first."
 )
 _FIGURES_WIDTH = 64
 """What all but the names take in the wider of the tables."""

@@ -30,13 +30,12 @@ CHECKS_TITLE = "Checks of the values behind the intervals"
 CHECKS_EXPLANATION = "Each finds something in at most one clean series of a hundred, autocorrelation in two."
 SPREAD_TITLE = "How runs spread"
 SPREAD_EXPLANATION = (
-    "Of single runs, by time per unit of work, so that of a rate the slow end is the low one: median with its exact "
-    "interval, the value that 95 % of the runs do not exceed (from 20 runs on), and the slowest run. A description; "
-    "it decides nothing."
+    "Single runs, by time per unit of work (the slow end of a rate is its low end): the median with its exact "
+    "interval, the 95th percentile (from 20 runs on) and the slowest run. Descriptive only: no verdict depends on it."
 )
 VARIANCE_TITLE = "Where the noise of the primary metric arises"
 VARIANCE_EXPLANATION = (
-    "Standard deviations of the logarithm, about coefficients of variation, with 95 % intervals: what all runs of a "
+    "Standard deviations of the logarithm, close to coefficients of variation, with 95 % intervals: what all runs of a "
     "block share, what differs from start to start, what differs between the iterations after the first within one "
     "start. Iterations never count as n."
 )
@@ -60,21 +59,21 @@ def alone_said(verdict: Verdict) -> str:
 
 
 def families_said(analysis: Analysis) -> tuple[str, ...]:
-    """One sentence per family with several claims: what holds together."""
+    """One sentence per family with several claims: what holds jointly."""
     sizes = {
         verdict.standing.family: verdict.standing.size for verdict in analysis.verdicts if verdict.standing
     }
     sentences = []
     if sizes.get(Family.PRIMARY, 0) > 1:
         sentences.append(
-            f"The {sizes[Family.PRIMARY]} primary claims hold together: the chance that any of their words is wrong "
-            "is 5 % at most for differences, and as much for equivalences (Holm). Each interval holds by itself."
+            f"The {sizes[Family.PRIMARY]} primary claims hold jointly: the chance that any of these verdicts is wrong "
+            "is at most 5 % for differences, and at most 5 % for equivalences (Holm). Each interval holds individually."
         )
     if count := sizes.get(Family.EXPLORATORY):
         sentences.append(
-            f"{counted(count, 'comparison')} on other metrics {'is' if count == 1 else 'are'} exploratory: of the "
-            "words among them about 5 % may be wrong (Benjamini and Hochberg). Test what they suggest in a new "
-            "campaign."
+            f"{counted(count, 'comparison')} on other metrics {'is' if count == 1 else 'are'} exploratory: "
+            "about 5 % of their verdicts, other than undecided, may be wrong (Benjamini and Hochberg). Confirm what "
+            "they suggest in a new campaign."
         )
     return tuple(sentences)
 
