@@ -16,7 +16,7 @@ from tare import network
 from tare.environments.fake import Fake
 from tare.errors import NodeError
 from tare.host import process
-from tare.network.names import HOSTS, has_own_hosts, hosts_text
+from tare.network import HOSTS, has_own_hosts, hosts_text
 from tare.nodes.provider import Node
 from tare.records import NetworkKind
 

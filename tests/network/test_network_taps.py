@@ -15,8 +15,7 @@ from tests.network.namespaces import AS_ROOT, gone_soon, holders, identities, li
 from tare import network
 from tare.environments.qemu.boot import PREFIX_LENGTH
 from tare.errors import NodeError
-from tare.network import addresses, taps
-from tare.network.names import has_own_hosts
+from tare.network import addresses, has_own_hosts, taps
 from tare.network.plan import SUBNET
 from tare.nodes.provider import Node, NodeSpec
 from tare.records import NetworkKind

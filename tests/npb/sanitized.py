@@ -7,7 +7,7 @@ pytest collects this file only when it is named, as `make test-sanitized` does: 
 import pytest
 
 from tare.host.facts import cpu_flags
-from tare.workloads.npb.simd import VARIANTS
+from tare.workloads.npb import VARIANTS
 from tests.conftest import REPOSITORY
 from tests.npb.kernels import KERNELS, run_kernel
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tare.host.facts import cpu_flags
+from tare.workloads.npb import VARIANTS
 from tare.workloads.npb.problems import active_ranks
 from tare.workloads.npb.result import parse_result
-from tare.workloads.npb.simd import VARIANTS
 from tests.npb.kernels import KERNELS, run_alone, run_kernel
 
 CASES = [(kernel, name, ranks) for kernel in KERNELS for name in "SW" for ranks in (1, 2, 4)]

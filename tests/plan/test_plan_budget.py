@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.plan.budget import BudgetPlan, fits, next_block_fits
+from tare.plan.budget import BudgetPlan, blocks_for, fits, half_width, least_blocks, next_block_fits
 from tare.plan.campaign import Campaign
 from tare.plan.durations import NODE_ALLOWANCE_S, trial_durations_s
-from tare.plan.precision import blocks_for, half_width, least_blocks
 from tare.plan.trials import plan_block, plan_trials
 from tare.records import (
     Environment,

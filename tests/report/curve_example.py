@@ -9,7 +9,7 @@ from dataclasses import replace
 from tare.analyze import controls, curve_estimates, verdicts
 from tare.records import NATIVE, Analysis, Direction, Outcome, Sample
 from tare.treat import curves, summaries
-from tare.workloads.netpipe.sizes import message_sizes
+from tare.workloads.netpipe import message_sizes
 from tests.report.report_example import MARGIN, Figure, example, with_verdicts
 
 ENVIRONMENTS = ("docker", "lxc", "systemd-nspawn", "bubblewrap", "charliecloud", "gvisor")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.workloads.blas import KERNELS, blas_facts, blas_variables
 from tare.workloads.code_path import common_flags
+from tare.workloads.hpcc import KERNELS, blas_facts, blas_variables
 
 NEHALEM = frozenset({"sse2", "pni", "ssse3", "sse4_1", "sse4_2"})
 SANDYBRIDGE = NEHALEM | {"avx"}

@@ -14,9 +14,8 @@ from tests.workloads.recorded import SHAPE, recorded, with_file
 from tare.errors import InputError, WrongOutput
 from tare.records import Direction, Sample
 from tare.workloads.kind import Output, Span
-from tare.workloads.netpipe import OUTPUT, Netpipe, NetpipeOptions
+from tare.workloads.netpipe import OUTPUT, Netpipe, NetpipeOptions, message_sizes
 from tare.workloads.netpipe.output import BIT_PER_MEGABIT, parse_points
-from tare.workloads.netpipe.sizes import message_sizes
 
 NETPIPE = Netpipe()
 DEFAULT = NetpipeOptions()

@@ -24,7 +24,7 @@ from tare.records import (
     Workload,
 )
 from tare.units import MEBIBYTE
-from tare.workloads.netpipe.sizes import message_sizes
+from tare.workloads.netpipe import message_sizes
 
 pytestmark = [
     pytest.mark.root,

@@ -11,9 +11,8 @@ from tare.errors import InputError, WrongOutput
 from tare.host.facts import cpu_flags
 from tare.units import MEBIBYTE
 from tare.workloads.kind import Output
-from tare.workloads.npb import Npb, NpbOptions
+from tare.workloads.npb import VARIANTS, Npb, NpbOptions
 from tare.workloads.npb.problems import Benchmark, active_ranks
-from tare.workloads.npb.simd import VARIANTS
 from tare.workloads.npb_reference import NpbReference, NpbReferenceOptions
 
 EP = NpbOptions(benchmark="ep", problem_class="A")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tare.commands.noise import History, kept_histories
 from tare.drawing.words import counted
+from tare.plan.budget import half_width
 from tare.plan.campaign import Campaign
-from tare.plan.precision import half_width
 from tare.plan.sharing import Setting
 from tare.plan.trials import turns_of
 from tare.records import Turns, Way, Workload

@@ -12,8 +12,8 @@ from typing import Any, Self, TypedDict
 from tare.environments.remote import files
 from tare.environments.remote.channel import Channel, opened
 from tare.environments.remote.connection import OPTION_NAMES, Far, complaints
+from tare.environments.remote.files import carry
 from tare.environments.remote.group import FarGroup
-from tare.environments.remote.image import carry
 from tare.errors import NodeError
 from tare.host.removal import remove_what_goes
 from tare.nodes.codec import encode

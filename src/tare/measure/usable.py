@@ -17,10 +17,9 @@ from tare.nodes.provider import Probe, Provider
 from tare.nodes.unprivileged import NETWORKS, AlsoUnprivileged
 from tare.nodes.unprivileged.limits import quota_obstacle
 from tare.records import NATIVE, Environment, NetworkKind, Skipped
-from tare.workloads import blas
-from tare.workloads.npb import simd
+from tare.workloads import hpcc, npb
 
-FLAGS = blas.KERNELS.flags | simd.VARIANTS.flags
+FLAGS = hpcc.KERNELS.flags | npb.VARIANTS.flags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,20 +43,20 @@ from tare.records.attribution import (
 )
 from tare.records.busy import BUSY_PROCESSORS, BUSY_SHARE, Busyness, BusyProgram, HostLoad, Withheld
 from tare.records.calibration import Calibration, Gate, Passing
-from tare.records.calls import CallCounts, TracedCalls
 from tare.records.causes import Explanation, Strength, Suspicion, Trait
-from tare.records.clock_quality import ClockQuality, ClockTest
 from tare.records.comparisons import (
     AcrossWorkloads,
+    ArmFigure,
     ArmSpread,
     Family,
     PairDifference,
     Ranked,
     Ranking,
+    Replication,
     Standing,
+    Treatment,
 )
 from tare.records.diagnostics import Check, Effect, Finding, Predecessors, TimerAgreement, TimerSummary
-from tare.records.exclusion import Exclude, Exclusions
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
 from tare.records.integrity import Damage, Fault, Integrity, Seen
 from tare.records.looks import (
@@ -73,7 +73,9 @@ from tare.records.looks import (
     Stopped,
 )
 from tare.records.measured import (
+    ClockQuality,
     Clocks,
+    ClockTest,
     Direction,
     InstanceRun,
     Outcome,
@@ -115,7 +117,6 @@ from tare.records.planned import (
     Workload,
     check_user,
 )
-from tare.records.replications import ArmFigure, Replication, Treatment
 from tare.records.signals import Scope, Signal
 from tare.records.treated import (
     BLAS,
@@ -123,13 +124,17 @@ from tare.records.treated import (
     PROGRAM,
     BlockRounds,
     BlockValue,
+    CallCounts,
     Cell,
     Curve,
     CurvePoint,
+    Exclude,
+    Exclusions,
     HelperSummary,
     SharedCell,
     SharingSummary,
     Summary,
+    TracedCalls,
     Unlike,
     WaitSummary,
 )

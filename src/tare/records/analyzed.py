@@ -12,12 +12,11 @@ from tare.records.calibration import Calibration
 from tare.records.causes import Explanation, Suspicion
 from tare.records.comparisons import AcrossWorkloads, ArmSpread, Ranking, Standing
 from tare.records.diagnostics import Finding, TimerAgreement
-from tare.records.exclusion import Exclusions
 from tare.records.integrity import Integrity
 from tare.records.looks import Decision, Look, Stop
 from tare.records.measured import Outcome, Session, Skipped
 from tare.records.order import OrderVerdict
-from tare.records.treated import Curve, HelperSummary, SharingSummary, Summary, WaitSummary
+from tare.records.treated import Curve, Exclusions, HelperSummary, SharingSummary, Summary, WaitSummary
 from tare.records.variation import Steadiness, VarianceSplit
 from tare.statistics.estimate import Estimate
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Outcomes arranged block by block, each environment beside native."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from tare.records.busy import HostLoad
-from tare.records.measured import Direction
+from tare.records.measured import Direction, Rule
 
+_T = TypeVar("_T")
 PROGRAM = "program digest"
 """The fact that holds the SHA-256 of the measured program's file, as the node sees it."""
 BLAS = "blas"
@@ -180,3 +183,73 @@ class Unlike:
     """``PROGRAM`` or ``BLAS``."""
     native: str
     here: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exclude:
+    """Thresholds for excluding a trial; ``None``: never for this reason. Why that is the default: docs/signals.md."""
+
+    foreign_load: float | None = None
+    """Mean use of the trial's processors by others during the run, in processors' worth of CPU time."""
+    frequency_change: float | None = None
+    """(Highest - lowest) / highest of the mean frequency of the trial's processors while the command ran."""
+    temperature_c: float | None = None
+    """The highest temperature of any thermal zone of the host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exclusions:
+    """Number of excluded trials of one environment in one cell, by rule; native's cover both its slots."""
+
+    cell: Cell
+    environment: str
+    trials: int
+    """All trials that ran."""
+    excluded: Mapping[Rule, int] = field(default_factory=dict)
+    """Only rules that excluded a trial."""
+
+    @property
+    def share(self) -> float:
+        """The excluded fraction of the trials that ran."""
+        return sum(self.excluded.values()) / self.trials
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallCounts:
+    """System calls of a workload's commands, counted in an extra run that is traced and never measured.
+
+    They are the calls of all processes, including a few by the stopwatches that start the commands.
+    """
+
+    made: Mapping[str, int]
+    """System call → number completed. A call that the C library answers itself (vDSO) is no system call."""
+    failed: Mapping[str, int]
+    """System call → number that returned an error or were interrupted; no entry where there were none."""
+    traced_s: float
+    """From the start of the commands to their end, or to the end of the window; tracing slows them down."""
+    whole: bool = True
+    """Whether the commands ended by themselves; else these are only the calls of their first part."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedCalls:
+    """For each workload in each environment, native included: counts, or why there are none."""
+
+    counts: Mapping[Cell, Mapping[str, CallCounts]]
+    """Cell → environment → counts."""
+    untraced: Mapping[Cell, Mapping[str, str]]
+    """Cell → environment → why nothing could be counted."""
+
+    def joined(self, later: "TracedCalls") -> "TracedCalls":
+        """Merge with later calls; where both have an entry, the later one counts."""
+        return TracedCalls(
+            counts=_joined(self.counts, later.counts), untraced=_joined(self.untraced, later.untraced)
+        )
+
+
+def _joined(
+    earlier: Mapping[Cell, Mapping[str, _T]], later: Mapping[Cell, Mapping[str, _T]]
+) -> Mapping[Cell, Mapping[str, _T]]:
+    return {
+        cell: {**earlier.get(cell, {}), **later.get(cell, {})} for cell in dict.fromkeys([*earlier, *later])
+    }

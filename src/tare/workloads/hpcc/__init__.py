@@ -5,6 +5,8 @@ In: a node's memory and processors. Out: hpcc's input file and launch, and its s
 Luszczek et al., "Introduction to the HPC Challenge benchmark suite" (2005); hpcc 1.5.0.
 """
 
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Annotated
 
 from pydantic import Field
@@ -13,15 +15,43 @@ from tare.errors import WrongOutput
 from tare.host.facts import cpu_flags
 from tare.records import Sample
 from tare.workloads import excerpt, mpi, mpi_job
-from tare.workloads.blas import blas_facts, blas_variables
+from tare.workloads.code_path import NATURAL, PINNED, Lacking, Variants, common_flags
 from tare.workloads.hpcc.checks import check_input_was_read, check_residuals, check_success
 from tare.workloads.hpcc.input import check_fits, input_text, problem_size, process_grid
 from tare.workloads.hpcc.metrics import METRICS, MISSING, run_facts
 from tare.workloads.hpcc.summary import last_run, number, parse_summary
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 
+KERNELS = Variants(
+    (
+        ("SkylakeX", frozenset({"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"})),
+        ("Haswell", frozenset({"avx2", "fma"})),
+        ("Sandybridge", frozenset({"avx"})),
+        ("Nehalem", frozenset({"sse4_2", "ssse3"})),
+        ("Prescott", frozenset({"pni"})),
+        ("ARMV8", frozenset({"asimd"})),
+    )
+)
+"""OpenBLAS's names for its kernel sets."""
 INPUT = "hpccinf.txt"
 OUTPUT = "hpccoutf.txt"
+
+
+def blas_variables(choice: str, cpu_flags: AbstractSet[str], lacking: Lacking) -> Mapping[str, str]:
+    """Return the variables for one BLAS thread per rank and the kernel ``choice``.
+
+    ``pinned``: the best that all nodes can run; ``natural``: OpenBLAS chooses in the node; else OpenBLAS's own name.
+    """
+    variables = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    kernel = KERNELS.best(common_flags(cpu_flags, lacking)) if choice == PINNED else choice
+    if kernel is not None and kernel != NATURAL:
+        variables["OPENBLAS_CORETYPE"] = kernel
+    return variables
+
+
+def blas_facts(choice: str, cpu_flags: AbstractSet[str], lacking: Lacking) -> Mapping[str, str]:
+    """Which kernel is pinned and why; empty if the campaign or OpenBLAS chose it."""
+    return {"blas kernel pinned": KERNELS.told(cpu_flags, lacking)} if choice == PINNED else {}
 
 
 class HpccOptions(mpi_job.MpiOptions):

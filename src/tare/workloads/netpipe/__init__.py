@@ -8,6 +8,7 @@ version 3.7.2; docs/netpipe.md.
 
 import itertools
 import re
+from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -18,7 +19,6 @@ from tare.units import MEBIBYTE, format_byte
 from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.kind import Job, Options, Output, Shape, Span, WorkloadKind, own
 from tare.workloads.netpipe.output import parse_points, samples_of
-from tare.workloads.netpipe.sizes import message_sizes
 
 OUTPUT = "np.out"
 PROCESSES = 2
@@ -33,6 +33,29 @@ _LAUNCH_S = 1.0
 _GUESSED_S = {"mpi": (1e-6, 3e-10), "tcp": (3e-5, 6e-10)}
 """One message within a node on a processor of 2024: seconds, and seconds per byte."""
 _BUFFERS = re.compile(r"^Send and receive buffers are (\d+) and (\d+) bytes$", re.MULTILINE | re.ASCII)
+
+
+def message_sizes(smallest: int, largest: int, perturbation: int) -> tuple[int, ...]:
+    """Give all sizes in bytes, in NetPIPE's order: 1, 2, 3, 4, 6, 8, 12, 16, 24, ...
+
+    Where the step is wide enough, ``perturbation`` bytes below and above each size are measured too, which may exceed
+    ``largest``.
+    """
+    sizes: list[int] = []
+    for size, step in _steps(smallest, largest):
+        around = perturbation if step > perturbation + 1 else 0
+        sizes += [size - around, size, size + around] if around else [size]
+    return tuple(sizes)
+
+
+def _steps(smallest: int, largest: int) -> Iterator[tuple[int, int]]:
+    """Each size with the step to the next; the step doubles after every second size, except at the beginning."""
+    size, step, count = smallest, max(smallest // 2, 1), int(smallest > 1)
+    while size <= largest:
+        if count > 2 and count % 2:  # noqa: PLR2004 - NetPIPE's own beginning
+            step *= 2
+        yield size, step
+        size, count = size + step, count + 1
 
 
 class NetpipeOptions(mpi_job.MpiOptions):

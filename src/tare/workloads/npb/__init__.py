@@ -11,11 +11,16 @@ from tare.errors import WrongOutput
 from tare.host.facts import cpu_flags
 from tare.records import Direction, Sample
 from tare.workloads import excerpt, mpi, mpi_job
-from tare.workloads.code_path import NATURAL, PINNED, common_flags
+from tare.workloads.code_path import NATURAL, PINNED, Variants, common_flags
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 from tare.workloads.npb.problems import Benchmark, ProblemClass, check_fits, expected_s
 from tare.workloads.npb.result import Result, parse_result
-from tare.workloads.npb.simd import VARIANTS
+
+_V3 = frozenset({"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"})
+_V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+
+VARIANTS = Variants((("avx512", _V4), ("avx2", _V3), ("plain", frozenset())))
+"""x86-64-v4, x86-64-v3 (System V ABI, processor supplement), and the architecture's baseline."""
 
 
 class NpbOptions(mpi_job.HybridOptions):

@@ -10,7 +10,7 @@ import pytest
 from tests.guests.kernel_example import OUTPUTS
 
 from tare.errors import NodeError
-from tare.guests import cpio
+from tare.guests import initramfs
 from tare.guests.initramfs import write_initramfs
 
 FOLDER_MODE, FILE_MODE = stat.S_IFDIR | 0o755, stat.S_IFREG | 0o644
@@ -46,12 +46,12 @@ def test_the_reader_reads_what_gnu_cpio_wrote() -> None:
 
 
 def test_folders_files_and_devices_are_written_as_given() -> None:
-    written = cpio.archive(
+    written = initramfs.archive(
         [
-            cpio.folder("folder"),
-            cpio.file("folder/file", b"five!"),
-            cpio.file("empty", b"", 0o755),
-            cpio.character_device("null", 1, 3),
+            initramfs.folder("folder"),
+            initramfs.file("folder/file", b"five!"),
+            initramfs.file("empty", b"", 0o755),
+            initramfs.character_device("null", 1, 3),
         ]
     )
     assert list(entries(written)) == [
