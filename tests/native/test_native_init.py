@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import contextlib
+import fcntl
 import os
 import signal
 import socket
@@ -73,18 +74,38 @@ def test_init_reaps_even_where_sigchld_was_ignored(programs: Path, tmp_path: Pat
         eventually(lambda: not process_exists(child), "the child was reaped")
 
 
-def test_init_works_when_nobody_reads_it(programs: Path) -> None:
-    script = 'exec "$0" >&-'
-    process = subprocess.Popen(["sh", "-c", script, str(programs / "init")])
+def test_init_with_a_closed_stdout_serves_at_once(programs: Path) -> None:
+    """It is done before another, started earlier, no longer waits for the reader of a full pipe."""
+    with waiting_for_its_reader(programs) as waiting:
+        process = subprocess.Popen(["sh", "-c", 'exec "$0" >&-', programs / "init"])
+        try:
+            eventually(lambda: blocks(process.pid, signal.SIGUSR1), "init blocks its signals")
+            time.sleep(0.05)
+            assert process.poll() is None
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=20) == 0
+        finally:
+            process.kill()
+            process.wait(timeout=20)
+        assert waiting.poll() is None
+
+
+@contextlib.contextmanager
+def waiting_for_its_reader(programs: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """An init that was told to end and hears that only once it has given its reader up."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    os.write(writer, bytes(fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ)))
+    process = subprocess.Popen([programs / "init"], stdout=writer)
     try:
         eventually(lambda: blocks(process.pid, signal.SIGUSR1), "init blocks its signals")
-        time.sleep(0.05)
-        assert process.poll() is None
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=20) == 0
+        yield process
     finally:
         process.kill()
         process.wait(timeout=20)
+        os.close(reader)
+        os.close(writer)
 
 
 def test_init_costs_nothing_while_idle(programs: Path) -> None:
