@@ -25,7 +25,6 @@ LISTS := scripts/packages.txt
 EXTRA :=
 BIN := .venv/bin
 NATIVE_FILES = $(shell find native tests/native -name '*.cpp' -o -name '*.hpp')
-TIDY_FILES = $(filter native/%,$(NATIVE_FILES))
 
 setup:
 	@$(MAKE) --jobs packages venv image kernel
@@ -94,20 +93,17 @@ audit: setup-test
 check: setup-test
 	@$(MAKE) lint test
 
-lint: build/clang-tidy.stamp
+lint:
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	clang-format --dry-run -Werror $(NATIVE_FILES)
+	$(BIN)/python -m scripts.lint_native
 
 format:
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 	clang-format -i $(NATIVE_FILES)
-
-build/clang-tidy.stamp: .clang-tidy $(TIDY_FILES)
-	run-clang-tidy -quiet -p build/native $(filter %.cpp,$^)
-	@touch $@
 
 clean:
 	rm -rf build
