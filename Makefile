@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # make run: set up what is missing, measure the preset quick, write and name its report.
-# make test: the same set-up, then every test.  make check: format, lint, types and tests.
+# make test: the same set-up, then every test.  make check: format, lint, types, then every test with its coverage.
 # make test-quick: the tests, for any user, that start nothing of the machine and simulate little; a minute.
 # make test-long: all NPB kernels verify in the classes A and B; some minutes, and a table in build/npb-long.md.
 # make test-hostile: kills, power cuts, failing writes, mutated inputs and a soak, in full; about two hours.
@@ -17,7 +17,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
 .PHONY: setup setup-test first-packages packages venv image kernel
-.PHONY: run test test-quick test-long test-hostile test-sanitized test-aarch64 wheel lock audit check format lint clean
+.PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 wheel lock audit check format lint clean
 MAKEFLAGS += --no-print-directory
 
 PACKAGES := yes
@@ -55,8 +55,11 @@ run: setup
 	@scripts/with-dockerd $(BIN)/tare run quick
 
 test: setup-test
+	@$(MAKE) all-tests
+
+all-tests:
 	ctest --test-dir build/native --output-on-failure
-	scripts/with-dockerd $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder --durations=25
+	scripts/with-dockerd $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder --durations=25 $(COVERAGE)
 
 # What needs neither root nor anything of the set-up but Python's packages.
 test-quick:
@@ -91,7 +94,9 @@ audit: setup-test
 	scripts/audit
 
 check: setup-test
-	@$(MAKE) lint test
+	@$(MAKE) lint
+	@$(MAKE) all-tests COVERAGE='--cov --cov-report='
+	@echo "coverage: the tests' own processes run $$($(BIN)/coverage report --format=total) % of the statements of src/tare"
 
 lint:
 	$(BIN)/ruff format --check
