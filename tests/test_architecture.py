@@ -41,12 +41,13 @@ ALLOWED: dict[str, set[str]] = {
     "nodes": BASE | {"host"},
     "image": BASE | {"host", "nodes"},
     "guests": BASE | {"host", "image", "nodes"},
-    "environments": BASE | {"guests", "host", "nodes"},
+    "engines": BASE | {"host", "nodes"},
+    "environments": BASE | {"engines", "guests", "host", "nodes"},
     "network": BASE | {"environments", "guests", "host", "nodes"},
     "node_life": {"errors", "host", "network", "nodes"},
     "far": BASE | {"environments", "host", "image", "network", "node_life", "nodes"},
     "workloads": BASE | {"host"},
-    "plan": BASE | {"environments", "nodes", "workloads"},
+    "plan": BASE | {"engines", "environments", "nodes", "workloads"},
     "journal": BASE | {"host"},
     "measure": BASE
     | {"environments", "host", "image", "journal", "network", "node_life", "nodes", "plan", "workloads"},
@@ -74,7 +75,7 @@ PURE_MODULES = {
     "statistics",
     "typing",
 }
-STARTING = {"measure", "environments", "nodes", "guests", "network", "image", "host"}
+STARTING = {"measure", "engines", "environments", "nodes", "guests", "network", "image", "host"}
 HEAVY = {"numpy", "scipy", "altair", "vl_convert", "pydantic", "jinja2", "duckdb", "pyarrow"}
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -255,13 +256,8 @@ def test_a_providers_file_imports_no_other_provider() -> None:
         "__init__",
         "custom_commands",
         "docker_shims",
-        "engine",
-        "engine_arguments",
-        "engine_images",
         "fake_clock",
         "gvisor_node",
-        "oci_runtime",
-        "outline",
         "planted",
         "podman_network",
     }

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from tare.environments import engine
+from tare.engines import engine
 from tare.environments.crun import hiding as crun_hiding
 from tare.environments.nspawn import _resource_limits
 from tare.host import cgroups, standing

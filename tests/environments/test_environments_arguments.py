@@ -10,8 +10,9 @@ from tests.contract.contract_nodes import execute, make_spec, running
 from tests.environments.environment_example import described, inspected
 from tests.real_environments import ready_provider
 
-from tare.environments import PROVIDERS, docker, engine_arguments, podman
-from tare.environments.engine_arguments import Flag, chosen, flags, without, words
+from tare.engines import engine_arguments
+from tare.engines.engine_arguments import Flag, chosen, flags, without, words
+from tare.environments import PROVIDERS, docker, podman
 from tare.host import standing
 from tare.image.store import Image
 from tare.nodes.provider import Chosen, Provider

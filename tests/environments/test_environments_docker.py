@@ -14,7 +14,8 @@ from tests.environments.engine_words import StandIn, mounts
 from tests.environments.environment_example import MEBIBYTE, described
 from tests.machine import Machine
 
-from tare.environments import PROVIDERS, docker, engine_images, outline
+from tare.engines import engine_images, outline
+from tare.environments import PROVIDERS, docker
 from tare.errors import NodeError
 from tare.host import process
 from tare.image.store import Image

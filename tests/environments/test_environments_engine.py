@@ -12,7 +12,7 @@ import pytest
 from tests.environments.engine_words import StandIn, mounts
 from tests.environments.environment_example import described
 
-from tare.environments import engine, engine_images
+from tare.engines import engine, engine_images
 from tare.environments.libvirt import monitor
 from tare.environments.virtualbox import machine
 from tare.errors import NodeError

@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import REPOSITORY
 from tests.environments.environment_example import MEBIBYTE, described
 
-from tare.environments.oci_runtime import OwnConfiguration, completed, parse
+from tare.engines.oci_runtime import OwnConfiguration, completed, parse
 from tare.errors import NodeError
 from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
 from tare.records import NetworkKind

@@ -7,7 +7,7 @@ import pytest
 from tests.environments.engine_words import mounts
 from tests.environments.environment_example import described
 
-from tare.environments import outline
+from tare.engines import outline
 from tare.nodes.provider import Bind
 
 

@@ -15,8 +15,8 @@ from tests.environments import custom_examples
 from tests.environments.environment_example import described
 
 from tare.environments import ssh
-from tare.environments.remote import become_ssh
-from tare.environments.remote.connection import Far, complaints, unreachable
+from tare.environments.ssh import become_ssh
+from tare.environments.ssh.connection import Far, complaints, unreachable
 from tare.errors import NodeError
 from tare.records import OptionValue
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tare.environments.remote.code import archive
+from tare.environments.ssh.code import archive
 from tare.far import start
 
 

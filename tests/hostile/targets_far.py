@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tare.environments.remote import connection, files
-from tare.environments.remote.channel import Channel, FarAnswer
-from tare.environments.remote.connection import Far
-from tare.environments.remote.group import FarGroup
-from tare.environments.ssh import _Probed, _Running
+from tare.environments.ssh import _Probed, _Running, connection, files
+from tare.environments.ssh.channel import Channel, FarAnswer
+from tare.environments.ssh.connection import Far
+from tare.environments.ssh.group import FarGroup
 from tare.errors import NodeError
 from tare.far.agent import Agent
 from tare.far.conversation import Conversation, EndOfConnectionError

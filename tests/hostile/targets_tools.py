@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tare.environments import custom, docker, oci_runtime, openvz, singularity
+from tare.engines import oci_runtime
+from tare.environments import custom, docker, openvz, singularity
 from tare.environments import qemu as qemu_provider
 from tare.environments import vmware as vmware_provider
 from tare.environments.libvirt import once, virsh

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from tare.environments.oci_runtime import OciRuntime
+from tare.engines.oci_runtime import OciRuntime
 from tare.nodes.provider import NodeSpec
 
 _UNIFIED = Path("/sys/fs/cgroup/unified")

@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from tare.environments import docker_shims, engine, engine_arguments, engine_images, gvisor_node, outline
+from tare.engines import engine, engine_arguments, engine_images, outline
+from tare.environments import docker_shims, gvisor_node
 from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.host.privileges import ordinary_user

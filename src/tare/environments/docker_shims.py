@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tare.environments import engine
+from tare.engines import engine
 from tare.errors import NodeError
 from tare.nodes.provider import NodeSpec
 

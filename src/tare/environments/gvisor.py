@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from tare.environments import engine, gvisor_node, oci_runtime
+from tare.engines import engine, oci_runtime
+from tare.environments import gvisor_node
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.host.removal import remove_what_goes

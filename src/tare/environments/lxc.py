@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from tare.environments import engine
+from tare.engines import engine
 from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.nodes import confined, layer

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from tare.environments import engine
+from tare.engines import engine
 from tare.host import standing
 from tare.nodes import confined, layer
 from tare.nodes.provider import MADE_NETWORKS, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider

@@ -15,7 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
-from tare.environments import engine, engine_arguments, engine_images, podman_network
+from tare.engines import engine, engine_arguments, engine_images
+from tare.environments import podman_network
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
 from tare.host.privileges import ordinary_user

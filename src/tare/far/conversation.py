@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The far end of ``tare.environments.remote.channel``: lines of JSON on standard input and output, bytes after them.
+"""The far end of ``tare.environments.ssh.channel``: lines of JSON on standard input and output, bytes after them.
 
 A connection can break silently (a cable, a power cut): writing an empty line now and then reveals that, once TCP has
 given up (tcp(7), tcp_retries2).

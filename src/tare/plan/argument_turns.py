@@ -4,8 +4,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from tare.environments import engine_arguments
-from tare.environments.engine_arguments import CAPABILITY, OPTION, PRIVILEGED, SECURITY, Flag
+from tare.engines import engine_arguments
+from tare.engines.engine_arguments import CAPABILITY, OPTION, PRIVILEGED, SECURITY, Flag
 from tare.plan.knob_turns import KnobSubject, Turned, larger_shm, with_options, without_quota
 from tare.records import OptionValue
 from tare.units import format_byte

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from tare.environments import engine
+from tare.engines import engine
 from tare.environments.libvirt import description, monitor
 from tare.environments.libvirt.daemon import OwnDaemon
 from tare.environments.libvirt.virsh import parse_memory_byte

@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping
 
-from tare.environments.remote import connection
+from tare.environments.ssh import connection
 from tare.records import OptionValue
 
 _SSH = {name: text for name, text in connection.OPTION_NAMES.items() if name != "host"}

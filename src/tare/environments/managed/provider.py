@@ -17,9 +17,8 @@ from tare.environments.managed.options import (
     is_pinned,
     machine_memory_byte,
 )
-from tare.environments.remote import code
-from tare.environments.remote.connection import Far, unreachable, variables
-from tare.environments.ssh import Ssh
+from tare.environments.ssh import Ssh, code
+from tare.environments.ssh.connection import Far, unreachable, variables
 from tare.errors import NodeError
 from tare.host import process
 from tare.host.cgroups import Settings

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from tare.environments import engine
+from tare.engines import engine
 from tare.environments.qemu import boot, console, host, inside, processor, snapshot
 from tare.environments.qemu.accelerator import WORDS, kvm_obstacle
 from tare.environments.qemu.command import QemuMachine, argv

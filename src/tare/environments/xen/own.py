@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from tare.environments import engine
+from tare.engines import engine
 from tare.environments.qemu import inside
 from tare.environments.xen import xl
 from tare.environments.xen.brought import probe_xen

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
-from tare.environments.remote import files
-from tare.environments.remote.channel import Channel, opened
-from tare.environments.remote.connection import OPTION_NAMES, Far, complaints
-from tare.environments.remote.files import carry
-from tare.environments.remote.group import FarGroup
+from tare.environments.ssh import files
+from tare.environments.ssh.channel import Channel, opened
+from tare.environments.ssh.connection import OPTION_NAMES, Far, complaints
+from tare.environments.ssh.files import carry
+from tare.environments.ssh.group import FarGroup
 from tare.errors import NodeError
 from tare.host.removal import remove_what_goes
 from tare.nodes.codec import encode

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TypedDict
 
-from tare.environments.remote.channel import Channel
-from tare.environments.remote.connection import Far, variables
+from tare.environments.ssh.channel import Channel
+from tare.environments.ssh.connection import Far, variables
 from tare.errors import NodeError
 from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tare.environments import engine_arguments
+from tare.engines import engine_arguments
 from tare.errors import NodeError
 from tare.host import cgroups, process, standing
 from tare.host.kernel_files import inner_numbers, read_text

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from typing import NotRequired, Self, TypedDict
 
-from tare.environments.remote.channel import Channel
+from tare.environments.ssh.channel import Channel
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
 

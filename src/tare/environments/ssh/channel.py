@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NotRequired, Self, TypedDict, TypeVar
 
-from tare.environments.remote.code import place, start_file
-from tare.environments.remote.connection import Far, unreachable, variables
+from tare.environments.ssh.code import place, start_file
+from tare.environments.ssh.connection import Far, unreachable, variables
 from tare.errors import NodeError
 from tare.host.process import end_session, tool_environment
 from tare.host.told import part

@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare.environments import engine, engine_images
+from tare.engines import engine, engine_images
 from tare.host.scratch import scratch_folder
 from tare.nodes.provider import NodeSpec
 

@@ -10,7 +10,7 @@ import tarfile
 from pathlib import Path
 
 import tare
-from tare.environments.remote.connection import Far, unreachable, variables
+from tare.environments.ssh.connection import Far, unreachable, variables
 from tare.errors import NodeError
 from tare.host.process import tool_environment
 
