@@ -21,6 +21,7 @@ _BESIDE = {
     "calibrate",
     "commands",
     "drawing",
+    "engines",
     "golden",
     "journal",
     "native",
