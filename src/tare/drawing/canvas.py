@@ -50,10 +50,10 @@ class Canvas:
         mark = {"type": "rule", "strokeWidth": stroke_px, "strokeDash": [2, 3] if dashed else []}
         self._add(rows, mark, self._along("x", "x2", "y", "y2") | _own("stroke"))
 
-    def points(self, rows: Sequence[Row], size: float, *, told: bool = True) -> None:
+    def points(self, rows: Sequence[Row], size: float, *, titled: bool = True) -> None:
         """Draw ``shape`` with ``stroke`` and ``fill`` at ``x``, ``y``; the field ``told`` is its tooltip."""
-        mark = {"type": "point", "size": size, "strokeWidth": 1.8, "opacity": 1, "aria": told}
-        tooltip = {"description": {"field": "told", "type": "nominal"}} if told else {}
+        mark = {"type": "point", "size": size, "strokeWidth": 1.8, "opacity": 1, "aria": titled}
+        tooltip = {"description": {"field": "told", "type": "nominal"}} if titled else {}
         self._add(rows, mark, self._along("x", "y") | _own("shape", "stroke", "fill") | tooltip)
 
     def texts(

@@ -54,10 +54,10 @@ _COUNT_PX = 40.0
 
 
 def splits_by_cell(analysis: Analysis) -> dict[Cell, list[ActivitySplit]]:
-    found: dict[Cell, list[ActivitySplit]] = {}
+    splits: dict[Cell, list[ActivitySplit]] = {}
     for split in analysis.activities:
-        found.setdefault(split.summary.cell, []).append(split)
-    return found
+        splits.setdefault(split.summary.cell, []).append(split)
+    return splits
 
 
 def told_activities(analysis: Analysis) -> tuple[Activity, ...]:
@@ -81,7 +81,7 @@ def unseen_said(analysis: Analysis) -> str:
 def of(split: ActivitySplit, reported: Iterable[Activity]) -> list[ActivityEstimate]:
     """The activities to show, in their order."""
     shown = set(reported)
-    return [one for one in split.activities if one.activity in shown]
+    return [estimate for estimate in split.activities if estimate.activity in shown]
 
 
 def share_said(share: Estimate) -> str:
@@ -157,9 +157,9 @@ def _cell_table(splits: Sequence[ActivitySplit], reported: Sequence[Activity]) -
     printed.add_column("n", justify="right", no_wrap=True, min_width=3)
     for split in splits:
         printed.add_row(Text(one_line(split.summary.environment), style="bold"))
-        for one in of(split, reported):
-            shares = (share_said(one.share), interval_percent(one.share))
-            printed.add_row(f"  {NAMES[one.activity]}", *shares, *_time(one.time_s))
+        for estimate in of(split, reported):
+            shares = (share_said(estimate.share), interval_percent(estimate.share))
+            printed.add_row(f"  {NAMES[estimate.activity]}", *shares, *_time(estimate.time_s))
         printed.add_row(f"  {WHOLE}", "", "", *_time(split.whole_s))
     return printed
 
@@ -171,9 +171,9 @@ def _time(time_s: Estimate) -> tuple[str, str, str]:
 def _against_native(splits: Iterable[ActivitySplit], reported: Sequence[Activity]) -> Iterator[Text]:
     for split in splits:
         parts = [
-            f"{NAMES[one.activity]} {point_percent(one.overhead)}, interval {interval_percent(one.overhead)}"
-            for one in of(split, reported)
-            if one.overhead
+            f"{NAMES[part.activity]} {point_percent(part.overhead)}, interval {interval_percent(part.overhead)}"
+            for part in of(split, reported)
+            if part.overhead
         ]
         if parts:
             name = one_line(split.summary.environment)
@@ -207,7 +207,9 @@ def activities_described(cells: Mapping[Cell, Sequence[ActivitySplit]], reported
     """The picture in words, for those who hear the page."""
     return "; ".join(
         f"{one_line(split.summary.environment)}, {place(cell)}: "
-        + ", ".join(f"{NAMES[one.activity]} {share_said(one.share)}" for one in of(split, reported))
+        + ", ".join(
+            f"{NAMES[estimate.activity]} {share_said(estimate.share)}" for estimate in of(split, reported)
+        )
         + f", n = {split.whole_s.n}"
         for cell, splits in cells.items()
         for split in splits
@@ -261,26 +263,24 @@ def _add(split: ActivitySplit, reported: Sequence[Activity], frame: Frame, drawi
     summary, shown = split.summary, of(split, reported)
     middle, bar_px = drawing.height_px + frame.row_px / 2, _BAR * frame.row_px
     top, begin = middle - bar_px / 2, 0.0
-    for lane, one in enumerate(shown):
-        end, share = begin + one.share.point, one.share
-        bar = {"x": begin, "x2": end, "y": top, "y2": top + bar_px, "fill": LOOKS[one.activity].colour}
-        drawing.bars.append(bar | {"told": f"{one_line(summary.environment)}, {_told(one)}"})
+    for lane, estimate in enumerate(shown):
+        end, share = begin + estimate.share.point, estimate.share
+        bar = {"x": begin, "x2": end, "y": top, "y2": top + bar_px, "fill": LOOKS[estimate.activity].colour}
+        drawing.bars.append(bar | {"told": f"{one_line(summary.environment)}, {_told(estimate)}"})
         if share.low is not None and share.high is not None:
             y = top + (lane + 0.5) * bar_px / len(shown)
             drawing.whiskers.append({"x": begin + share.low, "x2": begin + share.high, "y": y, "y2": y})
         begin = end
-    figures = {NAMES[one.activity]: share_said(one.share) for one in shown}
+    figures = {NAMES[estimate.activity]: share_said(estimate.share) for estimate in shown}
     drawing.rows.append(
         {"y": middle, "name": one_line(summary.environment), **figures, "n": str(split.whole_s.n)}
     )
     drawing.height_px += frame.row_px
 
 
-def _told(one: ActivityEstimate) -> str:
-    figures = (
-        f"{share_said(one.share)}, interval {interval_percent(one.share)}, {quantity(one.time_s.point, 's')}"
-    )
-    return f"{NAMES[one.activity]}: {figures}, n = {one.share.n}"
+def _told(part: ActivityEstimate) -> str:
+    figures = f"{share_said(part.share)}, interval {interval_percent(part.share)}, {quantity(part.time_s.point, 's')}"
+    return f"{NAMES[part.activity]}: {figures}, n = {part.share.n}"
 
 
 def _scales(canvas: Canvas, drawing: _Drawing) -> None:

@@ -85,13 +85,13 @@ def metrics(analysis: Analysis) -> tuple[MetricSection, ...]:
     controls = {_key(control): control for control in analysis.controls}
     keys = list(dict.fromkeys((*verdicts, *controls)))
     cells = list(dict.fromkeys(key[0] for key in keys))
-    found = (
+    sections = (
         MetricSection(
             cell=key[0], name=key[1], verdicts=tuple(verdicts.get(key, ())), control=controls.get(key)
         )
         for key in keys
     )
-    return tuple(sorted(found, key=lambda metric: (cells.index(metric.cell), not metric.primary)))
+    return tuple(sorted(sections, key=lambda metric: (cells.index(metric.cell), not metric.primary)))
 
 
 def _key(overhead: Overhead) -> _Key:
@@ -157,7 +157,9 @@ def _missing_for_clocks(analysis: Analysis, name: str) -> Iterable[str]:
         for verdict in analysis.verdicts
         if verdict.overhead.summary.primary and verdict.overhead.summary.environment == name
     }
-    for remark in clock_faults([one for one in analysis.outcomes if one.trial.environment.name == name]):
+    for remark in clock_faults(
+        [outcome for outcome in analysis.outcomes if outcome.trial.environment.name == name]
+    ):
         if remark.cell not in judged:
             yield f"{place(remark.cell)}: no verdict: {remark.said}"
 

@@ -21,10 +21,10 @@ def bounded(analysis: Analysis) -> Analysis:
         return analysis
     return replace(
         analysis,
-        verdicts=tuple(one for one in analysis.verdicts if _of(one.overhead.summary) in kept),
-        controls=tuple(one for one in analysis.controls if _of(one.summary) in kept),
-        spreads=tuple(one for one in analysis.spreads if _of(one) in kept),
-        curves=tuple(one for one in analysis.curves if _of(one.curve) in kept),
+        verdicts=tuple(verdict for verdict in analysis.verdicts if _of(verdict.overhead.summary) in kept),
+        controls=tuple(control for control in analysis.controls if _of(control.summary) in kept),
+        spreads=tuple(spread for spread in analysis.spreads if _of(spread) in kept),
+        curves=tuple(estimate for estimate in analysis.curves if _of(estimate.curve) in kept),
     )
 
 
@@ -51,11 +51,14 @@ def _kept(analysis: Analysis) -> frozenset[_Metric]:
 def _ranked(analysis: Analysis) -> tuple[_Metric, ...]:
     """Every metric once, the primary ones first, else in the order of the analysis."""
     overheads = [*(verdict.overhead for verdict in analysis.verdicts), *analysis.controls]
-    primary: Iterable[_Metric] = (_of(one.summary) for one in overheads if one.summary.primary)
-    others = (_of(one.summary) for one in overheads)
-    drawn = (*(_of(one.curve) for one in analysis.curves), *(_of(one) for one in analysis.spreads))
+    primary: Iterable[_Metric] = (_of(overhead.summary) for overhead in overheads if overhead.summary.primary)
+    others = (_of(overhead.summary) for overhead in overheads)
+    drawn = (
+        *(_of(estimate.curve) for estimate in analysis.curves),
+        *(_of(spread) for spread in analysis.spreads),
+    )
     return tuple(dict.fromkeys((*primary, *others, *drawn)))
 
 
-def _of(one: Summary | Curve | ArmSpread) -> _Metric:
-    return one.cell, one.metric
+def _of(measured: Summary | Curve | ArmSpread) -> _Metric:
+    return measured.cell, measured.metric

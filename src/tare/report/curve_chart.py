@@ -242,7 +242,7 @@ def _name(
         {**row, "x": x, "shape": looks[name].shape, "stroke": looks[name].colour, "fill": looks[name].colour}
         for row, name in zip(rows, names, strict=False)
     ]
-    canvas.points(marks, size=42, told=False)
+    canvas.points(marks, size=42, titled=False)
 
 
 def _text(y: float, text: str) -> Row:

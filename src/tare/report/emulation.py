@@ -29,5 +29,7 @@ def restored(outcomes: Iterable[Outcome]) -> str | None:
 def _names(outcomes: Iterable[Outcome], fact: str, word: str) -> str:
     """Of the environments with outcomes of which this fact holds this word."""
     return ", ".join(
-        sorted({one.trial.environment.name for one in outcomes if word in one.facts.get(fact, "")})
+        sorted(
+            {outcome.trial.environment.name for outcome in outcomes if word in outcome.facts.get(fact, "")}
+        )
     )

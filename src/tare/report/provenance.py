@@ -113,12 +113,12 @@ def _told(values: SeenValues) -> tuple[str, ...]:
         return tuple(values)
     arms = [arm for shown in values.values() for arm in shown]
     if len(set(arms)) < len(arms) or len(values) > _MOST_VALUES:
-        told = list(_folded(values))
+        words = list(_folded(values))
     else:
-        told = [f"{value} ({', '.join(environments_of(shown))})" for value, shown in values.items()]
-    if len(told) > _MOST_VALUES:
-        told = [*told[:_MOST_VALUES], f"and {counted(len(told) - _MOST_VALUES, 'more value')}"]
-    return tuple(told)
+        words = [f"{value} ({', '.join(environments_of(shown))})" for value, shown in values.items()]
+    if len(words) > _MOST_VALUES:
+        words = [*words[:_MOST_VALUES], f"and {counted(len(words) - _MOST_VALUES, 'more value')}"]
+    return tuple(words)
 
 
 def _folded(values: SeenValues) -> Iterator[str]:
@@ -160,9 +160,9 @@ def _bounds(bounds: Bounds) -> Iterator[str]:
 
 
 def _with_options(name: str, kind: str, options: Mapping[str, OptionValue]) -> str:
-    told = ", ".join(f"{key} = {_option(value)}" for key, value in options.items())
+    stated = ", ".join(f"{key} = {_option(value)}" for key, value in options.items())
     own = "" if name == kind else f" ({kind})"
-    return f"{name}{own}{': ' if told else ''}{told}"
+    return f"{name}{own}{': ' if stated else ''}{stated}"
 
 
 def _option(value: OptionValue) -> str:

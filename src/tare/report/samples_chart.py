@@ -58,7 +58,7 @@ def samples_chart(
     pairs = [_pair(block, places[0], on) for block in natives.values()]
     canvas.lines(pairs, stroke_px=1.5)
     ends = [{**pair, "y": pair[end]} for pair in pairs for end in ("y", "y2")]
-    canvas.points([{**end, "shape": "stroke", "fill": None} for end in ends], size=18, told=False)
+    canvas.points([{**end, "shape": "stroke", "fill": None} for end in ends], size=18, titled=False)
     points = [
         _point(summary, block, place, looks[summary.environment], on)
         for summary, place in zip(summaries, places[1:], strict=True)

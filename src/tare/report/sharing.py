@@ -65,11 +65,11 @@ class SharedMetric:
 
 def shared_metrics(analysis: Analysis) -> tuple[SharedMetric, ...]:
     """Cell after cell with company, in each the primary metric first."""
-    found: dict[tuple[SharedCell, str, str, Direction], list[SharingLoss]] = {}
+    by_metric: dict[tuple[SharedCell, str, str, Direction], list[SharingLoss]] = {}
     for loss in analysis.sharing:
         own = loss.summary
-        found.setdefault((own.cells, own.metric, own.unit, own.direction), []).append(loss)
-    return tuple(SharedMetric(cells=key[0], losses=tuple(losses)) for key, losses in found.items())
+        by_metric.setdefault((own.cells, own.metric, own.unit, own.direction), []).append(loss)
+    return tuple(SharedMetric(cells=key[0], losses=tuple(losses)) for key, losses in by_metric.items())
 
 
 def company_note(cells: SharedCell) -> str:
@@ -163,7 +163,9 @@ def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:
     console.print(Text(f"{EXPLANATION}."))
     shown = [metric for metric in metrics if show_all or metric.primary]
     for metric in shown:
-        width = name_width((one.summary.environment for one in metric.losses), console.width - _FIGURES_WIDTH)
+        width = name_width(
+            (loss.summary.environment for loss in metric.losses), console.width - _FIGURES_WIDTH
+        )
         console.print(_title(metric), _losses(metric, width), *_beyond_native(metric), sep="\n")
         if metric.several:
             console.print("", _fairness(metric, width), sep="\n")
@@ -285,7 +287,7 @@ def sharing_chart(
             rows=[_row(loss, looks) for loss in metric.losses],
             heading=f"{place(metric.cells.shared)}: {metric.name}",
             band=next(
-                (span(one.typical) for one in metric.losses if one.summary.environment == NATIVE), None
+                (span(loss.typical) for loss in metric.losses if loss.summary.environment == NATIVE), None
             ),
         )
         for metric in metrics

@@ -15,16 +15,16 @@ MARK = {Ruling.EXCEEDED: "fail", Ruling.KEPT: "pass", Ruling.UNDECIDED: "undecid
 def stops_said(analysis: Analysis) -> tuple[str, ...]:
     """A sentence for each arm that was stopped before the last block, and what that spared."""
     stopped = [
-        one.overhead
-        for one in analysis.verdicts
-        if one.overhead.summary.primary and one.overhead.stopped in _EARLY
+        verdict.overhead
+        for verdict in analysis.verdicts
+        if verdict.overhead.summary.primary and verdict.overhead.stopped in _EARLY
     ]
-    told = [_stop(overhead) for overhead in stopped]
-    if told and analysis.spared_trials:
-        told.append(
+    sentences = [_stop(overhead) for overhead in stopped]
+    if sentences and analysis.spared_trials:
+        sentences.append(
             f"{counted(analysis.spared_trials, 'trial')} of the plan were not needed; the intervals allow for the looks"
         )
-    return tuple(told)
+    return tuple(sentences)
 
 
 def _stop(overhead: Overhead) -> str:
@@ -37,8 +37,8 @@ def _stop(overhead: Overhead) -> str:
 def decisions_said(analysis: Analysis) -> tuple[str, ...]:
     """One sentence for each condition of ``--fail-if`` and environment."""
     return tuple(
-        f"fail if {one_line(one.condition.text)}: {MARK[one.ruling]}: {one_line(one.sentence)}"
-        for one in analysis.decisions
+        f"fail if {one_line(decision.condition.text)}: {MARK[decision.ruling]}: {one_line(decision.sentence)}"
+        for decision in analysis.decisions
     )
 
 

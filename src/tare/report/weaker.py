@@ -32,10 +32,10 @@ def weaker(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
     """A sentence for each thing, with the environments where it is so unless it is so in all; empty for root's."""
     facts = [(outcome.trial.environment.name, outcome.facts) for outcome in outcomes if outcome.facts]
     everywhere = {name for name, _ in facts}
-    found = []
+    sentences = []
     for (label, words), sentence in _SENTENCES.items():
-        names = {name for name, told in facts if words in told.get(label, "")}
+        names = {name for name, environment_facts in facts if words in environment_facts.get(label, "")}
         where = "" if names == everywhere else f" ({', '.join(sorted(names))})"
         if names:
-            found.append(f"{sentence}{where}.")
-    return tuple(found)
+            sentences.append(f"{sentence}{where}.")
+    return tuple(sentences)
