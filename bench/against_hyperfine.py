@@ -177,10 +177,10 @@ def measured(plant: Plant, repeats: int, seed: int) -> dict[str, list[Found]]:
     return result
 
 
-def table(found: dict[str, list[Found]], truth: float) -> str:
+def table(by_program: dict[str, list[Found]], truth: float) -> str:
     """Markdown."""
     lines = ["| method and interval | covers the truth | median width | median time |", "|---|---|---|---|"]
-    for name, results in sorted(found.items(), key=lambda item: not item[0].startswith("Tare")):
+    for name, results in sorted(by_program.items(), key=lambda item: not item[0].startswith("Tare")):
         covered = sum(result.low <= truth <= result.high for result in results)
         width = 100 * statistics.median(result.high - result.low for result in results)
         took_s = statistics.median(result.took_s for result in results)

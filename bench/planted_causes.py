@@ -198,8 +198,8 @@ def judged(analysis: Analysis, plant: Plant, measured_s: float, explained_s: flo
     )
 
 
-def _is_planted(one: Suspicion | Explanation, plant: Plant) -> bool:
-    return (one.environment, one.cell.workload, one.metric) == (PLANTED, WORK, plant.metric)
+def _is_planted(judged: Suspicion | Explanation, plant: Plant) -> bool:
+    return (judged.environment, judged.cell.workload, judged.metric) == (PLANTED, WORK, plant.metric)
 
 
 def _others(runs: Sequence[Run], plant: Plant) -> str:

@@ -58,9 +58,9 @@ def in_turns(trees: list[Path], result: Path, rounds: int) -> list[Cost]:
     return [Cost(*(statistics.median(column) for column in zip(*own, strict=True))) for own in seen]
 
 
-def within(trials: int, found: Cost) -> bool:
+def within(trials: int, cost: Cost) -> bool:
     most_s, most_byte = MOST[trials]
-    return found.cpu_s <= most_s and (most_byte is None or found.peak_byte <= most_byte)
+    return cost.cpu_s <= most_s and (most_byte is None or cost.peak_byte <= most_byte)
 
 
 def row(trials: int, costs: list[Cost]) -> str:

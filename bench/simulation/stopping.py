@@ -86,8 +86,8 @@ def _is_narrower(arms: Arms, point: Floats, level: float, design: Design) -> Boo
     return enough
 
 
-def _is_enough(point: Floats, found: Bounds, design: Design) -> Bools:
-    low, high = map(np.expm1, found)
+def _is_enough(point: Floats, bounds: Bounds, design: Design) -> Bools:
+    low, high = map(np.expm1, bounds)
     enough = np.maximum(design.precise_absolute, design.precise_relative * np.abs(np.expm1(point)))
     equivalent = (-design.margin < low) & (high < design.margin)
     return np.asarray(equivalent | ((high - low) / 2 <= enough))

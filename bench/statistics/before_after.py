@@ -175,7 +175,7 @@ def families(campaigns: int, seed: int) -> str:
     """One loss of a half among 127 claims of nothing, ten blocks each, all by Holm's procedure."""
     before: Callable[[Blocks], float] = _normal_p
     rows = []
-    for name, p_of in (("before", before), ("after", lambda one: difference_p(one, Reach.at_once(10)))):
+    for name, p_of in (("before", before), ("after", lambda entry: difference_p(entry, Reach.at_once(10)))):
         generator = np.random.default_rng(seed)
         lost = false = 0
         for _ in range(campaigns):

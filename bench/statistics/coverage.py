@@ -100,10 +100,10 @@ def _covered_and_width(bounds: Bounds, truth: float) -> tuple[float, float]:
         return covered, 100 * float(np.median(np.exp(bounds[1]) - np.exp(bounds[0])))
 
 
-def _joined(found: list[tuple[float, float] | None] | list[tuple[float, float]]) -> str:
-    shares = "/".join("-" if entry is None else f"{100 * entry[0]:.0f}" for entry in found)
+def _joined(intervals: list[tuple[float, float] | None] | list[tuple[float, float]]) -> str:
+    shares = "/".join("-" if entry is None else f"{100 * entry[0]:.0f}" for entry in intervals)
     widths = "/".join(
-        "-" if entry is None or not math.isfinite(entry[1]) else f"{entry[1]:.1f}" for entry in found
+        "-" if entry is None or not math.isfinite(entry[1]) else f"{entry[1]:.1f}" for entry in intervals
     )
     return f"{shares} · {widths}"
 

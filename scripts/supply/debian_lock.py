@@ -22,15 +22,15 @@ def check_lock(repository: Path) -> Finding:
     """Each locked file has its SHA-256, and the recipe's packages are among them."""
     subject = "Debian locks"
     try:
-        found = locks(repository)
+        locked = locks(repository)
     except ValueError as error:
         return Finding(subject, "unreadable", [str(error)])
-    faults = [f"{name}: {fault}" for name, lock in found.items() for fault in _faults(lock)]
+    faults = [f"{name}: {fault}" for name, lock in locked.items() for fault in _faults(lock)]
     counts = [
         f"{name} {len(lock.packages[BASE])} packages of the image, {len(lock.packages[BUILDER])} of its builder"
-        for name, lock in found.items()
+        for name, lock in locked.items()
     ]
-    return Finding(subject, ", ".join(counts), faults if found else ["there is none"])
+    return Finding(subject, ", ".join(counts), faults if locked else ["there is none"])
 
 
 def _faults(lock: Lock) -> list[str]:

@@ -69,18 +69,18 @@ def check_licences(repository: Path) -> Finding:
 
 def python_licence(name: str) -> str | None:
     """The SPDX expression of an installed package, else what its classifiers say; ``None``: neither does."""
-    found = distribution(name)
-    if "License-Expression" in found.metadata:
-        return found.metadata["License-Expression"]
-    return next(_older_words(found), None)
+    installed = distribution(name)
+    if "License-Expression" in installed.metadata:
+        return installed.metadata["License-Expression"]
+    return next(_older_words(installed), None)
 
 
-def _older_words(found: Distribution) -> Iterator[str]:
-    for line in found.metadata.get_all("Classifier") or []:
+def _older_words(distribution: Distribution) -> Iterator[str]:
+    for line in distribution.metadata.get_all("Classifier") or []:
         words = str(line).rpartition(" :: ")[2]
         if str(line).startswith("License ::") and words in NAMES:
             yield NAMES[words]
-    text = found.metadata["License"].strip() if "License" in found.metadata else ""
+    text = distribution.metadata["License"].strip() if "License" in distribution.metadata else ""
     if text and len(text) < LONGEST:
         yield NAMES.get(text, text)
 

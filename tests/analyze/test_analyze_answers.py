@@ -122,10 +122,10 @@ def test_a_range_has_two_digits_and_never_says_less_than_the_interval(
 
 
 @given(st.floats(0.0, 8.9), st.floats(0.0, 8.9))
-def test_the_range_that_is_said_holds_the_interval(one: float, other: float) -> None:
-    near, far = map(float, bounds(one, other))
-    assert near <= 100 * min(one, other) + 1e-5
-    assert far >= 100 * max(one, other) - 1e-5
+def test_the_range_that_is_said_holds_the_interval(ratio: float, other: float) -> None:
+    near, far = map(float, bounds(ratio, other))
+    assert near <= 100 * min(ratio, other) + 1e-5
+    assert far >= 100 * max(ratio, other) - 1e-5
 
 
 def test_a_single_primary_metric_keeps_its_verdicts_sentence() -> None:

@@ -82,8 +82,8 @@ def quality(backward: int, steps: int = 0) -> ClockQuality:
     )
 
 
-def warned(found: ClockQuality, name: str) -> set[str]:
-    outcomes = [replace(outcome(trial(0, name), [1.0]), clock_quality=(found,))]
+def warned(quality: ClockQuality, name: str) -> set[str]:
+    outcomes = [replace(outcome(trial(0, name), [1.0]), clock_quality=(quality,))]
     judged = with_clock_warnings(example(blocks=6).verdicts, outcomes)
     return {verdict.overhead.summary.environment for verdict in judged if verdict.warnings}
 

@@ -29,8 +29,8 @@ RUN = InstanceRun(
 )
 
 
-def told(one: Outcome, value: float | None, why: str = "not here") -> Outcome:
-    run = replace(one, instances=(RUN,))
+def told(outcome: Outcome, value: float | None, why: str = "not here") -> Outcome:
+    run = replace(outcome, instances=(RUN,))
     if value is None:
         return replace(run, missing_signals={"throttled_s": why})
     signal = Signal(name="throttled_s", unit="s", scope=Scope.NODE, value=value, lost_time=True)

@@ -57,8 +57,8 @@ def above(probability: float, count: int = CAMPAIGNS) -> float:
     return probability + 3 * math.sqrt(probability * (1 - probability) / count)
 
 
-def share(found: intervals.Bools) -> float:
-    return float(np.mean(found))
+def share(flags: intervals.Bools) -> float:
+    return float(np.mean(flags))
 
 
 def drawn(scenario: Scenario, blocks: int, campaigns: int = CAMPAIGNS) -> Arms:

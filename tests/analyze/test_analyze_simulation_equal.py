@@ -174,9 +174,9 @@ def test_campaigns_stop_where_and_with_what_tare_stops_them() -> None:
     holding = {value: result.contains(math.log1p(value)) for value in (0.0, 0.01, 0.05, 0.2)}
     reasons = set()
     for place in range(arms.campaigns):
-        one = summary(arms, place)
-        passed = courses([one], {(CELL, "other"): 32}, DESIGN, ended=False)[CELL, "other"]
-        interval = looks_at(one, passed)[-1].estimate
+        left = summary(arms, place)
+        passed = courses([left], {(CELL, "other"): 32}, DESIGN, ended=False)[CELL, "other"]
+        interval = looks_at(left, passed)[-1].estimate
         assert passed.looks[-1] == result.blocks[place]
         assert interval.low is not None
         assert interval.high is not None

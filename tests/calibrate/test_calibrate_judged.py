@@ -23,7 +23,7 @@ def test_the_calibrated_estimator_is_the_one_behind_every_verdict() -> None:
     assert overhead(summary).typical == as_fraction(ALIGNED_RANKS.interval(contrast_of(summary), 0.05))
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=lambda one: one.name)
+@pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=lambda entry: entry.name)
 @pytest.mark.parametrize("level", [0.90, 0.95])
 def test_bounds_of_many_samples_are_those_of_each(estimator: Estimator, level: float) -> None:
     log_ratios, controls = np.random.default_rng(2).normal(size=(2, 20, 10))
@@ -34,7 +34,7 @@ def test_bounds_of_many_samples_are_those_of_each(estimator: Estimator, level: f
     assert high.tolist() == pytest.approx([estimate.high for estimate in each], abs=1e-4)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=lambda one: one.name)
+@pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=lambda entry: entry.name)
 def test_an_interval_misses_when_the_centre_is_outside_of_its_bounds(estimator: Estimator) -> None:
     log_ratios, controls = np.random.default_rng(4).normal(size=(2, 500, 10))
     low, high = estimator.bounds(log_ratios, controls, 0.95)

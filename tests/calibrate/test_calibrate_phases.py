@@ -176,9 +176,9 @@ def test_p6_fails_when_throttling_is_seen_where_there_is_none() -> None:
     assert judged_quota(*quotas(0.8, throttled_natively=0.01))["throttling"] is Passing.FAILED
 
 
-def clocks(**found: Outcome) -> dict[str, Passing]:
+def clocks(**outcomes: Outcome) -> dict[str, Passing]:
     names = [*p7_clocks.PLANTS, "honest-1", NATIVE]
-    made = [found.get(name.partition("-")[0], outcome(name, 0, wall_s=0.5)) for name in names]
+    made = [outcomes.get(name.partition("-")[0], outcome(name, 0, wall_s=0.5)) for name in names]
     return passing(p7_clocks.judge(evidence_of(tuple(made), run=p7_clocks.RUN)))
 
 

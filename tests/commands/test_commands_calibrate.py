@@ -56,8 +56,8 @@ def test_json_is_all_that_is_printed_to_standard_output(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     conduct(asked(tmp_path / "run", passes=True), as_json=True)
-    found = json.loads(capsys.readouterr().out)
-    assert (found["schema"], found["passed"], found["size"]) == (1, True, "tiny")
+    document = json.loads(capsys.readouterr().out)
+    assert (document["schema"], document["passed"], document["size"]) == (1, True, "tiny")
 
 
 def test_a_broken_estimator_is_never_where_reports_look(tmp_path: Path) -> None:

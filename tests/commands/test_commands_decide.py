@@ -28,8 +28,8 @@ def test_a_condition_decides_the_exit_code_and_is_answered_in_words_and_in_json(
     asked = with_overrides(campaign, fail_if=["slow overhead > 10%"])
     assert run_and_show(fake_request(asked, tmp_path / "result"), as_json=True) == 1
     printed = capsys.readouterr()
-    told = "slow (time_s of work on 1c1p1i): the overhead exceeds 10 %"
-    assert f"--fail-if 'slow overhead > 10%': {told}" in printed.err
+    expected = "slow (time_s of work on 1c1p1i): the overhead exceeds 10 %"
+    assert f"--fail-if 'slow overhead > 10%': {expected}" in printed.err
     (decision,) = json.loads(printed.out)["decisions"]
     assert (decision["ruling"], decision["threshold"]) == ("exceeded", 0.1)
     assert decision["interval"]["low"] > 0.1
@@ -106,10 +106,10 @@ def test_the_noise_of_an_earlier_result_tells_what_a_campaign_can_decide(tmp_pat
     assert (same.environment, slow.environment) == ("same", "slow")
     assert same.noise.source == f"same in {tmp_path / 'result'}"
     assert slow.noise.source == f"native against native in {tmp_path / 'result'}"
-    for told in (same, slow):
-        assert told.noise.n == 6
-        assert 0.001 < told.noise.spread < 0.05
-        assert [look.blocks for look in told.looks] == [10, 16]
+    for entry in (same, slow):
+        assert entry.noise.n == 6
+        assert 0.001 < entry.noise.spread < 0.05
+        assert [look.blocks for look in entry.looks] == [10, 16]
 
 
 def test_another_workload_tells_nothing(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_of_the_results_folder_only_those_of_this_host_count(
     measured(tmp_path / "results" / "here")
     (tmp_path / "results" / "broken").mkdir()
     (tmp_path / "results" / "broken" / "campaign.json").write_text("{")
-    assert [one.name for one in noise.histories(None, tmp_path / "results")] == [
+    assert [history.name for history in noise.histories(None, tmp_path / "results")] == [
         str(tmp_path / "results" / "here")
     ]
     monkeypatch.setattr(noise, "host_facts", lambda: {**host_facts(), "processor": "another"})
@@ -143,9 +143,9 @@ def test_a_pilot_measures_native_alone_and_keeps_nothing(
     monkeypatch.chdir(tmp_path)
     listener = Listener()
     campaign = fake_campaign(SAME, SLOW, workload=fake_workload(noise=0.01), looks=(10, 16))
-    found = noise.foresights(campaign, [noise.pilot(campaign, listener, FAKES)])
-    assert [one.environment for one in found] == ["same", "slow"]
-    assert {one.noise.source for one in found} == {"native against native in the pilot"}
+    foresights = noise.foresights(campaign, [noise.pilot(campaign, listener, FAKES)])
+    assert [entry.environment for entry in foresights] == ["same", "slow"]
+    assert {entry.noise.source for entry in foresights} == {"native against native in the pilot"}
     assert {outcome.trial.environment.technology for outcome in listener.outcomes} == {"native"}
     assert not (tmp_path / "results").exists()
 
@@ -159,11 +159,11 @@ def test_the_plan_shows_what_each_look_can_decide(tmp_path: Path, capsys: Captur
         + "".join(f"{key} = {value}\n" for key, value in campaign.workloads[0].options.items())
     )
     assert plan.run_plan(str(path), 1, as_json=False, history=tmp_path / "result") == 0
-    told = capsys.readouterr().out
-    assert "48 trials in 16 blocks at most" in told
-    assert "Fails if: same overhead > 5%." in told
-    assert "Warning: a look after 3 of 16 blocks is too early for any interval." in told
-    assert "What the looks can decide at the noise of this host" in told
+    output = capsys.readouterr().out
+    assert "48 trials in 16 blocks at most" in output
+    assert "Fails if: same overhead > 5%." in output
+    assert "Warning: a look after 3 of 16 blocks is too early for any interval." in output
+    assert "What the looks can decide at the noise of this host" in output
     plan.run_plan(str(path), 1, as_json=True, history=tmp_path / "result")
     (foretold,) = json.loads(capsys.readouterr().out)["foresight"]
     assert [look["blocks"] for look in foretold["looks"]] == [3, 12, 16]

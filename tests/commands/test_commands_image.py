@@ -17,9 +17,11 @@ def test_list_as_json_has_a_schema_and_every_image(
     fake_image: Image, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_list(as_json=True) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == 1
-    assert [(image["name"], image["digest"]) for image in found["images"]] == [("default", fake_image.digest)]
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == 1
+    assert [(image["name"], image["digest"]) for image in document["images"]] == [
+        ("default", fake_image.digest)
+    ]
 
 
 @pytest.mark.usefixtures("state")

@@ -54,21 +54,21 @@ def test_when_every_environment_was_skipped_the_remedy_and_the_way_on_are_said(
 ) -> None:
     asked = request(tmp_path, *ABSENT[:1], blocks=2)
     assert run_and_show(asked, as_json=False) == 3
-    told = capsys.readouterr().err
+    output = capsys.readouterr().err
     assert (
         "tare: nothing could be compared: a was skipped (it is not installed; to get it: apt install it)"
-        in told
+        in output
     )
-    assert f"Then continue: tare run {asked.folder.path}\n" in told
+    assert f"Then continue: tare run {asked.folder.path}\n" in output
 
 
 def test_of_many_skipped_environments_three_are_named(tmp_path: Path, capsys: Capture) -> None:
     assert run_and_show(request(tmp_path, *ABSENT, blocks=2), as_json=True) == 3
     printed = capsys.readouterr()
-    (told,) = [line for line in printed.err.splitlines() if line.startswith("tare: ")]
-    assert "c was skipped" in told
-    assert "d was skipped" not in told
-    assert "2 more were skipped (tare doctor says how to get them)" in told
+    (shown,) = [line for line in printed.err.splitlines() if line.startswith("tare: ")]
+    assert "c was skipped" in shown
+    assert "d was skipped" not in shown
+    assert "2 more were skipped (tare doctor says how to get them)" in shown
     assert json.loads(printed.out)["verdicts"] == [], "standard output is for programs alone"
 
 
@@ -83,10 +83,10 @@ def test_a_failed_trial_keeps_its_exit_code_and_the_reason_is_said_too(
 ) -> None:
     asked = request(tmp_path, fake_environment("broken", broken="start"), blocks=2)
     assert run_and_show(asked, as_json=False) == 1
-    told = capsys.readouterr().err
-    assert "nothing could be compared: 2 of 6 trials do not count: " in told
-    assert "told to fail at its start" in told
-    assert f"begin a new result: tare run {asked.folder.path / 'campaign.json'}" in told
+    output = capsys.readouterr().err
+    assert "nothing could be compared: 2 of 6 trials do not count: " in output
+    assert "told to fail at its start" in output
+    assert f"begin a new result: tare run {asked.folder.path / 'campaign.json'}" in output
 
 
 def test_a_condition_that_nothing_can_decide_keeps_its_exit_code(tmp_path: Path) -> None:
@@ -110,9 +110,9 @@ def test_when_the_budget_cut_off_everything_it_is_to_be_raised(tmp_path: Path, c
     workload = command_workload("/bin/sleep", "30")
     asked = request(tmp_path, fake_environment(), workload=workload, blocks=1, budget_s=0.5)
     assert run_and_show(asked, as_json=False) == 3
-    told = capsys.readouterr().err
-    assert "nothing could be compared: the time budget ended before a block was whole" in told
-    assert f"Continue with a larger budget: tare run {asked.folder.path} --budget TIME" in told
+    output = capsys.readouterr().err
+    assert "nothing could be compared: the time budget ended before a block was whole" in output
+    assert f"Continue with a larger budget: tare run {asked.folder.path} --budget TIME" in output
 
 
 def test_a_campaign_that_asks_for_native_alone_has_its_answer(tmp_path: Path) -> None:

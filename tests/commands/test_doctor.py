@@ -83,10 +83,10 @@ def test_an_unusable_native_is_exit_3() -> None:
 
 
 def test_a_probe_that_throws_is_not_usable_and_shows_no_traceback(capsys: pytest.CaptureFixture[str]) -> None:
-    found = providers(
+    probes = providers(
         Stub("native"), Stub("docker", ZeroDivisionError("odd")), Stub("lxc", NodeError("no lxc"))
     )
-    assert run_doctor(False, providers=found) == 0
+    assert run_doctor(False, providers=probes) == 0
     captured = capsys.readouterr()
     assert "its probe failed: odd" in captured.out
     assert "its probe failed: no lxc" in captured.out
@@ -105,22 +105,22 @@ def test_what_a_tool_said_forges_no_line_and_fills_no_screen(capsys: pytest.Capt
 
 
 def test_a_probe_that_hangs_is_given_up_at_the_limit(hanging: Stub) -> None:
-    found = probe_all(providers(Stub("native"), hanging), limit_s=0.2)
-    assert found["native"].usable
-    assert not found["lxc"].usable
-    assert "within 0.2 s" in found["lxc"].reason
+    probes = probe_all(providers(Stub("native"), hanging), limit_s=0.2)
+    assert probes["native"].usable
+    assert not probes["lxc"].usable
+    assert "within 0.2 s" in probes["lxc"].reason
 
 
 def test_json_holds_environments_host_and_threats(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_doctor(True, providers=providers(Stub("native"), Stub("docker", MISSING))) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == 1
-    assert [one["technology"] for one in found["environments"]] == ["native", "docker"]
-    assert found["environments"][1]["remedy"] == "apt-get install docker.io"
-    assert found["environments"][0]["tried"] is None
-    assert found["environments"][0]["networks"] is None
-    assert found["host"]["kernel"]
-    assert all(set(threat) == {"subject", "remark", "remedy"} for threat in found["threats"])
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == 1
+    assert [environment["technology"] for environment in document["environments"]] == ["native", "docker"]
+    assert document["environments"][1]["remedy"] == "apt-get install docker.io"
+    assert document["environments"][0]["tried"] is None
+    assert document["environments"][0]["networks"] is None
+    assert document["host"]["kernel"]
+    assert all(set(threat) == {"subject", "remark", "remedy"} for threat in document["threats"])
 
 
 def test_a_missing_image_is_a_threat_with_the_command_that_builds_it(
@@ -154,17 +154,17 @@ def test_a_native_whose_node_fails_is_exit_3() -> None:
 
 def test_every_known_environment_is_listed_within_the_limit(capsys: pytest.CaptureFixture[str]) -> None:
     run_doctor(True)
-    found = json.loads(capsys.readouterr().out)["environments"]
-    assert [one["technology"] for one in found] == list(PROVIDERS)
-    assert all(one["usable"] or (one["reason"] and one["remedy"]) for one in found)
+    document = json.loads(capsys.readouterr().out)["environments"]
+    assert [entry["technology"] for entry in document] == list(PROVIDERS)
+    assert all(entry["usable"] or (entry["reason"] and entry["remedy"]) for entry in document)
 
 
 @pytest.mark.usefixtures("fake_image")
 def test_trying_runs_a_real_trial_in_a_node(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_doctor(True, True, providers={"fake": Fake()}) == 0
-    (found,) = json.loads(capsys.readouterr().out)["environments"]
-    assert found["tried"]["usable"]
-    assert found["tried"]["version"].startswith("up in ")
+    (document,) = json.loads(capsys.readouterr().out)["environments"]
+    assert document["tried"]["usable"]
+    assert document["tried"]["version"].startswith("up in ")
 
 
 def test_trying_without_an_image_says_how_to_get_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -218,9 +218,12 @@ class TestNetworks:
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:
         self.run(True, "native", "lxc")
-        found = {one["technology"]: one for one in json.loads(capsys.readouterr().out)["environments"]}
-        networks = {one["kind"]: one for one in found["lxc"]["networks"]}
-        assert found["docker"]["networks"] is None
+        document = {
+            environment["technology"]: environment
+            for environment in json.loads(capsys.readouterr().out)["environments"]
+        }
+        networks = {network["kind"]: network for network in document["lxc"]["networks"]}
+        assert document["docker"]["networks"] is None
         assert list(networks) == list(NetworkKind)
         assert networks["default"] == {
             "kind": "default",
@@ -258,18 +261,18 @@ class TestRealNetworks:
     @pytest.mark.usefixtures("installed", "machine")
     def test_nodes_in_a_chroot_meet_on_every_kind(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert run_doctor(True, False, True, providers={"chroot": PROVIDERS["chroot"]}) == 0
-        (found,) = json.loads(capsys.readouterr().out)["environments"]
-        seen = {one["kind"]: one for one in found["networks"]}
-        assert [one["reason"] for one in seen.values() if not one["usable"]] == []
-        assert {kind: one["network"] for kind, one in seen.items()} == {
+        (document,) = json.loads(capsys.readouterr().out)["environments"]
+        seen = {network["kind"]: network for network in document["networks"]}
+        assert [entry["reason"] for entry in seen.values() if not entry["usable"]] == []
+        assert {kind: entry["network"] for kind, entry in seen.items()} == {
             "none": "none",
             "veth": "veth, 198.18.0.11/16",
             "macvlan": "macvlan, 198.18.0.11/16",
             "host": "host's",
             "default": "default (the host's)",
         }
-        assert all(one["round_trip_s"] > 0 and one["transfer_s"] > 0 for one in seen.values())
-        assert {tuple(one["remarks"]) for one in seen.values()} == {()}
+        assert all(entry["round_trip_s"] > 0 and entry["transfer_s"] > 0 for entry in seen.values())
+        assert {tuple(entry["remarks"]) for entry in seen.values()} == {()}
 
     @pytest.mark.usefixtures("installed")
     def test_a_node_that_does_not_stop_is_told_although_it_was_reached(
@@ -283,8 +286,8 @@ class TestRealNetworks:
                 raise NodeError("it is stuck")
 
         run_doctor(True, False, True, providers={"chroot": Stuck()})
-        (found,) = json.loads(capsys.readouterr().out)["environments"]
-        (seen,) = found["networks"]
+        (document,) = json.loads(capsys.readouterr().out)["environments"]
+        (seen,) = document["networks"]
         assert not seen["usable"]
         assert seen["reason"].count("did not stop cleanly: it is stuck") == 2
         assert len(remove_leftovers().removed) == 2
@@ -301,11 +304,16 @@ class TestRealNetworks:
         made = network.create
         monkeypatch.setattr(network, "create", refuse)
         run_doctor(True, False, True, providers={"chroot": PROVIDERS["chroot"]})
-        (found,) = json.loads(capsys.readouterr().out)["environments"]
-        seen = {one["kind"]: one for one in found["networks"]}
+        (document,) = json.loads(capsys.readouterr().out)["environments"]
+        seen = {network["kind"]: network for network in document["networks"]}
         assert seen["veth"]["reason"] == "no veth here"
         assert seen["veth"]["remedy"]
-        assert [kind for kind, one in seen.items() if one["usable"]] == ["none", "macvlan", "host", "default"]
+        assert [kind for kind, entry in seen.items() if entry["usable"]] == [
+            "none",
+            "macvlan",
+            "host",
+            "default",
+        ]
 
 
 def test_what_tried_nodes_shared_is_removed_while_nobody_else_can_start_any(

@@ -45,7 +45,11 @@ def test_the_planted_slowdown_is_called_a_cause_by_parent_and_child(tmp_path: Pa
     result = explained(tmp_path)
     child = result / "explain" / "slow-slowdown-0-work-1c1p1i-6-blocks"
     for path in (result, child):
-        verdict = next(one for one in analyse_result(path).interventions if one.metric == "time_s")
+        verdict = next(
+            intervention
+            for intervention in analyse_result(path).interventions
+            if intervention.metric == "time_s"
+        )
         assert (verdict.standing, verdict.shift) == (Attributed.CAUSE, Shift.FALLS)
         assert verdict.before.point == pytest.approx(0.2, abs=0.01)
         assert verdict.after.point == pytest.approx(0.0, abs=0.01)
@@ -78,16 +82,16 @@ def test_the_ranking_is_printed_with_what_was_found_by_intervention(
     out = capsys.readouterr().out
     assert "slow: cause of time_s: slowdown at 0.2" in " ".join(out.split())
     assert run_explain(result, ExplainOptions(environment="slow", dry_run=True), as_json=True) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == 1
-    assert found["interventions"][0]["standing"] == "cause"
-    assert found["attributions"][0]["environment"] == "slow"
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == 1
+    assert document["interventions"][0]["standing"] == "cause"
+    assert document["attributions"][0]["environment"] == "slow"
 
 
 def test_the_json_of_a_result_holds_attributions_and_interventions(tmp_path: Path) -> None:
-    found = json.loads(json.dumps(to_json(analyse_result(explained(tmp_path))), allow_nan=False))
-    assert [one["knob"] for one in found["interventions"]] == ["slowdown-0"]
-    (attribution,) = found["attributions"]
+    document = json.loads(json.dumps(to_json(analyse_result(explained(tmp_path))), allow_nan=False))
+    assert [intervention["knob"] for intervention in document["interventions"]] == ["slowdown-0"]
+    (attribution,) = document["attributions"]
     assert attribution["standing"] in {"candidate", "unexplained"}
     assert attribution["sentence"].startswith("slow: ")
 
@@ -190,8 +194,10 @@ def test_another_number_of_blocks_is_another_attempt_and_the_longer_counts(tmp_p
     for blocks in (6, 8):
         assert run_explain(result, ExplainOptions(blocks=blocks), as_json=False, providers=FAKES) == 0
     analysis = analyse_result(result)
-    assert sorted(one.after.n for one in analysis.interventions if one.metric == "time_s") == [6, 8]
-    assert [one.after and one.after.n for one in analysis.explanations] == [8]
+    assert sorted(
+        intervention.after.n for intervention in analysis.interventions if intervention.metric == "time_s"
+    ) == [6, 8]
+    assert [explanation.after and explanation.after.n for explanation in analysis.explanations] == [8]
 
 
 def test_a_result_is_read_without_what_an_earlier_version_or_a_broken_disk_left_below_it(
@@ -205,7 +211,7 @@ def test_a_result_is_read_without_what_an_earlier_version_or_a_broken_disk_left_
     (result / "explain" / "calls.json").write_text("{")
     analysis = analyse_result(result)
     assert analysis.interventions == ()
-    assert [one.standing for one in analysis.explanations] == [Attributed.UNEXPLAINED]
+    assert [explanation.standing for explanation in analysis.explanations] == [Attributed.UNEXPLAINED]
 
 
 def test_output_goes_with_a_toggle_and_never_into_another_result(tmp_path: Path) -> None:

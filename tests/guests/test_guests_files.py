@@ -75,7 +75,7 @@ class TestFetching:
 
 class TestLies:
     @pytest.mark.parametrize(
-        ("told", "words"),
+        ("content", "words"),
         [
             (b"", "did not report the size"),
             (b"-5\nabc", "did not report the size"),
@@ -84,9 +84,9 @@ class TestLies:
             (b"3\nabcmore", "more than"),
         ],
     )
-    def test_what_is_torn_or_too_much_is_an_error(self, work: Path, told: bytes, words: str) -> None:
+    def test_what_is_torn_or_too_much_is_an_error(self, work: Path, content: bytes, words: str) -> None:
         with pytest.raises(NodeError, match=words):
-            place(told, work, ["file"])
+            place(content, work, ["file"])
 
     def test_a_size_that_no_file_has_takes_no_room(self, work: Path) -> None:
         with pytest.raises(NodeError, match=r"cut short"):

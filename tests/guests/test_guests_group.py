@@ -40,11 +40,11 @@ def test_the_pieces_in_which_memory_is_given_are_no_difference(tmp_path: Path) -
     assert group(tmp_path, 200 * MEBIBYTE + 8192).settings().memory_byte == 200 * MEBIBYTE + 8192
 
 
-@pytest.mark.parametrize(("told", "processes"), [("352", 64), ("", None)])
+@pytest.mark.parametrize(("words", "processes"), [("352", 64), ("", None)])
 def test_how_many_processes_there_may_be_the_guests_kernel_says(
-    tmp_path: Path, told: str, processes: int | None
+    tmp_path: Path, words: str, processes: int | None
 ) -> None:
-    asked = group(tmp_path, 1, ("sh", "-c", f"echo {told}"))
+    asked = group(tmp_path, 1, ("sh", "-c", f"echo {words}"))
     assert asked.settings().processes is None, "nobody asked for a limit"
     bounded = replace(asked, spec=replace(asked.spec, bounds=Bounds(processes=64), processors=(0, 1)))
     assert bounded.settings().processes == processes

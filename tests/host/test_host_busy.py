@@ -106,12 +106,12 @@ def test_parents_in_a_circle_end() -> None:
     assert spent(before, [process(7, 1.0)]) == {7: 1.0}
 
 
-def stat_text(one: Process) -> bytes:
+def stat_text(process: Process) -> bytes:
     """What the kernel writes of it, its time whole ticks of its own."""
-    ticks = round(one.cpu_s / TICK_S)
+    ticks = round(process.cpu_s / TICK_S)
     fields = [b"0"] * 36
-    fields[1], fields[11], fields[19] = b"%d" % one.parent, b"%d" % ticks, b"%d" % one.started
-    return b"%d (%s) " % (one.pid, one.name.encode()) + b" ".join(fields)
+    fields[1], fields[11], fields[19] = b"%d" % process.parent, b"%d" % ticks, b"%d" % process.started
+    return b"%d (%s) " % (process.pid, process.name.encode()) + b" ".join(fields)
 
 
 def snapshot_of(tree: Iterable[Process]) -> Snapshot:

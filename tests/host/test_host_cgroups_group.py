@@ -291,9 +291,9 @@ class TestCreation:
         made = cgroups._create_parent
         calls = []
 
-        def removed_once(found: cgroups.Hierarchies) -> None:
-            made(found)
-            calls.append(found)
+        def removed_once(hierarchies: cgroups.Hierarchies) -> None:
+            made(hierarchies)
+            calls.append(hierarchies)
             if len(calls) == 1:
                 (tmp_path / "tare" / "cgroup.subtree_control").unlink()
                 (tmp_path / "tare").rmdir()

@@ -200,42 +200,42 @@ def _text(file: Path) -> str:
     return file.read_bytes().decode(errors="surrogateescape") if file.exists() else ""
 
 
-def fault_of(found: Ended) -> str | None:
+def fault_of(ended: Ended) -> str | None:
     """What a user must never see, worded alike for alike faults; ``None``: all is well."""
-    if own := re.search(r"a fault of Tare's own: (\w+): .*\(([^()]*)\)\. Please", found.errors, re.DOTALL):
+    if own := re.search(r"a fault of Tare's own: (\w+): .*\(([^()]*)\)\. Please", ended.errors, re.DOTALL):
         return f"{own[1]} in {own[2]}"
-    command = " ".join((found.argv[0], *found.argv[2:]))
-    fault = next((words for check in (_ugly, _beyond_limits, _raw) if (words := check(found))), None)
+    command = " ".join((ended.argv[0], *ended.argv[2:]))
+    fault = next((words for check in (_ugly, _beyond_limits, _raw) if (words := check(ended))), None)
     return fault and f"{command}: {fault}"
 
 
-def _ugly(found: Ended) -> str | None:
-    lines = found.errors.strip().splitlines()[-1:]
-    if "Traceback" in found.errors:
+def _ugly(ended: Ended) -> str | None:
+    lines = ended.errors.strip().splitlines()[-1:]
+    if "Traceback" in ended.errors:
         return f"a traceback: {lines}"
-    if warned := re.search(r"\w*Warning: .*", found.errors):
+    if warned := re.search(r"\w*Warning: .*", ended.errors):
         return warned[0]
-    if found.code not in {0, 1, 2, 3, -signal.SIGKILL}:
-        return f"exit code {found.code}: {lines}"
-    return f"exit code {found.code} without words" if found.code > 0 and not lines else None
+    if ended.code not in {0, 1, 2, 3, -signal.SIGKILL}:
+        return f"exit code {ended.code}: {lines}"
+    return f"exit code {ended.code} without words" if ended.code > 0 and not lines else None
 
 
-def _beyond_limits(found: Ended) -> str | None:
-    if found.memory_byte > MEMORY_BYTE:
+def _beyond_limits(ended: Ended) -> str | None:
+    if ended.memory_byte > MEMORY_BYTE:
         return "more than 1 GiB"
-    limit_s = RUN_LIMIT_S if found.argv[0] == "run" else LIMIT_S
-    if found.code == -signal.SIGKILL:
+    limit_s = RUN_LIMIT_S if ended.argv[0] == "run" else LIMIT_S
+    if ended.code == -signal.SIGKILL:
         return "no end"
-    return f"more than {limit_s:g} s of CPU time" if found.cpu_s > limit_s else None
+    return f"more than {limit_s:g} s of CPU time" if ended.cpu_s > limit_s else None
 
 
-def _raw(found: Ended) -> str | None:
-    for text in (found.said, found.errors):
+def _raw(ended: Ended) -> str | None:
+    for text in (ended.said, ended.errors):
         if wrong := next((each for each in sorted(set(text)) if not is_harmless(each)), None):
             return f"printed {wrong!r}"
-    if "--json" in found.argv and found.code == 0:
-        json.loads(found.said, parse_constant=_refuse)
-        return None if found.said.isascii() else "JSON that is not ASCII"
+    if "--json" in ended.argv and ended.code == 0:
+        json.loads(ended.said, parse_constant=_refuse)
+        return None if ended.said.isascii() else "JSON that is not ASCII"
     return None
 
 

@@ -66,7 +66,7 @@ def faulty(folder: Path, result: Result, name: str, change: object) -> Journal:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "faults"),
     [
         (lambda lines: lines.pop(4), [(Fault.REMOVED, 4, 1)]),
         (lambda lines: lines.__delitem__(slice(3, 6)), [(Fault.REMOVED, 3, 3)]),
@@ -83,10 +83,10 @@ def faulty(folder: Path, result: Result, name: str, change: object) -> Journal:
     ],
 )
 def test_it_is_told_which_lines_and_what_is_wrong_with_them(
-    change: object, told: list[object], result: Result, tmp_path: Path
+    change: object, faults: list[object], result: Result, tmp_path: Path
 ) -> None:
     damage = faulty(tmp_path, result, FIRST, change).integrity.damage
-    assert [(damage.fault, damage.line, damage.lines) for damage in damage] == told
+    assert [(damage.fault, damage.line, damage.lines) for damage in damage] == faults
     assert all(damage.file == FIRST and damage.sentence.startswith(FIRST) for damage in damage)
 
 

@@ -29,7 +29,7 @@ def write(path: Path, *records: Outcome) -> None:
 
 class TestReading:
     @settings(max_examples=40)
-    @given(records=st.lists(outcomes, max_size=4, unique_by=lambda one: one.trial.identity))
+    @given(records=st.lists(outcomes, max_size=4, unique_by=lambda outcome: outcome.trial.identity))
     def test_what_was_written_is_read_in_its_order(
         self, records: list[Outcome], tmp_path_factory: pytest.TempPathFactory
     ) -> None:

@@ -97,15 +97,15 @@ def test_a_changed_rate_is_told_by_both() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "name"),
+    ("findings", "name"),
     [
         (found(honest, raw=stepping((3.5, 700))), "CLOCK_MONOTONIC_RAW"),
         (found(honest, realtime=stepping((3.5, 700))), "CLOCK_REALTIME"),
     ],
 )
-def test_one_clock_that_is_wrong_by_itself_is_named_alone(told: ClockFindings, name: str) -> None:
-    assert told.fault is not None
-    assert told.fault.startswith(f"{name} of the node stepped by +699.")
+def test_one_clock_that_is_wrong_by_itself_is_named_alone(findings: ClockFindings, name: str) -> None:
+    assert findings.fault is not None
+    assert findings.fault.startswith(f"{name} of the node stepped by +699.")
 
 
 def test_clocks_that_go_wrong_each_in_its_way_are_told_each() -> None:

@@ -85,9 +85,9 @@ def test_neighbours_are_numbered_after_the_measured_instances_and_know_of_oversu
     made: list[Instance] = []
     endless = neighbours._endless
 
-    def kept(one: Instance) -> Instance:
-        made.append(one)
-        return endless(one)
+    def kept(instance: Instance) -> Instance:
+        made.append(instance)
+        return endless(instance)
 
     monkeypatch.setattr(neighbours, "_endless", kept)
     outcome = outcome_beside(replace(context, available_processors=(0,)), command_workload("true"), count=2)

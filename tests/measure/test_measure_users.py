@@ -111,7 +111,7 @@ def test_a_result_of_an_earlier_version_goes_on_as_root() -> None:
 
 @pytest.mark.usefixtures("as_root")
 @pytest.mark.parametrize(
-    ("kept", "asked", "found"),
+    ("kept", "asked", "words"),
     [
         ("7:8", None, "7:8"),
         ("7:8", "ordinary", "7:8"),
@@ -121,9 +121,9 @@ def test_a_result_of_an_earlier_version_goes_on_as_root() -> None:
     ],
 )
 def test_a_begun_result_keeps_its_user_unless_another_is_named(
-    kept: str, asked: str | None, found: str
+    kept: str, asked: str | None, words: str
 ) -> None:
-    assert continued_user(kept, asked) == found
+    assert continued_user(kept, asked) == words
 
 
 @WANTED_ROOT

@@ -49,7 +49,7 @@ def test_a_host_that_closes_the_channel_ends_it(host: Host) -> None:
 
 
 def test_a_killed_server_takes_its_commands_along(host: Host) -> None:
-    code, _ = end_with_commands(host, lambda one: one.process.kill())
+    code, _ = end_with_commands(host, lambda entry: entry.process.kill())
     assert code == -signal.SIGKILL
 
 
@@ -70,9 +70,9 @@ def damaged() -> bytes:
 def test_what_is_no_honest_frame_ends_the_channel_and_the_commands(
     host: Host, content: bytes, words: str
 ) -> None:
-    def lie(one: Host) -> None:
-        one.send_raw(content)
-        one.flush()
+    def lie(host: Host) -> None:
+        host.send_raw(content)
+        host.flush()
 
     code, complaint = end_with_commands(host, lie)
     assert (code, complaint) == (1, f"init: {words}\n")

@@ -60,11 +60,13 @@ def nodes_of(folder: Path, kind: NetworkKind, pids: Sequence[int | None]) -> lis
 
 
 @given(st.dictionaries(names, addresses))
-def test_every_name_stands_once_with_its_address_and_localhost_is_kept(found: dict[str, str]) -> None:
-    lines = [line.split() for line in hosts_text(found).splitlines()]
+def test_every_name_stands_once_with_its_address_and_localhost_is_kept(
+    node_addresses: dict[str, str],
+) -> None:
+    lines = [line.split() for line in hosts_text(node_addresses).splitlines()]
     assert lines[0] == ["127.0.0.1", "localhost"]
     assert lines[1][:2] == ["::1", "localhost"]
-    assert {name: address for address, name in lines[2:]} == found
+    assert {name: address for address, name in lines[2:]} == node_addresses
 
 
 class TestWriting:

@@ -32,7 +32,7 @@ def test_a_condition_names_an_environment_a_metric_both_or_none(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "words"),
     [
         ("", "is no condition"),
         ("overhead > 2", "is no condition"),
@@ -47,8 +47,8 @@ def test_a_condition_names_an_environment_a_metric_both_or_none(
         ("docker small-bottle overhead > 2%", "is no name of a metric"),
     ],
 )
-def test_what_is_no_condition_is_told(text: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_is_no_condition_is_told(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
         parse_fail_if(text, ENVIRONMENTS)
 
 

@@ -66,15 +66,15 @@ def test_a_short_budget_leaves_out_whole_blocks() -> None:
     assert budget_plan.warnings == ()
 
 
-@pytest.mark.parametrize(("blocks", "told"), [(1, "1 block gives"), (5, "5 blocks give")])
-def test_fewer_than_six_blocks_are_warned_of(blocks: int, told: str) -> None:
+@pytest.mark.parametrize(("blocks", "words"), [(1, "1 block gives"), (5, "5 blocks give")])
+def test_fewer_than_six_blocks_are_warned_of(blocks: int, words: str) -> None:
     rest = "no 95 % interval, which takes 6"
     budget_plan, _ = plan(campaign(), (blocks + 0.5) * BLOCK_S)
-    assert budget_plan.warnings == (f"{told} {rest}: raise the budget",)
+    assert budget_plan.warnings == (f"{words} {rest}: raise the budget",)
     budget_plan, _ = plan(campaign(blocks), None)
-    assert budget_plan.warnings == (f"{told} {rest}: ask for more blocks",)
+    assert budget_plan.warnings == (f"{words} {rest}: ask for more blocks",)
     budget_plan, _ = plan(campaign(blocks, known=False), 60)
-    assert budget_plan.warnings == (f"{told} {rest}: ask for more blocks",)
+    assert budget_plan.warnings == (f"{words} {rest}: ask for more blocks",)
 
 
 def test_six_blocks_are_enough_for_no_warning() -> None:

@@ -192,12 +192,12 @@ BROKEN_KEYS = [
 ]
 
 
-@pytest.mark.parametrize(("good", "bad", "told"), BROKEN_KEYS)
-def test_each_mistake_is_told_with_its_line(tmp_path: Path, good: str, bad: str, told: str) -> None:
+@pytest.mark.parametrize(("good", "bad", "words"), BROKEN_KEYS)
+def test_each_mistake_is_told_with_its_line(tmp_path: Path, good: str, bad: str, words: str) -> None:
     text = GOOD.replace(good, bad, 1)
     assert text != GOOD
     (line,) = problems(tmp_path, text)
-    assert told in line
+    assert words in line
     number, path = line.removeprefix(":").split(": ")[:2]
     written = text.splitlines()[int(number) - 1]
     assert re.split(r"[.\[]", path.rstrip("]0123456789["))[-1] in written or written.startswith("[[")
@@ -253,14 +253,14 @@ def test_text_that_is_not_toml_is_told_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [(b"a = 1\nb = \xff", ":2: is not UTF-8: byte 0xff at offset 10")]
+    ("content", "words"), [(b"a = 1\nb = \xff", ":2: is not UTF-8: byte 0xff at offset 10")]
 )
 def test_bytes_that_are_not_utf8_are_told_with_their_offset(
-    tmp_path: Path, content: bytes, told: str
+    tmp_path: Path, content: bytes, words: str
 ) -> None:
     path = tmp_path / "campaign.toml"
     path.write_bytes(content)
-    with pytest.raises(CampaignError, match=re.escape(str(path) + told)):
+    with pytest.raises(CampaignError, match=re.escape(str(path) + words)):
         load(path)
 
 
@@ -357,7 +357,7 @@ def test_the_order_of_tables_makes_no_difference(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("good", "other", "told"),
+    ("good", "other", "words"),
     [
         ("count = 12", "count = 13", "blocks: 12 in the result, 13 now"),
         (
@@ -370,9 +370,9 @@ def test_the_order_of_tables_makes_no_difference(tmp_path: Path) -> None:
         ("cpu_quota = 1.5", "", "limits.cpu_quota: 1.5 in the result, none now"),
     ],
 )
-def test_a_difference_is_told_in_words(tmp_path: Path, good: str, other: str, told: str) -> None:
+def test_a_difference_is_told_in_words(tmp_path: Path, good: str, other: str, words: str) -> None:
     campaign = load_text(tmp_path, GOOD)
-    assert differences(campaign, load_text(tmp_path, GOOD.replace(good, other))) == [told]
+    assert differences(campaign, load_text(tmp_path, GOOD.replace(good, other))) == [words]
 
 
 def test_the_command_line_overrides_and_leaves_the_rest(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_a_kept_campaign_is_read_again_and_differences_are_told(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "words"),
     [
         ('workload = "count"', 'workload = "counts"', "there is no [[workload]] 'counts'"),
         ('option = "steps"', 'option = "step"', "count has no option"),
@@ -117,9 +117,9 @@ def test_a_kept_campaign_is_read_again_and_differences_are_told(tmp_path: Path) 
         ("blocks = 8", 'blocks = 8\nlayouts = ["1c1p1i", "1c2p1i"]', "does not say in which layout"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, old: str, new: str, told: str) -> None:
+def test_what_is_wrong_is_said(tmp_path: Path, old: str, new: str, words: str) -> None:
     assert ORDER.count(old) == 1
-    assert told in problem(tmp_path, ORDER.replace(old, new))
+    assert words in problem(tmp_path, ORDER.replace(old, new))
 
 
 def test_the_same_experiment_twice_is_refused(tmp_path: Path) -> None:

@@ -33,14 +33,14 @@ def quick(blocks: int = 16, environments: tuple[str, ...] = QUICK) -> Analysis:
         for name, figures in WORKLOADS.items()
     ]
     outcomes = tuple(outcome for part in parts for outcome in part.outcomes)
-    found = [
+    treated = [
         replace(each, primary=True) for each in summaries(outcomes, dict.fromkeys(WORKLOADS, PRIMARIES[:1]))
     ]
-    judged = in_families(verdicts(found, MARGIN))
+    judged = in_families(verdicts(treated, MARGIN))
     return with_verdicts(
         parts[0],
         judged,
-        controls=controls(found),
+        controls=controls(treated),
         outcomes=outcomes,
         planned_trials=len(outcomes),
     )

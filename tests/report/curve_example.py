@@ -36,13 +36,13 @@ def curve_analysis(
         blocks=blocks, figures=figures, environments=environments, workload="netpipe", losing=False
     )
     chance = random.Random(11)  # noqa: S311 - samples, not secrets
-    outcomes = tuple(with_curves(one, sizes, variation, chance, x_unit) for one in plain.outcomes)
-    found = summaries(outcomes, {"netpipe": ("small_latency_s",)})
+    outcomes = tuple(with_curves(outcome, sizes, variation, chance, x_unit) for outcome in plain.outcomes)
+    treated = summaries(outcomes, {"netpipe": ("small_latency_s",)})
     return with_verdicts(
         plain,
-        verdicts(found, MARGIN),
+        verdicts(treated, MARGIN),
         outcomes=outcomes,
-        controls=controls(found),
+        controls=controls(treated),
         curves=curve_estimates(curves(outcomes)),
     )
 

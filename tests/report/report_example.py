@@ -106,14 +106,14 @@ def _example(
             outcomes.append(_outcome(chance, trial, figures, overhead_index))
     if losing:
         outcomes = _with_losses(outcomes)
-    found = summaries(outcomes, {workload: (figures[0].name,)})
-    judged = verdicts(found, MARGIN)
+    treated = summaries(outcomes, {workload: (figures[0].name,)})
+    judged = verdicts(treated, MARGIN)
     return Analysis(
         campaign="quick",
         sessions=(_session(len(outcomes)),),
         verdicts=judged,
         answers=answers(judged),
-        controls=controls(found),
+        controls=controls(treated),
         outcomes=tuple(outcomes),
         skipped=(
             Skipped(environment="podman", reason="podman is not installed", remedy="apt install podman"),
@@ -139,9 +139,9 @@ def several_cells() -> Analysis:
     )
 
 
-def with_verdicts(analysis: Analysis, found: Sequence[Verdict], **others: Any) -> Analysis:
+def with_verdicts(analysis: Analysis, verdicts: Sequence[Verdict], **others: Any) -> Analysis:
     """The same with these verdicts, with the answers that follow from them, and with others of its fields."""
-    return replace(analysis, verdicts=tuple(found), answers=answers(found), **others)
+    return replace(analysis, verdicts=tuple(verdicts), answers=answers(verdicts), **others)
 
 
 def renamed(analysis: Analysis, *, workload: str, environment: str, text: str) -> Analysis:

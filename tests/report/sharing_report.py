@@ -19,15 +19,15 @@ PLANTED = {
 
 def sharing_analysis(blocks: int = 10) -> Analysis:
     outcomes = sharing_outcomes(PLANTED, settings=SETTINGS, blocks=blocks)
-    found = summaries(outcomes, {name: (metric,) for name, metric in PRIMARY.items()})
+    treated = summaries(outcomes, {name: (metric,) for name, metric in PRIMARY.items()})
     shared = sharing_summaries(outcomes, [cells(setting) for setting in SETTINGS[1:]], PRIMARY)
     return with_verdicts(
         example(),
-        verdicts(found, MARGIN),
+        verdicts(treated, MARGIN),
         campaign="sharing",
         outcomes=tuple(outcomes),
         planned_trials=len(outcomes),
-        controls=controls(found),
+        controls=controls(treated),
         sharing=sharing_losses(shared, MARGIN),
         helper_costs=helper_costs(helper_summaries(outcomes)),
         skipped=(),

@@ -46,14 +46,14 @@ FRAME = Frame(plot_px=400, gutter_px=100, figures_px=300, row_px=20, font_px=13)
 @cache
 def analysis(blocks: int = 10) -> Analysis:
     outcomes = profiled_outcomes(ENVIRONMENTS, settings=SETTINGS, blocks=blocks)
-    found = summaries(outcomes, {"hpl": ("hpl_flop_per_s",)})
-    judged = verdicts(found, MARGIN)
+    treated = summaries(outcomes, {"hpl": ("hpl_flop_per_s",)})
+    judged = verdicts(treated, MARGIN)
     return with_verdicts(
         example(),
         judged,
         outcomes=tuple(outcomes),
         planned_trials=len(outcomes),
-        controls=controls(found),
+        controls=controls(treated),
         activities=activity_splits(activity_summaries(outcomes), judged),
         skipped=(),
     )
@@ -64,16 +64,16 @@ def html() -> str:
     return render_report(analysis())
 
 
-def printed(told: Analysis, width: int = 80) -> str:
+def printed(shown: Analysis, width: int = 80) -> str:
     stream = io.StringIO()
-    table(told, Console(file=stream, width=width, highlight=False), show_all=False)
+    table(shown, Console(file=stream, width=width, highlight=False), show_all=False)
     return stream.getvalue()
 
 
 def section(text: str) -> str:
-    found = re.search(r'<section>\s*<h2 id="activities">.*?</section>', text, re.DOTALL)
-    assert found
-    return found[0]
+    match = re.search(r'<section>\s*<h2 id="activities">.*?</section>', text, re.DOTALL)
+    assert match
+    return match[0]
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -86,9 +86,12 @@ def test_no_line_is_wider_than_the_terminal_and_none_is_cut(width: int) -> None:
 def test_the_terminal_has_each_share_and_time_with_its_interval_and_count() -> None:
     text = printed(analysis())
     for split in analysis().activities:
-        for one in split.activities[:3]:
-            share, interval = point_percent(one.share).removeprefix("+"), interval_percent(one.share)
-            row = rf" {NAMES[one.activity]} +{re.escape(share)} +{re.escape(interval)} +[\d.]+ m?s +"
+        for activity in split.activities[:3]:
+            share, interval = (
+                point_percent(activity.share).removeprefix("+"),
+                interval_percent(activity.share),
+            )
+            row = rf" {NAMES[activity.activity]} +{re.escape(share)} +{re.escape(interval)} +[\d.]+ m?s +"
             assert re.search(row + r"[\d.]+\N{EN DASH}[\d.]+ m?s +10", text), row
     flowing = " ".join(text.split())
     assert "docker against native: init +25" in flowing
@@ -118,9 +121,9 @@ def test_the_page_is_whole_and_its_section_can_be_reached() -> None:
     assert page.faults == []
     assert "#activities" in page.attributes("href")
     for split in analysis().activities:
-        for one in split.activities[:3]:
-            assert interval_percent(one.share) in page.text
-            assert one.overhead is None or interval_percent(one.overhead) in page.text
+        for activity in split.activities[:3]:
+            assert interval_percent(activity.share) in page.text
+            assert activity.overhead is None or interval_percent(activity.overhead) in page.text
 
 
 def test_the_picture_is_drawn_wide_and_narrow_and_told_in_words() -> None:
@@ -138,11 +141,11 @@ def test_every_part_of_every_bar_is_drawn_in_its_colour_with_a_tooltip() -> None
     assert drawn.count(", n = 10</title>") == 2 * len(TOLD) * len(analysis().activities)
 
 
-def layers(told: Analysis) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def layers(shown: Analysis) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The bars and the lines over them."""
-    found = activity_chart(splits_by_cell(told), TOLD, FRAME)["layer"]
-    (bars,) = (each for each in found if each["mark"]["type"] == "rect")
-    whiskers = found[found.index(bars) + 2]
+    marks = activity_chart(splits_by_cell(shown), TOLD, FRAME)["layer"]
+    (bars,) = (each for each in marks if each["mark"]["type"] == "rect")
+    whiskers = marks[marks.index(bars) + 2]
     return bars["data"]["values"], whiskers["data"]["values"]
 
 
@@ -174,17 +177,17 @@ def test_without_an_interval_there_is_no_line_and_the_tables_say_so() -> None:
 
 
 def test_programs_get_every_activity_with_its_blocks() -> None:
-    found = to_json(analysis())["activities"]
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    for ours, theirs in zip(analysis().activities, found, strict=True):
-        assert [one["activity"] for one in theirs["activities"]] == list(Activity)
+    document = to_json(analysis())["activities"]
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    for ours, theirs in zip(analysis().activities, document, strict=True):
+        assert [activity["activity"] for activity in theirs["activities"]] == list(Activity)
         assert theirs["activities"][3]["share"]["point"] == 0
         assert theirs["whole_s"]["unit"] == "s"
-        assert [one["block"] for one in theirs["blocks"]] == list(ours.summary.blocks)
+        assert [block["block"] for block in theirs["blocks"]] == list(ours.summary.blocks)
         for place, block in enumerate(theirs["blocks"]):
             assert block["times_s"] == [ours.summary.times_s[activity][place] for activity in Activity]
         if ours.summary.environment == "native":
-            assert all(one["overhead"] is None for one in theirs["activities"])
+            assert all(activity["overhead"] is None for activity in theirs["activities"])
 
 
 def keys(value: Any) -> set[str]:
@@ -203,15 +206,15 @@ def test_names_cannot_break_the_page() -> None:
     renamed = tuple(
         replace(split, summary=replace(split.summary, environment=evil)) for split in analysis().activities
     )
-    found = Page(render_report(replace(analysis(), activities=renamed)))
-    assert found.faults == []
-    assert "script" not in found.tags
+    shown = Page(render_report(replace(analysis(), activities=renamed)))
+    assert shown.faults == []
+    assert "script" not in shown.tags
 
 
 def test_a_share_far_beyond_the_others_stays_within_the_picture() -> None:
     wide = Estimate(point=0.5, low=0.1, high=1.0, level=0.95, n=6)
     (split, *_) = analysis().activities
-    activities = tuple(replace(one, share=wide) for one in split.activities)
+    activities = tuple(replace(activity, share=wide) for activity in split.activities)
     cells = {split.summary.cell: [replace(split, activities=activities)]}
     chart = activity_chart(cells, TOLD, FRAME)
     (bars,) = (each for each in chart["layer"] if each["mark"]["type"] == "rect")

@@ -174,11 +174,11 @@ def test_the_key_below_the_table_explains_what_stands_in_it_and_nothing_else() -
 
 
 def test_what_is_undecided_says_why_and_what_would_help() -> None:
-    told = arrange.open_claims(campaign())
+    shown = arrange.open_claims(campaign())
     undecided = [each for each in campaign().verdicts if each.word is Word.UNDECIDED]
-    assert len(told) == len(undecided) > 0
-    assert all("would help" in each for each in told)
-    for each in told:
+    assert len(shown) == len(undecided) > 0
+    assert all("would help" in each for each in shown)
+    for each in shown:
         assert each in flowing(printed(campaign()))
         assert each in page().text
 
@@ -248,8 +248,8 @@ def test_a_picture_of_many_rows_is_no_taller_than_its_rows_need() -> None:
     def height(analysis: Analysis) -> float:
         figure = headline(Artist(arrange.environments(analysis), analysis.margin, arrange.CONTROL), analysis)
         assert figure
-        (found,) = re.findall(r'viewBox="0 0 [\d.]+ ([\d.]+)"', figure.wide)
-        return float(found)
+        (match,) = re.findall(r'viewBox="0 0 [\d.]+ ([\d.]+)"', figure.wide)
+        return float(match)
 
     assert height(many(1, 1)) < 120
     assert height(many(12, 12)) < 12 * 13 * 20
@@ -263,10 +263,10 @@ def test_without_any_primary_metric_there_is_no_picture() -> None:
 
 
 def test_programs_get_the_same_answers() -> None:
-    told = json.loads(json.dumps(to_json(campaign()), allow_nan=False))["answers"]
-    assert [each["sentence"] for each in told] == [each.sentence for each in campaign().answers]
-    assert {each["environment"] for each in told} == set(QUICK)
-    (docker,) = (each for each in told if each["environment"] == "docker")
+    document = json.loads(json.dumps(to_json(campaign()), allow_nan=False))["answers"]
+    assert [each["sentence"] for each in document] == [each.sentence for each in campaign().answers]
+    assert {each["environment"] for each in document} == set(QUICK)
+    (docker,) = (each for each in document if each["environment"] == "docker")
     assert docker["parts"][0]["word"] == "slower"
     assert docker["parts"][0]["metrics"] == ["message bandwidth"]
 

@@ -89,17 +89,17 @@ def measured(report: str, folder: Path, width_px: int, *, dark: bool) -> dict[st
         shown = shown_document([BROWSER, *OPTIONS, *chosen, frame.as_uri()], home)
     title = re.search(r"<title>(.*?)</title>", shown, re.DOTALL)
     assert title
-    found: dict[str, Any] = json.loads(unescape(title[1]))
-    return found
+    document: dict[str, Any] = json.loads(unescape(title[1]))
+    return document
 
 
 @pytest.mark.parametrize("width_px", [400, 700, 1280])
 def test_the_page_never_scrolls_sideways_even_with_long_names(
     report: str, tmp_path: Path, width_px: int
 ) -> None:
-    found = measured(report, tmp_path, width_px, dark=False)
-    assert found["width"] == width_px
-    assert found["needed"] <= width_px
+    shown = measured(report, tmp_path, width_px, dark=False)
+    assert shown["width"] == width_px
+    assert shown["needed"] <= width_px
 
 
 def test_a_phone_gets_the_narrow_pictures_and_a_desk_the_wide_ones(report: str, tmp_path: Path) -> None:

@@ -24,15 +24,15 @@ from tests.report.report_example import example, with_verdicts
 
 @pytest.fixture(scope="module")
 def quiet() -> Analysis:
-    found = example(losing=False)
-    return with_verdicts(found, in_families(found.verdicts))
+    shown = example(losing=False)
+    return with_verdicts(shown, in_families(shown.verdicts))
 
 
 @pytest.fixture(scope="module")
 def busy(quiet: Analysis) -> Analysis:
     """The same figures on a machine that was busy all the time."""
     load = busy_load(1.0, "stress")
-    outcomes = tuple(replace(one, load=load) for one in quiet.outcomes)
+    outcomes = tuple(replace(outcome, load=load) for outcome in quiet.outcomes)
     loaded = []
     for verdict in quiet.verdicts:
         summary = verdict.overhead.summary
@@ -59,7 +59,7 @@ CLAIMING = ("▲", "▼", "●", "slower by", "faster by", "within ±", "by itse
 
 
 def test_the_example_claims_something_on_a_quiet_machine(quiet: Analysis) -> None:
-    assert any(one.word is not Word.UNDECIDED for one in quiet.verdicts)
+    assert any(verdict.word is not Word.UNDECIDED for verdict in quiet.verdicts)
     assert any(mark in printed(quiet) for mark in CLAIMING)
 
 
@@ -93,16 +93,16 @@ def test_no_page_claims_anything(busy: Analysis) -> None:
 
 
 def test_the_json_says_why_nothing_is_claimed(quiet: Analysis, busy: Analysis) -> None:
-    told = json.loads(json.dumps(to_json(busy)))
-    assert {one["word"] for one in told["verdicts"]} == {"undecided"}
-    assert {one["withheld"] for one in told["verdicts"]} == {"busy"}
-    assert {one["alone"] for one in told["verdicts"]} == {"undecided"}
-    assert told["busy"]["programs"] == ["stress"]
-    assert (told["busy"]["blocks"], told["busy"]["busy"]) == (10, 10)
-    assert not any(pair["distinguished"] for one in told["rankings"] for pair in one["pairs"])
+    document = json.loads(json.dumps(to_json(busy)))
+    assert {verdict["word"] for verdict in document["verdicts"]} == {"undecided"}
+    assert {verdict["withheld"] for verdict in document["verdicts"]} == {"busy"}
+    assert {verdict["alone"] for verdict in document["verdicts"]} == {"undecided"}
+    assert document["busy"]["programs"] == ["stress"]
+    assert (document["busy"]["blocks"], document["busy"]["busy"]) == (10, 10)
+    assert not any(pair["distinguished"] for ranking in document["rankings"] for pair in ranking["pairs"])
     before = to_json(quiet)
     assert before["busy"] is None
-    assert {one["withheld"] for one in before["verdicts"]} == {None}
+    assert {verdict["withheld"] for verdict in before["verdicts"]} == {None}
 
 
 def test_pictures_leave_every_dot_hollow(busy: Analysis) -> None:

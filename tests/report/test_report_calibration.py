@@ -60,9 +60,9 @@ def test_the_last_line_says_whether_it_passed() -> None:
 
 
 def test_the_json_holds_every_gate_and_no_nan() -> None:
-    found = json.loads(
+    document = json.loads(
         json.dumps(shape.printed(report.PrintedCalibration, with_gate(FAILED)), allow_nan=False)
     )
-    assert found["passed"] is False
-    assert [gate["passing"] for gate in found["gates"]] == ["passed", "passed", "failed"]
-    assert found["gates"][0]["count"] == 2
+    assert document["passed"] is False
+    assert [gate["passing"] for gate in document["gates"]] == ["passed", "passed", "failed"]
+    assert document["gates"][0]["count"] == 2

@@ -186,10 +186,10 @@ def test_the_page_has_the_sentences_and_the_table_and_escapes_what_is_not_its_ow
 
 
 def test_programs_get_every_signal_with_its_rank_and_no_number_that_is_none() -> None:
-    found = json.loads(json.dumps(to_json(analysis()), allow_nan=False))
-    slow, nothing = found["attributions"]
+    document = json.loads(json.dumps(to_json(analysis()), allow_nan=False))
+    slow, nothing = document["attributions"]
     assert slow["standing"] == "candidate"
     assert slow["signals"][0]["signal"] == "throttled_s"
-    assert [one["rank"] for one in slow["signals"]] == list(range(1, len(BACKGROUND) + 1))
+    assert [signal["rank"] for signal in slow["signals"]] == list(range(1, len(BACKGROUND) + 1))
     assert nothing["standing"] is None
-    assert [one["standing"] for one in found["interventions"]] == ["cause", "cause"]
+    assert [intervention["standing"] for intervention in document["interventions"]] == ["cause", "cause"]

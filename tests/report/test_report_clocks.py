@@ -33,11 +33,13 @@ HOSTS = ("wall_s", "cpu_s")
 def changed(analysis: Analysis, environment: str, change: Callable[[Outcome], Outcome]) -> Analysis:
     """The same with other outcomes of one environment that ended well, judged anew."""
     outcomes = tuple(
-        change(one) if one.status is Status.OK and one.trial.environment.name == environment else one
-        for one in analysis.outcomes
+        change(outcome)
+        if outcome.status is Status.OK and outcome.trial.environment.name == environment
+        else outcome
+        for outcome in analysis.outcomes
     )
-    found = summaries(outcomes, {"hpcc": (FIGURES[0].name,)})
-    return with_verdicts(analysis, verdicts(found, MARGIN), outcomes=outcomes)
+    treated = summaries(outcomes, {"hpcc": (FIGURES[0].name,)})
+    return with_verdicts(analysis, verdicts(treated, MARGIN), outcomes=outcomes)
 
 
 def timed_by_host(outcome: Outcome) -> Outcome:
@@ -79,9 +81,9 @@ def waiting() -> Analysis:
     return replace(example(losing=False), wait_costs=costs)
 
 
-def printed(told: Analysis, width: int = 80) -> str:
+def printed(shown: Analysis, width: int = 80) -> str:
     stream = io.StringIO()
-    print_tables(told, Console(file=stream, width=width, highlight=False))
+    print_tables(shown, Console(file=stream, width=width, highlight=False))
     return stream.getvalue()
 
 
@@ -108,7 +110,11 @@ def test_a_metric_without_samples_says_that_the_clock_was_wrong() -> None:
 
 
 def test_the_hosts_own_figures_are_judged_all_the_same() -> None:
-    judged = [one.overhead.summary for one in faulty().verdicts if one.overhead.summary.environment == "lxc"]
+    judged = [
+        verdict.overhead.summary
+        for verdict in faulty().verdicts
+        if verdict.overhead.summary.environment == "lxc"
+    ]
     assert {summary.metric for summary in judged} == set(HOSTS)
     assert all(len(summary.blocks) == 10 for summary in judged)
 
@@ -116,9 +122,9 @@ def test_the_hosts_own_figures_are_judged_all_the_same() -> None:
 def test_one_faulty_trial_drops_its_block_and_the_verdict_stands_on_the_others() -> None:
     analysis = faulty(range(4, 5))
     (primary,) = [
-        one.overhead.summary
-        for one in analysis.verdicts
-        if one.overhead.summary.environment == "lxc" and one.overhead.summary.primary
+        verdict.overhead.summary
+        for verdict in analysis.verdicts
+        if verdict.overhead.summary.environment == "lxc" and verdict.overhead.summary.primary
     ]
     assert (len(primary.blocks), primary.dropped_blocks) == (9, 1)
     text = flowing(printed(analysis))
@@ -128,8 +134,10 @@ def test_one_faulty_trial_drops_its_block_and_the_verdict_stands_on_the_others()
 
 def test_a_timer_inversion_is_counted() -> None:
     text = flowing(printed(inverted()))
-    told = "docker (hpcc on 1c2p1i): in 1 of 10 trials the node told more CPU time than its processors had: "
-    assert told + INVERTED in text
+    expected = (
+        "docker (hpcc on 1c2p1i): in 1 of 10 trials the node told more CPU time than its processors had: "
+    )
+    assert expected + INVERTED in text
     assert EXPLANATION not in text
 
 
@@ -178,12 +186,12 @@ def test_the_page_has_a_section_that_can_be_reached(
 
 
 def test_programs_get_each_faulty_trial() -> None:
-    told = to_json(faulty(range(4, 6)))["clock_faults"]
-    assert [(one["environment"], one["block"], one["status"]) for one in told] == [
+    document = to_json(faulty(range(4, 6)))["clock_faults"]
+    assert [(entry["environment"], entry["block"], entry["status"]) for entry in document] == [
         ("lxc", 4, "ok"),
         ("lxc", 5, "ok"),
     ]
-    assert all(one["fault"] == FAULT for one in told)
+    assert all(entry["fault"] == FAULT for entry in document)
 
 
 def test_programs_get_inversions_and_waiting() -> None:
@@ -198,17 +206,17 @@ def test_programs_get_inversions_and_waiting() -> None:
 
 @pytest.mark.parametrize("analysis", [faulty(), inverted(), waiting()], ids=["faulty", "inverted", "waiting"])
 def test_every_key_is_documented(analysis: Analysis) -> None:
-    found = to_json(analysis)
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    document = to_json(analysis)
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
     documented = set(re.findall(r"`(\w+)`", DOCUMENTATION.read_text(encoding="utf-8")))
-    rows = [*found["waiting"], *found["clock_faults"], *found["timer_inversions"]]
+    rows = [*document["waiting"], *document["clock_faults"], *document["timer_inversions"]]
     assert rows
     assert {key for row in rows for key in row} <= documented
 
 
 def test_foreign_text_in_a_fault_cannot_break_the_page() -> None:
     evil = "</style><script>alert(1)</script>\x1b[31m"
-    analysis = changed(example(losing=False), "lxc", lambda one: replace(one, clock_fault=evil))
+    analysis = changed(example(losing=False), "lxc", lambda outcome: replace(outcome, clock_fault=evil))
     page = Page(render_report(analysis))
     assert page.faults == []
     assert "script" not in page.tags

@@ -152,9 +152,9 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
 
 
 def test_every_key_is_documented_and_all_of_it_is_json() -> None:
-    told = to_json(compared(several_cells()))
+    document = to_json(compared(several_cells()))
     documented = set(re.findall(r"`(\w+)`", DOCUMENTATION.read_text(encoding="utf-8")))
-    keys = {key for each in objects(told) for key in each}
+    keys = {key for each in objects(document) for key in each}
     assert {"standing", "findings", "rankings", "variances", "spreads", "across_workloads"} <= keys
     assert keys <= documented
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    assert json.loads(json.dumps(document, allow_nan=False)) == document

@@ -82,7 +82,7 @@ def layers(metric: CurveMetric, mark: str, *, narrow: bool = False) -> list[list
 def test_curves_of_one_metric_belong_together_native_first() -> None:
     latency, bandwidth = curve_metrics(analysis())
     assert (latency.name, bandwidth.name) == ("latency_s", "bandwidth_byte_per_s")
-    assert [one.curve.environment for one in latency.curves] == ["native", *sorted(ENVIRONMENTS)]
+    assert [curve.curve.environment for curve in latency.curves] == ["native", *sorted(ENVIRONMENTS)]
     assert latency.places == tuple(map(float, SIZES))
     assert latency.counted_places == "48 sizes"
     assert latency.counts == "n = 10"
@@ -124,9 +124,9 @@ def test_marks_carry_their_figures_and_never_hide_each_other() -> None:
     latency, _ = curve_metrics(analysis())
     marks = [row for rows in layers(latency, "point") for row in rows if "told" in row]
     assert len({row["told"] for row in marks}) == len(marks) >= 7 * 6
-    told = next(row["told"] for row in marks if row["told"].startswith("gvisor at 4 B: "))
+    shown = next(row["told"] for row in marks if row["told"].startswith("gvisor at 4 B: "))
     assert re.search(
-        r": 4\.\d+ .s, interval .* .s; 1[12]\.\d+ times native's time, interval .*, n = 10$", told
+        r": 4\.\d+ .s, interval .* .s; 1[12]\.\d+ times native's time, interval .*, n = 10$", shown
     )
     native = {row["x"] for row in marks if row["told"].startswith("native")}
     assert not native & {row["x"] for row in marks if row["told"].startswith("docker")}
@@ -224,7 +224,7 @@ def test_a_few_wide_intervals_do_not_flatten_the_rest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("overhead", "told"),
+    ("overhead", "words"),
     [
         (0.0, "1.000"),
         (0.0529, "1.053"),
@@ -234,8 +234,8 @@ def test_a_few_wide_intervals_do_not_flatten_the_rest() -> None:
         (-0.9997, "0.000300"),
     ],
 )
-def test_a_ratio_has_its_digits(overhead: float, told: str) -> None:
-    assert ratio(overhead) == told
+def test_a_ratio_has_its_digits(overhead: float, words: str) -> None:
+    assert ratio(overhead) == words
 
 
 def test_intervals_of_curves_have_one_unit_and_equal_digits() -> None:
@@ -247,11 +247,11 @@ def test_intervals_of_curves_have_one_unit_and_equal_digits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "told"),
+    ("size", "words"),
     [(1, "1 B"), (1000, "1000 B"), (1536, "1.5 KiB"), (1 << 20, "1 MiB"), ((1 << 20) + 3, "1048579 B")],
 )
-def test_a_size_is_never_rounded(size: int, told: str) -> None:
-    assert place_label(size, "B") == told
+def test_a_size_is_never_rounded(size: int, words: str) -> None:
+    assert place_label(size, "B") == words
 
 
 def test_a_table_shows_the_ends_and_the_well_known_sizes() -> None:
@@ -295,8 +295,8 @@ def test_the_terminal_hides_all_but_the_first_curve_unless_asked() -> None:
 def test_an_environment_without_a_place_has_a_row_that_says_so() -> None:
     full = curve_analysis(blocks=6, environments=("docker",), sizes=(1, 1024))
     cut = tuple(
-        replace(one, points=one.points[:1]) if one.curve.environment == "docker" else one
-        for one in full.curves
+        replace(curve, points=curve.points[:1]) if curve.curve.environment == "docker" else curve
+        for curve in full.curves
     )
     assert re.search(r"^ +docker +— *$", printed(replace(full, curves=cut)), re.MULTILINE)
 
@@ -322,21 +322,21 @@ def test_an_analysis_without_curves_has_no_section_for_them() -> None:
 def test_foreign_text_in_curves_is_shown_as_text() -> None:
     full = curve_analysis(blocks=1, environments=("docker",), sizes=(1, 8, 1024))
     hostile = tuple(
-        replace(one, curve=replace(one.curve, metric=HOSTILE, unit=HOSTILE, x_unit=HOSTILE))
-        for one in full.curves
+        replace(curve, curve=replace(curve.curve, metric=HOSTILE, unit=HOSTILE, x_unit=HOSTILE))
+        for curve in full.curves
     )
     changed = replace(full, curves=hostile)
-    found = Page(render_report(changed))
-    assert found.faults == []
-    assert "script" not in found.tags
+    shown = Page(render_report(changed))
+    assert shown.faults == []
+    assert "script" not in shown.tags
     assert "\x1b" not in printed(changed)
 
 
 def test_programs_get_every_point_with_unit_count_and_interval() -> None:
-    told = to_json(analysis())["curves"]
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
-    assert len(told) == 14
-    for ours, theirs in zip(analysis().curves, told, strict=True):
+    document = to_json(analysis())["curves"]
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    assert len(document) == 14
+    for ours, theirs in zip(analysis().curves, document, strict=True):
         assert theirs["environment"] == ours.curve.environment
         assert theirs["x_unit"] == "B"
         assert [point["x"] for point in theirs["points"]] == list(map(float, SIZES))
@@ -345,7 +345,9 @@ def test_programs_get_every_point_with_unit_count_and_interval() -> None:
             assert point["value"]["n"] == 10
             assert (point["overhead"] is None) == (ours.curve.environment == "native")
     assert all(
-        point["value"]["low"] is None for one in to_json(few_blocks())["curves"] for point in one["points"]
+        point["value"]["low"] is None
+        for curve in to_json(few_blocks())["curves"]
+        for point in curve["points"]
     )
 
 
@@ -360,16 +362,16 @@ def test_every_key_of_a_curve_is_documented() -> None:
 def test_a_planted_slowdown_is_found_at_every_place_of_a_campaign(tmp_path: Path) -> None:
     workload = fake_workload(value=1e-6, noise=0.001, curve=30)
     campaign = fake_campaign(fake_environment(slowdown=0.2), workload=workload, blocks=6)
-    found = run_campaign(fake_request(campaign, tmp_path / "result"), Listener())
-    assert {verdict.overhead.summary.metric for verdict in found.verdicts} == {"time_s", "wall_s"}
-    for metric in curve_metrics(found):
+    shown = run_campaign(fake_request(campaign, tmp_path / "result"), Listener())
+    assert {verdict.overhead.summary.metric for verdict in shown.verdicts} == {"time_s", "wall_s"}
+    for metric in curve_metrics(shown):
         (slow,) = metric.environments
         assert len(slow.points) == 30
         for point in slow.points:
             assert point.overhead is not None
             assert point.overhead.point == pytest.approx(0.2, abs=0.01)
             assert point.overhead.n == 6
-    assert "latency_s over 30 sizes" in Page(render_report(found)).text
+    assert "latency_s over 30 sizes" in Page(render_report(shown)).text
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium on PATH; apt install chromium")

@@ -48,11 +48,11 @@ def test_every_element_is_closed_in_order(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["one cell", "several cells"])
 def test_the_page_loads_nothing_and_runs_nothing(name: str) -> None:
-    found = page(name)
-    assert not found.tags & {"script", "link", "img", "iframe", "object", "embed", "base", "form"}
-    assert not [attribute for _, each in found.elements for attribute in each if attribute.startswith("on")]
-    assert all(target.startswith("#") for target in found.attributes("href"))
-    assert not re.search(r"https?:|url\(|@import", found.style)
+    shown = page(name)
+    assert not shown.tags & {"script", "link", "img", "iframe", "object", "embed", "base", "form"}
+    assert not [attribute for _, each in shown.elements for attribute in each if attribute.startswith("on")]
+    assert all(target.startswith("#") for target in shown.attributes("href"))
+    assert not re.search(r"https?:|url\(|@import", shown.style)
 
 
 def test_no_address_stands_anywhere_in_the_file() -> None:
@@ -61,24 +61,24 @@ def test_no_address_stands_anywhere_in_the_file() -> None:
 
 @pytest.mark.parametrize("name", ["one cell", "several cells"])
 def test_identities_are_unique_and_every_reference_has_its_target(name: str) -> None:
-    found = page(name)
-    identities = found.attributes("id")
+    shown = page(name)
+    identities = shown.attributes("id")
     assert len(set(identities)) == len(identities)
-    labels = [part for value in found.attributes("aria-labelledby") for part in value.split()]
-    links = [target.removeprefix("#") for target in found.attributes("href")]
+    labels = [part for value in shown.attributes("aria-labelledby") for part in value.split()]
+    links = [target.removeprefix("#") for target in shown.attributes("href")]
     assert links
     assert set(labels) | set(links) <= set(identities)
 
 
 def test_pictures_and_tables_can_be_heard() -> None:
-    found = page("one cell")
-    charts = [each for tag, each in found.elements if tag == "svg" and "chart" in each.get("class", "")]
+    shown = page("one cell")
+    charts = [each for tag, each in shown.elements if tag == "svg" and "chart" in each.get("class", "")]
     assert charts
     assert all(each["role"] == "img" and each["aria-labelledby"] for each in charts)
-    assert all("scope" in each for tag, each in found.elements if tag == "th")
-    tags = [tag for tag, _ in found.elements]
+    assert all("scope" in each for tag, each in shown.elements if tag == "th")
+    tags = [tag for tag, _ in shown.elements]
     assert tags.count("caption") == tags.count("table")
-    assert ("html", {"lang": "en"}) in found.elements
+    assert ("html", {"lang": "en"}) in shown.elements
 
 
 def test_the_answer_holds_each_environments_sentence() -> None:
@@ -156,24 +156,28 @@ def test_seed_image_host_and_evidence_are_there() -> None:
 
 def with_fact(analysis: Analysis, value: Callable[[Outcome], str]) -> Analysis:
     """Every outcome tells this one fact."""
-    told = tuple(replace(one, facts={"label": value(one)}) for one in analysis.outcomes)
-    return replace(analysis, outcomes=told)
+    shown = tuple(replace(outcome, facts={"label": value(outcome)}) for outcome in analysis.outcomes)
+    return replace(analysis, outcomes=shown)
 
 
 def test_a_fact_that_differs_from_trial_to_trial_is_folded_by_environment() -> None:
-    told = with_fact(example(), lambda one: f"drift {one.trial.block} {one.trial.environment.name}")
-    (fact,) = evidence(told)
+    shown = with_fact(
+        example(), lambda outcome: f"drift {outcome.trial.block} {outcome.trial.environment.name}"
+    )
+    (fact,) = evidence(shown)
     assert fact.values[1] == "10 different values, first drift 1 docker; drift 2 docker (docker)"
     assert len(fact.values) == 5
     assert fact.values[-1] == "and 2 more values"
-    (label,) = to_json(told)["evidence"]
+    (label,) = to_json(shown)["evidence"]
     assert len(label["values"]) == 60
     assert label["values"][0]["environments"] == [label["values"][0]["value"].split()[-1]]
 
 
 def test_a_fact_that_differs_between_environments_alone_is_told_of_each() -> None:
-    told = with_fact(example(), lambda one: "no" if one.trial.environment.name == "docker" else "yes")
-    (fact,) = evidence(told)
+    shown = with_fact(
+        example(), lambda outcome: "no" if outcome.trial.environment.name == "docker" else "yes"
+    )
+    (fact,) = evidence(shown)
     assert set(fact.values) == {"no (docker)", "yes (bubblewrap, fake, lxc, native, systemd-nspawn)"}
 
 
@@ -190,13 +194,13 @@ def test_a_missing_interval_is_called_missing() -> None:
 
 def test_foreign_text_is_shown_and_never_run() -> None:
     hostile = renamed(example(), workload=HOSTILE, environment='"><b onclick=x>', text=HOSTILE)
-    found = Page(render_report(hostile))
-    assert found.faults == []
-    assert not found.tags & {"script", "img"}
-    assert "onclick" not in {name for _, each in found.elements for name in each}
-    assert "<script>alert(1)</script>" in found.text
-    assert "{{ 7*7 }}" in found.text
-    assert not re.search("[\x00-\x08\x0b-\x1f\u202e\ud800]", found.text)
+    shown = Page(render_report(hostile))
+    assert shown.faults == []
+    assert not shown.tags & {"script", "img"}
+    assert "onclick" not in {name for _, each in shown.elements for name in each}
+    assert "<script>alert(1)</script>" in shown.text
+    assert "{{ 7*7 }}" in shown.text
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202e\ud800]", shown.text)
 
 
 def test_an_environment_without_any_complete_block_says_why() -> None:
@@ -220,17 +224,17 @@ def _empty(analysis: Analysis) -> Analysis:
 
 
 def test_a_result_without_any_outcome_still_has_a_page() -> None:
-    found = Page(render_report(_empty(example())))
-    assert found.faults == []
-    assert "No environment was compared with native." in found.text
-    assert "The time budget ended before the plan: 0 of 70 trials were run." in found.text
+    shown = Page(render_report(_empty(example())))
+    assert shown.faults == []
+    assert "No environment was compared with native." in shown.text
+    assert "The time budget ended before the plan: 0 of 70 trials were run." in shown.text
 
 
 def test_a_result_without_sessions_or_skips_still_has_a_page() -> None:
     analysis = replace(example(figures=FIGURES[:1], losing=False), sessions=(), skipped=())
-    found = Page(render_report(analysis))
-    assert found.faults == []
-    assert "Everything planned ran, and every trial counts." in found.text
+    shown = Page(render_report(analysis))
+    assert shown.faults == []
+    assert "Everything planned ran, and every trial counts." in shown.text
 
 
 def test_the_file_is_replaced_as_a_whole(tmp_path: Path) -> None:

@@ -27,9 +27,9 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_the_object_is_plain_json_and_names_its_schema() -> None:
-    told = to_json(several_cells())
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
-    assert told["schema"] == 1
+    document = to_json(several_cells())
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    assert document["schema"] == 1
 
 
 def test_every_key_is_documented() -> None:
@@ -40,8 +40,8 @@ def test_every_key_is_documented() -> None:
 
 
 def test_every_figure_has_unit_count_and_interval() -> None:
-    told = to_json(example())
-    for verdict in told["verdicts"] + told["controls"]:
+    document = to_json(example())
+    for verdict in document["verdicts"] + document["controls"]:
         for key in ("typical", "mean", "spike_rate", "native_spike_rate", "native_median", "noise_floor"):
             assert set(verdict[key]) == ESTIMATE
             assert verdict[key]["unit"]
@@ -50,9 +50,9 @@ def test_every_figure_has_unit_count_and_interval() -> None:
 
 def test_each_verdict_and_each_value_of_its_blocks_is_there() -> None:
     analysis = example()
-    told = to_json(analysis)["verdicts"]
-    assert len(told) == len(analysis.verdicts)
-    for ours, theirs in zip(analysis.verdicts, told, strict=True):
+    document = to_json(analysis)["verdicts"]
+    assert len(document) == len(analysis.verdicts)
+    for ours, theirs in zip(analysis.verdicts, document, strict=True):
         assert theirs["sentence"] == ours.sentence
         assert theirs["typical"]["point"] == ours.overhead.typical.point
         assert [each["environment"] for each in theirs["blocks"]] == [
@@ -61,45 +61,45 @@ def test_each_verdict_and_each_value_of_its_blocks_is_there() -> None:
 
 
 def test_a_missing_interval_is_null_and_not_zero() -> None:
-    told = to_json(example(blocks=4))["verdicts"][0]
-    assert told["typical"]["low"] is None
-    assert told["typical"]["high"] is None
-    assert told["typical"]["n"] == 4
+    document = to_json(example(blocks=4))["verdicts"][0]
+    assert document["typical"]["low"] is None
+    assert document["typical"]["high"] is None
+    assert document["typical"]["n"] == 4
 
 
 def test_a_number_that_is_none_becomes_null() -> None:
     analysis = example()
     overhead = replace(analysis.controls[0], native_median=math.nan, spike_rate=math.inf)
-    told = to_json(replace(analysis, controls=(overhead,)))["controls"][0]
-    assert told["native_median"]["point"] is None
-    assert told["spike_rate"]["point"] is None
+    document = to_json(replace(analysis, controls=(overhead,)))["controls"][0]
+    assert document["native_median"]["point"] is None
+    assert document["spike_rate"]["point"] is None
 
 
 def test_each_control_has_its_p_value_among_all_of_them() -> None:
     analysis = example()
-    told = [each["native_p"] for each in to_json(analysis)["controls"]]
-    assert told == [each.native_p for each in analysis.controls]
-    assert all(0 <= each <= 1 for each in told)
+    document = [each["native_p"] for each in to_json(analysis)["controls"]]
+    assert document == [each.native_p for each in analysis.controls]
+    assert all(0 <= each <= 1 for each in document)
 
 
 def test_losses_and_skips_keep_their_reasons() -> None:
-    told = to_json(example())
+    document = to_json(example())
     counts = {"planned": 70, "ok": 67, "failed": 2, "invalid": 1, "cut_by_budget": False, "spared": 0}
-    assert told["trials"] == counts
-    assert {each["status"] for each in told["lost"]} == {"failed", "invalid"}
-    assert all(each["reason"] for each in told["lost"])
+    assert document["trials"] == counts
+    assert {each["status"] for each in document["lost"]} == {"failed", "invalid"}
+    assert all(each["reason"] for each in document["lost"])
     podman = {"environment": "podman", "reason": "podman is not installed", "remedy": "apt install podman"}
-    assert told["skipped"] == [podman | {"blocks": None}]
+    assert document["skipped"] == [podman | {"blocks": None}]
 
 
 def test_outcomes_that_are_left_out_are_listed_by_their_trials() -> None:
     assert to_json(example())["repeated_trials"] == []
-    told = to_json(replace(example(), repeated_trials=("b000-x", "b000-x")))
-    assert told["repeated_trials"] == ["b000-x", "b000-x"]
+    document = to_json(replace(example(), repeated_trials=("b000-x", "b000-x")))
+    assert document["repeated_trials"] == ["b000-x", "b000-x"]
 
 
 def test_instances_are_told_apart_where_there_are_several() -> None:
     assert to_json(example())["instances"] == []
-    found = to_json(several_cells())["instances"]
-    assert {each["instance"] for each in found} == {0, 1}
-    assert all(each["minimum"] <= each["median"]["point"] <= each["maximum"] for each in found)
+    document = to_json(several_cells())["instances"]
+    assert {each["instance"] for each in document} == {0, 1}
+    assert all(each["minimum"] <= each["median"]["point"] <= each["maximum"] for each in document)

@@ -75,7 +75,7 @@ def analysis(backward: int = 0) -> Analysis:
         cell=CELL,
         environment="box",
         log_ratios=ratios,
-        control_log_ratios=tuple(0.001 * one for one in ratios),
+        control_log_ratios=tuple(0.001 * ratio for ratio in ratios),
     )
     return replace(
         whole,
@@ -87,9 +87,9 @@ def analysis(backward: int = 0) -> Analysis:
     )
 
 
-def printed(told: Analysis, width: int = 100) -> str:
+def printed(shown: Analysis, width: int = 100) -> str:
     stream = io.StringIO()
-    print_tables(told, Console(file=stream, width=width, no_color=True))
+    print_tables(shown, Console(file=stream, width=width, no_color=True))
     return stream.getvalue()
 
 
@@ -119,9 +119,9 @@ def test_a_campaign_without_any_of_it_says_nothing_of_it() -> None:
 
 
 def test_courses_are_said_with_their_counts() -> None:
-    (one,) = analysis().steadiness
-    assert courses_said(one) == "9 iterations in each of 4 starts: flat in 4"
-    assert courses_said(one) in " ".join(printed(analysis()).split())
+    (shown,) = analysis().steadiness
+    assert courses_said(shown) == "9 iterations in each of 4 starts: flat in 4"
+    assert courses_said(shown) in " ".join(printed(analysis()).split())
 
 
 def test_a_timer_that_stands_apart_is_told() -> None:
@@ -131,10 +131,10 @@ def test_a_timer_that_stands_apart_is_told() -> None:
 
 
 def test_clocks_are_told_in_words() -> None:
-    told = "; ".join(quality_said(quality()))
-    assert "a clock of its own, source kvm-clock, time stamp counter not invariant (constant_tsc)" in told
-    assert "resolution 1 ns, smallest step 20 ns" in told
-    assert "processors agree" in told
+    shown = "; ".join(quality_said(quality()))
+    assert "a clock of its own, source kvm-clock, time stamp counter not invariant (constant_tsc)" in shown
+    assert "resolution 1 ns, smallest step 20 ns" in shown
+    assert "processors agree" in shown
 
 
 def test_a_few_exchanges_show_nothing() -> None:
@@ -142,8 +142,8 @@ def test_a_few_exchanges_show_nothing() -> None:
 
 
 def test_a_node_with_one_processor_compares_nothing() -> None:
-    told = quality_said(replace(quality(), pairs=0, exchanges=0))
-    assert "not compared between processors" in told[-1]
+    shown = quality_said(replace(quality(), pairs=0, exchanges=0))
+    assert "not compared between processors" in shown[-1]
 
 
 def test_a_clock_that_goes_backward_is_told_in_the_terminal() -> None:
@@ -154,8 +154,8 @@ def test_a_clock_that_goes_backward_is_told_in_the_terminal() -> None:
 @pytest.mark.parametrize("backward", [0, 3])
 def test_the_page_has_all_of_it(backward: int) -> None:
     text = Page(render_report(analysis(backward))).text
-    for told in (ORDER_TITLE, STEADY_TITLE, "state accumulates", "kvm-clock", "flat in 4"):
-        assert told in text
+    for entry in (ORDER_TITLE, STEADY_TITLE, "state accumulates", "kvm-clock", "flat in 4"):
+        assert entry in text
     assert ("BACKWARD" in text) == bool(backward)
 
 
@@ -169,5 +169,5 @@ def test_programs_are_told_what_the_documentation_names() -> None:
             assert f"`{key}`" in page, f"{part}: {key}"
     ageing = document["orders"][1]
     assert (ageing["environment"], ageing["word"], ageing["growth"]["n"]) == ("box", "accumulates", 8)
-    assert [one["value"] for one in ageing["late_over_early"]] == [1, 2, 4]
+    assert [entry["value"] for entry in ageing["late_over_early"]] == [1, 2, 4]
     assert len(ageing["blocks"][0]["starts"]) == 3

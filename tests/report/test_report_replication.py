@@ -26,8 +26,10 @@ def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def printed(treatment: Treatment, *, width: int = 80, show_all: bool = False) -> str:
     stream = io.StringIO()
-    found = replications([verdict.overhead for verdict in example().verdicts], treatment)
-    replication.table(found, treatment, Console(file=stream, width=width, highlight=False), show_all=show_all)
+    treated = replications([verdict.overhead for verdict in example().verdicts], treatment)
+    replication.table(
+        treated, treatment, Console(file=stream, width=width, highlight=False), show_all=show_all
+    )
     return stream.getvalue()
 
 
@@ -77,8 +79,12 @@ def test_an_unknown_paper_is_refused_with_those_there_are(result: Path) -> None:
 
 def test_programs_get_the_same_with_the_warning(result: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_show(result, as_json=True, show_all=False, treatment="l12") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["schema"], told["treatment"], told["warning"]) == (1, "l12", AGAINST[Treatment.L12])
-    found = replications([verdict.overhead for verdict in example().verdicts], Treatment.L12)
-    assert told == json.loads(json.dumps(replication.json(found, Treatment.L12, Integrity())))
-    assert len(told["replications"]) == len(found) > 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["schema"], document["treatment"], document["warning"]) == (
+        1,
+        "l12",
+        AGAINST[Treatment.L12],
+    )
+    treated = replications([verdict.overhead for verdict in example().verdicts], Treatment.L12)
+    assert document == json.loads(json.dumps(replication.json(treated, Treatment.L12, Integrity())))
+    assert len(document["replications"]) == len(treated) > 0

@@ -36,9 +36,9 @@ def page() -> Page:
     return Page(render_report(analysis()))
 
 
-def printed(told: Analysis, width: int = 80, *, show_all: bool = False) -> str:
+def printed(shown: Analysis, width: int = 80, *, show_all: bool = False) -> str:
     stream = io.StringIO()
-    print_tables(told, Console(file=stream, width=width, highlight=False), show_all=show_all)
+    print_tables(shown, Console(file=stream, width=width, highlight=False), show_all=show_all)
     return stream.getvalue()
 
 
@@ -124,12 +124,12 @@ def test_the_page_has_every_loss_with_its_interval() -> None:
 
 def test_the_picture_tells_its_figures_to_those_who_hear_the_page() -> None:
     html = render_report(analysis())
-    (told,) = re.findall(
+    (match,) = re.findall(
         r"<title [^>]*>Loss by company, primary metrics</title><desc [^>]*>(.*?)</desc>", html
     )[:1]
     for setting in SETTINGS[1:]:
         for name in PLANTED:
-            assert f"{name}, hpl on {setting}, hpl_flop_per_s: " in told
+            assert f"{name}, hpl on {setting}, hpl_flop_per_s: " in match
 
 
 def test_names_cannot_break_the_page() -> None:
@@ -141,15 +141,15 @@ def test_names_cannot_break_the_page() -> None:
     costs = tuple(
         replace(cost, summary=replace(cost.summary, environment=evil)) for cost in analysis().helper_costs
     )
-    found = Page(render_report(replace(analysis(), sharing=losses, helper_costs=costs)))
-    assert found.faults == []
-    assert "script" not in found.tags
+    shown = Page(render_report(replace(analysis(), sharing=losses, helper_costs=costs)))
+    assert shown.faults == []
+    assert "script" not in shown.tags
 
 
 def told() -> dict[str, Any]:
-    found = to_json(analysis())
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    return found
+    document = to_json(analysis())
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    return document
 
 
 def keys(value: Any) -> set[str]:
@@ -160,8 +160,10 @@ def keys(value: Any) -> set[str]:
 
 def test_every_key_is_documented() -> None:
     documented = set(re.findall(r"`(\w+)`", DOCUMENTATION.read_text(encoding="utf-8")))
-    found = told()
-    assert keys(found["sharing"]) | keys(found["helper_cost"]) | {"sharing", "helper_cost"} <= documented
+    document = told()
+    assert (
+        keys(document["sharing"]) | keys(document["helper_cost"]) | {"sharing", "helper_cost"} <= documented
+    )
 
 
 def test_programs_get_each_loss_with_its_blocks() -> None:
@@ -169,19 +171,21 @@ def test_programs_get_each_loss_with_its_blocks() -> None:
         assert theirs["loss"]["point"] == ours.typical.point
         assert theirs["word"] == ours.word.name.lower()
         assert theirs["alone"] == {"workload": "hpl", "layout": "1c1p1i"}
-        assert [one["block"] for one in theirs["blocks"]] == list(ours.summary.blocks)
-        assert [tuple(one["log_losses"]) for one in theirs["blocks"]] == list(ours.summary.log_losses)
+        assert [block["block"] for block in theirs["blocks"]] == list(ours.summary.blocks)
+        assert [tuple(block["log_losses"]) for block in theirs["blocks"]] == list(ours.summary.log_losses)
 
 
 def test_what_does_not_exist_is_null_and_not_zero() -> None:
-    found = told()
-    natives = [one for one in found["sharing"] if one["environment"] == "native"]
-    assert all(one["beyond_native"] is None for one in natives)
-    single = [one for one in found["sharing"] if "+" in one["cell"]["layout"]]
+    document = told()
+    natives = [loss for loss in document["sharing"] if loss["environment"] == "native"]
+    assert all(entry["beyond_native"] is None for entry in natives)
+    single = [loss for loss in document["sharing"] if "+" in loss["cell"]["layout"]]
     assert single
-    assert all(one["spread"] is one["jain_index"] is one["barrier_skew"] is None for one in single)
-    helpers = {one["environment"]: one for one in found["helper_cost"] if one["cell"]["layout"] == "1c1p1i"}
-    assert {name: (one["helpers"], one["cpu_s"] is None) for name, one in helpers.items()} == {
+    assert all(entry["spread"] is entry["jain_index"] is entry["barrier_skew"] is None for entry in single)
+    helpers = {
+        cost["environment"]: cost for cost in document["helper_cost"] if cost["cell"]["layout"] == "1c1p1i"
+    }
+    assert {name: (entry["helpers"], entry["cpu_s"] is None) for name, entry in helpers.items()} == {
         "docker": (2, False),
         "lxc": (1, False),
         "podman": (1, True),

@@ -56,8 +56,8 @@ def example() -> Analysis:
             first, status=Status.INVALID, reason="others", excluded_by=Rule.FOREIGN_LOAD, signals=(signal,)
         ),
         *(
-            replace(one, signals=(replace(signal, name="softirq_s", scope=Scope.HOST),))
-            for one in plain.outcomes[1:]
+            replace(outcome, signals=(replace(signal, name="softirq_s", scope=Scope.HOST),))
+            for outcome in plain.outcomes[1:]
         ),
     )
     exclusions = (
@@ -97,15 +97,15 @@ def test_what_nobody_had_is_named_in_a_line_and_what_is_missing_by_its_reason() 
 
 
 def test_losses_are_told_for_every_arm_of_the_cell_that_lost_any() -> None:
-    ((cell, told),) = exclusions_said(example())
-    assert told == "docker 0 of 10 trials; native 3 of 20 trials (3 for foreign load)"
+    ((cell, shown),) = exclusions_said(example())
+    assert shown == "docker 0 of 10 trials; native 3 of 20 trials (3 for foreign load)"
     assert exclusions_said(replace(example(), exclusions=())) == ()
     assert cell == example().exclusions[0].cell
 
 
 def test_a_warning_is_said_once_for_a_cell() -> None:
     assert len(example().verdicts) > len(warnings_said(example()))
-    assert {told for _, told in warnings_said(example())} == {"binary differs: b in docker, a natively"}
+    assert {entry for _, entry in warnings_said(example())} == {"binary differs: b in docker, a natively"}
 
 
 def test_the_terminal_tells_losses_and_warnings() -> None:
@@ -126,19 +126,19 @@ def test_the_page_tells_losses_and_warnings_and_folds_the_signals_away() -> None
 
 
 def test_a_program_gets_every_trials_signals_and_null_for_what_it_lacks() -> None:
-    found = json.loads(json.dumps(to_json(example())))
-    first, second = found["signals"]["trials"][:2]
+    document = json.loads(json.dumps(to_json(example())))
+    first, second = document["signals"]["trials"][:2]
     assert first["values"] == {"softirq_s": None, "throttled_s": 0.5}
     assert (first["excluded_by"], first["of_the_host"]) == ("foreign load", [])
     assert second["of_the_host"] == ["softirq_s"]
-    assert found["signals"]["kinds"]["throttled_s"] == {"unit": "s", "lost_time": True}
+    assert document["signals"]["kinds"]["throttled_s"] == {"unit": "s", "lost_time": True}
 
 
 def test_a_program_gets_differences_exclusions_and_warnings() -> None:
-    found = to_json(example())
-    (table,) = found["signals"]["environments"]
+    document = to_json(example())
+    (table,) = document["signals"]["environments"]
     assert table["differences"][0]["difference"]["unit"] == "s"
     assert table["missing"]["frequency_hz"] == "no cpufreq"
-    assert found["exclusions"][1]["excluded"] == {"foreign load": 3}
-    assert found["verdicts"][0]["warnings"] == ["binary differs: b in docker, a natively"]
-    assert found["lost"][0]["excluded_by"] == "foreign load"
+    assert document["exclusions"][1]["excluded"] == {"foreign load": 3}
+    assert document["verdicts"][0]["warnings"] == ["binary differs: b in docker, a natively"]
+    assert document["lost"][0]["excluded_by"] == "foreign load"

@@ -27,13 +27,13 @@ def stopped(design: Design = DESIGN) -> Analysis:
         replace(outcome, trial=replace(outcome.trial, block=outcome.trial.block - 1))
         for outcome in whole.outcomes
     )
-    found = summaries(outcomes, {"hpcc": (FIGURES[0].name,)})
-    looked = courses(found, finished_blocks(outcomes), design, ended=False)
+    treated = summaries(outcomes, {"hpcc": (FIGURES[0].name,)})
+    looked = courses(treated, finished_blocks(outcomes), design, ended=False)
     return with_verdicts(
         whole,
-        verdicts(found, MARGIN, looked),
+        verdicts(treated, MARGIN, looked),
         outcomes=outcomes,
-        decisions=decisions(found, looked, design),
+        decisions=decisions(treated, looked, design),
         spared_trials=12,
     )
 
@@ -61,14 +61,16 @@ def test_the_terminal_and_the_page_show_stops_and_answers() -> None:
 
 
 def test_programs_get_every_look() -> None:
-    told = to_json(stopped())
-    (fake,) = [one for one in told["verdicts"] if one["primary"] and one["environment"] == "fake"]
+    document = to_json(stopped())
+    (fake,) = [
+        verdict for verdict in document["verdicts"] if verdict["primary"] and verdict["environment"] == "fake"
+    ]
     assert fake["stopped"] == "decided"
     (look,) = fake["looks"]
     assert (look["blocks"], look["n"]) == (8, 8)
     assert look["interval"] == fake["typical"]
-    assert {one["ruling"] for one in told["decisions"]} <= {"exceeded", "kept", "undecided"}
-    assert told["trials"]["spared"] == 12
+    assert {decision["ruling"] for decision in document["decisions"]} <= {"exceeded", "kept", "undecided"}
+    assert document["trials"]["spared"] == 12
 
 
 def test_the_series_of_looks_is_told_when_there_were_several() -> None:

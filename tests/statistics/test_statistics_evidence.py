@@ -35,22 +35,22 @@ def sample(n: int, seed: int, shift: float, paired: bool = False) -> Contrast:
     return Blocks(tuple(log_ratios.tolist()), tuple(controls.tolist()))
 
 
-def leaves_out(found: Estimate) -> bool:
-    return found.low is not None and found.high is not None and (found.low > 0 or found.high < 0)
+def leaves_out(estimate: Estimate) -> bool:
+    return estimate.low is not None and estimate.high is not None and (estimate.low > 0 or estimate.high < 0)
 
 
 @given(samples(), ERRORS)
 def test_the_interval_leaves_out_zero_exactly_when_p_is_at_most_its_error(
-    one: Contrast, error: float
+    contrast: Contrast, error: float
 ) -> None:
-    result = estimate(one, error)
-    assert leaves_out(result) == (difference_p(one, Reach.at_once(result.n)) <= error)
+    result = estimate(contrast, error)
+    assert leaves_out(result) == (difference_p(contrast, Reach.at_once(result.n)) <= error)
 
 
 @given(samples())
-def test_equivalence_is_shown_exactly_when_its_p_is_at_most_one_in_twenty(one: Contrast) -> None:
-    p = equivalence_p(one, 0.03, Reach.at_once(len(one.log_ratios)))
-    assert is_equivalent(one, 0.03) == (p <= 0.05)
+def test_equivalence_is_shown_exactly_when_its_p_is_at_most_one_in_twenty(contrast: Contrast) -> None:
+    p = equivalence_p(contrast, 0.03, Reach.at_once(len(contrast.log_ratios)))
+    assert is_equivalent(contrast, 0.03) == (p <= 0.05)
 
 
 def test_p_of_pairs_is_that_of_scipys_exact_test() -> None:
@@ -73,10 +73,10 @@ def test_values_that_straddle_the_margin_on_both_sides_are_no_evidence_of_equiva
 
 @settings(max_examples=25)
 @given(samples(32, 32), st.sampled_from([0.05, 0.05 / 3, 0.05 / 8]))
-def test_with_looks_p_agrees_with_the_repeated_interval(one: Contrast, error: float) -> None:
-    result = interval(one, LOOKS, error)
+def test_with_looks_p_agrees_with_the_repeated_interval(contrast: Contrast, error: float) -> None:
+    result = interval(contrast, LOOKS, error)
     assert result.low is not None
-    assert leaves_out(result) == (difference_p(one, LOOKS) <= error)
+    assert leaves_out(result) == (difference_p(contrast, LOOKS) <= error)
 
 
 def test_looking_more_often_costs_evidence() -> None:

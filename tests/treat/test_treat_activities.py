@@ -21,8 +21,10 @@ def outcomes(settings: tuple[str, ...] = (ALONE,)) -> list[Outcome]:
     return profiled_outcomes(PLANTED, settings=settings, blocks=4)
 
 
-def by_environment(found: list[Outcome]) -> dict[str, ActivitySummary]:
-    return {activity_summary.environment: activity_summary for activity_summary in activity_summaries(found)}
+def by_environment(outcomes: list[Outcome]) -> dict[str, ActivitySummary]:
+    return {
+        activity_summary.environment: activity_summary for activity_summary in activity_summaries(outcomes)
+    }
 
 
 def test_each_cell_has_its_environments_native_first_whatever_the_outcomes_order() -> None:

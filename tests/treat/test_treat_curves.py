@@ -24,23 +24,23 @@ def outcomes(*environments: str) -> list[Outcome]:
     return list(curve_analysis(blocks=3, environments=names, sizes=SIZES, variation=0.0).outcomes)
 
 
-def curve(found: Iterable[Outcome], environment: str = "gvisor", metric: str = LATENCY) -> Curve:
+def curve(outcomes: Iterable[Outcome], environment: str = "gvisor", metric: str = LATENCY) -> Curve:
     (value,) = [
-        item for item in curves(list(found)) if (item.environment, item.metric) == (environment, metric)
+        item for item in curves(list(outcomes)) if (item.environment, item.metric) == (environment, metric)
     ]
     return value
 
 
 def changed(
-    found: list[Outcome], environment: str, change: Callable[[Outcome], Outcome], block: int = 2
+    outcomes: list[Outcome], environment: str, change: Callable[[Outcome], Outcome], block: int = 2
 ) -> list[Outcome]:
     """With one trial of that environment changed, of native its second slot."""
     *_, chosen = (
         outcome
-        for outcome in found
+        for outcome in outcomes
         if (outcome.trial.block, outcome.trial.environment.name) == (block, environment)
     )
-    return [change(outcome) if outcome is chosen else outcome for outcome in found]
+    return [change(outcome) if outcome is chosen else outcome for outcome in outcomes]
 
 
 def at_1024(change: Callable[[Sample], tuple[Sample, ...]]) -> Callable[[Outcome], Outcome]:
@@ -51,8 +51,8 @@ def at_1024(change: Callable[[Sample], tuple[Sample, ...]]) -> Callable[[Outcome
     return of
 
 
-def blocks(found: Curve) -> dict[float, tuple[int, ...]]:
-    return {point.x: point.blocks for point in found.points}
+def blocks(curve: Curve) -> dict[float, tuple[int, ...]]:
+    return {point.x: point.blocks for point in curve.points}
 
 
 def test_every_environment_and_native_have_a_curve_of_each_metric() -> None:

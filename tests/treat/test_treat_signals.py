@@ -61,10 +61,10 @@ def test_the_same_name_of_nodes_and_of_the_host_are_two_signals() -> None:
 
 
 def test_what_an_environment_counts_in_its_own_network_stands_beside_the_hosts_counts_natively() -> None:
-    def told(one: Outcome) -> Outcome:
-        native = one.trial.environment.name == "native"
+    def told(outcome: Outcome) -> Outcome:
+        native = outcome.trial.environment.name == "native"
         scope, value = (Scope.HOST, 1.0) if native else (Scope.NODE, 3.0)
-        return replace(one, signals=(Signal(name="tcp_timeouts", unit="1", scope=scope, value=value),))
+        return replace(outcome, signals=(Signal(name="tcp_timeouts", unit="1", scope=scope, value=value),))
 
     (signal_summary,) = evidence(tuple(map(told, planted_outcomes(Plant(blocks=6))))).signals
     assert signal_summary.scope is Scope.NODE
@@ -74,10 +74,10 @@ def test_what_an_environment_counts_in_its_own_network_stands_beside_the_hosts_c
 def test_native_has_no_links_of_its_own_so_nothing_is_dropped_there_and_all_else_that_it_lacks_is_missing() -> (
     None
 ):
-    def told(one: Outcome) -> Outcome:
-        names = () if one.trial.environment.name == "native" else ("queue_drops", "kvm_exits")
+    def told(outcome: Outcome) -> Outcome:
+        names = () if outcome.trial.environment.name == "native" else ("queue_drops", "kvm_exits")
         signals = tuple(Signal(name=name, unit="1", scope=Scope.NODE, value=3.0) for name in names)
-        return replace(one, signals=signals)
+        return replace(outcome, signals=signals)
 
     (signal_summary,) = evidence(tuple(map(told, planted_outcomes(Plant(blocks=6))))).signals
     assert (signal_summary.name, signal_summary.blocks[0].native) == ("queue_drops", (0.0, 0.0))

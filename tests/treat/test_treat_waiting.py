@@ -41,8 +41,8 @@ def outcomes(
     return collected
 
 
-def cost(told: list[Outcome]) -> WaitCost:
-    (wait_cost,) = wait_costs(wait_summaries(told))
+def cost(outcomes: list[Outcome]) -> WaitCost:
+    (wait_cost,) = wait_costs(wait_summaries(outcomes))
     return wait_cost
 
 

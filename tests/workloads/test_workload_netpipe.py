@@ -39,8 +39,8 @@ def samples(case: str, options: NetpipeOptions = DEFAULT) -> list[Sample]:
     return NETPIPE.samples(options, recorded("netpipe", case))
 
 
-def named(found: list[Sample], name: str) -> list[Sample]:
-    return [sample for sample in found if sample.name == name]
+def named(samples: list[Sample], name: str) -> list[Sample]:
+    return [sample for sample in samples if sample.name == name]
 
 
 def text_of(case: str) -> str:
@@ -149,7 +149,7 @@ def test_a_run_of_other_sizes_is_wrong() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "words"),
     [
         ("       1 19.452888", "not bytes, Mbps and seconds"),
         ("       1 19.452888   0.00000039 7", "not bytes, Mbps and seconds"),
@@ -163,9 +163,9 @@ def test_a_run_of_other_sizes_is_wrong() -> None:
         ("\N{ARABIC-INDIC DIGIT ONE} 19.452888   0.00000039", "not bytes, Mbps and seconds"),
     ],
 )
-def test_an_impossible_line_is_wrong(line: str, told: str) -> None:
+def test_an_impossible_line_is_wrong(line: str, words: str) -> None:
     rest = text_of("mpi").partition("\n")[2]
-    assert told in wrong(f"{line}\n{rest}")
+    assert words in wrong(f"{line}\n{rest}")
 
 
 def test_a_forbidden_single_copy_that_was_asked_for_is_wrong_and_else_a_fact() -> None:
@@ -204,10 +204,10 @@ def test_the_file_is_written_where_the_job_begins() -> None:
     assert "-h n1 " in argv
 
 
-@pytest.mark.parametrize(("address", "found"), [("10.1.0.18", "10.1.0.18"), (None, "n1")])
-def test_the_other_node_is_found_by_its_address_if_that_is_known(address: str | None, found: str) -> None:
+@pytest.mark.parametrize(("address", "words"), [("10.1.0.18", "10.1.0.18"), (None, "n1")])
+def test_the_other_node_is_found_by_its_address_if_that_is_known(address: str | None, words: str) -> None:
     across = replace(SHAPE, span=replace(SPAN, addresses=("10.1.0.17", address)))
-    assert f"-h {found} " in " ".join(NETPIPE.job(TCP, across).argv)
+    assert f"-h {words} " in " ".join(NETPIPE.job(TCP, across).argv)
 
 
 def test_instances_that_share_a_loopback_have_ports_of_their_own() -> None:

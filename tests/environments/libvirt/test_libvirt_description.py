@@ -34,8 +34,8 @@ def machine(accelerator: Accelerator, devices: str, **changes: object) -> QemuMa
     return QemuMachine(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def domain(found: QemuMachine, files: Files = FILES) -> ET.Element:
-    return ET.fromstring(described(found, (1, 3), files))  # noqa: S314 - our own
+def domain(machine: QemuMachine, files: Files = FILES) -> ET.Element:
+    return ET.fromstring(described(machine, (1, 3), files))  # noqa: S314 - our own
 
 
 def attributes(parent: ET.Element, path: str) -> list[dict[str, str]]:

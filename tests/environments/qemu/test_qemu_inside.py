@@ -30,8 +30,8 @@ def seen(devices: str, **changes: Any) -> Mapping[str, Any]:
     return {**parse((OUTPUTS / f"{devices}-tcg.json").read_text()), **changes}
 
 
-def with_interface(found: Mapping[str, Any], interface: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**found, "network_interfaces": [*found["network_interfaces"], interface]}
+def with_interface(facts: Mapping[str, Any], interface: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**facts, "network_interfaces": [*facts["network_interfaces"], interface]}
 
 
 @pytest.mark.parametrize("devices", ["paravirtual", "emulated"])

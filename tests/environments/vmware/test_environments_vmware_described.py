@@ -56,7 +56,7 @@ def test_a_suspended_machine_is_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "address"),
+    ("guest", "address"),
     [
         ({"ipAddress": "10.1.2.3"}, "10.1.2.3"),
         ({"ipAddress": "fe80::1", "net": [{"ipAddress": ["fe80::1", "10.1.2.3"]}]}, "10.1.2.3"),
@@ -64,8 +64,8 @@ def test_a_suspended_machine_is_on() -> None:
         ({"ipAddress": "", "net": None}, None),
     ],
 )
-def test_the_address_is_one_that_others_can_reach(told: dict[str, object], address: str | None) -> None:
-    described = machine(changed((*FIRST, "guest"), told))
+def test_the_address_is_one_that_others_can_reach(guest: dict[str, object], address: str | None) -> None:
+    described = machine(changed((*FIRST, "guest"), guest))
     assert described is not None
     assert described.address == address
 

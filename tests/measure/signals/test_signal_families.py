@@ -21,7 +21,7 @@ BESIDE = {
     *("system_call_cost_s", "clock_read_cost_s"),
 }
 TEXT = (REPOSITORY / "docs" / "signals.md").read_text()
-every_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda one: one.kinds[0].name)
+every_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda entry: entry.kinds[0].name)
 
 
 def names(family: SignalFamily) -> set[str]:
