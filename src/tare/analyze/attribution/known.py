@@ -61,34 +61,36 @@ KNOWN: Mapping[str, Known] = {
     "steal_s": Known(title="processor time taken by the host", group=_CPU, summed=True, after=_WAITING[:2]),
     "runnable_wait_s": Known(title="waiting for a processor", group=_CPU, summed=True, after=_WAITING[:3]),
     "psi_cpu_some_s": Known(title="stalled for a processor", group=_CPU, after=_WAITING[:4]),
-    "psi_cpu_full_s": Known(title="all stalled for a processor", group=_CPU, after=_WAITING),
-    "host_psi_cpu_some_s": Known(title="somebody stalled for a processor", after=_WAITING),
-    "host_steal_s": Known(title="processor time taken from this host by its own", after=_WAITING[1:3]),
+    "psi_cpu_full_s": Known(title="all tasks stalled for a processor", group=_CPU, after=_WAITING),
+    "host_psi_cpu_some_s": Known(title="some task stalled for a processor", after=_WAITING),
+    "host_steal_s": Known(
+        title="processor time taken by the hypervisor below this host", after=_WAITING[1:3]
+    ),
     "memory_limit_hits": Known(title="wanted more memory than the limit", most_event_s=_PAGE_S),
-    "pages_refaulted": Known(title="pages read again that were taken away", most_event_s=_READ_S),
-    "pages_reclaimed": Known(title="pages taken away for lack of memory", most_event_s=_PAGE_S),
+    "pages_refaulted": Known(title="reclaimed pages read again", most_event_s=_READ_S),
+    "pages_reclaimed": Known(title="pages reclaimed for lack of memory", most_event_s=_PAGE_S),
     "pages_swapped_in": Known(title="pages read back from swap", most_event_s=_READ_S, after=_MEMORY[:3]),
     "pages_swapped_out": Known(title="pages written to swap", most_event_s=_READ_S, after=_MEMORY[:3]),
     "major_faults": Known(
         title="page faults that read from storage", most_event_s=_READ_S, after=_MEMORY[:3]
     ),
     "psi_memory_some_s": Known(title="stalled for memory", group=_STORAGE),
-    "psi_memory_full_s": Known(title="all stalled for memory", group=_STORAGE, after=_MEMORY[4:]),
-    "host_pages_reclaimed": Known(title="pages taken away", most_event_s=_PAGE_S, after=_MEMORY),
+    "psi_memory_full_s": Known(title="all tasks stalled for memory", group=_STORAGE, after=_MEMORY[4:]),
+    "host_pages_reclaimed": Known(title="pages reclaimed", most_event_s=_PAGE_S, after=_MEMORY),
     "host_major_faults": Known(
         title="page faults that read from storage", most_event_s=_READ_S, after=_MEMORY
     ),
-    "host_psi_memory_some_s": Known(title="somebody stalled for memory", after=_MEMORY),
-    "host_psi_memory_full_s": Known(title="all stalled for memory", after=_MEMORY),
-    "block_io_wait_s": Known(title="requests of the disks", after=_MEMORY),
+    "host_psi_memory_some_s": Known(title="some task stalled for memory", after=_MEMORY),
+    "host_psi_memory_full_s": Known(title="all tasks stalled for memory", after=_MEMORY),
+    "block_io_wait_s": Known(title="disk requests", after=_MEMORY),
     "psi_io_some_s": Known(title="stalled for storage", group=_STORAGE, after=(*_MEMORY, "block_io_wait_s")),
-    "psi_io_full_s": Known(title="all stalled for storage", group=_STORAGE, after=_STORAGE_WAITS),
-    "host_psi_io_some_s": Known(title="somebody stalled for storage", after=_STORAGE_WAITS),
-    "host_psi_io_full_s": Known(title="all stalled for storage", after=_STORAGE_WAITS),
+    "psi_io_full_s": Known(title="all tasks stalled for storage", group=_STORAGE, after=_STORAGE_WAITS),
+    "host_psi_io_some_s": Known(title="some task stalled for storage", after=_STORAGE_WAITS),
+    "host_psi_io_full_s": Known(title="all tasks stalled for storage", after=_STORAGE_WAITS),
     "iowait_s": Known(
         title="processors idle while storage is waited for", fills_idleness=True, after=_STORAGE_WAITS
     ),
-    "foreign_cpu_s": Known(title="its processors at work for others", fills_idleness=True, after=_WAITING),
+    "foreign_cpu_s": Known(title="other programs on its processors", fills_idleness=True, after=_WAITING),
     "block_read_byte": Known(title="read from the disks", after=_MEMORY),
     "block_written_byte": Known(title="written to the disks", after=_MEMORY),
     "queue_overlimits": Known(title="packets held back by a rate limit", most_event_s=_PACKET_S),
@@ -98,10 +100,10 @@ KNOWN: Mapping[str, Known] = {
     "interface_errors": Known(title="errors of a network interface", most_event_s=_PACKET_S),
     "tcp_timeouts": Known(title="TCP retransmission timeouts", timeout=True, after=_SHAPING),
     "tcp_retransmissions": Known(
-        title="TCP segments sent again", most_event_s=_PACKET_S, after=(*_SHAPING, _TCP[0])
+        title="TCP segments retransmitted", most_event_s=_PACKET_S, after=(*_SHAPING, _TCP[0])
     ),
     "tcp_lost_retransmissions": Known(
-        title="TCP segments lost again", most_event_s=_PACKET_S, after=(*_SHAPING, *_TCP)
+        title="TCP retransmissions lost", most_event_s=_PACKET_S, after=(*_SHAPING, *_TCP)
     ),
     "queue_backlog_byte": Known(title="left waiting in a queue", level=True, after=(*_SHAPING, *_TCP)),
     "queue_requeues": Known(
@@ -115,18 +117,16 @@ KNOWN: Mapping[str, Known] = {
     "network_softirqs": Known(
         title="network work of the kernel", most_event_s=_SWITCH_S, after=(*_SHAPING, *_TCP)
     ),
-    "huge_page_fallbacks": Known(title="no huge page to be had", most_event_s=_PAGE_S, after=_MEMORY),
-    "compaction_stalls": Known(
-        title="waits for memory to be put together", most_event_s=_READ_S, after=_MEMORY
-    ),
+    "huge_page_fallbacks": Known(title="no huge page available", most_event_s=_PAGE_S, after=_MEMORY),
+    "compaction_stalls": Known(title="waits for memory compaction", most_event_s=_READ_S, after=_MEMORY),
     "huge_pages_split": Known(title="huge pages split", most_event_s=_PAGE_S, after=_MEMORY),
     "huge_pages_allocated": Known(title="huge pages made", most_event_s=_PAGE_S, after=_MEMORY),
-    "remote_memory_byte": Known(title="memory beside other processors", level=True, after=_MEMORY),
+    "remote_memory_byte": Known(title="memory on other NUMA nodes", level=True, after=_MEMORY),
     "numa_pages_migrated": Known(
-        title="pages moved to another processor's memory", most_event_s=_PAGE_S, after=_REMOTE
+        title="pages moved to another NUMA node", most_event_s=_PAGE_S, after=_REMOTE
     ),
     "numa_hint_faults": Known(
-        title="page faults that ask which processor uses a page",
+        title="page faults of NUMA balancing",
         most_event_s=_FAULT_S,
         after=(*_REMOTE, "numa_pages_migrated"),
     ),
@@ -138,12 +138,12 @@ KNOWN: Mapping[str, Known] = {
         most_event_s=_FAULT_S,
         after=(*_MEMORY, "numa_hint_faults", "minor_faults"),
     ),
-    "involuntary_switches": Known(title="put off the processor", most_event_s=_SWITCH_S, after=_WAITING),
+    "involuntary_switches": Known(title="preempted", most_event_s=_SWITCH_S, after=_WAITING),
     "voluntary_switches": Known(
-        title="went to sleep and was woken", most_event_s=_SWITCH_S, after=(*_SHAPING, *_TCP, *_STORAGE_WAITS)
+        title="slept and was woken", most_event_s=_SWITCH_S, after=(*_SHAPING, *_TCP, *_STORAGE_WAITS)
     ),
     "host_switches": Known(
-        title="changes of what a processor runs",
+        title="context switches",
         most_event_s=_SWITCH_S,
         after=(*_WAITING, *_SHAPING, *_TCP, *_STORAGE_WAITS, "involuntary_switches", "voluntary_switches"),
     ),
