@@ -17,8 +17,7 @@ from tare.records import POWER, Design, ExpectedBlocks, LookForesight
 from tare.statistics import aligned_ranks
 from tare.statistics.aligned_ranks import Floats
 from tare.statistics.boundary import ERROR, boundary, spending
-from tare.statistics.distributions import student_quantile
-from tare.statistics.sharper import SHARPER
+from tare.statistics.sharper import bounds_of_many
 
 EFFECTS = (0.0, 0.02, 0.05, 0.2)
 """Overheads for which the expected number of blocks is reported."""
@@ -115,20 +114,5 @@ def _campaigns(looks: tuple[int, ...]) -> tuple[_Seen, ...]:
 
 def _look(log_ratios: Floats, controls: Floats, strict: float, loose: float) -> _Seen:
     points = aligned_ranks.points(log_ratios, controls, _PRECISION)
-    both = (_bounds(log_ratios, controls, nominal) for nominal in (strict, loose))
+    both = (bounds_of_many(log_ratios, controls, nominal, _PRECISION) for nominal in (strict, loose))
     return _Seen(log_ratios.shape[-1], points, *both)
-
-
-def _bounds(log_ratios: Floats, controls: Floats, nominal: float) -> _Bounds | None:
-    """Bounds as in ``sharper.lower_bound``, but without placements: in normal noise Student's t asks for more."""
-    n = log_ratios.shape[-1]
-    levels = [level for level in (nominal, 2 * SHARPER) if aligned_ranks.reaches(n, level)]
-    if not levels:
-        return None
-    ends = [aligned_ranks.bounds(log_ratios, controls, level, _PRECISION) for level in levels]
-    if nominal >= 2 * SHARPER:
-        return ends[0]
-    half_width = student_quantile(n - 1, 1 - nominal / 2) * log_ratios.std(axis=-1, ddof=1) / math.sqrt(n)
-    mean = log_ratios.mean(axis=-1)
-    low, high = np.minimum(ends[-1][0], mean - half_width), np.maximum(ends[-1][1], mean + half_width)
-    return (np.maximum(low, ends[0][0]), np.minimum(high, ends[0][1])) if len(ends) > 1 else (low, high)

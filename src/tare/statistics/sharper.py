@@ -71,6 +71,27 @@ def bounds(log_ratios: _Values, controls: _Values, error: float) -> tuple[float,
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
+def bounds_of_many(
+    log_ratios: Floats, controls: Floats, error: float, precision: float
+) -> tuple[Floats, Floats] | None:
+    """Give the ends of an interval for each row, which misses with a chance of ``error``; ``None``: no ends.
+
+    They are those of ``bounds`` without the placements: in normal noise Student's t asks for more. ``precision`` is a
+    share of an end's possible range.
+    """
+    n = log_ratios.shape[-1]
+    levels = [level for level in (error, 2 * SHARPER) if aligned_ranks.reaches(n, level)]
+    if not levels:
+        return None
+    ends = [aligned_ranks.bounds(log_ratios, controls, level, precision) for level in levels]
+    if error >= 2 * SHARPER:
+        return ends[0]
+    half_width = student_quantile(n - 1, 1 - error / 2) * log_ratios.std(axis=-1, ddof=1) / math.sqrt(n)
+    mean = log_ratios.mean(axis=-1)
+    low, high = np.minimum(ends[-1][0], mean - half_width), np.maximum(ends[-1][1], mean + half_width)
+    return (np.maximum(low, ends[0][0]), np.minimum(high, ends[0][1])) if len(ends) > 1 else (low, high)
+
+
 def _sharper_bound(log_ratios: _Values, controls: _Values, error: float) -> float:
     """Where the placements and Student's t both begin to reject; minus infinity if they never do."""
     limit = -normal_quantile(_sharper_from(len(log_ratios)))
