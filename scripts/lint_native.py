@@ -26,9 +26,11 @@ def commands() -> dict[Path, list[str]]:
     """Folder → compiler options of its sources: the longest of them, so those with the widest instructions.
 
     Raises:
-        SystemExit: no target compiles a source, so its options are unknown.
+        SystemExit: native/ was never built here, or no target compiles a source, so its options are unknown.
 
     """
+    if not COMMANDS.exists():
+        sys.exit("lint: native/ is not built here; run make setup-test first")
     widest: dict[Path, list[str]] = {}
     left = set(SOURCES.rglob("*.cpp"))
     for entry in json.loads(COMMANDS.read_bytes()):
