@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks, and chances of sums of many, one at a time, where enumerating them would take n^2 or n^3 steps.
+"""Ranks, and tail probabilities of sums of many terms, where enumeration would take n^2 or n^3 steps.
 
 The chance that a sum T of whole numbers is at most c is an integral of its generating function, the mean of e^(zT),
 along a line Re z = s < 0 (Helstrom, IEEE Transactions on Aerospace and Electronic Systems 14 (1978) 630-640, on such
