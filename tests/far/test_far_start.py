@@ -36,6 +36,23 @@ def test_it_needs_nothing_but_pythons_own_library(unpacked: Path, tmp_path: Path
     assert (answer["number"], answer["usable"]) == (7, True)
 
 
+def test_every_technology_is_carried_whole(unpacked: Path) -> None:
+    """Each provider loads with Python's own library and the carried code alone."""
+    script = f"""
+import sys
+sys.path.insert(0, {str(unpacked.parents[2])!r})
+from tare.environments import PROVIDERS
+for name in PROVIDERS:
+    try:
+        PROVIDERS[name]
+    except ModuleNotFoundError as error:
+        print(name, error.name)
+"""
+    argv = [sys.executable, "-I", "-S", "-c", script]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60, cwd="/")
+    assert done.stdout == ""
+
+
 def test_a_question_that_makes_no_sense_is_answered_with_an_error(unpacked: Path, tmp_path: Path) -> None:
     questions = [
         {"do": "dance", "number": 1, "size": 0},

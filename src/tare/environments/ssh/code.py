@@ -16,7 +16,7 @@ from tare.host.process import tool_environment
 
 _PARTS = (
     *("__init__", "errors", "node_life", "on_demand", "records", "units", "untrusted"),
-    *("environments", "far", "guests", "host", "image", "network", "nodes"),
+    *("engines", "environments", "far", "guests", "host", "image", "network", "nodes"),
     *("statistics/__init__", "statistics/estimate"),
 )
 """Modules, and packages whole."""
