@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real environments for tests: usable and knowing the image, or skipped with the reason and the way out."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from tare.environments import PROVIDERS
 from tare.host.paths import state_directory
 from tare.image.store import Image
-from tare.nodes.provider import Provider
+from tare.nodes.provider import Probe, Provider
 from tare.records import OptionValue
 
 VARIANTS: Mapping[str, tuple[str, Mapping[str, OptionValue]]] = {
@@ -18,6 +19,7 @@ VARIANTS: Mapping[str, tuple[str, Mapping[str, OptionValue]]] = {
 """What counts as an environment of its own, beside the technologies as they are by default."""
 BROUGHT = {"custom", "libvirt", "ssh", "virtualbox", "vmware", "xen"}
 """They run where the user says, in what he brings, and have tests of their own."""
+_FAULT = re.compile(r"\b[A-Z]\w*Error: ")
 KEPT = state_directory()
 """Where the set-up has put what machines boot from, before any test chose a state folder of its own."""
 
@@ -28,11 +30,16 @@ def ready_provider(request: pytest.FixtureRequest, image: Image) -> Provider:
     provider = PROVIDERS[technology].configured(options) if options else PROVIDERS[technology]
     if request.param == "docker":
         request.getfixturevalue("docker_daemon")
-    probe = provider.probe()
-    if not probe.usable:
-        pytest.skip(f"{request.param}: {probe.reason}; {probe.remedy}")
+    skip_unless_usable(provider.probe(), request.param)
     provider.prepare(image.root, image.digest)
     return provider
+
+
+def skip_unless_usable(probe: Probe, name: str) -> None:
+    """Skip with the reason and the way out; an exception of Python for a reason is a fault of Tare, and fails."""
+    if not probe.usable:
+        assert not _FAULT.search(probe.reason), f"{name}: {probe.reason}"
+        pytest.skip(f"{name}: {probe.reason}; {probe.remedy}")
 
 
 def lend_guest_parts(state: Path) -> None:

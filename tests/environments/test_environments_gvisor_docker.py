@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.contract.contract_nodes import execute, running
 from tests.environments.environment_example import MEBIBYTE, described, inspected
+from tests.real_environments import skip_unless_usable
 
 from tare.environments import PROVIDERS
 from tare.environments.gvisor_node import kernel_processes
@@ -35,9 +36,7 @@ pytestmark = [
 def ready(image: Image, options: Mapping[str, OptionValue]) -> Provider:
     """Docker with these options, knowing the image; or skipped, as a daemon that was there before is used as it is."""
     provider = PROVIDERS["docker"].configured(options)
-    probe = provider.probe()
-    if not probe.usable:
-        pytest.skip(f"{probe.reason}; {probe.remedy}")
+    skip_unless_usable(provider.probe(), "docker")
     provider.prepare(image.root, image.digest)
     return provider
 

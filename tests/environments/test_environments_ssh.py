@@ -13,6 +13,7 @@ from tests.environments import custom_examples
 from tests.environments.environment_example import MEBIBYTE
 from tests.environments.far_example import PROVIDER, far_spec, inside, leftovers, running
 from tests.environments.loopback_sshd import Sshd, running_sshd
+from tests.real_environments import skip_unless_usable
 
 from tare.environments import ssh
 from tare.host import process
@@ -179,9 +180,7 @@ class TestContract:
         self, below: str, sshd: Sshd, far: Path, image: Image, state: Path
     ) -> None:
         options = sshd.reach(far, below=below)
-        probe = PROVIDER.configured(options).probe()
-        if not probe.usable:
-            pytest.skip(f"{probe.reason}; {probe.remedy}")
+        skip_unless_usable(PROVIDER.configured(options).probe(), below)
         spec = far_spec(options, image, state)
         with running(spec) as (node,):
             name = inside(node, "cat", "/proc/sys/kernel/hostname").stdout.decode().strip()

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.contract import test_environment_contract, test_environment_endings
 from tests.contract.contract_nodes import make_spec
+from tests.real_environments import skip_unless_usable
 
 from tare.environments import PROVIDERS
 from tare.image.store import Image
@@ -63,9 +64,7 @@ def test_the_page_tells_every_duty() -> None:
 def provider(image: Image, monkeypatch: pytest.MonkeyPatch) -> Provider:
     """The template, where the contract's tests expect a provider of the list."""
     result = template()
-    probe = result.probe()
-    if not probe.usable:
-        pytest.skip(f"{probe.reason}; {probe.remedy}")
+    skip_unless_usable(result.probe(), "unshare")
     result.prepare(image.root, image.digest)
     monkeypatch.setattr("tare.measure.clean.PROVIDERS", {**PROVIDERS, "unshare": result})
     return result
