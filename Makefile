@@ -96,7 +96,8 @@ audit: setup-test
 check: setup-test
 	@$(MAKE) lint
 	@$(MAKE) all-tests COVERAGE='--cov --cov-report='
-	@echo "coverage: the tests' own processes run $$($(BIN)/coverage report --format=total) % of the statements of src/tare"
+	@share=$$($(BIN)/coverage report --format=total) && \
+	    echo "coverage: the tests' own processes run $$share % of the statements of src/tare"
 
 lint:
 	$(BIN)/ruff format --check

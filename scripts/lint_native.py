@@ -15,6 +15,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 SOURCES = Path("native")
@@ -22,8 +23,8 @@ TEXTS = Path("build/lint")
 COMMANDS = Path("build/native/compile_commands.json")
 
 
-def commands() -> dict[Path, list[str]]:
-    """Folder → compiler options of its sources: the longest of them, so those with the widest instructions.
+def commands() -> dict[Path, list[list[str]]]:
+    """Source → its compiler options, the longest first: the widest of the instruction sets it is compiled for.
 
     Raises:
         SystemExit: native/ was never built here, or no target compiles a source, so its options are unknown.
@@ -31,25 +32,22 @@ def commands() -> dict[Path, list[str]]:
     """
     if not COMMANDS.exists():
         sys.exit("lint: native/ is not built here; run make setup-test first")
-    widest: dict[Path, list[str]] = {}
-    left = set(SOURCES.rglob("*.cpp"))
+    options: dict[Path, list[list[str]]] = {source: [] for source in sorted(SOURCES.rglob("*.cpp"))}
     for entry in json.loads(COMMANDS.read_bytes()):
+        words = shlex.split(entry["command"])[1:]
         source = Path(os.path.relpath(entry["file"]))
-        if source.is_relative_to(SOURCES):
-            left.discard(source)
-            words = shlex.split(entry["command"])[1:]
-            options = words[: words.index("-o")]
-            widest[source.parent] = max(widest.get(source.parent, []), options, key=len)
-    if left:
-        sys.exit(f"lint: no target of native/CMakeLists.txt compiles {', '.join(map(str, sorted(left)))}")
-    return widest
+        if source in options and (own := words[: words.index("-o")]) not in options[source]:
+            options[source].append(own)
+    if left := [str(source) for source, known in options.items() if not known]:
+        sys.exit(f"lint: no target of native/CMakeLists.txt compiles {', '.join(left)}")
+    return {source: sorted(known, key=len, reverse=True) for source, known in options.items()}
 
 
-def joined(folder: Path) -> list[tuple[str, str]]:
-    """Give the place and text of each line of the folder's sources, without includes of earlier sources."""
+def joined(sources: Sequence[Path]) -> list[tuple[str, str]]:
+    """Give the place and text of each line of the sources, without includes of earlier sources."""
     lines: list[tuple[str, str]] = []
     included: set[str] = set()
-    for source in sorted(folder.glob("*.cpp")):
+    for source in sources:
         own: set[str] = set()
         for number, line in enumerate(source.read_text().splitlines(), 1):
             repeats = line in included and line not in own
@@ -60,16 +58,15 @@ def joined(folder: Path) -> list[tuple[str, str]]:
     return lines
 
 
-def passes(folder: Path, options: list[str], common: bytes) -> bool:
-    """Whether clang-tidy finds nothing; print what it finds, at its place in the sources."""
-    text = TEXTS / folder.relative_to(SOURCES) / "joined.cpp"
-    places, lines = zip(*joined(folder), strict=True)
+def passes(text: Path, sources: Sequence[Path], options: list[str], common: bytes) -> bool:
+    """Whether clang-tidy finds nothing in the sources; print what it finds, at its place in them."""
+    places, lines = zip(*joined(sources), strict=True)
     text.write_text("\n".join([*lines, ""]))
     stamp = text.with_suffix(".passed")
     key = hashlib.sha256(common + text.read_bytes() + repr(options).encode()).hexdigest()
     if stamp.exists() and stamp.read_text() == key:
         return True
-    argv = ["clang-tidy", "--quiet", text, "--", *options]
+    argv = ["clang-tidy", "--quiet", str(text), "--", *options]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         stamp.write_text(key)
@@ -83,21 +80,31 @@ def copy_configuration() -> bytes:
     """Copy each folder's .clang-tidy, as clang-tidy looks for it beside the text; give all that the texts share."""
     for file in SOURCES.rglob(".clang-tidy"):
         (TEXTS / file.relative_to(SOURCES)).write_bytes(file.read_bytes())
+    version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
     shared = [Path(".clang-tidy"), *sorted(SOURCES.rglob(".clang-tidy")), *sorted(SOURCES.rglob("*.hpp"))]
-    return b"".join(path.read_bytes() for path in shared)
+    return version + b"".join(path.read_bytes() for path in shared)
+
+
+def tasks() -> Iterator[tuple[Path, list[Path], list[str]]]:
+    """Text, sources and options: a folder in the widest instruction set; if its code differs in others, these too."""
+    options = commands()
+    for folder in {source.parent for source in options}:
+        place = TEXTS / folder.relative_to(SOURCES)
+        place.mkdir(parents=True, exist_ok=True)
+        sources = [source for source in options if source.parent == folder]
+        yield place / "joined.cpp", sources, max((options[source][0] for source in sources), key=len)
+        differs = any("__AVX" in path.read_text() for path in folder.glob("*.[ch]pp"))
+        for source in sources if differs else ():
+            for number, narrower in enumerate(options[source][1:]):
+                yield place / f"{source.stem}-{number}.cpp", [source], narrower
 
 
 def main() -> None:
-    options = commands()
-    for folder in options:
-        (TEXTS / folder.relative_to(SOURCES)).mkdir(parents=True, exist_ok=True)
+    left = sorted(tasks(), key=lambda task: -sum(source.stat().st_size for source in task[1]))
     common = copy_configuration()
-    largest_first = sorted(
-        options, key=lambda folder: -sum(path.stat().st_size for path in folder.glob("*.cpp"))
-    )
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-        passed = list(threads.map(lambda folder: passes(folder, options[folder], common), largest_first))
-    sys.exit(not all(passed))
+        passed = [threads.submit(passes, *task, common) for task in left]
+    sys.exit(not all(each.result() for each in passed))
 
 
 if __name__ == "__main__":
