@@ -82,6 +82,7 @@ std::vector<std::string> candidate_paths(const std::string& command,
 
 Launch::Launch(const Options& options)
     : name_{options.command.front()},
+      stdin_file_{options.stdin_file},
       paths_{candidate_paths(name_, options.variables)},
       arguments_{options.command},
       variables_{options.variables},
@@ -93,7 +94,6 @@ Launch::Launch(const Options& options)
     if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) {
         throw_errno("cannot enter the directory '" + options.directory + "'");
     }
-    stdin_ = open_file("/dev/null", O_RDONLY);
     stdout_ = open_output(options.stdout_file);
     const bool same = options.stderr_file == options.stdout_file;
     stderr_ = same ? duplicate(stdout_) : open_output(options.stderr_file);
@@ -118,7 +118,9 @@ void Launch::give_files() const {
         return;
     }
     // Programs open /dev/stdout anew, which takes the rights to the file behind it.
-    give(stdin_, *owner);
+    if (turns_) {
+        give(stdin_, *owner);
+    }
     give(stdout_, *owner);
     give(stderr_, *owner);
 }
@@ -160,7 +162,6 @@ void Launch::prepare_child() {
         }
     };
     attempt("make a process group", ::setpgid(0, 0));
-    attempt("redirect its input", ::dup2(stdin_.number(), STDIN_FILENO));
     attempt("redirect its output", ::dup2(stdout_.number(), STDOUT_FILENO));
     attempt("redirect its error output", ::dup2(stderr_.number(), STDERR_FILENO));
     if (processors_) {
@@ -173,11 +174,18 @@ void Launch::prepare_child() {
     if (const char* const step = restrictions_.apply()) {
         attempt(step, -1);
     }
+    attempt("open its input", take_input());
     // Another user's process would have forgotten it (prctl(2)).
     attempt("be tied to the stopwatch's life", ::prctl(PR_SET_PDEATHSIG, SIGKILL));
     sigset_t none;
     ::sigemptyset(&none);
     attempt("unblock its signals", ::sigprocmask(SIG_SETMASK, &none, nullptr));
+}
+
+/// A file is opened here, as the command's own user: the stopwatch may be root, and lends nobody its rights.
+int Launch::take_input() const {
+    const int input = turns_ ? stdin_.number() : ::open(stdin_file_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    return input < 0 ? input : ::dup2(input, STDIN_FILENO);
 }
 
 void Launch::execute() {

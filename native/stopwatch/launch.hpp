@@ -44,10 +44,12 @@ class Launch {
     void give_files() const;
     void close_redirected();
     void prepare_child();
+    [[nodiscard]] int take_input() const;
     void execute();
     [[nodiscard]] std::string failure() const;
 
     std::string name_;
+    std::string stdin_file_;
     std::vector<std::string> paths_;
     std::vector<std::string> arguments_;
     std::vector<std::string> variables_;

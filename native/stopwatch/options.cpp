@@ -48,8 +48,9 @@ void set_turns(Options& options, std::string_view text) {
 
 using Setter = void (*)(Options&, std::string_view);
 
-constexpr std::array<std::pair<std::string_view, Setter>, 11> setters{{
+constexpr std::array<std::pair<std::string_view, Setter>, 12> setters{{
     {"--directory", [](Options& options, std::string_view text) { options.directory = text; }},
+    {"--stdin", [](Options& options, std::string_view text) { options.stdin_file = text; }},
     {"--stdout", [](Options& options, std::string_view text) { options.stdout_file = text; }},
     {"--stderr", [](Options& options, std::string_view text) { options.stderr_file = text; }},
     {"--env", set_variable},

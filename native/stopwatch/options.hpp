@@ -15,8 +15,9 @@
 namespace tare::stopwatch {
 
 constexpr std::string_view how_to_use =
-    "write: stopwatch [--directory DIR] [--stdout FILE] [--stderr FILE] [--env NAME=VALUE]... "
-    "[--processors LIST] [--limit-s S] [--grace-s S] [--file-limit-byte N] [--user UID:GID] "
+    "write: stopwatch [--directory DIR] [--stdin FILE] [--stdout FILE] [--stderr FILE] "
+    "[--env NAME=VALUE]... [--processors LIST] [--limit-s S] [--grace-s S] [--file-limit-byte N] [--user "
+    "UID:GID] "
     "[--limit NAME=NUMBER]... [--turns yes|no] -- COMMAND ARGUMENT...";
 
 using Seconds = std::chrono::duration<double>;
@@ -24,7 +25,8 @@ constexpr Seconds usual_grace{2.0};
 
 /// What to run and how, as the command line states it.
 struct Options {
-    std::string directory;  ///< Empty: stay. The two files below are relative to it.
+    std::string directory;                 ///< Empty: stay. The two files below are relative to it.
+    std::string stdin_file = "/dev/null";  ///< Opened with the command's own rights.
     std::string stdout_file = "/dev/null";
     std::string stderr_file = "/dev/null";
     std::vector<std::string> variables;  ///< NAME=VALUE, each NAME once; all that the command gets.

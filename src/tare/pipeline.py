@@ -20,6 +20,7 @@ from tare.analyze import (
     decisions,
     diagnosed,
     explanations,
+    failure_rates,
     helper_costs,
     in_families,
     intervention_verdicts,
@@ -77,6 +78,7 @@ from tare.treat import (
     compared,
     curves,
     exclusions,
+    failure_counts,
     finished_blocks,
     helper_summaries,
     iteration_series,
@@ -86,6 +88,7 @@ from tare.treat import (
     sharing_summaries,
     signal_evidence,
     summaries,
+    swept,
     timer_summaries,
     traits,
     unlike,
@@ -179,7 +182,7 @@ def _analysed(path: Path) -> Analysis:
         sharing=without_busy_losses(sharing_losses(shared, campaign.margin), arm_loads(outcomes)),
         helper_costs=helper_costs(helper_summaries(outcomes)),
         wait_costs=wait_costs(wait_summaries(outcomes)),
-        curves=curve_estimates(curves(outcomes)),
+        curves=curve_estimates((*curves(outcomes), *curves(swept(outcomes, primary)))),
         rankings=rankings(judged),
         across_workloads=across_workloads(judged),
         spreads=arm_spreads(analysed),
@@ -203,6 +206,7 @@ def _analysed(path: Path) -> Analysis:
         steadiness=steady,
         timers=timer_agreements(timer_summaries(outcomes)),
         activities=activity_splits(activity_summaries(outcomes), judged),
+        failures=failure_rates(failure_counts(outcomes)),
     )
 
 

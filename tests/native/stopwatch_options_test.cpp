@@ -19,6 +19,7 @@ TEST_CASE("a bare command gets no variables, no limits and no outputs") {
     CHECK(options.command == std::vector<std::string>{"true"});
     CHECK(options.variables.empty());
     CHECK(options.directory.empty());
+    CHECK(options.stdin_file == "/dev/null");
     CHECK(options.stdout_file == "/dev/null");
     CHECK(options.stderr_file == "/dev/null");
     CHECK_FALSE(options.limit.has_value());

@@ -58,6 +58,27 @@ def test_the_command_reads_nothing(measure: Measure, tmp_path: Path) -> None:
     assert (tmp_path / "out").read_bytes() == b""
 
 
+def test_the_command_reads_the_stated_file(measure: Measure, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"a\0b")
+    assert measure("cat", options=("--stdin", "in"))["exit_code"] == 0
+    assert (tmp_path / "out").read_bytes() == b"a\0b"
+
+
+def test_a_file_that_cannot_be_read_ends_the_command_before_it_begins(measure: Measure) -> None:
+    assert measure("cat", options=("--stdin", "absent"))["error"] == (
+        "'cat' cannot open its input: No such file or directory"
+    )
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can lend rights")
+def test_the_stopwatch_lends_the_command_no_right_to_a_file(measure: Measure, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("of root")
+    (tmp_path / "secret").chmod(0o600)
+    done = measure("cat", options=("--user", "65530:65530", "--stdin", "secret"))
+    assert "cannot open its input: Permission denied" in str(done["error"])
+
+
 def test_output_and_error_output_go_to_their_files(measure: Measure, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("what an earlier run left", encoding="utf-8")
     measure("sh", "-c", "echo good; echo bad >&2", options=("--stderr", "err"))

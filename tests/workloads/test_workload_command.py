@@ -5,6 +5,8 @@ import pytest
 from pydantic import ValidationError
 from tests.workloads.recorded import SHAPE
 
+from tare.errors import WrongOutput
+from tare.records import Direction, Way
 from tare.workloads.command import AnyCommand, CommandOptions
 from tare.workloads.kind import Output
 
@@ -50,3 +52,36 @@ def test_what_cannot_be_run_is_refused_in_words(options: dict[str, object], says
 def test_what_a_command_prints_is_no_sample_whatever_it_is() -> None:
     output = Output(stdout="time_s 1\nend of output\n", stderr="\0", files={})
     assert COMMAND.samples(CommandOptions(argv=["x"]), output) == []
+
+
+FIGURE = CommandOptions(
+    argv=["hpl"], figures=[r"gflops=^Rate: (\S+)"], unit="Gflop/s", higher_is_better=True, input="/in"
+)
+
+
+def test_the_last_match_in_what_it_prints_is_the_figure_of_merit() -> None:
+    output = Output(stdout="Rate: 1.5\n", stderr="Rate: 2.5e1\n", files={})
+    (sample,) = COMMAND.samples(FIGURE, output)
+    assert (sample.name, sample.value, sample.unit) == ("gflops", 25.0, "Gflop/s")
+    assert sample.direction is Direction.MORE
+
+
+@pytest.mark.parametrize(
+    ("printed", "says"), [("rate 5", "nothing that it printed"), ("Rate: fast", "no number")]
+)
+def test_output_without_the_figure_is_wrong_output(printed: str, says: str) -> None:
+    with pytest.raises(WrongOutput, match=says):
+        COMMAND.samples(FIGURE, Output(stdout=printed, stderr="", files={}))
+
+
+def test_a_program_that_reports_its_own_figures_is_never_frozen() -> None:
+    assert COMMAND.way(FIGURE) is Way.WHOLE
+    assert COMMAND.way(CommandOptions(argv=["hpl"])) is Way.FREEZER
+
+
+def test_input_prepare_and_check_reach_the_job() -> None:
+    options = CommandOptions(
+        argv=["x"], input="/in", prepare=["rm", "-f", "out"], check=["cmp", "out", "/good"]
+    )
+    job = COMMAND.job(options, SHAPE)
+    assert (job.input, job.prepare, job.check) == ("/in", ("rm", "-f", "out"), ("cmp", "out", "/good"))

@@ -12,6 +12,7 @@ from tare.analyze.controls import controls
 from tare.analyze.decisions import decisions
 from tare.analyze.diagnostics import diagnosed
 from tare.analyze.estimation import curve_estimates, overhead
+from tare.analyze.failing import failure_rates
 from tare.analyze.families import in_families
 from tare.analyze.foresight import expected_blocks, look_foresights
 from tare.analyze.geometric import across_workloads
@@ -52,6 +53,7 @@ __all__ = [
     "diagnosed",
     "expected_blocks",
     "explanations",
+    "failure_rates",
     "helper_costs",
     "in_families",
     "intervention_verdicts",

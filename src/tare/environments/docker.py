@@ -89,9 +89,8 @@ class Docker(Provider):
             reason = f"the Docker daemon does not answer: {error}"
             return Probe(usable=False, reason=reason, remedy=remedy)
         if done.code != 0:
-            return Probe(
-                usable=False, reason=f"the Docker daemon does not answer: {done.last_words}", remedy=remedy
-            )
+            said = done.last_words.removesuffix(" Is the docker daemon running?").rstrip(".")
+            return Probe(usable=False, reason=f"the Docker daemon does not answer: {said}", remedy=remedy)
         return self._probe_runtime() or Probe(usable=True, version=done.stdout.strip())
 
     def _probe_runtime(self) -> Probe | None:

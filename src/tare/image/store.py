@@ -24,7 +24,7 @@ from tare.image import digest as tree_digest
 from tare.records import SCHEMA
 
 DEFAULT_NAME = "default"
-PROGRAMS = 2
+PROGRAMS = 3
 """Version of Tare's own programs in an image: raised whenever their conversation with the runner changes."""
 SHOWN_DIFFERENCES = 10
 SINGLE_OWNER = "single_owner"

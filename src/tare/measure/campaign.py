@@ -152,20 +152,15 @@ def _measure(
     planned, outcomes = now.trials, list(map(without_evidence, journal.outcomes))
     budget = Budget(campaign, planned, outcomes)
     again = f"tare run {request.folder.path / CAMPAIGN_FILE}"
-    damaged = journal.integrity.warnings
-    for words in (*damaged, *map(_skip_said, skipped), *joining_said(now, journal, absent, again)):
-        audience.says(words)
     wanted = Wanted(campaign, now.usable, request.stopping, outcomes, audience.stops, now.passed_over)
     wanted.look()
     budget.is_wanted = wanted.wants
     still = [trial for trial in planned if wanted.wants(trial)]
     compares = bool(still) or not now.waiting or can_be_compared(campaign, absent)
-    if compares:
-        audience.plans(fits(campaign, still, outcomes, budget.remaining()))
-    else:
-        audience.says(
-            "nothing is run: no environment is usable, and native would have nothing to compare with"
-        )
+    # Where nothing is run, whoever asked says so, and why: native alone would have nothing to compare with.
+    skips = map(_skip_said, skipped) if compares else ()
+    for words in (*journal.integrity.warnings, *skips, *joining_said(now, journal, absent, again)):
+        audience.says(words)
     load = _look_at_host(audience) if any(trial.identity not in done for trial in still) else None
     turned = {cell_of(outcome.trial) for outcome in outcomes if outcome.turns}
     context = replace(
@@ -191,8 +186,11 @@ def _measure(
     )
     for outcome in outcomes:
         remember_peak(context, outcome)
+    first_runs: list[Outcome] = []
     if request.pilot and compares and not outcomes:
-        run_pilot(context, planned, budget.allowance().remaining_s())
+        first_runs = run_pilot(context, planned, budget.allowance().remaining_s)
+    if compares:
+        audience.plans(fits(campaign, still, outcomes, budget.remaining(), first_runs=first_runs))
     if not request.folder.exists():
         request.folder.write_campaign(json.dumps(campaign.to_json(), indent=1))
     session = replace(

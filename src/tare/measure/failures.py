@@ -2,13 +2,13 @@
 """Why a command did not end well, in words."""
 
 import signal
-from collections.abc import Sequence
 
 from tare.errors import NodeError, WrongOutput
 from tare.measure.attempt import EXCERPT_CHARACTERS
 from tare.measure.counted import Watched, victims
 from tare.measure.instances import Instance
-from tare.records import InstanceRun, Trial
+from tare.measure.iterations import Gathered
+from tare.records import InstanceRun, Trial, Way
 from tare.units import format_byte, format_duration
 from tare.workloads.mpi import without_chatter
 
@@ -48,9 +48,17 @@ def refuse_bomb(watched: Watched) -> None:
         refuse_victims(watched)
 
 
-def explain_failure(runs: Sequence[InstanceRun], instances: Sequence[Instance], trial: Trial) -> None:
-    """``WrongOutput`` in words for the first instance that did not end well."""
-    for run, instance in zip(runs, instances, strict=True):
+def explain_failure(gathered: Gathered, trial: Trial) -> None:
+    """``WrongOutput`` in words for the first run that failed.
+
+    Where an unmodified program ran several times by turns, one that ended well is enough: the others are noted.
+    """
+    pairs = list(zip(gathered.runs, gathered.begun, strict=True))
+    failed = frozenset(run.iteration for run, _ in pairs if not run.ended_well)
+    if trial.workload.way is Way.FREEZER and any(run.iteration not in failed for run, _ in pairs):
+        gathered.failed = failed
+        return
+    for run, instance in pairs:
         if words := _failure(run, instance, trial):
             raise WrongOutput(words, _last_output(instance))
 
@@ -73,7 +81,7 @@ def _failure(run: InstanceRun, instance: Instance, trial: Trial) -> str | None:
     if run.exit_code != 0:
         words = f"{program} ended with exit code {run.exit_code}"
         return words + _reason_behind((run.exit_code or 0) - _SIGNALLED, instance)
-    return None
+    return run.refused
 
 
 def _reason_behind(number: int, instance: Instance) -> str:

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import compare, host_start_ns
 from tare.measure.protocol import RUN_FIELDS
 from tare.measure.seats import Seat
-from tare.measure.stopwatch import Beside, Command, Stopwatch, go_together, wait_all
+from tare.measure.stopwatch import Beside, Command, Stopwatch, ending, go_together, wait_all
 from tare.nodes.files import make_folder, opened_inside
 from tare.nodes.provider import Node
 from tare.nodes.unprivileged.limits import command_limits
@@ -31,6 +31,8 @@ _ASIDE_LIMIT_S = 30.0
 _STOP_SLACK_S = 15.0
 _OUTPUT_LIMIT_BYTE = 16 << 20
 _HEAD_BYTE = 2000
+_LONGEST_REFUSAL = 500
+"""Characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +68,17 @@ class Instance:
         return self.work / self.name
 
     def stopwatch(
-        self, argv: tuple[str, ...], limit_s: float, output: str, *, turns: bool = False
+        self,
+        argv: tuple[str, ...],
+        limit_s: float,
+        output: str,
+        *,
+        turns: bool = False,
+        reads: str | None = None,
     ) -> AbstractContextManager[Stopwatch]:
         """A stopwatch that will run ``argv`` in the node and store its printed output in the folder ``output``.
+
+        ``reads``: the file that is its standard input.
 
         That folder is beside the command's own: the stopwatch may be root, and must not write where an ordinary user
         can rename things or replace them by a link.
@@ -83,6 +93,7 @@ class Instance:
             processors=seat.node.numbered_inside(seat.processors),
             file_limit_byte=seat.file_limit_byte,
             resource_limits=command_limits(seat.node.spec.bounds),
+            input=reads,
             turns=turns,
             user=seat.node.user,
         )
@@ -197,15 +208,50 @@ def run_preflight(instance: Instance) -> None:
     raise NodeError(f"MPI does not start here: {last}", complaint)
 
 
-def run_aside(instance: Instance, argv: tuple[str, ...], output: str) -> Mapping[str, Any]:
-    """Run a command before the measured one, through the same way in; the stopwatch's report on it."""
-    with instance.stopwatch(argv, _ASIDE_LIMIT_S, output) as stopwatch:
+def run_aside(
+    instance: Instance, argv: tuple[str, ...], output: str, limit_s: float = _ASIDE_LIMIT_S
+) -> Mapping[str, Any]:
+    """Run a command beside the measured one, through the same way in; the stopwatch's report on it."""
+    with instance.stopwatch(argv, limit_s, output) as stopwatch:
         stopwatch.wait_ready(_READY_LIMIT_S)
         stopwatch.go()
         watch = _launch_watch([instance], output)
-        (said,) = wait_all([stopwatch], _ASIDE_LIMIT_S + _STOP_SLACK_S, watch)
+        (said,) = wait_all([stopwatch], limit_s + _STOP_SLACK_S, watch)
     instance.fetch(output)
     return said
+
+
+def prepare_run(instances: Sequence[Instance]) -> None:
+    """Run each job's ``prepare``; ``WrongOutput`` if one fails."""
+    for instance in instances:
+        _run_own(instance, "prepare", instance.job.prepare)
+
+
+def checked(instances: Sequence[Instance], runs: Sequence[InstanceRun]) -> list[InstanceRun]:
+    """The runs, each judged by its job's ``check`` if it ended well and has one."""
+    return [_checked(instance, run) for instance, run in zip(instances, runs, strict=True)]
+
+
+def _checked(instance: Instance, run: InstanceRun) -> InstanceRun:
+    if not run.ended_well:
+        return run
+    try:
+        _run_own(instance, "check", instance.job.check)
+    except WrongOutput as error:
+        said = f": {error.excerpt}" if error.excerpt else ""
+        return replace(run, refused=f"{error}{said}"[:_LONGEST_REFUSAL])
+    return run
+
+
+def _run_own(instance: Instance, name: str, argv: tuple[str, ...]) -> None:
+    if not argv:
+        return
+    output = f".{name}"
+    done = run_aside(instance, argv, output, instance.limit_s)
+    if done["exit_code"] != 0:
+        printed = (instance.printed(output, stream) or "" for stream in _STREAMS)
+        said = "\n".join(filter(None, map(str.strip, printed)))
+        raise WrongOutput(f"--{name} {argv[0]!r}: {ending(done)}", said or None)
 
 
 def _launch_watch(instances: Sequence[Instance], output: str) -> Callable[[], None]:
@@ -218,12 +264,17 @@ def _launch_watch(instances: Sequence[Instance], output: str) -> Callable[[], No
 
 @contextmanager
 def ready_instances(instances: Sequence[Instance]) -> Iterator[list[Stopwatch]]:
-    """One ready stopwatch for each instance."""
+    """One ready stopwatch for each instance; what prepares its run has ended."""
+    prepare_run(instances)
     with ExitStack() as stack:
         stopwatches = []
         for instance in instances:
             started = instance.stopwatch(
-                instance.job.argv, instance.limit_s, OUTPUT, turns=instance.resident is not None
+                instance.job.argv,
+                instance.limit_s,
+                OUTPUT,
+                turns=instance.resident is not None,
+                reads=instance.job.input,
             )
             stopwatches.append(stack.enter_context(started))
         for stopwatch in stopwatches:

@@ -6,16 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tare.measure.counted import CpuUsage, Watched
-from tare.measure.instances import Instance, make_instances, ready_instances, run_on_barrier
+from tare.measure.instances import Instance, checked, make_instances, ready_instances, run_on_barrier
 from tare.measure.seats import Seat
 from tare.measure.stopwatch import Beside, Stopwatch
 from tare.measure.verify_unprivileged import rusage_s
+from tare.plan.turns import MOST_RUNS
 from tare.records import Direction, InstanceRun, Sample, Trial, Turns, Way
 from tare.workloads.kind import Options, WorkloadKind
 
 _LEAST_LIMIT_S = 0.1
-MOST_RUNS = 10
-"""Maximum for an unmodified program so short that it runs several times in each block."""
 _MOST_ARMS = 100
 """Arms to wait for in a resident program's limit, which ends it only if the runner is gone."""
 
@@ -60,6 +59,8 @@ class Gathered:
     """In the same order; shorter than ``begun`` after a failure."""
     cpu_s: dict[int | None, float | None] = field(default_factory=dict)
     """Number of a repetition → CPU time of the nodes' groups during it; ``None`` if a group does not report it."""
+    failed: frozenset[int | None] = frozenset()
+    """Numbers of repetitions in which a command did not end well, while others did."""
     asked: int = 0
     """How many of ``begun`` were asked for their output: a full node may take a minute to refuse."""
 
@@ -110,9 +111,10 @@ def run_repetitions(
             at_end = _AtEnd(watched, around.end if repetition is wanted[-1] else None)
             uptime_s = time.monotonic() - around.up_s
             runs = run_on_barrier(instances, stopwatches, around.tick, at_end, around.beside)
+        runs = checked(instances, runs)
         gathered.runs += with_start(runs, repetition.number, uptime_s)
         gathered.cpu_s[repetition.number] = at_end.cpu_s
-        if not all(map(_ended_well, runs)):
+        if not all(run.ended_well for run in runs):
             if repetition is not wanted[-1]:
                 around.end()
             break
@@ -160,7 +162,3 @@ def with_start(runs: Sequence[InstanceRun], number: int | None, uptime_s: float)
 def _within(instance: Instance, until_s: float) -> Instance:
     left_s = max(_LEAST_LIMIT_S, until_s - time.monotonic())
     return replace(instance, limit_s=min(instance.limit_s, left_s))
-
-
-def _ended_well(run: InstanceRun) -> bool:
-    return run.exit_code == 0 and run.signal is None and not run.timed_out

@@ -21,6 +21,7 @@ from tare.plan.campaign import Campaign
 from tare.records import NATIVE, Outcome, Rule, Status, Trial, Way
 from tare.units import format_duration
 
+_ATTEMPTS = 3
 _Key = tuple[int, str, str]
 
 
@@ -207,12 +208,33 @@ def wanted_of(unit: Sequence[Trial], is_wanted: Callable[[Trial], bool]) -> tupl
     return tuple(trial for trial in unit if is_wanted(trial))
 
 
-def run_pilot(context: Context, planned: Sequence[Trial], remaining_s: float) -> None:
-    """Run natively once: a command that fails here would fail everywhere, so say it at once; the budget applies.
+def run_pilot(context: Context, planned: Sequence[Trial], remaining_s: Callable[[], float]) -> list[Outcome]:
+    """Run each workload natively once: a command that fails here would fail everywhere, so say it at once.
 
-    Raises ``InputError``, or ``HostError`` if native itself is no valid reference.
+    The outcomes say how long the campaign will take; they are compared with nothing, as a first run is a cold one. The
+    budget applies. Raises ``InputError``, or ``HostError`` if native itself is no valid reference.
     """
-    trial = next(trial for trial in planned if trial.environment.name == NATIVE)
+    firsts: dict[str, Trial] = {}
+    for trial in planned:
+        if trial.environment.name == NATIVE:
+            firsts.setdefault(trial.workload.name, trial)
+    return [_first_run(context, trial, remaining_s) for trial in firsts.values()]
+
+
+def _first_run(context: Context, trial: Trial, remaining_s: Callable[[], float]) -> Outcome:
+    """A program that fails sometimes is worth weighing: it has three attempts."""
+    for _ in range(_ATTEMPTS):
+        outcome = _tried(context, trial, remaining_s())
+        if outcome.status is not Status.FAILED:
+            return outcome
+        if not any(run.exit_code is not None and not run.ended_well for run in outcome.instances):
+            break  # it never ran, so that it is no matter of luck
+    said = f"\n{outcome.excerpt.strip()}" if outcome.excerpt else ""
+    who = "" if context.user is None else f"; it ran as {context.user}, see --as in docs/security.md"
+    raise InputError(f"the command does not run natively in the image: {outcome.reason}{who}{said}")
+
+
+def _tried(context: Context, trial: Trial, remaining_s: float) -> Outcome:
     outcome = run_within(context, trial, remaining_s)
     if outcome is None:
         raise InputError(
@@ -222,10 +244,7 @@ def run_pilot(context: Context, planned: Sequence[Trial], remaining_s: float) ->
     if outcome.excluded_by is Rule.UNEQUAL:
         raise HostError(f"nothing can be compared with native as it is here: {outcome.reason}")
     remember_peak(context, outcome)
-    if outcome.status is Status.FAILED:
-        said = f"\n{outcome.excerpt.strip()}" if outcome.excerpt else ""
-        who = "" if context.user is None else f"; it ran as {context.user}, see --as in docs/security.md"
-        raise InputError(f"the command does not run natively in the image: {outcome.reason}{who}{said}")
+    return outcome
 
 
 def remember_peak(context: Context, outcome: Outcome) -> None:

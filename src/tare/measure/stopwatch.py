@@ -42,6 +42,8 @@ class Command:
     file_limit_byte: int = 1 << 30
     resource_limits: Mapping[str, int] = field(default_factory=dict)
     """Name in getrlimit(2) → maximum for the command."""
+    input: str | None = None
+    """File that it reads as its standard input; ``None``: nothing."""
     turns: bool = False
     """Whether it reads a line for each of its turns and answers with one."""
     user: User | None = None
@@ -52,6 +54,8 @@ class Command:
         parts = ["--directory", self.directory, "--limit-s", f"{self.limit_s:.3f}"]
         parts += ["--stdout", f"{output_folder}/stdout", "--stderr", f"{output_folder}/stderr"]
         parts += ["--file-limit-byte", str(self.file_limit_byte)]
+        if self.input:
+            parts += ["--stdin", self.input]
         if self.user:
             parts += ["--user", str(self.user)]
         for name, most in self.resource_limits.items():

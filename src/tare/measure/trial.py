@@ -65,16 +65,17 @@ def kept_output(context: Context, trial: Trial, measured: Measured) -> Iterator[
 
 
 def bring_back(gathered: Gathered, trial: Trial) -> None:
-    """Fetch the commands' printed output and files; ``WrongOutput`` if a command did not end well.
+    """Fetch the commands' printed output and files; ``WrongOutput`` if no run ended well.
 
-    A runaway command may leave a node from which nothing can be fetched: its own end is the better reason.
+    A run that failed beside others that did not is noted: how often a program fails is a finding. A runaway command may
+    leave a node from which nothing can be fetched: its own end is the better reason.
     """
     try:
         _fetch(gathered)
     except NodeError:
-        explain_failure(gathered.runs, gathered.begun, trial)
+        explain_failure(gathered, trial)
         raise
-    explain_failure(gathered.runs, gathered.begun, trial)
+    explain_failure(gathered, trial)
 
 
 def _fetch(gathered: Gathered) -> None:

@@ -48,6 +48,8 @@ class Probe:
     reason: str = ""
     remedy: str = ""
     version: str = ""
+    emulated: bool = False
+    """Whether it would run by software emulation, which nobody wants to weigh unasked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,7 +102,8 @@ class BudgetPlan:
             trials = f"{self.left_trials} of {trials}"
         time = "" if self.expected_s is None else f", about {short_duration(self.expected_s)}"
         most = " at most" if len(self.looks) > 1 else ""
-        return f"{trials} in {_blocks(self.left_blocks)}{most}{time}; {self._budget_words()}"
+        budget = self._budget_words()
+        return f"{trials} in {_blocks(self.left_blocks)}{most}{time}{'; ' if budget else ''}{budget}"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -141,7 +142,7 @@ class BudgetPlan:
             kept = None if self.budget_s is None else f"the budget of {short_duration(self.budget_s)} is kept"
             return f"{words}, and {kept}" if kept else words
         if self.budget_s is None:
-            return "no budget is set"
+            return ""
         if self.budget_s <= 0:
             return "the budget is used up"
         if self.fitting_blocks == self.left_blocks:
@@ -157,11 +158,15 @@ def fits(
     outcomes: Sequence[Outcome] = (),
     budget_s: float | None = None,
     kinds: Mapping[str, WorkloadKind] = KINDS,
+    first_runs: Sequence[Outcome] = (),
 ) -> BudgetPlan:
-    """Judge the ``trials`` that ``outcomes`` leave; ``budget_s`` is the time for that rest."""
+    """Judge the ``trials`` that ``outcomes`` leave; ``budget_s`` is the time for that rest.
+
+    ``first_runs``: native runs before the first trial, which say how long a workload takes.
+    """
     done = {outcome.trial.identity for outcome in outcomes}
     left = [trial for trial in trials if trial.identity not in done]
-    durations_s = trial_durations_s(left, outcomes, statistics.median, kinds)
+    durations_s = trial_durations_s(left, outcomes, statistics.median, kinds, first_runs)
     blocks: dict[int, list[float | None]] = {}
     for trial, duration_s in zip(left, durations_s, strict=True):
         blocks.setdefault(trial.block, []).append(duration_s)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tare.environments import PROVIDERS
 from tare.plan.definition import shape_of
-from tare.plan.turns import turn_s
+from tare.plan.turns import MOST_RUNS, turn_s
 from tare.records import Outcome, Trial, Turns, Way
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
@@ -28,13 +28,16 @@ def trial_durations_s(
     outcomes: Sequence[Outcome],
     summarize: Callable[[list[float]], float] = statistics.median,
     kinds: Mapping[str, WorkloadKind] = KINDS,
+    first_runs: Sequence[Outcome] = (),
 ) -> list[float | None]:
     """Estimate each trial with its nodes' start and stop; ``None`` where the run time is unknowable.
 
-    The estimate summarizes the measured trials of the same arm and cell, else of the same cell; without any it is the
-    workload's own guess plus an allowance.
+    The estimate summarizes the measured trials of the same arm and cell, else of the same cell; without any it follows
+    from a first run of the cell, else it is the workload's own guess plus an allowance.
     """
     measured: dict[_Key, list[float]] = defaultdict(list)
+    for first in first_runs:
+        measured[_keys(first.trial)[1]].append(_from_first_s(first))
     for outcome in outcomes:
         for key in _keys(outcome.trial):
             measured[key].append(outcome.elapsed_s)
@@ -96,6 +99,17 @@ def _estimate_s(
     if runs_s is None:
         return None
     return runs_s + _start_s(trial)
+
+
+def _from_first_s(first: Outcome) -> float:
+    """A trial's time after one whole run: a short program runs several times by turns."""
+    turns = first.trial.turns
+    if turns is None or first.trial.workload.way is not Way.FREEZER or not first.instances:
+        return first.elapsed_s
+    run_s = max(run.clocks.wall_s for run in first.instances)
+    wanted_s = turns.processes * turns.rounds * turns.slice_s
+    further = min(MOST_RUNS, int(wanted_s / run_s)) - 1 if run_s > 0 else 0
+    return first.elapsed_s + max(0, further) * run_s
 
 
 def _start_s(trial: Trial) -> float:

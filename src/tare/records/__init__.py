@@ -57,6 +57,7 @@ from tare.records.comparisons import (
     Treatment,
 )
 from tare.records.diagnostics import Check, Effect, Finding, Predecessors, TimerAgreement, TimerSummary
+from tare.records.failing import FailureCount, FailureRate
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
 from tare.records.integrity import Damage, Fault, Integrity, Seen
 from tare.records.looks import (
@@ -112,6 +113,7 @@ from tare.records.planned import (
     Ordering,
     Series,
     Storage,
+    SweepPoint,
     Trial,
     User,
     Workload,
@@ -215,6 +217,8 @@ __all__ = [
     "ExpectedBlocks",
     "Explanation",
     "FailIf",
+    "FailureCount",
+    "FailureRate",
     "Family",
     "Fault",
     "Finding",
@@ -289,6 +293,7 @@ __all__ = [
     "Strength",
     "Summary",
     "Suspicion",
+    "SweepPoint",
     "TimeEstimate",
     "TimerAgreement",
     "TimerSummary",

@@ -12,6 +12,7 @@ from tare.records.calibration import Calibration
 from tare.records.causes import Explanation, Suspicion
 from tare.records.comparisons import AcrossWorkloads, ArmSpread, Ranking, Standing
 from tare.records.diagnostics import Finding, TimerAgreement
+from tare.records.failing import FailureRate
 from tare.records.integrity import Integrity
 from tare.records.looks import Decision, Look, Stop
 from tare.records.measured import Outcome, Session, Skipped
@@ -286,3 +287,5 @@ class Analysis:
     timers: tuple[TimerAgreement, ...] = ()
     activities: tuple[ActivitySplit, ...] = ()
     """For the profiled workloads, native included."""
+    failures: tuple[FailureRate, ...] = ()
+    """For all arms of a cell in which a run failed, native included."""

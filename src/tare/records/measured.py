@@ -153,6 +153,13 @@ class InstanceRun:
     """Which run of the command within one start of the nodes, from 0; ``None``: there was one."""
     uptime_s: float | None = None
     """From the end of the nodes' start to the start of this run, by the host's clock; ``None`` in earlier results."""
+    refused: str | None = None
+    """Why the workload's own check refused its result; ``None`` if it did not, or there is none."""
+
+    @property
+    def ended_well(self) -> bool:
+        """Whether the program succeeded, and its check with it."""
+        return self.exit_code == 0 and self.signal is None and not self.timed_out and self.refused is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

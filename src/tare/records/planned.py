@@ -114,6 +114,16 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SweepPoint:
+    """A workload's place in a sweep: the same command with several values of one variable."""
+
+    name: str
+    """Of the sweep as a whole."""
+    variable: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """What runs: a kind of the workload list, with its options; ``name`` is unique within a campaign."""
 
@@ -128,6 +138,8 @@ class Workload:
     """Samples that are judged first, and together; empty: the ones its kind declares."""
     way: Way = Way.WHOLE
     """How it can take turns with other arms, according to its kind."""
+    sweep: SweepPoint | None = None
+    """``None``: it belongs to no sweep, or to one over values that are no numbers."""
 
     def runs_in(self, layout: Layout) -> bool:
         return self.layouts is None or str(layout) in self.layouts

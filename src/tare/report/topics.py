@@ -17,6 +17,7 @@ from tare.report import (
     comparisons,
     curves,
     equal_arms,
+    failing,
     helpers,
     losses,
     order,
@@ -45,13 +46,14 @@ class Topic(InTables, OnPage, Protocol):
     """A topic of every output."""
 
 
-TOPICS: tuple[Topic, ...] = (sharing, activities, helpers)
+TOPICS: tuple[Topic, ...] = (failing, sharing, activities, helpers)
 """Together and in this order in every output: a new topic joins them, and ``JSON_ORDER``."""
 JSON_ORDER: tuple[type[JsonShape], ...] = (
     stops.StopsJson,
     answers.AnswersJson,
     verdicts.VerdictsJson,
     curves.CurvesJson,
+    failing.FailuresJson,
     sharing.SharingJson,
     activities.ActivitiesJson,
     helpers.HelpersJson,

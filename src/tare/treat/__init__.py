@@ -4,6 +4,7 @@
 from tare.treat.activities import activity_summaries
 from tare.treat.busy import arm_loads
 from tare.treat.curves import curves
+from tare.treat.failing import failure_counts
 from tare.treat.instances import InstanceFigure, per_instance
 from tare.treat.levels import compared, iteration_series, levels
 from tare.treat.order import order_summaries
@@ -11,6 +12,7 @@ from tare.treat.pairing import summaries
 from tare.treat.progress import blocks_out_of_order, exclusions, finished_blocks, predecessors
 from tare.treat.sharing import sharing_summaries
 from tare.treat.signals import signal_evidence
+from tare.treat.sweeps import swept
 from tare.treat.timers import helper_summaries, timer_summaries, wait_summaries
 from tare.treat.traits import traits, unlike
 
@@ -22,6 +24,7 @@ __all__ = [
     "compared",
     "curves",
     "exclusions",
+    "failure_counts",
     "finished_blocks",
     "helper_summaries",
     "iteration_series",
@@ -32,6 +35,7 @@ __all__ = [
     "sharing_summaries",
     "signal_evidence",
     "summaries",
+    "swept",
     "timer_summaries",
     "traits",
     "unlike",

@@ -10,11 +10,14 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from tare.errors import InputError
-from tare.records import Sample, Way
+from tare.errors import InputError, WrongOutput
+from tare.records import Direction, Sample, Way
 from tare.workloads import mpi, profile
 from tare.workloads.kind import Job, Options, Output, Piece, Shape, WorkloadKind, own
 
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
+_OWN = {"wall_s", "cpu_s", "iteration"}
+"""Samples that the runner makes itself."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 
 
@@ -33,6 +36,21 @@ def _absolute(text: str) -> str:
 def _assignment(text: str) -> str:
     if not _ASSIGNMENT.fullmatch(text):
         raise ValueError(f"{text!r} is not an assignment; write NAME=VALUE")
+    return text
+
+
+def _figure(text: str) -> str:
+    name, separator, pattern = text.partition("=")
+    if not separator or not _NAME.fullmatch(name):
+        raise ValueError(
+            f"{text!r} is no figure of merit; write NAME=REGEX, the name of letters, digits and _"
+        )
+    try:
+        groups = re.compile(pattern).groups
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+    if groups < 1:
+        raise ValueError(f"{pattern!r} has no group: put the number in parentheses, such as (\\S+)")
     return text
 
 
@@ -55,6 +73,29 @@ class CommandOptions(Options):
     """Whether it does one iteration for each line of its standard input, and answers each with a line."""
     profile: bool = False
     """Load Tare's MPI profiler into each process."""
+    input: Annotated[_Text, AfterValidator(_absolute)] | None = None
+    """File inside the node that is its standard input; ``None``: it is empty."""
+    prepare: list[_Text] = Field(default_factory=list)
+    """Command that runs before every run, and is not timed."""
+    check: list[_Text] = Field(default_factory=list)
+    """Command that runs after every run; the run counts only if it ends with 0."""
+    figures: list[Annotated[_Text, AfterValidator(_figure)]] = Field(default_factory=list)
+    """Figures of merit in what it prints, ``NAME=REGEX`` each: the first group of the last match is the number."""
+    unit: str = ""
+    """Unit of the figures of merit."""
+    higher_is_better: bool = False
+    """Whether a larger figure of merit is a better one."""
+
+    @model_validator(mode="after")
+    def _check_figures(self) -> Self:
+        names = [text.partition("=")[0] for text in self.figures]
+        if taken := sorted({name for name in names if name in _OWN or names.count(name) > 1}):
+            raise ValueError(f"the figures of merit need other names than {', '.join(taken)}: each its own")
+        if self.figures and self.turns:
+            raise ValueError("turns time the iterations themselves: leave the figures of merit out")
+        if self.figures and not self.unit:
+            raise ValueError("figures of merit need a unit, such as GB/s; write 1 for a pure number")
+        return self
 
     @model_validator(mode="after")
     def _check_mpi(self) -> Self:
@@ -82,7 +123,10 @@ class AnyCommand(WorkloadKind):
 
     def way(self, options: Options) -> Way:
         chosen = own(CommandOptions, options)
-        return Way.SLICES if chosen.turns else Way.WHOLE if chosen.profile else Way.FREEZER
+        if chosen.turns:
+            return Way.SLICES
+        # A program that reports its own figures would count the time in which it is frozen.
+        return Way.WHOLE if chosen.profile or chosen.figures else Way.FREEZER
 
     def expected_s(self, options: Options, shape: Shape) -> float | None:
         return None
@@ -102,13 +146,34 @@ class AnyCommand(WorkloadKind):
             program=placed[0],
             variables=variables,
             directory=chosen.directory,
+            input=chosen.input,
+            prepare=tuple(chosen.prepare),
+            check=tuple(chosen.check),
             collect=(profile.FILE,) if chosen.profile else (),
             preflight=mpi.preflight(ranks, variables) if chosen.mpi else (),
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
-        return profile.profile_samples(output) if own(CommandOptions, options).profile else []
+        chosen = own(CommandOptions, options)
+        profiled = profile.profile_samples(output) if chosen.profile else []
+        return [*profiled, *(_sample(text, chosen, output) for text in chosen.figures)]
 
     def facts(self, options: Options, output: Output) -> dict[str, str]:
         used = mpi.transports(output.stderr) if own(CommandOptions, options).mpi else None
         return {} if used is None else {"mpi transport": used}
+
+
+def _sample(figure: str, options: CommandOptions, output: Output) -> Sample:
+    """The last match counts: programs print intermediate figures first. ``WrongOutput`` without a number."""
+    name, _, pattern = figure.partition("=")
+    printed = f"{output.stdout}\n{output.stderr}"
+    matches = list(re.finditer(pattern, printed, re.MULTILINE))
+    if not matches:
+        raise WrongOutput(f"{name}: nothing that it printed matches {pattern!r}", printed[-2000:])
+    last = matches[-1]
+    try:
+        value = float(last[1])
+    except (TypeError, ValueError):
+        raise WrongOutput(f"{name}: {last[1]!r} is no number", last[0]) from None
+    direction = Direction.MORE if options.higher_is_better else Direction.LESS
+    return Sample(name=name, value=value, unit=options.unit, direction=direction)

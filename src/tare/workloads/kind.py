@@ -81,6 +81,12 @@ class Job:
     """The measured program, where ``argv`` starts another one first (mpirun); ``None``: the first of ``argv``."""
     directory: str | None = None
     """Working directory instead of the instance's own folder; a path inside the node."""
+    input: str | None = None
+    """File that is its standard input; a path inside the node. ``None``: it is empty."""
+    prepare: tuple[str, ...] = ()
+    """Command to run before every run, in the same place and not timed; the run is lost if it fails."""
+    check: tuple[str, ...] = ()
+    """Command to run after every run, in the same way; the run counts only if it succeeds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,22 +71,24 @@ class Qemu(GuestProvider):
             reason = "mkfs.erofs is missing, which makes the image a disk"
             return Probe(usable=False, reason=reason, remedy="apt-get install erofs-utils")
         try:
-            return Probe(usable=True, version=self._found())
+            return self._versions()
         except NodeError as error:
             remedy = "apt-get install qemu-system-x86; tare image kernel; or change the option that it names"
             return Probe(usable=False, reason=str(error), remedy=remedy)
 
-    def _found(self) -> str:
-        """The versions that are here, in words; ``NodeError`` for a missing part."""
+    def _versions(self) -> Probe:
+        """The versions that are here; ``NodeError`` for a missing part."""
         options, version = QemuOptions.of(self.options), host.qemu_version()
         kernel = find_kernel(options.kernel)
         accelerator = boot.accelerator_of(options, kernel)
         host.uses_vhost(options, accelerator)
-        if options.accelerator is None and accelerator is Accelerator.TCG:
+        emulated = accelerator is Accelerator.TCG
+        if options.accelerator is None and emulated:
             words = f"{kvm_obstacle(kernel, version)}: software emulation will be used"
         else:
             words = WORDS[accelerator]
-        return f"{version}, kernel {kernel.release}; {words}"
+        said = f"{version}, kernel {kernel.release}; {words}"
+        return Probe(usable=True, version=said, emulated=emulated)
 
     def lacking_flags(self, flags: AbstractSet[str]) -> AbstractSet[str]:
         options = QemuOptions.of(self.options)

@@ -18,12 +18,12 @@ from tare.host.facts import lacking_memory
 from tare.measure.context import Context
 from tare.measure.failures import refuse_bomb
 from tare.measure.freezer_turns import ArmRun, FrozenArm, stopwatch_limit_s, take_turns
-from tare.measure.iterations import MOST_RUNS
 from tare.measure.stopping import cell_of
 from tare.measure.thawed import Turn, cpu_s, freezing, unsuited
 from tare.measure.turns.player import Glances, Player
 from tare.nodes.freezer import node_freezer
 from tare.nodes.provider import Node
+from tare.plan.turns import MOST_RUNS
 from tare.records import NATIVE, Trial, Turns, TurnsTaken, Way
 
 
@@ -159,7 +159,7 @@ class _FrozenArm:
         with self.player.attempt.guarded():
             if run.error is not None:
                 raise run.error
-            self.player.keep(run.runs)
+            self.player.keep(run.runs, ended=True)
             self.player.attempt.measured.gathered.cpu_s[number] = cpu_s(run.turns)
 
     def note(self, together: str, arms: int) -> None:

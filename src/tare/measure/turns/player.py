@@ -14,7 +14,7 @@ from tare.measure.clock_line import ClockProbe
 from tare.measure.context import Context
 from tare.measure.counted import CpuUsage
 from tare.measure.failures import refuse_victims
-from tare.measure.instances import OUTPUT, Instance, ended_runs, ready_instances
+from tare.measure.instances import OUTPUT, Instance, checked, ended_runs, ready_instances
 from tare.measure.iterations import with_start
 from tare.measure.look import TrialLooks, looked_at
 from tare.measure.prepared import Prepared, Up, prepared
@@ -164,9 +164,11 @@ class Player:
                 self._end_commands()
                 raise
 
-    def keep(self, runs: Sequence[InstanceRun]) -> None:
-        """Keep the stopwatches' reports."""
+    def keep(self, runs: Sequence[InstanceRun], *, ended: bool = False) -> None:
+        """Keep the stopwatches' reports; ``ended``: of whole runs, whose results can be checked now."""
         gathered = self.attempt.measured.gathered
+        if ended:
+            runs = checked(self._instances, runs)
         gathered.runs += with_start(runs, self._number, self._uptime_s)
 
     def finish(self, *, whole: bool) -> None:
@@ -189,11 +191,14 @@ class Player:
             if not whole:
                 self._refuse_work_out_of_turn()
             if whole:
+                failed = measured.gathered.failed
                 for repetition in self.ready.wanted[: len(measured.gathered.cpu_s)]:
-                    parse(self._kind, repetition, measured)
+                    if repetition.number not in failed:
+                        parse(self._kind, repetition, measured)
                 measured.samples = [
                     replace(sample, iteration=None, round=sample.iteration, process=sample.iteration)
                     for sample in measured.samples
+                    if sample.iteration not in failed
                 ]
             self.attempt.finish()
 
