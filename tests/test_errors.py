@@ -3,7 +3,7 @@
 
 import re
 
-from tare.cli import EXIT_CODES
+from tare.cli.options import EXIT_CODES
 from tare.errors import ExitCode
 from tests.conftest import REPOSITORY
 

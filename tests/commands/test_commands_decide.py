@@ -8,6 +8,7 @@ import pytest
 from tests.fake_campaign import FAKES, Listener, fake_campaign, fake_environment, fake_request, fake_workload
 
 from tare.commands import noise, plan
+from tare.commands.line import Shown
 from tare.commands.run import Overrides, fell_short, run_and_show
 from tare.errors import InputError
 from tare.host.facts import host_facts
@@ -26,7 +27,7 @@ def test_a_condition_decides_the_exit_code_and_is_answered_in_words_and_in_json(
 ) -> None:
     campaign = fake_campaign(SLOW, workload=QUIET, blocks=6)
     asked = with_overrides(campaign, fail_if=["slow overhead > 10%"])
-    assert run_and_show(fake_request(asked, tmp_path / "result"), as_json=True) == 1
+    assert run_and_show(fake_request(asked, tmp_path / "result"), Shown(as_json=True)) == 1
     printed = capsys.readouterr()
     expected = "slow (time_s of work on 1c1p1i): the overhead exceeds 10 %"
     assert f"--fail-if 'slow overhead > 10%': {expected}" in printed.err

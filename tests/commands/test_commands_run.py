@@ -16,6 +16,7 @@ from tests.fake_campaign import (
     fake_workload,
 )
 
+from tare.commands.line import Shown
 from tare.commands.run import is_compared, run_and_show
 from tare.environments.fake import Fake
 from tare.measure import observation
@@ -53,7 +54,7 @@ def test_when_every_environment_was_skipped_the_remedy_and_the_way_on_are_said(
     tmp_path: Path, capsys: Capture
 ) -> None:
     asked = request(tmp_path, *ABSENT[:1], blocks=2)
-    assert run_and_show(asked, as_json=False) == 3
+    assert run_and_show(asked, Shown()) == 3
     output = capsys.readouterr().err
     assert (
         "tare: nothing could be compared: a was skipped (it is not installed; to get it: apt install it)"
@@ -63,7 +64,7 @@ def test_when_every_environment_was_skipped_the_remedy_and_the_way_on_are_said(
 
 
 def test_of_many_skipped_environments_three_are_named(tmp_path: Path, capsys: Capture) -> None:
-    assert run_and_show(request(tmp_path, *ABSENT, blocks=2), as_json=True) == 3
+    assert run_and_show(request(tmp_path, *ABSENT, blocks=2), Shown(as_json=True)) == 3
     printed = capsys.readouterr()
     (shown,) = [line for line in printed.err.splitlines() if line.startswith("tare: ")]
     assert "c was skipped" in shown
@@ -74,7 +75,7 @@ def test_of_many_skipped_environments_three_are_named(tmp_path: Path, capsys: Ca
 
 def test_one_environment_that_was_compared_is_enough(tmp_path: Path, capsys: Capture) -> None:
     asked = request(tmp_path, ABSENT[0], fake_environment(), workload=fake_workload(noise=0.001), blocks=1)
-    assert run_and_show(asked, as_json=False) == 0
+    assert run_and_show(asked, Shown()) == 0
     assert "nothing could be compared" not in capsys.readouterr().err
 
 
@@ -82,7 +83,7 @@ def test_a_failed_trial_keeps_its_exit_code_and_the_reason_is_said_too(
     tmp_path: Path, capsys: Capture
 ) -> None:
     asked = request(tmp_path, fake_environment("broken", broken="start"), blocks=2)
-    assert run_and_show(asked, as_json=False) == 1
+    assert run_and_show(asked, Shown()) == 1
     output = capsys.readouterr().err
     assert "nothing could be compared: 2 of 6 trials do not count: " in output
     assert "told to fail at its start" in output
@@ -92,9 +93,9 @@ def test_a_failed_trial_keeps_its_exit_code_and_the_reason_is_said_too(
 def test_a_condition_that_nothing_can_decide_keeps_its_exit_code(tmp_path: Path) -> None:
     condition = FailIf(text="overhead > 10%", threshold=0.1)
     asked = request(tmp_path, ABSENT[0], blocks=2, fail_if=(condition,))
-    assert run_and_show(asked, as_json=True) == 1
+    assert run_and_show(asked, Shown(as_json=True)) == 1
     passing = replace(asked, campaign=replace(asked.campaign, undecided_fails=False))
-    assert run_and_show(passing, as_json=True) == 3
+    assert run_and_show(passing, Shown(as_json=True)) == 3
 
 
 def test_when_rules_took_out_every_trial_the_most_frequent_is_said(
@@ -102,14 +103,14 @@ def test_when_rules_took_out_every_trial_the_most_frequent_is_said(
 ) -> None:
     taken_out = Excluded(rule=Rule.FOREIGN_LOAD, reason="others used too much")
     monkeypatch.setattr(observation, "excluded", lambda *_: taken_out)
-    assert run_and_show(request(tmp_path, fake_environment(), blocks=2), as_json=False) == 3
+    assert run_and_show(request(tmp_path, fake_environment(), blocks=2), Shown()) == 3
     assert "6 of 6 trials do not count: others used too much" in capsys.readouterr().err
 
 
 def test_when_the_budget_cut_off_everything_it_is_to_be_raised(tmp_path: Path, capsys: Capture) -> None:
     workload = command_workload("/bin/sleep", "30")
     asked = request(tmp_path, fake_environment(), workload=workload, blocks=1, budget_s=0.5)
-    assert run_and_show(asked, as_json=False) == 3
+    assert run_and_show(asked, Shown()) == 3
     output = capsys.readouterr().err
     assert "nothing could be compared: the time budget ended before a block was whole" in output
     assert f"Continue with a larger budget: tare run {asked.folder.path} --budget TIME" in output
@@ -118,7 +119,7 @@ def test_when_the_budget_cut_off_everything_it_is_to_be_raised(tmp_path: Path, c
 def test_a_campaign_that_asks_for_native_alone_has_its_answer(tmp_path: Path) -> None:
     asked = request(tmp_path, workload=fake_workload(noise=0.001), blocks=2)
     alone = replace(asked, campaign=replace(asked.campaign, environments=()))
-    assert run_and_show(alone, as_json=False) == 0
+    assert run_and_show(alone, Shown()) == 0
     assert is_compared(analyse_result(alone.folder.path), alone.campaign)
 
 

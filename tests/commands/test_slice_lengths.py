@@ -9,6 +9,7 @@ import pytest
 from tests.fake_campaign import FAKES, Listener, fake_campaign, fake_environment, fake_request
 
 from tare.commands import noise, plan, slice_lengths
+from tare.commands.line import Shown
 from tare.commands.run import run_and_show
 from tare.commands.slice_lengths import Lengths, recommended, try_lengths, with_slices
 from tare.errors import InputError
@@ -97,7 +98,7 @@ def test_a_run_that_leaves_the_length_to_tare_keeps_what_the_pilot_chose(
     tmp_path: Path, capsys: Capture
 ) -> None:
     request = fake_request(auto(), tmp_path / "result")
-    run_and_show(request, as_json=True)
+    run_and_show(request, Shown(as_json=True))
     kept = kept_campaign(request.folder)
     assert kept.turns is not None
     said = (
@@ -113,13 +114,13 @@ def test_a_continued_run_takes_the_length_that_its_result_was_begun_with(
 ) -> None:
     begun = replace(auto(), turns=Turns(slice_s=0.007, rounds=30, processes=1), auto_slice=False)
     request = fake_request(begun, tmp_path / "result")
-    run_and_show(request, as_json=True)
+    run_and_show(request, Shown(as_json=True))
     monkeypatch.setattr(slice_lengths, "try_lengths", None)
     again = with_slices(replace(request, campaign=auto()), Listener())
     assert again.campaign == begun
     other = replace(auto(), turns=Turns(rounds=4, processes=5))
     with pytest.raises(InputError, match="processes"):
-        run_and_show(replace(request, campaign=other), as_json=True)
+        run_and_show(replace(request, campaign=other), Shown(as_json=True))
 
 
 def test_whole_runs_have_no_length_to_choose(tmp_path: Path) -> None:

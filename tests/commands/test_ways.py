@@ -8,6 +8,7 @@ import pytest
 from tests.fake_campaign import fake_campaign, fake_environment, fake_request, fake_workload
 
 from tare.commands import noise
+from tare.commands.line import Shown
 from tare.commands.run import run_and_show
 from tare.commands.ways import ways_said
 from tare.host.facts import host_facts
@@ -58,7 +59,7 @@ def test_the_next_run_expects_what_the_last_one_learnt_of_the_noise(
     monkeypatch.chdir(tmp_path)
     campaign = campaign_of(SLICES)
     for name in ("first", "second"):
-        run_and_show(fake_request(campaign, Path("results") / name), as_json=True)
+        run_and_show(fake_request(campaign, Path("results") / name), Shown(as_json=True))
     first, second = (
         next(line for line in said.splitlines() if "takes turns" in line)
         for said in capsys.readouterr().err.split("report: ")[:2]
@@ -93,7 +94,7 @@ def test_what_is_expected_follows_from_the_noise_and_the_blocks(monkeypatch: pyt
 
 def test_noise_that_another_host_kept_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "results" / "one"
-    run_and_show(fake_request(campaign_of(SLICES), folder), as_json=True)
+    run_and_show(fake_request(campaign_of(SLICES), folder), Shown(as_json=True))
     (kept,) = noise.kept_histories(tmp_path / "results")
     assert {arm.environment for arm in kept.arms} == {"same", "native again"}
     monkeypatch.setattr(noise, "host_facts", lambda: {**host_facts(), "processor": "another"})

@@ -7,51 +7,182 @@ from pathlib import Path
 import pytest
 
 from tare.commands import weigh
-from tare.commands.weigh import WeighOptions, run_weigh
+from tare.commands.line import Shown
+from tare.commands.weigh import run_weigh
+from tare.commands.weigh_files import WeighOptions
 from tare.errors import InputError
 from tare.measure.campaign import Request
+from tare.nodes.provider import Probe
+from tare.records import Way, Workload
 
-ASKED = WeighOptions(
-    command=("solver", "input"),
-    environments=("fake",),
-    binds=(),
-    layout=None,
-    network=None,
-    mpi=False,
-    threads=1,
-    profile=False,
-    whole=False,
-    turns=False,
-    blocks=None,
-    budget=None,
-    seed=None,
-)
+ASKED = WeighOptions(command=("solver", "input"), environments=("fake",))
 
 
-@pytest.mark.parametrize("asked", [replace(ASKED, profile=True), replace(ASKED, threads=2)])
-def test_what_only_an_mpi_program_has_needs_mpi(tmp_path: Path, asked: WeighOptions) -> None:
-    with pytest.raises(InputError, match="add --mpi"):
-        run_weigh(asked, tmp_path / "result", "default", as_json=False)
-
-
-def test_an_mpi_program_gets_its_threads_and_the_profiler(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Request]:
+    """What would be run, from an empty current directory."""
     seen: list[Request] = []
 
-    def run(request: Request, *, as_json: bool) -> int:
+    def run(request: Request, shown: Shown) -> int:
+        assert not shown.as_json
         seen.append(request)
-        return int(as_json)
+        return 0
 
     monkeypatch.setattr(weigh, "run_and_show", run)
-    run_weigh(
-        replace(ASKED, mpi=True, threads=2, profile=True), tmp_path / "result", "default", as_json=False
-    )
-    (workload,) = seen[0].campaign.workloads
-    assert workload.options == {
+    monkeypatch.chdir(tmp_path)
+    return seen
+
+
+def asked(options: WeighOptions, requests: list[Request]) -> Request:
+    run_weigh(options, Path("result"), "default", Shown())
+    return requests[-1]
+
+
+def workload(options: WeighOptions, requests: list[Request]) -> Workload:
+    (only,) = asked(options, requests).campaign.workloads
+    return only
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"command": ()}, "no command to weigh"),
+        ({"profile": True}, "add --mpi"),
+        ({"threads": 2}, "add --mpi"),
+        ({"turns": True, "whole": True}, "--turns"),
+        ({"unit": "s"}, "--metric"),
+        ({"environments": ("native",)}, "name another"),
+        ({"environments": ("dokcer",)}, "did you mean"),
+        ({"blocks": -3}, "blocks must be 1 to 1000"),
+        ({"blocks": 0}, "blocks must be 1 to 1000"),
+        ({"budget": "soon"}, "--budget"),
+        ({"time_limit": "0s"}, "--time-limit"),
+        ({"memory": "1 KiB"}, "--memory"),
+        ({"memory": "much"}, "--memory"),
+        ({"layout": "2x2"}, "--layout"),
+        ({"layout": "2c1p1i"}, "add --mpi"),
+        ({"network": "vth"}, "veth"),
+        ({"variables": ("=x",)}, "--env-var"),
+        ({"input_file": Path("absent")}, "--input"),
+        ({"prepare": "'open"}, "--prepare"),
+        ({"check": " "}, "--check"),
+        ({"metrics": ("gflops",)}, "--metric"),
+        ({"metrics": ("gflops=x",), "unit": "1"}, "no group"),
+        ({"metrics": ("gflops=(x",), "unit": "1"}, "no regular expression"),
+        ({"metrics": ("gflops=(x)",)}, "need a unit"),
+        ({"metrics": ("wall_s=(x)",), "unit": "s"}, "other names"),
+        ({"variable": "n"}, "--variable"),
+        ({"variable": "n=1"}, "two or more"),
+        ({"variable": "n=1,1"}, "two or more"),
+        ({"variable": "n=1,2"}, "does not hold {n}"),
+        ({"binds": ("absent",)}, "--bind"),
+        ({"binds": ("/",)}, "--bind"),
+        ({"seed": -1}, "seed"),
+        ({"user": "nobody here"}, "--as"),
+    ],
+    ids=str,
+)
+def test_what_contradicts_itself_is_refused_before_anything_runs(
+    changes: dict[str, object], says: str, requests: list[Request]
+) -> None:
+    with pytest.raises(InputError, match=says):
+        asked(replace(ASKED, **changes), requests)  # type: ignore[arg-type]
+    assert requests == []
+
+
+def test_an_mpi_program_gets_its_threads_and_the_profiler(requests: list[Request]) -> None:
+    chosen = workload(replace(ASKED, mpi=True, threads=2, profile=True), requests)
+    assert chosen.options == {
         "argv": ["solver", "input"],
         "mpi": True,
         "threads": 2,
         "profile": True,
         "turns": False,
     }
+    assert chosen.way is Way.WHOLE
+
+
+def test_a_command_that_names_a_file_here_sees_the_current_directory_read_only(
+    requests: list[Request], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "input").touch()
+    request = asked(ASKED, requests)
+    assert request.campaign.binds == (f"{tmp_path}:ro",)
+    assert request.campaign.workloads[0].options["directory"] == str(tmp_path)
+    assert f"{tmp_path} is visible to the command, read-only" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["--file=input", "cat input | wc"])
+def test_a_file_is_seen_behind_an_option_and_in_a_shell_line(
+    word: str, requests: list[Request], tmp_path: Path
+) -> None:
+    (tmp_path / "input").touch()
+    assert asked(replace(ASKED, command=("sh", word)), requests).campaign.binds
+
+
+def test_nothing_is_bound_for_a_command_that_names_no_file_or_must_not_see_it(
+    requests: list[Request], tmp_path: Path
+) -> None:
+    assert asked(ASKED, requests).campaign.binds == ()
+    (tmp_path / "input").touch()
+    assert asked(replace(ASKED, binds_here=False), requests).campaign.binds == ()
+    (tmp_path / "python3").touch()
+    assert asked(replace(ASKED, command=("python3", "-V")), requests).campaign.binds == ()
+
+
+def test_an_input_is_bound_but_the_command_keeps_its_own_empty_folder(
+    requests: list[Request], tmp_path: Path
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "in").touch()
+    request = asked(replace(ASKED, input_file=Path("data/in")), requests)
+    assert request.campaign.binds == (f"{tmp_path}/data:ro",)
+    assert request.campaign.workloads[0].options["input"] == f"{tmp_path}/data/in"
+    assert "directory" not in request.campaign.workloads[0].options
+
+
+def test_a_figure_of_merit_is_judged_first_and_timed_from_start_to_end(requests: list[Request]) -> None:
+    options = replace(ASKED, metrics=(r"gflops=(\S+) GF",), unit="Gflop/s", higher_is_better=True)
+    chosen = workload(options, requests)
+    assert (chosen.primary, chosen.way) == (("gflops",), Way.WHOLE)
+    assert chosen.options["higher_is_better"] is True
+
+
+def test_a_sweep_makes_a_workload_of_each_value_and_a_curve_of_numbers(requests: list[Request]) -> None:
+    options = replace(ASKED, command=("solver", "-n{n}"), variable="n=10,2e3")
+    first, second = asked(options, requests).campaign.workloads
+    assert (first.name, first.options["argv"]) == ("solver-n-10", ["solver", "-n10"])
+    assert second.sweep is not None
+    assert (second.sweep.name, second.sweep.variable, second.sweep.value) == ("solver", "n", 2000.0)
+
+
+def test_a_sweep_over_words_has_no_curve(requests: list[Request]) -> None:
+    options = replace(ASKED, command=("solver", "{mode}"), variable="mode=fast,exact")
+    assert [each.sweep for each in asked(options, requests).campaign.workloads] == [None, None]
+
+
+def test_without_a_name_only_environments_that_can_take_turns_are_weighed(
+    requests: list[Request], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody asked for the others: they are named in one line, and have no row in the result."""
+
+    def probes(providers: object, limit_s: float) -> dict[str, Probe]:  # noqa: ARG001 - as the original
+        return {
+            "docker": Probe(usable=False, reason="no daemon"),
+            "lxc": Probe(usable=True),
+            "gvisor": Probe(usable=True),
+            "qemu": Probe(usable=True, emulated=True),
+        }
+
+    monkeypatch.setattr(weigh, "probe_all", probes)
+    request = asked(replace(ASKED, environments=()), requests)
+    assert [environment.name for environment in request.campaign.environments] == ["lxc"]
+    assert capsys.readouterr().err.splitlines() == [
+        "not usable here: docker (tare doctor says why)",
+        "with a kernel of their own, so only with --env: gvisor, qemu",
+    ]
+
+
+def test_native_beside_another_environment_is_the_same_as_without_it(requests: list[Request]) -> None:
+    request = asked(replace(ASKED, environments=("native", "fake", "fake")), requests)
+    assert [environment.name for environment in request.campaign.environments] == ["fake"]

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from unittest.mock import patch
 
-from tare.commands.show import print_analysis
+from tare.commands.show import print_analysis, print_answer
 from tare.pipeline import analyse_result
 from tare.records import Analysis
 from tare.report.document import write_report
@@ -75,6 +75,8 @@ def write_down(name: str) -> None:
 def _shown(analysis: Analysis, *, as_json: bool) -> str:
     with contextlib.redirect_stdout(io.StringIO()) as shown:
         print_analysis(analysis, as_json=as_json, show_all=True)
+        if not as_json:
+            print_answer(analysis, Path("report.html"))
     return shown.getvalue()
 
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Progress on standard error: one self-updating line on a terminal, a line per trial elsewhere."""
 
+import math
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
+from tare.commands.line import Shown
 from tare.commands.terminal import own
 from tare.foreign import one_line
 from tare.measure.others import said_of_trial
@@ -13,20 +16,38 @@ from tare.plan.budget import BudgetPlan
 from tare.records import Outcome, Status, Trial
 from tare.units import format_duration
 
+_LOG_EVERY_S = 10.0
+"""Between two lines of progress where there is no terminal."""
+_LONG_S = 600.0
+"""A run that is expected to take longer is asked about."""
+_SAID_ALIKE = 3
+
+
+def _is_long(plan: BudgetPlan) -> bool:
+    expected_s = plan.expected_s
+    if plan.budget_s is not None and expected_s is not None:
+        expected_s = min(expected_s, plan.budget_s)
+    return expected_s is not None and expected_s > _LONG_S
+
 
 class Progress:
     """The command line's audience of a run."""
 
     def __init__(
-        self, stream: TextIO | None = None, opening: Callable[[int], Sequence[str]] = lambda _: ()
+        self,
+        stream: TextIO | None = None,
+        opening: Callable[[int], Sequence[str]] | None = None,
+        shown: Shown | None = None,
     ) -> None:
         """``opening``: number of blocks → text before the first trial of the campaign."""
         self._stream = stream or sys.stderr
-        self._opening = opening
+        self._opening = opening or (lambda _: ())
+        self._shown = shown or Shown()
+        self._said_at_s = -math.inf
+        self._reasons: Counter[str] = Counter()
         self._terminal = self._stream.isatty()
         self._left = 0
         self._ended = 0
-        self._bad = 0
         self._expected_s: float | None = None
         self._spent_s = 0.0
         self._trial = ""
@@ -38,19 +59,28 @@ class Progress:
         print(words, file=self._stream, flush=True)
 
     def plans(self, plan: BudgetPlan) -> None:
+        """``KeyboardInterrupt`` if the user, asked about a long run, does not want it."""
         self._left, self._expected_s = plan.left_trials, plan.expected_s
-        self.says(plan.sentence)
         for warning in plan.warnings:
             self.says(f"warning: {warning}")
-        for line in self._opening(plan.final_blocks) if plan.left_trials else ():
-            self.says(line)
+        if not self._shown.quiet:
+            self.says(plan.sentence)
+            for line in self._opening(plan.final_blocks) if plan.left_trials else ():
+                self.says(line)
+        if self._shown.asks and self._terminal and _is_long(plan) and sys.stdin.isatty():
+            self._ask()
+
+    def _ask(self) -> None:
+        print("go on? [Y/n] (--yes: never ask) ", end="", file=self._stream, flush=True)
+        if sys.stdin.readline().strip().lower() not in {"", "y", "yes"}:
+            raise KeyboardInterrupt
 
     def begins(self, trial: Trial) -> None:
         self._trial, self._trial_begun = trial.identity, time.monotonic()
         self.tick()
 
     def tick(self) -> None:
-        if self._terminal:
+        if self._terminal and not self._shown.quiet:
             now = time.monotonic()
             self._erase()
             here = format_duration(now - self._trial_begun)
@@ -64,11 +94,29 @@ class Progress:
         self._spent_s += outcome.elapsed_s
         self._tell_load(outcome)
         if outcome.status is not Status.OK:
-            self._bad += 1
-            self.says(f"{outcome.trial.identity} {outcome.status}: {one_line(str(outcome.reason))}")
-        elif not self._terminal:
+            self._say_lost(outcome)
+        elif not self._terminal and self._is_time():
             took = format_duration(outcome.elapsed_s)
             self.says(f"[{self._ended}/{self._left}] {outcome.trial.identity} {took}{self._remaining()}")
+
+    def _say_lost(self, outcome: Outcome) -> None:
+        """Say why a trial is lost, but not the same again and again."""
+        reason = one_line(str(outcome.reason))
+        self._reasons[reason] += 1
+        if self._shown.verbose or self._reasons[reason] < _SAID_ALIKE:
+            self.says(f"{outcome.trial.identity} {outcome.status}: {reason}")
+        elif self._reasons[reason] == _SAID_ALIKE:
+            self.says(
+                f"{outcome.trial.identity} {outcome.status} for the same reason; more are not shown (--verbose)"
+            )
+
+    def _is_time(self) -> bool:
+        """Whether a line of progress is due: every trial if verbose, else seldom enough for a log."""
+        now = time.monotonic()
+        due = self._shown.verbose or now - self._said_at_s >= _LOG_EVERY_S
+        if due:
+            self._said_at_s = now
+        return due and not self._shown.quiet
 
     def stops(self, words: str, spared_trials: int) -> None:
         self._left -= spared_trials

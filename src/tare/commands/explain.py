@@ -79,7 +79,7 @@ def _explain_subject(own: Explained, subject: Subject) -> ExitCode:
     from tare.commands.run import run_and_show
 
     if (begun := own.begun(subject)) is not None:
-        return run_and_show(begun, quiet=True)
+        return run_and_show(begun)
     begun_s, tracing_s = time.monotonic(), own.tracing_s(subject)
     first = own.attempt(subject, own.options.budget_s - tracing_s)
     if first.left_out and not first.tries:
@@ -119,7 +119,7 @@ def _turn(own: Explained, chosen: ChosenTries) -> ExitCode:
     if left_out := ", ".join(each.toggle.text for each in chosen.left_out):
         _say(f"  the budget does not hold {left_out}; --budget gives more time")
     toggles, subject = [each.toggle for each in chosen.tries], chosen.subject
-    return run_and_show(own.planned(subject.choice, toggles, chosen.blocks, subject.claims), quiet=True)
+    return run_and_show(own.planned(subject.choice, toggles, chosen.blocks, subject.claims))
 
 
 def _try_said(attempt: Try) -> str:
@@ -163,7 +163,7 @@ def _turn_by_hand(own: Explained, analysis: Analysis) -> ExitCode:
     from tare.commands.run import run_and_show
 
     request = _by_hand(own, analysis)
-    code = run_and_show(request, quiet=True)
+    code = run_and_show(request)
     _say(f"continue or repeat it: tare run {request.folder.path}")
     return code
 

@@ -42,11 +42,19 @@ def ended(command: Callable[[], int | None]) -> int:
 
 def _unexpected(error: Exception) -> int:
     """Objections of the command-line parser are wrong input; every other error is a fault of Tare."""
-    if (show := getattr(error, "show", None)) is not None:
-        show()
+    if (say := getattr(error, "format_message", None)) is not None:
+        context = getattr(error, "ctx", None)
+        path = getattr(context, "command_path", "tare")
+        print(f"tare: {_sentence(say())} ({path} --help)", file=sys.stderr)
         return ExitCode.WRONG_INPUT
     print(f"tare: {kept_fault(error)}", file=sys.stderr)
     return ExitCode.CANNOT
+
+
+def _sentence(words: str) -> str:
+    """A message of the parser's without its full stop, in one line."""
+    said = one_line(" ".join(words.split())).rstrip(".")
+    return said[:1].lower() + said[1:]
 
 
 @contextmanager

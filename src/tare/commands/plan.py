@@ -32,12 +32,17 @@ def run_plan(
     newest results in ``./results``.
     """
     from tare.host.facts import memory_byte, online_processors
-    from tare.plan.budget import fits
     from tare.plan.campaign import resolve, with_overrides
-    from tare.plan.trials import plan_trials
 
     asked = resolve(campaign, host_processors=len(online_processors()), host_memory_byte=memory_byte())
-    asked = with_overrides(asked, seed=seed)
+    return show_plan(with_overrides(asked, seed=seed), as_json, history, pilot)
+
+
+def show_plan(asked: Campaign, as_json: bool, history: Path | None = None, pilot: bool = False) -> ExitCode:
+    """Print the plan of a campaign; as ``run_plan``."""
+    from tare.plan.budget import fits
+    from tare.plan.trials import plan_trials
+
     chosen = secrets.randbelow(2**31) if asked.seed is None else asked.seed
     lengths = _lengths(asked) if pilot else None
     if asked.auto_slice and lengths is not None:

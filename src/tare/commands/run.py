@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from tare.commands.line import Shown
 from tare.drawing.words import counted
 from tare.errors import ExitCode, InputError
 from tare.foreign import one_line
@@ -28,9 +29,9 @@ _NAMED = 3
 
 
 def run_campaign_command(
-    campaign: str, output: Path | None, asked: "Overrides", image_name: str, as_json: bool
+    campaign: str, output: Path | None, asked: "Overrides", image_name: str, shown: Shown
 ) -> ExitCode:
-    """Run or continue; the tables go to standard output, the report into the result folder."""
+    """Run or continue; the answer goes to standard output, the report into the result folder."""
     chosen, folder = _campaign_and_folder(campaign, output)
     chosen = with_overrides(
         chosen,
@@ -42,7 +43,7 @@ def run_campaign_command(
         user=asked.user,
     )
     request = Request(campaign=chosen, folder=folder, image_name=image_name)
-    return run_and_show(request, as_json=as_json, learn=_learn(campaign))
+    return run_and_show(request, shown, learn=_learn(campaign))
 
 
 def _learn(campaign: str) -> str | None:
@@ -98,12 +99,11 @@ def budget_s(text: str | None) -> float | None:
         raise InputError(f"--budget: {error}") from error
 
 
-def run_and_show(
-    request: Request, *, as_json: bool = False, learn: str | None = None, quiet: bool = False
-) -> ExitCode:
-    """Run, print the tables, write the report; returns the exit code.
+def run_and_show(request: Request, shown: Shown | None = None, *, learn: str | None = None) -> ExitCode:
+    """Run, write the report, print the answer; returns the exit code.
 
-    ``learn``: the command to suggest for measuring this host's noise; ``quiet``: the caller prints its own output.
+    Without ``shown`` the caller prints its own output. ``learn``: the command to suggest for measuring this host's
+    noise.
     """
     from tare.commands import noise
     from tare.commands.audience import PilotProgress, Progress
@@ -115,9 +115,12 @@ def run_and_show(
     if words := root_said(request.campaign, request.providers, kept):
         print(words, file=sys.stderr)
     progress: Progress = PilotProgress()
+    manner = shown or Shown()
     try:
         request = with_slices(request, progress)
-        progress = Progress(opening=partial(ways_said, request.campaign, learn=learn))
+        opens = manner.verbose or learn is not None
+        opening = partial(ways_said, request.campaign, learn=learn) if opens else None
+        progress = Progress(opening=opening, shown=manner)
         analysis = run_campaign(request, progress)
     except KeyboardInterrupt:
         progress.finish()
@@ -125,7 +128,7 @@ def run_and_show(
         print(f"interrupted{go_on}", file=sys.stderr)
         return ExitCode.INTERRUPTED
     progress.finish()
-    _show(analysis, request.folder, as_json=as_json, quiet=quiet)
+    _show(analysis, request.folder, shown, compared=is_compared(analysis, request.campaign))
     noise.keep(analysis, request.campaign, request.folder)
     for decision in analysis.decisions:
         print(f"--fail-if {decision.condition.text!r}: {decision.sentence}", file=sys.stderr)
@@ -138,6 +141,7 @@ def _exit_code(analysis: Analysis, request: Request) -> ExitCode:
     if not compared:
         print(f"tare: {uncompared_said(analysis, request.folder)}", file=sys.stderr)
     failed = any(outcome.status is Status.FAILED for outcome in analysis.outcomes)
+    failed |= any(not run.ended_well for outcome in analysis.outcomes for run in outcome.instances)
     if failed or fell_short(analysis, undecided_fails=request.campaign.undecided_fails):
         return ExitCode.FELL_SHORT
     return ExitCode.DONE if compared else ExitCode.CANNOT
@@ -149,15 +153,20 @@ def fell_short(analysis: Analysis, *, undecided_fails: bool) -> bool:
     return any(decision.ruling in bad for decision in analysis.decisions)
 
 
-def _show(analysis: Analysis, folder: ResultFolder, *, as_json: bool, quiet: bool) -> None:
-    """Print the tables or the JSON to standard output, and the report's place as a note."""
-    from tare.commands.show import print_analysis
+def _show(analysis: Analysis, folder: ResultFolder, shown: Shown | None, *, compared: bool) -> None:
+    """Write the report, and print the answer, if there is one, or the JSON to standard output."""
+    from tare.commands.show import print_analysis, print_answer
     from tare.report.document import write_report
 
-    write_report(analysis, folder.report)  # before the tables: their reader may be gone
-    if not quiet:
-        print_analysis(analysis, as_json=as_json, show_all=False)
-    print(f"report: {folder.report}", file=sys.stderr)
+    write_report(analysis, folder.report)  # before the answer: its reader may be gone
+    if shown is None or shown.as_json:
+        print(f"report: {folder.report}", file=sys.stderr)
+    if shown is None:
+        return
+    if shown.as_json or shown.verbose:
+        print_analysis(analysis, as_json=shown.as_json, show_all=False)
+    if compared and not shown.as_json:
+        print_answer(analysis, folder.report)
 
 
 def is_compared(analysis: Analysis, campaign: Campaign) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tare.collection import without_collection
 from tare.errors import ExitCode, InputError
+from tare.journal.result import ResultFolder
 
 if TYPE_CHECKING:
     from tare.records import Analysis, Treatment
@@ -49,7 +50,18 @@ def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None 
         _print_as_the_paper(analysis, named, as_json=as_json, show_all=show_all)
     else:
         print_analysis(analysis, as_json=as_json, show_all=show_all)
+        if not as_json:
+            print()
+            print_answer(analysis, ResultFolder(result).report)
     return ExitCode.DONE
+
+
+def print_answer(analysis: "Analysis", report: Path) -> None:
+    """Print the verdicts, the cause, the next step and the report's name: the last that a reader sees."""
+    from tare.commands.console import PlainConsole
+    from tare.report.brief import print_brief
+
+    print_brief(analysis, report, PlainConsole())
 
 
 def _treatment(name: str) -> "Treatment":

@@ -1,20 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """``tare weigh``: the user's own command, natively and in every environment here."""
 
-import os
-from dataclasses import dataclass
+import math
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from pydantic import ValidationError
+
+from tare.commands.doctor import PROBE_LIMIT_S, probe_all
+from tare.commands.line import Shown
+from tare.commands.plan import show_plan
 from tare.commands.run import budget_s, new_folder, run_and_show
+from tare.commands.weigh_files import WeighOptions, asked, binds_of, directory_of, remarks
 from tare.environments import PROVIDERS
-from tare.errors import ExitCode, InputError
+from tare.errors import ExitCode, HostError, InputError
 from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
-from tare.plan.campaign import Campaign, asked_user
+from tare.plan.campaign import Campaign, with_overrides
 from tare.plan.problems import nearest
-from tare.plan.schema import Host, parse_layout
-from tare.plan.written import normal_bind, parse_bind
+from tare.plan.schema import LEAST_MEMORY_BYTE, Host, parse_layout
+from tare.plan.written import duration_s, quantity
 from tare.records import (
     NATIVE,
     USUAL_BOUNDS,
@@ -23,113 +33,232 @@ from tare.records import (
     Layout,
     Limits,
     NetworkKind,
+    OptionValue,
+    SweepPoint,
     Way,
     Workload,
 )
-from tare.units import GIBIBYTE, MEBIBYTE
+from tare.units import GIBIBYTE, MEBIBYTE, format_byte, parse_byte
+from tare.workloads.command import CommandOptions
 
 _DEFAULT_BLOCKS = 10
-_NOT_BY_DEFAULT = {NATIVE, "chroot", "custom", "fake", "ssh"}
+_TIME_LIMIT = "1h"
+_NO_NAME = re.compile(r"[^A-Za-z0-9._-]")
+_NOT_BY_DEFAULT = {NATIVE, "chroot", "custom", "fake", "ssh", "vmware"}
 """Names that are no environment by themselves, or need options that only a campaign file can give."""
+_OPTION_OF = {
+    "figures": "--metric",
+    "unit": "--unit",
+    "variables": "--env-var",
+    "directory": "--working-directory",
+    "argv": "the command",
+}
+"""Key of a command's options → what the command line calls it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeighOptions:
-    """Options from the command line."""
-
-    command: tuple[str, ...]
-    environments: tuple[str, ...]
-    binds: tuple[str, ...]
-    layout: str | None
-    network: str | None
-    mpi: bool
-    threads: int
-    profile: bool
-    whole: bool
-    turns: bool
-    blocks: int | None
-    budget: str | None
-    seed: int | None
-    user: str | None = None
-
-
-def run_weigh(options: WeighOptions, output: Path | None, image_name: str, as_json: bool) -> ExitCode:
-    """Weigh, and end with one sentence for each environment."""
+def run_weigh(
+    options: WeighOptions, output: Path | None, image_name: str, shown: Shown, *, dry_run: bool = False
+) -> ExitCode:
+    """Weigh, and end with one sentence for each environment; ``dry_run``: say what would be run."""
+    _refuse_contradictions(options)
+    technologies, absent = _technologies(options)
+    campaign = _campaign(options, technologies)
+    if not shown.quiet:
+        _say([*absent, *remarks(options, campaign)])
+    if dry_run:
+        return show_plan(campaign, shown.as_json)
     folder = ResultFolder(output or new_folder("weigh"))
-    return run_and_show(
-        Request(campaign=_campaign(options), folder=folder, image_name=image_name, pilot=True),
-        as_json=as_json,
+    return run_and_show(Request(campaign=campaign, folder=folder, image_name=image_name, pilot=True), shown)
+
+
+def _say(lines: Sequence[str]) -> None:
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
+def _refuse_contradictions(options: WeighOptions) -> None:
+    if not options.command:
+        raise InputError("there is no command to weigh; write it last: tare weigh [OPTIONS] -- COMMAND")
+    if not options.mpi and (options.profile or options.threads > 1):
+        raise InputError("--profile and --threads are for an MPI program: add --mpi")
+    if options.turns and (options.whole or options.profile or options.input_file):
+        raise InputError("--turns goes with none of --whole, --profile and --input")
+    if not options.metrics and (options.unit or options.higher_is_better):
+        raise InputError(
+            "--unit and --higher-is-better are about a figure of merit: add --metric 'NAME=REGEX'"
+        )
+
+
+def _campaign(options: WeighOptions, technologies: Sequence[str]) -> Campaign:
+    layout, network = _layout(options), _network(options.network)
+    binds = binds_of(options)
+    campaign = Campaign(
+        name="weigh",
+        environments=tuple(Environment(name=name, technology=name, network=network) for name in technologies),
+        layouts=(layout,),
+        workloads=_workloads(options),
+        limits=Limits(
+            memory_byte=_memory_byte(options.memory),
+            shm_byte=min(256 * MEBIBYTE, _memory_byte(options.memory)),
+            time_s=asked("--time-limit", duration_s, options.time_limit or _TIME_LIMIT),
+            bounds=USUAL_BOUNDS,
+        ),
+        blocks=_DEFAULT_BLOCKS,
+        margin=USUAL_MARGIN,
+        budget_s=None,
+        seed=None,
+        binds=binds,
+    )
+    return with_overrides(
+        campaign,
+        blocks=options.blocks,
+        budget_s=budget_s(options.budget),
+        seed=options.seed,
+        user=options.user,
     )
 
 
-def _campaign(options: WeighOptions) -> Campaign:
-    binds = tuple(_bind(text) for text in options.binds)
-    if not options.mpi and (options.profile or options.threads > 1):
-        raise InputError("--profile and --threads are for an MPI program: add --mpi")
-    workload: dict[str, str | list[str] | bool | int] = {
-        "argv": list(options.command),
+def _memory_byte(text: str | None) -> int:
+    most_byte = memory_byte()
+    if text is None:
+        return max(GIBIBYTE, most_byte // 2)
+    asked_byte = round(asked("--memory", quantity(parse_byte, "4GiB"), text))
+    if not LEAST_MEMORY_BYTE <= asked_byte <= most_byte:
+        least, most = format_byte(LEAST_MEMORY_BYTE), format_byte(most_byte)
+        raise InputError(f"--memory: {text} is not between {least} and this host's {most}")
+    return asked_byte
+
+
+def _workloads(options: WeighOptions) -> tuple[Workload, ...]:
+    name = Path(options.command[0]).name or "command"
+    if options.variable is None:
+        return (_workload(options, name, options.command),)
+    variable, values = _sweep(options.variable)
+    mark = f"{{{variable}}}"
+    if not any(mark in word for word in options.command):
+        raise InputError(f"--variable: the command does not hold {mark}, where its values would go")
+    workloads = [
+        _workload(
+            options,
+            f"{name}-{variable}-{_NO_NAME.sub('_', value)}",
+            tuple(word.replace(mark, value) for word in options.command),
+        )
+        for value in values
+    ]
+    numbers = _numbers(values)
+    return (
+        tuple(workloads)
+        if numbers is None
+        else tuple(
+            replace(workload, sweep=SweepPoint(name=name, variable=variable, value=number))
+            for workload, number in zip(workloads, numbers, strict=True)
+        )
+    )
+
+
+def _numbers(values: Sequence[str]) -> list[float] | None:
+    """The values as numbers, which make a curve; ``None`` if one is no number."""
+    try:
+        numbers = [float(value) for value in values]
+    except ValueError:
+        return None
+    return numbers if all(map(math.isfinite, numbers)) and len(set(numbers)) == len(numbers) else None
+
+
+def _sweep(text: str) -> tuple[str, list[str]]:
+    """``"n=1,2,4"`` → its name and values; ``InputError`` for fewer than two values or equal ones."""
+    name, separator, listed = text.partition("=")
+    values = listed.split(",")
+    if not separator or not name.isidentifier():
+        raise InputError(f"--variable: {text!r} is no variable with values; write such as n=1000,2000,4000")
+    if len(values) < 2 or "" in values or len(set(values)) < len(values):  # noqa: PLR2004 - one is no sweep
+        raise InputError(f"--variable: {name} needs two or more different values; write such as {name}=1,2,4")
+    return name, values
+
+
+def _workload(options: WeighOptions, name: str, command: Sequence[str]) -> Workload:
+    chosen: dict[str, OptionValue] = {
+        "argv": list(command),
         "mpi": options.mpi,
         "threads": options.threads,
         "profile": options.profile,
         "turns": options.turns,
     }
-    if options.turns and (options.whole or options.profile):
-        raise InputError("--turns goes neither with --whole nor with --profile")
-    layout, network = _layout(options), _network(options.network)
-    if directory := _directory(binds):
-        workload["directory"] = directory
-    return Campaign(
-        name="weigh",
-        environments=tuple(
-            Environment(name=name, technology=name, network=network) for name in _technologies(options)
-        ),
-        layouts=(layout,),
-        workloads=(
-            Workload(
-                name=Path(options.command[0]).name,
-                kind="command",
-                options=workload,
-                way=_way(options),
-            ),
-        ),
-        limits=Limits(
-            memory_byte=max(GIBIBYTE, memory_byte() // 2),
-            shm_byte=256 * MEBIBYTE,
-            time_s=3600.0,
-            bounds=USUAL_BOUNDS,
-        ),
-        blocks=options.blocks or _DEFAULT_BLOCKS,
-        margin=USUAL_MARGIN,
-        budget_s=budget_s(options.budget),
-        seed=options.seed,
-        user=None if options.user is None else asked_user(options.user),
-        binds=binds,
-    )
+    written: dict[str, OptionValue | None] = {
+        "directory": directory_of(options),
+        "input": str(options.input_file.resolve()) if options.input_file else None,
+        "variables": list(options.variables),
+        "prepare": _words("--prepare", options.prepare),
+        "check": _words("--check", options.check),
+        "figures": list(options.metrics),
+        "unit": options.unit,
+        "higher_is_better": options.higher_is_better,
+    }
+    chosen |= {key: value for key, value in written.items() if value}
+    try:
+        CommandOptions.model_validate(chosen)
+    except ValidationError as error:
+        raise InputError(_complaint(error)) from error
+    figures = tuple(text.partition("=")[0] for text in options.metrics)
+    return Workload(name=name, kind="command", options=chosen, way=_way(options), primary=figures)
+
+
+def _complaint(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    key = str(first["loc"][0]) if first["loc"] else ""
+    said = first["msg"].removeprefix("Value error, ")
+    return f"{_OPTION_OF.get(key, key)}: {said}" if key else said
+
+
+def _words(option: str, text: str | None) -> list[str]:
+    """A command's words, as a shell would split them; none is started."""
+    words = asked(option, shlex.split, text) if text is not None else []
+    if text is not None and not words:
+        raise InputError(f"{option}: the command is empty")
+    return words
 
 
 def _way(options: WeighOptions) -> Way:
     if options.turns:
         return Way.SLICES
-    return Way.WHOLE if options.whole or options.profile else Way.FREEZER
+    return Way.WHOLE if options.whole or options.profile or options.metrics else Way.FREEZER
 
 
-def _technologies(options: WeighOptions) -> list[str]:
+def _technologies(options: WeighOptions) -> tuple[list[str], list[str]]:
+    """The technologies to weigh, and what to say about the others; those named are taken as they are."""
     for name in options.environments:
         if name not in PROVIDERS:
             raise InputError(f"--env: unknown technology {name!r}{nearest(name, PROVIDERS)}")
-    return list(dict.fromkeys(options.environments)) or [
-        name for name in PROVIDERS if name not in _NOT_BY_DEFAULT
-    ]
+    named = [name for name in dict.fromkeys(options.environments) if name != NATIVE]
+    if options.environments and not named:
+        raise InputError("--env: native is what the others are compared with, and always runs; name another")
+    return (named, []) if named else _usable()
+
+
+def _usable() -> tuple[list[str], list[str]]:
+    """All that work here and can take turns with each other: one that cannot would cost all of them their precision."""
+    candidates = {name: PROVIDERS[name] for name in PROVIDERS if name not in _NOT_BY_DEFAULT}
+    probes = probe_all(candidates, PROBE_LIMIT_S)
+    here = [name for name, probe in probes.items() if probe.usable]
+    usable = [name for name in here if not candidates[name].own_kernel and not probes[name].emulated]
+    if not usable:
+        raise HostError("no environment is usable here, so there is nothing to compare; tare doctor says why")
+    apart, absent = sorted(set(here) - set(usable)), sorted(set(probes) - set(here))
+    said = []
+    if absent:
+        said.append(f"not usable here: {', '.join(absent)} (tare doctor says why)")
+    if apart:
+        said.append(f"with a kernel of their own, so only with --env: {', '.join(apart)}")
+    return usable, said
 
 
 def _layout(options: WeighOptions) -> Layout:
     processors = len(online_processors())
     if options.layout is None:
         return Layout(nodes=1, processors=processors, instances=1)
-    try:
-        layout = parse_layout(options.layout, Host(processors, memory_byte()))
-    except ValueError as error:
-        raise InputError(f"--layout: {error}") from error
+    layout = asked(
+        "--layout", lambda text: parse_layout(text, Host(processors, memory_byte())), options.layout
+    )
     if layout.cooperative and not options.mpi:
         raise InputError(
             f"--layout: in {layout} an instance spans nodes, which takes an MPI program: add --mpi"
@@ -145,17 +274,3 @@ def _network(text: str | None) -> NetworkKind | None:
             f"--network: {text!r} is none of {', '.join(NetworkKind)}{nearest(text, NetworkKind)}"
         )
     return NetworkKind(text)
-
-
-def _bind(text: str) -> str:
-    try:
-        return normal_bind(text)
-    except ValueError as error:
-        raise InputError(f"--bind: {error}") from error
-
-
-def _directory(binds: tuple[str, ...]) -> str | None:
-    """The current directory if it lies in a bound one, so that relative paths work as in the user's shell."""
-    here = Path(os.getcwd())  # noqa: PTH109 - as resolved by the kernel
-    inside = any(here.is_relative_to(parse_bind(bind).path) for bind in binds)
-    return str(here) if inside else None

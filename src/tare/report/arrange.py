@@ -109,7 +109,8 @@ def environments(analysis: Analysis) -> tuple[str, ...]:
 
 def cells(analysis: Analysis) -> tuple[Cell, ...]:
     ran = (cell_of(outcome) for outcome in analysis.outcomes if outcome.trial.series is None)
-    return tuple(dict.fromkeys((*(metric.cell for metric in metrics(analysis)), *ran)))
+    swept = (estimate.curve.cell for estimate in analysis.curves)
+    return tuple(dict.fromkeys((*(metric.cell for metric in metrics(analysis)), *ran, *swept)))
 
 
 def layout_of(cell: Cell) -> Layout:

@@ -40,8 +40,9 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
         console.print(Text(f"\n{arrange.place(cell)}", style="bold"))
         if note := arrange.instances_note(cell):
             console.print(Text(note))
-        print_metrics(metrics, console, show_all=show_all)
-        curves = (metric for metric in curve_metrics(analysis) if metric.cell == cell)
+        curves = [metric for metric in curve_metrics(analysis) if metric.cell == cell]
+        if metrics or not curves:
+            print_metrics(metrics, console, show_all=show_all)
         print_curves(curves, console, show_all=show_all)
     for topic in TABLE_ORDER:
         topic.table(analysis, console, show_all=show_all)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``tare run`` and ``tare weigh``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tare.cli.options import (
+    As,
+    Blocks,
+    Budget,
+    Commands,
+    Environments,
+    FailIf,
+    ImageName,
+    Json,
+    Output,
+    Quiet,
+    Seed,
+    Undecided,
+    Verbose,
+    Yes,
+)
+from tare.commands.line import CommandAfterOptions, Shown
+
+app = Commands()
+
+
+@app.command()
+def run(
+    campaign: Annotated[
+        str, typer.Argument(help="A preset, a campaign file, or a result folder to continue.")
+    ] = "quick",
+    output: Output = None,
+    blocks: Blocks = None,
+    budget: Budget = None,
+    seed: Seed = None,
+    image: ImageName = "default",
+    fail_if: FailIf = None,
+    undecided: Undecided = None,
+    user: As = None,
+    yes: Yes = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    as_json: Json = False,
+) -> int:
+    """Run a campaign, or continue one."""
+    from tare.commands.run import Overrides, run_campaign_command
+
+    conditions = tuple(fail_if or ())
+    asked = Overrides(
+        blocks=blocks, budget=budget, seed=seed, fail_if=conditions, undecided=undecided, user=user
+    )
+    shown = Shown(as_json=as_json, quiet=quiet, verbose=verbose, asks=not yes)
+    return run_campaign_command(campaign, output, asked, image, shown)
+
+
+@app.command(cls=CommandAfterOptions)
+def weigh(
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="[--] COMMAND...", help="The command and its arguments.")
+    ] = None,
+    environment: Environments = None,
+    bind: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DIR", help="Directory to show to the command at the same path; DIR:rw to write there."
+        ),
+    ] = None,
+    no_bind: Annotated[
+        bool,
+        typer.Option(
+            "--no-bind", help="Do not show the current directory to a command that names its files."
+        ),
+    ] = False,
+    working_directory: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Where the command runs; an empty folder by default.")
+    ] = None,
+    input_file: Annotated[
+        Path | None,
+        typer.Option("--input", metavar="FILE", help="Standard input of every run; none by default."),
+    ] = None,
+    variables: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--env-var", metavar="NAME=VALUE", help="Environment variable of the command; may be repeated."
+        ),
+    ] = None,
+    prepare: Annotated[
+        str | None,
+        typer.Option(metavar="COMMAND", help="Run before every run, in the same place, not timed."),
+    ] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(metavar="COMMAND", help="Run after every run; it counts only if this ends with 0."),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=REGEX", help="Figure of merit in the output; the first group is the number."
+        ),
+    ] = None,
+    unit: Annotated[str | None, typer.Option(metavar="UNIT", help="Of the metric, such as GB/s.")] = None,
+    higher_is_better: Annotated[
+        bool, typer.Option("--higher-is-better", help="Of the metric; lower is better by default.")
+    ] = False,
+    variable: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=A,B,C", help="Weigh it with each value in the place of {NAME}, and draw a curve."
+        ),
+    ] = None,
+    blocks: Blocks = None,
+    budget: Budget = None,
+    time_limit: Annotated[str | None, typer.Option(metavar="TIME", help="Of one run; 1h by default.")] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Of each arm, such as 4GiB; half of the host's by default."),
+    ] = None,
+    seed: Seed = None,
+    user: As = None,
+    layout: Annotated[
+        str | None, typer.Option(metavar="NcMpKi", help="One node with all processors by default.")
+    ] = None,
+    network: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND", help="none, veth, macvlan, host or default; veth between several nodes."
+        ),
+    ] = None,
+    mpi: Annotated[
+        bool, typer.Option("--mpi", help="Start it by mpirun, a process for each of its processors.")
+    ] = False,
+    threads: Annotated[
+        int,
+        typer.Option(min=1, metavar="NUMBER", help="Of each MPI process, which then has as many processors."),
+    ] = 1,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Load the MPI profiler: where the time goes, and why.")
+    ] = False,
+    turns: Annotated[
+        bool,
+        typer.Option(
+            "--turns", help="It does one iteration for each line that it reads, and answers each with a line."
+        ),
+    ] = False,
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--whole", help="Time every run from start to end; else they take turns, frozen between."
+        ),
+    ] = False,
+    output: Output = None,
+    image: ImageName = "default",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Run nothing: say what would be compared, and how.")
+    ] = False,
+    yes: Yes = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    as_json: Json = False,
+) -> int:
+    """Weigh your own command natively and in every environment here."""
+    from tare.commands.weigh import run_weigh
+    from tare.commands.weigh_files import WeighOptions
+
+    options = WeighOptions(
+        command=tuple(command or ()),
+        environments=tuple(environment or ()),
+        binds=tuple(bind or ()),
+        binds_here=not no_bind,
+        directory=working_directory,
+        input_file=input_file,
+        variables=tuple(variables or ()),
+        prepare=prepare,
+        check=check,
+        metrics=tuple(metric or ()),
+        unit=unit,
+        higher_is_better=higher_is_better,
+        variable=variable,
+        time_limit=time_limit,
+        memory=memory,
+        layout=layout,
+        network=network,
+        mpi=mpi,
+        threads=threads,
+        profile=profile,
+        whole=whole,
+        turns=turns,
+        blocks=blocks,
+        budget=budget,
+        seed=seed,
+        user=user,
+    )
+    shown = Shown(as_json=as_json, quiet=quiet, verbose=verbose, asks=not yes)
+    return run_weigh(options, output, image, shown, dry_run=dry_run)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands about results: ``tare plan``, ``show``, ``report`` and ``explain``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tare.cli.options import Commands, Json, Output, Result, Seed
+
+app = Commands()
+
+
+@app.command()
+def plan(
+    campaign: Annotated[str, typer.Argument(help="A preset or a campaign file.")] = "quick",
+    seed: Seed = None,
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RESULT", help="A result of this host that shows its noise; else the newest in ./results."
+        ),
+    ] = None,
+    pilot: Annotated[
+        bool, typer.Option("--pilot", help="Measure the noise first: native trials for up to two minutes.")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Show what a campaign would run, and for how long."""
+    from tare.commands.plan import run_plan
+
+    return run_plan(campaign, seed, as_json, history, pilot)
+
+
+@app.command()
+def show(
+    result: Result,
+    show_all: Annotated[bool, typer.Option("--all", help="Every metric, also the undecided ones.")] = False,
+    treatment: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PAPER",
+            help="For replication: the figures of a paper's own treatment, b16, b17, r15 or l12.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Print a result's tables."""
+    from tare.commands.show import run_show
+
+    return run_show(result, as_json, show_all, treatment)
+
+
+@app.command()
+def report(
+    result: Result,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The HTML file; RESULT/report.html by default."),
+    ] = None,
+) -> int:
+    """Write a result's report: one self-contained HTML file."""
+    from tare.commands.report import run_report
+
+    return run_report(result, output)
+
+
+@app.command()
+def explain(
+    result: Result,
+    toggle: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KNOB", help="Turn this one: a knob's name, or OPTION=VALUE. May be repeated."),
+    ] = None,
+    environment: Annotated[
+        str | None, typer.Option("--env", "--environment", metavar="NAME", help="Only of this environment.")
+    ] = None,
+    workload: Annotated[str | None, typer.Option(metavar="NAME", help="Only on this workload.")] = None,
+    layout: Annotated[str | None, typer.Option(metavar="NcMpKi", help="Only in this layout.")] = None,
+    blocks: Annotated[
+        int,
+        typer.Option(
+            min=1, max=1000, metavar="NUMBER", help="Blocks to run; 6 are the fewest that can show a cause."
+        ),
+    ] = 10,
+    budget: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Time for each environment and layout, such as 5m, the default."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Run nothing: say what is suspected and what would be tried.")
+    ] = False,
+    seed: Seed = None,
+    output: Output = None,
+    as_json: Json = False,
+) -> int:
+    """Find the cause of every claim, and its cure."""
+    from tare.commands.explain import run_explain
+    from tare.commands.explained import ExplainOptions
+
+    options = ExplainOptions(
+        toggles=tuple(toggle or ()),
+        environment=environment,
+        workload=workload,
+        layout=layout,
+        blocks=blocks,
+        budget=budget,
+        dry_run=dry_run,
+        seed=seed,
+        output=output,
+    )
+    return run_explain(result, options, as_json)
