@@ -59,7 +59,7 @@ def test_the_next_run_expects_what_the_last_one_learnt_of_the_noise(
     monkeypatch.chdir(tmp_path)
     campaign = campaign_of(SLICES)
     for name in ("first", "second"):
-        run_and_show(fake_request(campaign, Path("results") / name), Shown(as_json=True))
+        run_and_show(fake_request(campaign, Path("results") / name), Shown(as_json=True, verbose=True))
     first, second = (
         next(line for line in said.splitlines() if "takes turns" in line)
         for said in capsys.readouterr().err.split("report: ")[:2]

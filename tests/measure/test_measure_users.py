@@ -155,7 +155,7 @@ class TestSaid:
         assert words.startswith(
             "a command that you weigh is root on this host in native, d: it can do anything here"
         )
-        assert "leave --as root" in words
+        assert "leave out --as root" in words
 
     @pytest.mark.parametrize("user", [None, "ordinary", "7:8"])
     def test_an_ordinary_user_is_not_worth_a_word(self, user: str | None) -> None:

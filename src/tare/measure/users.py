@@ -120,7 +120,7 @@ def root_said(campaign: Campaign, providers: Mapping[str, Provider], kept: str |
     if not here:
         return None
     way_out = (
-        f'leave --as {ROOT} and user = "{ROOT}" away, and it is an ordinary user' if root else "leave it away"
+        f'leave out --as {ROOT} and user = "{ROOT}", and it is an ordinary user' if root else "leave it out"
     )
     return (
         f"a command that you weigh is root on this host in {', '.join(here)}: it can do anything here, on purpose or "
