@@ -56,8 +56,9 @@ from tare.journal.reader import Journal, Samples
 from tare.journal.result import ResultFolder
 from tare.measure.joining import plan_now, skipped_in
 from tare.measure.kept import kept_campaign
+from tare.measure.more import added_blocks
 from tare.measure.stopping import spared_trials
-from tare.plan.definition import Campaign
+from tare.plan.definition import Campaign, extended
 from tare.plan.trials import refuse_misnamed
 from tare.records import (
     Analysis,
@@ -128,6 +129,7 @@ def _analysed(path: Path) -> Analysis:
     folder = ResultFolder(path)
     campaign = kept_campaign(folder)
     journal = _journal(folder, campaign)
+    campaign = extended(campaign, added_blocks(journal))
     outcomes = compared(journal.outcomes)
     primary = _primary_metrics(campaign)
     headlines = {name: metrics[0] for name, metrics in primary.items()}

@@ -14,7 +14,7 @@ from tare.analyze.contrasts import contrast_of, controls_of
 from tare.analyze.sentence import advice, signed_range
 from tare.records import Cell, Course, Decision, Design, Estimate, FailIf, Ruling, Skipped, Summary
 from tare.statistics.blocks import fewest_blocks
-from tare.statistics.boundary import ERROR, boundary, constant_spending
+from tare.statistics.boundary import ERROR, boundary, constant_spending, spending_with
 from tare.statistics.contrasts import estimate
 from tare.statistics.estimate import as_fraction
 from tare.statistics.student import standard_deviation
@@ -71,9 +71,9 @@ def rulings(
 ) -> tuple[Ruled, ...]:
     """Results of the conditions on this arm at the looks that ``course`` passed; ``metrics``: the arm's."""
     asked = [fail_if for fail_if in design.fail_if if fail_if.environment in (None, arm[1])]
-    planned = design.looks_of(arm[0])
+    shares = _shares(design, arm[0])
     return tuple(
-        _ruled(fail_if, summary, course, planned)
+        _ruled(fail_if, summary, course, shares)
         for fail_if in asked
         for summary in _metrics(fail_if, metrics)
     )
@@ -90,12 +90,12 @@ def _metrics(condition: FailIf, metrics: Sequence[Summary]) -> Sequence[Summary 
 
 
 def _ruled(
-    condition: FailIf, summary: Summary | None, course: Course | None, planned: tuple[int, ...]
+    condition: FailIf, summary: Summary | None, course: Course | None, shares: tuple[float, ...]
 ) -> Ruled:
     """Apply one condition to one metric; the first look that decides is final."""
     interval, withheld = None, None
     if summary is not None and course is not None:
-        for blocks, interval, control in _intervals(summary, course, planned):
+        for blocks, interval, control in _intervals(summary, course, shares):
             ruling = _ruling(interval, condition.threshold)
             withheld = _withheld(summary, blocks, interval, control, condition.threshold)
             if ruling is not Ruling.UNDECIDED and withheld is None:
@@ -124,14 +124,20 @@ def _withheld(
     return busy.control_said(control) if busy.drowns(interval, control, threshold) else None
 
 
+def _shares(design: Design, cell: Cell) -> tuple[float, ...]:
+    """Share of the error used up after each planned look; blocks added later permit more."""
+    planned = design.looks_of(cell)
+    first = constant_spending(tuple(look for look in planned if look <= design.total))
+    return (*first, *map(spending_with, range(1, len(planned) - len(first) + 1)))
+
+
 def _intervals(
-    summary: Summary, course: Course, planned: tuple[int, ...]
+    summary: Summary, course: Course, shares: tuple[float, ...]
 ) -> Iterator[tuple[int, Estimate, Estimate]]:
     """Number of blocks, decision interval, and interval of native against itself, at each look that has one."""
-    shares = constant_spending(planned)
     spent = list(shares[: len(course.looks)])
     if course.final:
-        spent[-1:] = [1.0]
+        spent[-1:] = [max(1.0, *spent[-1:])]
     contrasts = [contrast_of(summary, range(blocks)) for blocks in course.looks]
     ns = tuple(len(contrast.log_ratios) for contrast in contrasts)
     levels = boundary(ns, tuple(spent), ERROR) if contrasts else ()

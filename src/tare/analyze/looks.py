@@ -7,13 +7,14 @@ that ran through. docs/method.md gives the rules and the reasons.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tare.analyze import busy
 from tare.analyze.contrasts import contrast_of, controls_of
 from tare.analyze.decisions import rulings
 from tare.records import Cell, Course, Design, Estimate, Look, Overhead, Ruling, Stop, Stopped, Summary
-from tare.statistics.boundary import ERROR, boundary, spending
-from tare.statistics.contrasts import Contrast, estimate, looked
+from tare.statistics.boundary import ERROR, boundary, spending, spending_with
+from tare.statistics.contrasts import Contrast, estimate
 from tare.statistics.estimate import as_fraction
 from tare.statistics.evidence import Reach, interval
 from tare.statistics.series import widening
@@ -72,7 +73,8 @@ def repeated(looks: Sequence[Look], contrast: Contrast, error: float = ERROR) ->
     """The repeated interval at the last of ``looks``, as a fraction.
 
     ``contrast``: the last look's blocks. The intervals of all looks together miss with a chance of at most ``error``: 1
-    minus the level, for an equivalence test 0.1, or a share of it when there are several claims.
+    minus the level, for an equivalence test 0.1, or a share of it when there are several claims. Blocks added later
+    permit more (``spending_with``).
     """
     return as_fraction(interval(contrast, reach_after(looks, 0), error))
 
@@ -122,8 +124,9 @@ def controls_by_block(overhead: Overhead) -> dict[int, float]:
 
 def _look(summary: Summary, planned: Sequence[int], course: Course, *, final: bool) -> Look:
     ns = tuple(len(contrast_of(summary, range(blocks)).log_ratios) for blocks in planned)
-    spent = tuple(spending(n, course.total) for n in ns[:-1])
-    spent = (*spent, 1.0 if final else spending(ns[-1], course.total))
+    spent = tuple(_spent(blocks, n, course) for blocks, n in zip(planned, ns, strict=True))
+    if final:
+        spent = (*spent[:-1], max(1.0, spent[-1]))
     nominal = boundary(ns, spent)[-1]
     contrast = contrast_of(summary, range(planned[-1]))
     bounds = contrast.bounds(nominal)
@@ -132,27 +135,35 @@ def _look(summary: Summary, planned: Sequence[int], course: Course, *, final: bo
         n=ns[-1],
         spent=spent[-1],
         level=bounds[2] if bounds else 1 - ERROR,
-        estimate=as_fraction(looked(contrast, nominal, ERROR, fixed=spent == (1.0,))),
+        estimate=as_fraction(interval(contrast, Reach(ns, spent), ERROR)),
     )
+
+
+def _spent(blocks: int, n: int, course: Course) -> float:
+    """Share of the error used up by the looks until the one after ``blocks`` blocks, ``n`` of them complete."""
+    if additions := sum(begin < blocks for begin in course.added_from):
+        return spending_with(additions)
+    return 1.0 if blocks in course.added_from else spending(n, course.total)
 
 
 def _course(metrics: Sequence[Summary], done: int, design: Design, arm: Arm, ended: bool) -> Course:
     """Go from look to look until something stops the arm."""
     planned = design.looks_of(arm[0])
+    course = Course(looks=(), total=design.total, added_from=design.added_from)
     reached: list[int] = []
     for blocks in planned:
         if blocks > done:
             break
         reached.append(blocks)
-        course = Course(looks=tuple(reached), total=planned[-1])
+        course = replace(course, looks=tuple(reached))
         if blocks == planned[-1]:
-            return Course(looks=tuple(reached), total=planned[-1], stop=Stop.OUT_OF_BLOCKS)
-        if stop := _stop(metrics, course, design, arm):
-            return Course(looks=tuple(reached), total=planned[-1], stop=stop)
+            return replace(course, stop=Stop.OUT_OF_BLOCKS)
+        if blocks < design.total and (stop := _stop(metrics, course, design, arm)):
+            return replace(course, stop=stop)
     if ended and done > 0:
         reached += [done] * (done not in reached)
-        return Course(looks=tuple(reached), total=planned[-1], stop=Stop.OUT_OF_BUDGET)
-    return Course(looks=tuple(reached), total=planned[-1])
+        return replace(course, looks=tuple(reached), stop=Stop.OUT_OF_BUDGET)
+    return course
 
 
 def _stop(metrics: Sequence[Summary], course: Course, design: Design, arm: Arm) -> Stop | None:

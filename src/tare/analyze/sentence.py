@@ -15,7 +15,15 @@ def claim_said(verdict: Verdict) -> str:
     overhead = verdict.overhead
     remarkable = verdict.below_noise_floor and verdict.word in (Word.SLOWER, Word.FASTER)
     remark = f", but {_noise_said(overhead.noise_floor)}" if remarkable else ""
-    return f"{_claim(verdict)}{remark}"
+    return f"{_with_look(_claim(verdict), overhead)}{remark}"
+
+
+def _with_look(claim: str, overhead: Overhead) -> str:
+    """Put into the brackets with the count that blocks were added to a finished result."""
+    if not overhead.looks or overhead.looks[-1].spent <= 1:
+        return claim
+    count = f"(n = {overhead.typical.n}"
+    return claim.replace(count, f"{count} at a second look", 1)
 
 
 def _claim(verdict: Verdict) -> str:

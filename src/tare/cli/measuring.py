@@ -34,6 +34,10 @@ def run(
     ] = "quick",
     output: Output = None,
     blocks: Blocks = None,
+    more: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Add so many blocks to a finished result: a second look at it."),
+    ] = None,
     budget: Budget = None,
     seed: Seed = None,
     image: ImageName = "default",
@@ -50,7 +54,13 @@ def run(
 
     conditions = tuple(fail_if or ())
     asked = Overrides(
-        blocks=blocks, budget=budget, seed=seed, fail_if=conditions, undecided=undecided, user=user
+        blocks=blocks,
+        budget=budget,
+        seed=seed,
+        fail_if=conditions,
+        undecided=undecided,
+        user=user,
+        more=more,
     )
     shown = Shown(as_json=as_json, quiet=quiet, verbose=verbose, asks=not yes)
     return run_campaign_command(campaign, output, asked, image, shown)

@@ -42,7 +42,9 @@ def run_campaign_command(
         undecided_fails=asked.undecided_fails,
         user=asked.user,
     )
-    request = Request(campaign=chosen, folder=folder, image_name=image_name)
+    if asked.more is not None and not folder.exists():
+        raise InputError(f"--more: {campaign} is no result; name the folder of a finished one")
+    request = Request(campaign=chosen, folder=folder, image_name=image_name, more=asked.more or 0)
     return run_and_show(request, shown, learn=_learn(campaign))
 
 
@@ -62,6 +64,7 @@ class Overrides:
     fail_if: tuple[str, ...] = ()
     undecided: str | None = None
     user: str | None = None
+    more: int | None = None
 
     @property
     def undecided_fails(self) -> bool | None:

@@ -29,6 +29,7 @@ from tare.measure.guardian import guarded
 from tare.measure.joining import can_be_compared, joining_said, plan_now
 from tare.measure.lock import host_lock, tools_lock
 from tare.measure.machine_lock import machine_lock
+from tare.measure.more import added_blocks, check_more
 from tare.measure.others import look_before_start, said
 from tare.measure.parity import expected_parity
 from tare.measure.session import Budget, Watcher, interruptible, remember_peak, run_pilot, run_trials
@@ -40,6 +41,7 @@ from tare.measure.users import USER_LABEL, stranger, user_of, user_words
 from tare.nodes.provider import Provider
 from tare.plan.budget import BudgetPlan, fits
 from tare.plan.campaign import Campaign
+from tare.plan.definition import extended
 from tare.plan.written import parse_bind
 from tare.records import HostLoad, Outcome, Parity, Session, Skipped
 
@@ -56,6 +58,8 @@ class Request:
     pilot: bool = False
     """Run the first workload once on native beforehand, and stop with its error if it fails."""
     providers: Mapping[str, Provider] = field(default_factory=lambda: PROVIDERS)
+    more: int = 0
+    """Number of blocks to add to a finished result."""
     stopping: Stopping = never
     """Decides at each look which arms run no further blocks."""
 
@@ -148,6 +152,8 @@ def _measure(
 ) -> bool:
     journal = read_result(request.folder)
     absent, done, earlier = {skip.environment for skip in skipped}, journal.done, journal.seen
+    added = _added(request, campaign, journal, absent)
+    campaign = extended(campaign, added)
     now = plan_now(campaign, journal, absent)
     planned, outcomes = now.trials, list(map(without_evidence, journal.outcomes))
     budget = Budget(campaign, planned, outcomes)
@@ -197,6 +203,7 @@ def _measure(
         _session(context, campaign, image, skipped, len(planned)),
         load=load,
         campaign_digest=campaign_digest(request.folder.path),
+        added_blocks=added,
         earlier=earlier,
     )
     left = [trial for trial in planned if trial.identity not in done]
@@ -210,6 +217,26 @@ def _measure(
 
         allowance = replace(budget.allowance(), is_wanted=wanted.may_run)
         return run_trials(context, left, write, allowance, audience)
+
+
+def _added(
+    request: Request, campaign: Campaign, journal: Journal, absent: AbstractSet[str]
+) -> tuple[int, ...]:
+    """The blocks added to the campaign's, with those that are added now. Raises as ``check_more``."""
+    added = added_blocks(journal)
+    if not request.more:
+        return added
+    before = extended(campaign, added)
+    now = plan_now(before, journal, absent)
+    wanted = Wanted(before, now.usable, request.stopping, journal.outcomes, _unsaid, now.passed_over)
+    wanted.look()
+    left = sum(wanted.wants(trial) and trial.identity not in journal.done for trial in now.trials)
+    check_more(request.more, before, journal, left, request.folder.path)
+    return (*added, request.more)
+
+
+def _unsaid(words: str, spared_trials: int) -> None:
+    """Say nothing: these arms stopped in an earlier session."""
 
 
 def without_evidence(outcome: Outcome) -> Outcome:

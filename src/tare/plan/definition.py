@@ -2,9 +2,10 @@
 """The campaign as a record, with its form in a result folder."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
@@ -73,6 +74,8 @@ class Campaign:
     """Conditions that make ``tare run`` end with exit code 1."""
     undecided_fails: bool = True
     """Whether a condition that the data cannot decide does so too."""
+    added_from: tuple[int, ...] = ()
+    """Block counts at which the result was finished and got more blocks; none in a stored campaign."""
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` for looks that do not lead to ``blocks``; a single look follows them."""
@@ -90,6 +93,7 @@ class Campaign:
             precise_absolute=self.precise_absolute,
             precise_relative=self.precise_relative,
             fail_if=self.fail_if,
+            added_from=self.added_from,
             whole=frozenset(
                 Cell(workload=workload.name, layout=str(setting))
                 for workload, setting in self.cells
@@ -182,6 +186,14 @@ class Campaign:
         except ValueError as error:
             raise CampaignError(f"{name}: {printable(str(error))}; {_DAMAGED}") from None
         return campaign
+
+
+def extended(campaign: Campaign, added_blocks: Sequence[int]) -> Campaign:
+    """The campaign with blocks added to its finished result, one number for each time."""
+    totals = tuple(accumulate(added_blocks, initial=campaign.blocks))
+    return dataclasses.replace(
+        campaign, blocks=totals[-1], looks=(*campaign.looks, *totals[1:]), added_from=totals[:-1]
+    )
 
 
 @cache

@@ -27,11 +27,12 @@ class Look:
     n: int
     """Number of these blocks that are complete for this metric."""
     spent: float
-    """Share of the permitted error, 5 % in all, that this look and those before it may use up."""
+    """Share of the permitted error, 5 % in all, that this look and those before it may use up; above 1 where blocks
+    were added to a finished result."""
     level: float
     """Level of this look's interval: 1 minus the exact two-sided error probability of this look alone."""
     estimate: Estimate
-    """The repeated interval: the intervals of all looks hold jointly at 95 %."""
+    """The repeated interval: the intervals of all looks so far hold jointly at its level, 95 % without added blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,12 +92,19 @@ class Design:
     precise_relative: float = USUAL_PRECISE_RELATIVE
     """...or this fraction of the overhead itself, if that is more."""
     fail_if: tuple[FailIf, ...] = ()
+    added_from: tuple[int, ...] = ()
+    """Block counts at which the result was finished and got more blocks (``tare run --more``); each is a look."""
     whole: frozenset[Cell] = frozenset()
     """Cells that never stop early: cells of sharing experiments, which are compared with each other."""
 
+    @property
+    def total(self) -> int:
+        """Blocks planned in all before the start."""
+        return self.added_from[0] if self.added_from else self.looks[-1]
+
     def looks_of(self, cell: Cell) -> tuple[int, ...]:
         """The looks at this cell."""
-        return self.looks[-1:] if cell in self.whole else self.looks
+        return tuple(look for look in self.looks if look >= self.total) if cell in self.whole else self.looks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +114,11 @@ class Course:
     looks: tuple[int, ...]
     """Looks reached, as block counts; empty before the first."""
     total: int
-    """Blocks planned in all."""
+    """Blocks planned in all before the start."""
     stop: Stop | None = None
     """``None``: it goes on."""
+    added_from: tuple[int, ...] = ()
+    """As in ``Design``."""
 
     @property
     def final(self) -> bool:

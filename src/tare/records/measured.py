@@ -249,5 +249,7 @@ class Session:
     """Use of all processors by others just before the first trial; ``None``: not observed."""
     campaign_digest: str | None = None
     """Digest of the campaign as stored in the result folder; ``None`` in results of earlier versions."""
+    added_blocks: tuple[int, ...] = ()
+    """Blocks that ``tare run --more`` added to the campaign's up to this session, one number for each time."""
     earlier: Mapping[str, Seen] = field(default_factory=dict)
     """The extent of each other file of the journal when the session began: file name → what was read."""

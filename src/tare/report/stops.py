@@ -6,6 +6,7 @@ from tare.foreign import one_line
 from tare.records import Analysis, Look, Overhead, Ruling, Stop
 from tare.report import arrange
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, key
+from tare.statistics.boundary import ERROR
 
 _EARLY = {Stop.PRECISE, Stop.EQUIVALENT, Stop.DECIDED}
 MARK = {Ruling.EXCEEDED: "fail", Ruling.KEPT: "pass", Ruling.UNDECIDED: "undecided"}
@@ -20,11 +21,27 @@ def stops_said(analysis: Analysis) -> tuple[str, ...]:
         if verdict.overhead.summary.primary and verdict.overhead.stopped in _EARLY
     ]
     sentences = [_stop(overhead) for overhead in stopped]
-    if sentences and analysis.spared_trials:
+    if stopped and analysis.spared_trials:
         sentences.append(
             f"{counted(analysis.spared_trials, 'trial')} of the plan were not needed; the intervals allow for the looks"
         )
-    return tuple(sentences)
+    return tuple(filter(None, (*sentences, second_look_said(analysis))))
+
+
+def second_look_said(analysis: Analysis) -> str | None:
+    """Say that blocks were added to a finished result, and what the intervals then hold; ``None`` if none were."""
+    looks = [look for verdict in analysis.verdicts for look in verdict.overhead.looks if look.spent > 1]
+    if not looks:
+        return None
+    last = max(looks, key=lambda look: look.spent)
+    added = max((session.added_blocks for session in analysis.sessions), key=len)
+    first = last.blocks - sum(added)
+    times = "" if len(added) == 1 else f", in {len(added)} additions"
+    return (
+        f"second look: {counted(sum(added), 'block')} were added{times} after a first look at {first}, which may have "
+        f"used up the permitted error of {100 * ERROR:g} %; all looks together miss with a chance of at most "
+        f"{100 * ERROR * last.spent:g} %"
+    )
 
 
 def _stop(overhead: Overhead) -> str:
@@ -58,7 +75,9 @@ class LookShape(JsonShape):
 
     blocks: int = key("how many blocks had been run")
     n: int = key("how many of them are complete")
-    spent: float = key("the share of the permitted error that is used up")
+    spent: float = key(
+        "the share of the permitted error that is used up; above 1 where blocks were added to a finished result"
+    )
     own_level: float = key("the level of this look's interval by itself", "level")
     interval: EstimateShape = key(
         "the overhead; the intervals of all looks hold together at its level", "estimate"
@@ -82,3 +101,8 @@ class DecisionShape(JsonShape):
 
 class StopsJson(JsonShape):
     decisions: list[DecisionShape] = key("the answers to `--fail-if`; empty without a condition")
+    second_look: str | None = key(
+        "a sentence for a finished result that got more blocks (`tare run RESULT --more`): every verdict is then a "
+        "second look, and `null` otherwise",
+        second_look_said,
+    )

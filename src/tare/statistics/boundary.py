@@ -32,13 +32,23 @@ def spending(n: int, total: int) -> float:
     return min(1.0, n / total) ** 2
 
 
+def spending_with(additions: int) -> float:
+    """Share of the error used up once a plan that spent all of it got more blocks so many times: 1.5, 1.75, ...
+
+    The first plan may use up all of the error, so that nothing is left for a second look. Each addition permits half as
+    much more as the one before: however often blocks are added, all looks together err at most twice as often.
+    """
+    return 2.0 - 0.5**additions
+
+
 @lru_cache(maxsize=1024)
 def boundary(ns: tuple[int, ...], spent: tuple[float, ...], error: float = ERROR) -> tuple[float, ...]:
     """Give each look's nominal two-sided level of error; 0 where there are too few values for an interval.
 
     ``ns``: how many values each look has, never falling. ``spent``: the share of ``error`` that all looks up to this
-    one may use. Later looks may use the error that a look without an interval leaves over. A look without new values
-    repeats the previous one. Raises ``ValueError`` if either sequence falls.
+    one may use, above 1 for blocks added later (``spending_with``). Later looks may use the error that a look without
+    an interval leaves over. A look without new values repeats the previous one. Raises ``ValueError`` if either
+    sequence falls.
     """
     _check(ns, spent)
     walk = _Walk()

@@ -35,8 +35,12 @@ class Reach:
         """Whether there was a single look, which may use up all of the error."""
         return self.spent == (1.0,)
 
+    def permitted(self, error: float) -> float:
+        """Chance that the interval of any of the looks misses: ``error``, or more after added blocks."""
+        return error * max(1.0, *self.spent)
+
     def nominal(self, error: float) -> float:
-        """Nominal level of an interval whose overall chance of error is at most ``error``; 0 if there is none."""
+        """Nominal level of an interval whose overall chance of error is ``permitted(error)``; 0 if there is none."""
         return boundary(self.ns, self.spent, error)[-1]
 
 
@@ -62,7 +66,7 @@ def bound_p(contrast: Contrast, bound: float, reach: Reach) -> float:
 
 def interval(contrast: Contrast, reach: Reach, error: float) -> Estimate:
     """Give the interval, on the scale of logarithms, that misses with a chance of ``error`` at most."""
-    return looked(contrast, reach.nominal(error), error, fixed=reach.fixed)
+    return looked(contrast, reach.nominal(error), reach.permitted(error), fixed=reach.fixed)
 
 
 def least_error(reach: Reach, nominal: float) -> float:
